@@ -1,0 +1,34 @@
+"""How gunicorn serves the API, in production and under `make run`; gunicorn reads it by itself.
+
+PORT and WEB_CONCURRENCY come from the environment or `.env`; a wrong value stops the start.
+"""
+
+import os
+from pathlib import Path
+
+from dotenv import load_dotenv
+
+from tripcompanion import environment as env
+
+load_dotenv(Path(__file__).with_name(".env"))
+
+wsgi_app = "tripcompanion.wsgi:application"
+bind = f"0.0.0.0:{env.count('PORT', 8000, minimum=1)}"
+
+# A request waits for the database most of its time, so a few threads fill a core.
+workers = env.count("WEB_CONCURRENCY", os.cpu_count() or 1, minimum=1)
+worker_class = "gthread"
+threads = 4
+
+timeout = 30
+graceful_timeout = 30
+keepalive = 5
+
+limit_request_line = 8190
+limit_request_field_size = 8190
+limit_request_fields = 100
+
+# Nobody commands the server through a socket; signals are enough.
+control_socket_disable = True
+# The heartbeat file on a disk can stall behind other writes, and the worker is then killed.
+worker_tmp_dir = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108

@@ -1,0 +1,107 @@
+"""Runs the suite on SQLite, then on a real PostgreSQL: `python -m tests.databases [pytest args]`.
+
+PostgreSQL is, in this order: a running server (DATABASE_URL, else 127.0.0.1:5432 as `postgres`),
+a throw-away cluster of an installed PostgreSQL, a throw-away cluster of the one in the dev wheel.
+TEST_POSTGRES=server, throwaway or wheel allows that one only. Without any, SQLite's outcome
+decides the exit status, unless --require-postgres is given. The last line is the total.
+"""
+
+import os
+import secrets
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlsplit
+from xml.etree import ElementTree
+
+from tests.postgres import HOW_TO_GET_ONE, WAYS, Unavailable, connect
+
+
+class Tally(NamedTuple):
+    """How many tests passed, failed (or could not run) and were skipped."""
+
+    passed: int
+    failed: int
+    skipped: int
+
+    def __str__(self) -> str:
+        return f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped"
+
+
+def say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+def run_suite(title: str, database_url: str, args: list[str]) -> Tally:
+    """Run pytest on the database; a run that broke off counts as a failure."""
+    say(f"\n== {title}")
+    environment = {
+        "DATABASE_URL": database_url,
+        "DEBUG": "true",
+        "SECRET_KEY": secrets.token_urlsafe(48),
+    }
+    workers = min(os.cpu_count() or 1, 4)
+    counts = dict.fromkeys(("tests", "failures", "errors", "skipped"), 0)
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder, "junit.xml")
+        pytest = [sys.executable, "-m", "pytest", f"--numprocesses={workers}"]
+        status = subprocess.run(
+            [*pytest, f"--junit-xml={report}", *args], env=os.environ | environment, check=False
+        ).returncode
+        if report.exists():
+            for suite in ElementTree.parse(report).iter("testsuite"):  # noqa: S314
+                counts = {key: counts[key] + int(suite.get(key, 0)) for key in counts}
+    failed = counts["failures"] + counts["errors"]
+    passed = counts["tests"] - failed - counts["skipped"]
+    return Tally(passed, failed or int(status != 0), counts["skipped"])
+
+
+def main(args: list[str]) -> int:
+    """Run the suite on both; 1 if a test failed, or a required PostgreSQL could not be had."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: sys.exit(1))  # so that the clean-up runs
+    chosen = os.environ.get("TEST_POSTGRES")
+    if chosen and chosen not in WAYS:
+        raise SystemExit(f"TEST_POSTGRES must be one of {', '.join(WAYS)}, not {chosen!r}.")
+    pytest_args = [arg for arg in args if arg != "--require-postgres"]
+    reasons = []
+    with ExitStack() as stack:
+
+        def folder() -> Path:
+            return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tripcompanion-")))
+
+        title = f"SQLite {sqlite3.sqlite_version}"
+        tallies = {title: run_suite(title, f"sqlite:///{folder()}/db.sqlite3", pytest_args)}
+        for way in [chosen] if chosen else WAYS:
+            try:
+                url = stack.enter_context(WAYS[way](folder()))
+                with connect(url) as connection:
+                    version = connection.info.parameter_status("server_version")
+            except Unavailable as reason:
+                reasons.append(f"{way}: {reason}")
+                continue
+            title = f"PostgreSQL {version} ({way}, {urlsplit(url).hostname})"
+            tallies[title] = run_suite(title, url, pytest_args)
+            break
+    say("")
+    for title, tally in tallies.items():
+        say(f"{title}: {tally}")
+    if len(tallies) == 1:
+        say(f"PostgreSQL: not run; {'; '.join(reasons)}. {HOW_TO_GET_ONE}")
+    total = Tally(*map(sum, zip(*tallies.values(), strict=True)))
+    say(str(total))
+    missing = len(tallies) == 1 and "--require-postgres" in args
+    return int(total.failed > 0 or missing)
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(130)
