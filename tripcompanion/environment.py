@@ -1,0 +1,116 @@
+"""Reads settings from the environment, strictly: a wrong value stops the start with one line."""
+
+import os
+import re
+import secrets
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import NoReturn, TypeVar
+
+from django.core.management.utils import get_random_secret_key
+
+T = TypeVar("T")
+
+_WORDS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+_MIN_SECRET_CHARS = 32
+
+
+def refuse(text: str) -> NoReturn:
+    """Stop the process with one line on standard error and exit status 1."""
+    raise SystemExit(f"Configuration error: {text}")
+
+
+def _value(name: str, default: T, parse: Callable[[str], T], expected: str) -> T:
+    raw = os.environ.get(name)
+    if raw is None or (raw.strip() == "" and default != ""):
+        return default
+    try:
+        return parse(raw.strip())
+    except (ValueError, KeyError):
+        refuse(f"{name} must be {expected}, not {raw!r}.")
+
+
+def text(name: str, default: str = "") -> str:
+    """The variable as text; an absent one is `default`."""
+    return os.environ.get(name, default).strip()
+
+
+def boolean(name: str, default: bool) -> bool:
+    """`true`, `1`, `yes` or `false`, `0`, `no`, in any case."""
+    return _value(name, default, lambda raw: _WORDS[raw.lower()], "true or false")
+
+
+def count(name: str, default: int, minimum: int = 0) -> int:
+    """A whole number of at least `minimum`."""
+
+    def parse(raw: str) -> int:
+        number = int(raw)
+        if number < minimum:
+            raise ValueError
+        return number
+
+    return _value(name, default, parse, f"a whole number of at least {minimum}")
+
+
+def words(name: str, default: Iterable[str]) -> list[str]:
+    """A comma-separated list, blanks dropped."""
+    raw = os.environ.get(name)
+    if raw is None:
+        return list(default)
+    return [word.strip() for word in raw.split(",") if word.strip()]
+
+
+def choice(name: str, default: str, options: Iterable[str]) -> str:
+    """One of `options`."""
+    allowed = tuple(options)
+
+    def parse(raw: str) -> str:
+        if raw not in allowed:
+            raise ValueError
+        return raw
+
+    return _value(name, default, parse, "one of " + ", ".join(allowed))
+
+
+def rate(name: str, default: str) -> str | None:
+    """A throttle such as `10/min`; an empty value switches it off (None)."""
+    raw = os.environ.get(name, default).strip()
+    if raw and not re.fullmatch(r"[1-9][0-9]*/(s|sec|min|hour|day)", raw):
+        refuse(f"{name} must look like 10/min (sec, min, hour or day) or be empty, not {raw!r}.")
+    return raw or None
+
+
+def secret_key(debug: bool) -> str:
+    """SECRET_KEY; in development one that was generated once and kept in the user's state folder.
+
+    Production has no default: a key that stands in a repository signs tokens for everybody.
+    """
+    key = os.environ.get("SECRET_KEY", "")
+    if key:
+        if len(key) < _MIN_SECRET_CHARS or "change" in key.lower() or "insecure" in key.lower():
+            refuse(
+                f"SECRET_KEY must be a random text of at least {_MIN_SECRET_CHARS} characters, "
+                "not a placeholder."
+            )
+        return key
+    if not debug:
+        refuse("SECRET_KEY is required unless DEBUG=true; `openssl rand -base64 48` makes one.")
+    return _development_key()
+
+
+def _development_key() -> str:
+    state_dir = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
+    path = state_dir / "tripcompanion" / "secret_key"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # Written aside and linked in: of two processes that start at once, one key wins.
+        draft = path.with_name(f"secret_key.{secrets.token_hex(4)}")
+        draft.touch(mode=0o600)
+        draft.write_text(get_random_secret_key())
+        try:
+            path.hardlink_to(draft)
+        except FileExistsError:
+            pass
+        finally:
+            draft.unlink()
+    return path.read_text()

@@ -1,0 +1,27 @@
+"""Currencies of ISO 4217 and their minor units; the data is the `iso4217` package's."""
+
+from decimal import ROUND_HALF_UP, Decimal
+
+import iso4217
+
+#: Decimals of each currency: EUR 2, JPY 0, KWD 3. Metals and test codes have none and are out.
+EXPONENTS: dict[str, int] = {
+    currency.code: currency.exponent
+    for currency in iso4217.Currency
+    if currency.exponent is not None
+}
+CODES: tuple[str, ...] = tuple(sorted(EXPONENTS))
+
+#: The largest amount that anybody may enter, in major units.
+MAX_AMOUNT = Decimal(10) ** 12
+
+
+def to_minor(amount: Decimal, currency: str) -> int:
+    """`amount` in major units as a whole number of minor units, rounded half up."""
+    scaled = amount.scaleb(EXPONENTS[currency])
+    return int(scaled.quantize(Decimal(1), rounding=ROUND_HALF_UP))
+
+
+def to_major(amount_minor: int, currency: str) -> Decimal:
+    """The exact amount in major units, with all decimals of the currency (12.30, not 12.3)."""
+    return Decimal(amount_minor).scaleb(-EXPONENTS[currency])

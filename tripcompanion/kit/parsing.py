@@ -1,0 +1,119 @@
+"""One strict reader of JSON request bodies (RFC 8259, RFC 7493)."""
+
+import json
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from typing import IO, Any
+
+from django.conf import settings
+from django.utils.translation import gettext as _
+from rest_framework.exceptions import APIException, ParseError, UnsupportedMediaType
+from rest_framework.parsers import BaseParser
+
+MAX_DEPTH = 32
+
+
+class MalformedJSON(ParseError):
+    """400: the body is not the JSON that this service reads; `errors` names the place if known."""
+
+    default_code = "malformed_json"
+
+    def __init__(self, detail: str, errors: dict[str, list[str]] | None = None) -> None:
+        super().__init__(detail)
+        self.errors = errors or {}
+
+
+class PayloadTooLarge(APIException):
+    """413: the body is larger than `DATA_UPLOAD_MAX_MEMORY_SIZE` bytes."""
+
+    status_code = 413
+    default_code = "payload_too_large"
+
+    def __init__(self) -> None:
+        limit_bytes = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+        super().__init__(_("The body is larger than %(limit)s bytes.") % {"limit": limit_bytes})
+
+
+class StrictJSONParser(BaseParser):
+    """Reads a JSON object: UTF-8, depth at most 32, no duplicate key, NaN, NUL or lone surrogate.
+
+    Numbers with a fraction become `Decimal`, so that an amount is what was typed.
+    """
+
+    media_type = "application/json"
+
+    def parse(
+        self,
+        stream: IO[bytes],
+        media_type: str | None = None,
+        parser_context: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        _require_utf8(media_type or "")
+        body = stream.read(settings.DATA_UPLOAD_MAX_MEMORY_SIZE + 1)
+        if len(body) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
+            raise PayloadTooLarge
+        return read_object(body)
+
+
+def read_object(body: bytes) -> dict[str, Any]:
+    """The JSON object in `body`; raises `MalformedJSON` on anything else."""
+    try:
+        value = json.loads(
+            body.decode("utf-8"),
+            parse_float=Decimal,
+            parse_constant=_refuse_constant,
+            object_pairs_hook=_without_duplicates,
+        )
+    except UnicodeDecodeError as error:
+        raise MalformedJSON(_("The body is not UTF-8.")) from error
+    except RecursionError as error:
+        raise MalformedJSON(_too_deep()) from error
+    except (ValueError, ArithmeticError) as error:
+        # json's own message names line and column and quotes nothing of the body.
+        raise MalformedJSON(_("The body is not valid JSON: %(why)s.") % {"why": error}) from error
+    if not isinstance(value, dict):
+        raise MalformedJSON(_("The body must be a JSON object."))
+    for path, text in _texts(value, ()):
+        if "\x00" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
+            why = _("Contains a character that is not allowed (NUL or a lone surrogate).")
+            where = ".".join(path)
+            raise MalformedJSON(f"{where}: {why}" if where else why, {where: [why]})
+    return value
+
+
+def _require_utf8(media_type: str) -> None:
+    for parameter in media_type.split(";")[1:]:
+        name, _equals, value = parameter.strip().partition("=")
+        if name.lower() == "charset" and value.strip('"').lower() not in {"utf-8", "utf8"}:
+            raise UnsupportedMediaType(media_type)
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(_("%(name)s is no JSON number") % {"name": name})
+
+
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise ValueError(_("a key stands twice in one object"))
+    return members
+
+
+def _too_deep() -> str:
+    return _("The body is nested deeper than %(limit)s levels.") % {"limit": MAX_DEPTH}
+
+
+def _texts(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Every text in `value`, keys included, with the path of its place."""
+    if isinstance(value, str):
+        yield path, value
+        return
+    if not isinstance(value, dict | list):
+        return
+    if len(path) >= MAX_DEPTH:
+        raise MalformedJSON(_too_deep())
+    items = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, item in items:
+        if isinstance(key, str):
+            yield path, key
+        yield from _texts(item, (*path, str(key)))

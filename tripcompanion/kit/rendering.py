@@ -1,0 +1,53 @@
+"""Writes response bodies: exact numbers in JSON, and the browsable API for developers."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+import orjson
+from django.utils.functional import Promise
+from rest_framework.renderers import BaseRenderer, BrowsableAPIRenderer
+
+
+def _as_json(value: Any) -> Any:
+    if isinstance(value, Decimal):
+        # A float would round sums beyond 2^53 minor units; the digits themselves never do.
+        return orjson.Fragment(format(value, "f"))
+    if isinstance(value, Promise):
+        return str(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+class ExactJSONRenderer(BaseRenderer):
+    """UTF-8 JSON; a `Decimal` becomes a JSON number with exactly its digits."""
+
+    media_type = "application/json"
+    format = "json"
+    charset = None
+
+    def render(
+        self,
+        data: Any,
+        accepted_media_type: str | None = None,
+        renderer_context: Mapping[str, Any] | None = None,
+    ) -> bytes:
+        if data is None:
+            return b""
+        options = orjson.OPT_NON_STR_KEYS | orjson.OPT_UTC_Z
+        if renderer_context is not None and renderer_context.get("indent"):
+            options |= orjson.OPT_INDENT_2
+        return orjson.dumps(data, default=_as_json, option=options)
+
+
+class BrowsableRenderer(BrowsableAPIRenderer):
+    """DRF's browsable API with readable JSON, for people who explore with a browser."""
+
+    def get_default_renderer(self, view: Any) -> BaseRenderer:
+        return _IndentedJSONRenderer()
+
+
+class _IndentedJSONRenderer(ExactJSONRenderer):
+    def render(self, data, accepted_media_type=None, renderer_context=None):  # type: ignore[no-untyped-def]
+        return super().render(data, accepted_media_type, {"indent": 2})

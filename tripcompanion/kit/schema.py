@@ -1,0 +1,174 @@
+"""The OpenAPI 3.1 document, made from the same tables that the viewsets work with."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from drf_spectacular.extensions import (
+    OpenApiAuthenticationExtension,
+    OpenApiSerializerFieldExtension,
+)
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.utils import OpenApiExample, OpenApiResponse
+from rest_framework import exceptions, serializers
+from rest_framework.exceptions import APIException
+
+from tripcompanion.kit.parsing import MalformedJSON, PayloadTooLarge
+from tripcompanion.kit.paths import MAX_ID
+from tripcompanion.kit.problems import CONTENT_TYPE, Unavailable, code_of, problem
+from tripcompanion.kit.serializers import Shape, camel_case
+
+
+class Problem(Shape):
+    """What every error looks like (RFC 9457). `message` repeats `detail`."""
+
+    type = serializers.CharField()
+    title = serializers.CharField()
+    status = serializers.IntegerField()
+    detail = serializers.CharField()
+    message = serializers.CharField()
+    code = serializers.CharField(help_text="A stable snake_case word, to be compared by programs.")
+    errors = serializers.DictField(  # type: ignore[assignment]
+        child=serializers.ListField(child=serializers.CharField()),
+        required=False,
+        help_text="Texts by field, nested as `splits.0.amount`.",
+    )
+
+
+class BearerScheme(OpenApiAuthenticationExtension):
+    """How `Authorization: Bearer` stands in the document."""
+
+    target_class = "users.tokens.BearerAuthentication"
+    name = "bearer"
+
+    def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, str]:
+        return {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}
+
+
+class ExactNumberSchema(OpenApiSerializerFieldExtension):
+    """Numbers that may come as text too, with their limits."""
+
+    target_class = "tripcompanion.kit.serializers.ExactNumber"
+    match_subclasses = True
+
+    def map_serializer_field(self, auto_schema: AutoSchema, direction: str) -> dict[str, Any]:
+        field = self.target
+        number = {
+            "type": "number",
+            "exclusiveMinimum": int(field.minimum),
+            "maximum": int(field.maximum),
+        }
+        return {"oneOf": [number, {"type": "string", "pattern": r"^[0-9]{1,12}(\.[0-9]{1,40})?$"}]}
+
+
+class ProblemAwareSchema(AutoSchema):
+    """Knows from an `ApiViewSet` what each action reads, answers and refuses."""
+
+    view: Any
+
+    def get_summary(self) -> str:
+        """The first sentence of the action's docstring."""
+        return self.get_description().split("\n")[0].rstrip(".")
+
+    def _resolve_path_parameters(self, variables: list[str]) -> list[dict[str, Any]]:
+        identifier = {"type": "integer", "format": "int64", "minimum": 1, "maximum": MAX_ID}
+        return [
+            {
+                "in": "path",
+                "name": camel_case(name),
+                "required": True,
+                "schema": identifier if name.endswith("_id") else {"type": "string"},
+            }
+            for name in variables
+        ]
+
+    def get_request_serializer(self) -> Any:
+        return self.view.bodies.get(self.view.action)
+
+    def get_response_serializers(self) -> Any:
+        view = self.view
+        shape = view.answers.get(view.action)
+        status = view.success_status
+        if shape is None:
+            success: Any = OpenApiResponse(description="Done; no body.")
+        elif hasattr(shape, "json_schema"):
+            success = OpenApiResponse(shape.json_schema, "Done.")
+        elif view.action in view.lists:
+            success = OpenApiResponse(shape(many=True), "A list.")
+        else:
+            success = OpenApiResponse(shape, "Done.")
+        responses: dict[Any, Any] = {status: success}
+        by_status: dict[int, list[OpenApiExample]] = {}
+        for example in self._problem_examples():
+            by_status.setdefault(example.value["status"], []).append(example)
+        for code, examples in sorted(by_status.items()):
+            text = "; ".join(example.name for example in examples)
+            responses[code, CONTENT_TYPE] = OpenApiResponse(Problem, text, examples)
+        return responses
+
+    def _problem_examples(self) -> Iterator[OpenApiExample]:
+        refusals = [*self._usual_refusals(), *self.view.problems.get(self.view.action, ())]
+        for kind in dict.fromkeys(refusals):
+            yield self._example(kind)
+        if self._reads_input():
+            text = "This field is required."
+            invalid = problem(400, "invalid", f"title: {text}", {"title": [text]})
+            yield OpenApiExample("invalid", value=invalid)
+
+    def _usual_refusals(self) -> Iterator[type[APIException]]:
+        view = self.view
+        if view.bodies.get(view.action):
+            yield from (MalformedJSON, PayloadTooLarge, exceptions.UnsupportedMediaType)
+        if view.authentication_classes:
+            yield exceptions.NotAuthenticated
+        if view.may_forbid():
+            yield exceptions.PermissionDenied
+        if "{" in self.path:
+            yield exceptions.NotFound
+        yield from (exceptions.NotAcceptable, Unavailable)
+        if view.get_throttles():
+            yield exceptions.Throttled
+
+    def _reads_input(self) -> bool:
+        view = self.view
+        is_page = view.action in view.lists and view.pagination_class is not None
+        return bool(view.bodies.get(view.action)) or is_page or view.action in view.queries
+
+    def _example(self, kind: type[APIException]) -> OpenApiExample:
+        code = code_of(kind)
+        values = getattr(kind, "example_values", {})
+        text = str(kind.default_detail)
+        if "{" in text:
+            text = text.partition(" ")[0] + " is not possible here."
+        document = problem(kind.status_code, code, text % values if values else text)
+        return OpenApiExample(code, value=document)
+
+
+def finish_document(
+    result: dict[str, Any], generator: Any, request: Any, public: bool
+) -> dict[str, Any]:
+    """Spectacular's hook: path parameters in camelCase, headers of answers."""
+    result["paths"] = {_wire_path(path): item for path, item in result["paths"].items()}
+    for item in result["paths"].values():
+        for operation in item.values():
+            for status, response in operation["responses"].items():
+                if status in _HEADERS:
+                    response["headers"] = _HEADERS[status]
+    return result
+
+
+def _wire_path(path: str) -> str:
+    return re.sub(r"{(\w+)}", lambda match: "{" + camel_case(match[1]) + "}", path)
+
+
+def _header(schema_type: str, text: str) -> Mapping[str, Any]:
+    return {"description": text, "schema": {"type": schema_type}}
+
+
+_RETRY_AFTER = {"Retry-After": _header("integer", "Seconds to wait before the next try.")}
+_HEADERS = {
+    "201": {"Location": _header("string", "The path of what was made.")},
+    "401": {"WWW-Authenticate": _header("string", "Always `Bearer`.")},
+    "429": _RETRY_AFTER,
+    "503": _RETRY_AFTER,
+}

@@ -1,0 +1,91 @@
+"""The base of every viewset: what an action reads and answers stands in two tables."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from rest_framework.exceptions import APIException
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import BaseSerializer
+from rest_framework.viewsets import GenericViewSet
+
+from tripcompanion.kit.serializers import Shape
+
+
+class ApiViewSet(GenericViewSet):
+    """Actions declare `bodies` (what they read) and `answers` (what they give back).
+
+    The same tables make the OpenAPI document, together with `problems`: the refusals that an
+    action may answer besides the usual ones.
+    """
+
+    bodies: ClassVar[Mapping[str, type[Shape]]] = {}
+    answers: ClassVar[Mapping[str, type[BaseSerializer]]] = {}
+    problems: ClassVar[Mapping[str, Sequence[type[APIException]]]] = {}
+    #: Actions that answer 201; without an answer it is 204, else 200.
+    creates: ClassVar[frozenset[str]] = frozenset({"create"})
+    #: Actions that answer many rows: a page, or an array if `pagination_class` is None.
+    lists: ClassVar[frozenset[str]] = frozenset({"list"})
+    #: Query parameters of an action that is no page, as a shape.
+    queries: ClassVar[Mapping[str, type[Shape]]] = {}
+
+    @property
+    def caller(self) -> Any:
+        """The account that is logged in; actions that are open to everybody do not ask."""
+        return self.request.user
+
+    @property
+    def success_status(self) -> int:
+        """The status of the present action when all goes well."""
+        if self.action in self.creates:
+            return 201
+        return 200 if self.action in self.answers else 204
+
+    def may_forbid(self) -> bool:
+        """Whether the present action answers 403 to some who are logged in; for the document."""
+        return False
+
+    def get_authenticate_header(self, request: Request) -> str:
+        # DRF turns every 401 of a view without authenticators into a 403.
+        return "Bearer"
+
+    def get_serializer_class(self) -> type[BaseSerializer]:
+        return self.bodies.get(self.action) or self.answers.get(self.action) or Shape
+
+    def body(self, *, partial: bool = False, **context: Any) -> dict[str, Any]:
+        """The validated body of this action; raises `ValidationError` (400)."""
+        serializer = self.bodies[self.action](
+            data=self.request.data,
+            partial=partial,
+            context={**self.get_serializer_context(), **context},
+        )
+        serializer.is_valid(raise_exception=True)
+        return serializer.validated_data
+
+    def query(self) -> dict[str, Any]:
+        """The validated query parameters of this action; raises `ValidationError` (400)."""
+        serializer = self.queries[self.action](data=self.request.query_params)
+        serializer.is_valid(raise_exception=True)
+        return serializer.validated_data
+
+    def answer(self, instance: Any, *, location: str = "", **context: Any) -> Response:
+        """`instance`, or a list of them, in the shape of this action."""
+        serializer = self.answers[self.action](
+            instance,
+            many=isinstance(instance, list),
+            context={**self.get_serializer_context(), **context},
+        )
+        headers = {"Location": location} if location else None
+        return Response(serializer.data, status=self.success_status, headers=headers)
+
+    def done(self) -> Response:
+        """Nothing to show: 204."""
+        return Response(status=204)
+
+    def page(self, queryset: Any, **context: Any) -> Response:
+        """The page of `queryset` that the request asks for."""
+        rows = self.paginate_queryset(queryset)
+        serializer = self.answers[self.action](
+            rows, many=True, context={**self.get_serializer_context(), **context}
+        )
+        return self.get_paginated_response(serializer.data)
