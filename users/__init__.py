@@ -1,0 +1,1 @@
+"""Who you are: accounts and sessions."""

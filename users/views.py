@@ -1,0 +1,128 @@
+"""Registration, log-in and log-out, and one's own account.
+
+What one sees of others depends on shared trips, so `/api/users/{userId}` is served by `trips`.
+"""
+
+from typing import Any, ClassVar
+
+from django.contrib.auth import authenticate
+from django.db import transaction
+from django.utils.translation import gettext_lazy as _
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.throttling import BaseThrottle
+from rest_framework_simplejwt.tokens import RefreshToken
+
+from tripcompanion.kit.throttling import Limit
+from tripcompanion.kit.viewsets import ApiViewSet
+from users.models import EmailTaken, Session, User
+from users.serializers import (
+    LoginRequest,
+    LoginResponse,
+    RefreshRequest,
+    RegisterRequest,
+    UserSerializer,
+)
+from users.tokens import TokenExpired, TokenRefused, session_of, token_pair
+
+
+class BadCredentials(AuthenticationFailed):
+    """401 `bad_credentials`: unknown address, wrong password or deactivated user, all alike."""
+
+    default_detail = _("E-mail or password is wrong.")
+    default_code = "bad_credentials"
+
+
+class LoginLimit(Limit):
+    """Log-ins per account and address."""
+
+    scope = "login"
+
+    def identity(self, request: Request, view: Any) -> str:
+        email = dict(request.data).get("email")
+        account = email.strip().lower()[:100] if isinstance(email, str) else ""
+        return f"{super().identity(request, view)}:{account.encode().hex()}"
+
+
+class RegisterLimit(Limit):
+    scope = "register"
+
+
+class RefreshLimit(Limit):
+    scope = "refresh"
+
+
+class SessionViewSet(ApiViewSet):
+    """Open to everybody: here one gets, renews and gives back tokens."""
+
+    # A stale token in the header must not lock anybody out of logging in.
+    authentication_classes = ()
+    permission_classes = (AllowAny,)
+    bodies: ClassVar = {
+        "register": RegisterRequest,
+        "login": LoginRequest,
+        "refresh": RefreshRequest,
+        "logout": RefreshRequest,
+    }
+    answers: ClassVar = {
+        "register": LoginResponse,
+        "login": LoginResponse,
+        "refresh": LoginResponse,
+    }
+    creates: ClassVar = frozenset({"register"})
+    problems: ClassVar = {
+        "register": [EmailTaken],
+        "login": [BadCredentials],
+        "refresh": [TokenRefused, TokenExpired],
+        "logout": [TokenRefused, TokenExpired],
+    }
+    limits: ClassVar = {
+        "register": RegisterLimit,
+        "login": LoginLimit,
+        "refresh": RefreshLimit,
+        "logout": RefreshLimit,
+    }
+
+    def get_throttles(self) -> list[BaseThrottle]:
+        return [self.limits[self.action]()]
+
+    def register(self, request: Request) -> Response:
+        """Make an account; the answer logs it in."""
+        body = self.body()
+        with transaction.atomic():
+            user = User.register(**body)
+            tokens = token_pair(Session.start(user))
+        return self.answer(tokens, location=f"/api/users/{user.pk}")
+
+    def login(self, request: Request) -> Response:
+        """Exchange e-mail and password for a pair of tokens."""
+        body = self.body()
+        user = authenticate(request, username=body["email"], password=body["password"])
+        if user is None:
+            raise BadCredentials
+        return self.answer(token_pair(Session.start(user)))
+
+    def refresh(self, request: Request) -> Response:
+        """Spend a refresh token for a new pair. Using one twice ends its whole family."""
+        session, token = session_of(self.body()["refresh_token"], RefreshToken)
+        if not session.renew(token["jti"]):
+            raise TokenRefused
+        return self.answer(token_pair(session))
+
+    def logout(self, request: Request) -> Response:
+        """End the log-in that a refresh token belongs to, with all its tokens."""
+        session, _token = session_of(self.body()["refresh_token"], RefreshToken)
+        session.end()
+        return self.done()
+
+
+class MeView(ApiViewSet):
+    """One's own account."""
+
+    answers: ClassVar = {"retrieve": UserSerializer}
+
+    def retrieve(self, request: Request) -> Response:
+        """The account of the caller, whole."""
+        return self.answer(self.caller)
