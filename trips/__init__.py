@@ -1,0 +1,1 @@
+"""Who travels, and who may do what: trips, members, roles."""

@@ -1,0 +1,23 @@
+"""Trips and their members. Everything that changes members or money locks the trip first."""
+
+from trips.models.member import Member, close_account, with_companionship
+from trips.models.trip import (
+    CODE_CHARS,
+    JOIN_ROLE_CHOICES,
+    ROLE_CHOICES,
+    InTripQuerySet,
+    Trip,
+    TripQuerySet,
+)
+
+__all__ = [
+    "CODE_CHARS",
+    "JOIN_ROLE_CHOICES",
+    "ROLE_CHOICES",
+    "InTripQuerySet",
+    "Member",
+    "Trip",
+    "TripQuerySet",
+    "close_account",
+    "with_companionship",
+]

@@ -1,0 +1,172 @@
+"""Members of a trip, with the sums of their entries."""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from django.db import models, transaction
+from django.db.models import Case, Exists, F, OuterRef, Q, Value, When
+from django.utils import timezone
+from django.utils.translation import gettext_lazy
+from rest_framework.exceptions import NotFound
+
+from tripcompanion.kit.currencies import to_major
+from tripcompanion.kit.problems import Conflict
+from trips.models.trip import ROLE_CHOICES, InTripQuerySet, Trip
+from trips.roles import TripRole
+from users.models import User
+
+
+class LastOwner(Conflict):
+    """409 `last_owner`: a trip always has an owner."""
+
+    default_code = "last_owner"
+    default_detail = gettext_lazy("A trip needs an owner, and this is the last one.")
+
+
+class BalanceOpen(Conflict):
+    """409 `balance_open`: who owes or is owed cannot go."""
+
+    default_code = "balance_open"
+    default_detail = gettext_lazy(
+        "The balance in this trip is %(balance)s %(currency)s; settle it first."
+    )
+    example_values: ClassVar = {"balance": "-12.50", "currency": "EUR"}
+
+
+class MemberQuerySet(InTripQuerySet["Member"]):
+    def present(self) -> "MemberQuerySet":
+        """Members who have not left."""
+        return self.filter(left_at=None)
+
+    def unsettled(self) -> "MemberQuerySet":
+        """Members, present or past, whose balance is not zero."""
+        return self.exclude(paid_minor=F("share_minor") - F("sent_minor") + F("received_minor"))
+
+    def shift(self, changes: Mapping[int, Mapping[str, int]]) -> None:
+        """Add to the sums of several members of one trip in one UPDATE.
+
+        `changes` maps user ids to the minor units that each named sum moves by.
+        """
+        names = {name for sums in changes.values() for name, moved in sums.items() if moved}
+        if not names:
+            return
+        self.filter(user__in=changes).update(
+            **{
+                name: F(name)
+                + Case(
+                    *(
+                        When(user=user_id, then=Value(sums.get(name, 0)))
+                        for user_id, sums in changes.items()
+                    ),
+                    default=Value(0),
+                    output_field=models.BigIntegerField(),
+                )
+                for name in sorted(names)
+            }
+        )
+
+    def sharing_a_trip_with(self, user: User) -> "MemberQuerySet":
+        """Memberships in the trips that `user` is a member of."""
+        return self.present().filter(
+            trip__in=Member.objects.present().filter(user=user).values("trip")
+        )
+
+
+class Member(models.Model):
+    """Somebody in a trip, with a role and the sums of their entries.
+
+    The row outlives the membership (`left_at`), because the sums do. All four sums are in minor
+    units of the trip's currency and move in the transaction of the entry that causes it.
+    """
+
+    trip = models.ForeignKey(Trip, on_delete=models.CASCADE, related_name="members")
+    user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="memberships")
+    role = models.CharField(max_length=6, choices=ROLE_CHOICES, default=TripRole.VIEWER)
+    joined_at = models.DateTimeField(default=timezone.now)
+    left_at = models.DateTimeField(null=True, blank=True, editable=False)
+    paid_minor = models.BigIntegerField(default=0, editable=False)
+    share_minor = models.BigIntegerField(default=0, editable=False)
+    sent_minor = models.BigIntegerField(default=0, editable=False)
+    received_minor = models.BigIntegerField(default=0, editable=False)
+
+    objects = MemberQuerySet.as_manager()
+
+    caller_role: str
+
+    class Meta:
+        ordering: ClassVar = ["joined_at", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["trip", "user"], name="member_once_in_trip"),
+            models.CheckConstraint(
+                condition=Q(role__in=[role.value for role in TripRole]), name="member_role_known"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user} ({self.role})"
+
+    @property
+    def balance_minor(self) -> int:
+        """What the trip owes this member (positive) or is owed by them (negative)."""
+        return self.paid_minor - self.share_minor + self.sent_minor - self.received_minor
+
+    def change_role(self, role: str) -> None:
+        """Give the member another role. Raises `LastOwner`."""
+        with transaction.atomic():
+            member = self._locked()
+            if role != TripRole.OWNER:
+                member._require_other_owner()
+            member.role = self.role = role
+            member.save(update_fields=["role"])
+
+    def end(self) -> None:
+        """End the membership. Raises `BalanceOpen` or `LastOwner`."""
+        with transaction.atomic():
+            member = self._locked()
+            member._require_other_owner()
+            if member.balance_minor:
+                raise BalanceOpen(
+                    balance=to_major(member.balance_minor, member.trip.currency),
+                    currency=member.trip.currency,
+                )
+            member.left_at = timezone.now()
+            member.save(update_fields=["left_at"])
+
+    def _locked(self) -> "Member":
+        """This membership as it is now, with the trip's row locked; `NotFound` if it ended."""
+        trip = Trip.objects.locked(self.trip_id)
+        member = Member.objects.present().filter(pk=self.pk).first()
+        if member is None:
+            raise NotFound
+        member.trip = trip
+        return member
+
+    def _require_other_owner(self) -> None:
+        if self.role == TripRole.OWNER and not self._other_owners().exists():
+            raise LastOwner
+
+    def _other_owners(self) -> MemberQuerySet:
+        owners = Member.objects.present().filter(trip=self.trip_id, role=TripRole.OWNER)
+        return owners.exclude(pk=self.pk)
+
+
+def close_account(user: User) -> None:
+    """Delete an account: end its memberships and empty its row; its entries stay.
+
+    Raises `LastOwner` if somebody would be left in a trip without an owner, and `LastAdmin`.
+    """
+    with transaction.atomic():
+        memberships = Member.objects.present().filter(user=user).order_by("trip_id")
+        for member in memberships:
+            others = Member.objects.present().filter(trip=Trip.objects.locked(member.trip_id))
+            if others.exclude(pk=member.pk).exists():
+                member._require_other_owner()
+        memberships.update(left_at=timezone.now())
+        user.empty()
+
+
+def with_companionship(users: models.QuerySet[User], viewer: User) -> models.QuerySet[User]:
+    """`users`, each with `is_companion`: whether they share a trip with `viewer`."""
+    return users.annotate(
+        is_companion=Exists(Member.objects.sharing_a_trip_with(viewer).filter(user=OuterRef("pk")))
+    )

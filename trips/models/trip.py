@@ -1,0 +1,256 @@
+"""The trip, the one lock of the service, and who may see what belongs to a trip."""
+
+import secrets
+from collections.abc import Iterable, Mapping
+from datetime import date
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+
+from django.db import IntegrityError, models, transaction
+from django.db.models import F, Q, Value
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from rest_framework.exceptions import NotFound, PermissionDenied, ValidationError
+
+from tripcompanion.kit.currencies import CODES
+from tripcompanion.kit.problems import Conflict
+from trips.roles import TripRole, may_grant
+from users.models import User
+
+if TYPE_CHECKING:
+    from trips.models.member import Member
+
+#: Capitals and digits without those that are read for one another: 0 and O, 1 and I.
+CODE_ALPHABET = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
+CODE_CHARS = 8
+
+ROLE_CHOICES = [(role.value, role.value) for role in TripRole]
+JOIN_ROLE_CHOICES = [
+    (role.value, role.value) for role in TripRole if may_grant(TripRole.EDITOR, role)
+]
+_CODE_ATTEMPTS = 5
+
+Row = TypeVar("Row", bound=models.Model)
+
+
+def new_code() -> str:
+    """A trip code from the system's cryptographic source: 40 bits."""
+    return "".join(secrets.choice(CODE_ALPHABET) for _position in range(CODE_CHARS))
+
+
+class UserNotFound(NotFound):
+    """404 `user_not_found`: nobody to add has this id or address."""
+
+    default_code = "user_not_found"
+
+    default_detail = gettext_lazy("There is no such user.")
+
+
+class CurrencyFixed(Conflict):
+    """409 `currency_fixed`: money is recorded in the present currency."""
+
+    default_code = "currency_fixed"
+    default_detail = gettext_lazy(
+        "The currency stays as it is: the trip has entries in %(currency)s."
+    )
+    example_values: ClassVar = {"currency": "EUR"}
+
+
+class AlreadyMember(Conflict):
+    """409 `already_member`: nobody is a member twice."""
+
+    default_code = "already_member"
+    default_detail = gettext_lazy("This user is a member of the trip already.")
+
+
+class InTripQuerySet(models.QuerySet[Row]):
+    """Rows that belong to a trip, and who may see them."""
+
+    #: How to get from a row to the memberships of its trip.
+    members_path = "trip__members"
+
+    def of_member(self, user: User) -> Self:
+        """Rows of the trips that `user` is a member of, with their role as `caller_role`."""
+        path = self.members_path
+        return self.filter(**{f"{path}__user": user, f"{path}__left_at": None}).annotate(
+            caller_role=F(f"{path}__role")
+        )
+
+    def visible_to(self, user: User) -> Self:
+        """Rows that `user` may see, with `caller_role`; an ADMIN sees all, as an OWNER would."""
+        if user.is_admin:
+            return self.annotate(caller_role=Value(TripRole.OWNER.value))
+        return self.of_member(user)
+
+
+class TripQuerySet(InTripQuerySet["Trip"]):
+    members_path = "members"
+
+    def locked(self, trip_id: int) -> "Trip":
+        """The trip, its row locked until the transaction ends; `Http404`-like if it is gone.
+
+        The one lock of the service: with it held, members and money of the trip stand still.
+        """
+        trip = self.select_for_update().filter(pk=trip_id).first()
+        if trip is None:
+            raise NotFound
+        return trip
+
+
+class Trip(models.Model):
+    """A journey that people share; its money is in one currency."""
+
+    title = models.CharField(max_length=100)
+    destination = models.CharField(max_length=100)
+    description = models.TextField(max_length=2000, blank=True, default="")
+    image_url = models.CharField(max_length=2048, null=True, blank=True)  # noqa: DJ001
+    start_date = models.DateField()
+    end_date = models.DateField()
+    budget_minor = models.BigIntegerField(null=True, blank=True)
+    currency = models.CharField(max_length=3, choices=[(c, c) for c in CODES])
+    code = models.CharField(max_length=CODE_CHARS, unique=True, default=new_code)
+    join_role = models.CharField(max_length=6, choices=JOIN_ROLE_CHOICES, default=TripRole.VIEWER)
+    #: How many expenses were ever recorded here; it turns the order in which odd cents fall.
+    expenses_recorded = models.PositiveIntegerField(default=0, editable=False)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    updated_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    objects = TripQuerySet.as_manager()
+
+    caller_role: str
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(end_date__gte=F("start_date")), name="trip_ends_after_start"
+            ),
+            models.CheckConstraint(
+                condition=Q(budget_minor=None) | Q(budget_minor__gt=0), name="trip_budget_positive"
+            ),
+            models.CheckConstraint(
+                condition=Q(join_role__in=[role for role, _label in JOIN_ROLE_CHOICES]),
+                name="trip_join_role_known",
+            ),
+        ]
+        indexes = [models.Index(fields=["-start_date", "-id"], name="trip_newest_start")]
+
+    def __str__(self) -> str:
+        return self.title
+
+    @classmethod
+    def start(cls, owner: User, **fields: Any) -> "Trip":
+        """A new trip with `owner` as its OWNER; the currency defaults to theirs.
+
+        Raises `ValidationError` if it would end before it starts.
+        """
+        fields.setdefault("currency", owner.currency)
+        _require_order(fields["start_date"], fields["end_date"])
+        with transaction.atomic():
+            trip = cls(**fields)
+            trip._save_with_new_code()
+            trip.members.create(user=owner, role=TripRole.OWNER)
+        trip.caller_role = TripRole.OWNER
+        return trip
+
+    def change(self, **fields: Any) -> None:
+        """Store the given fields only.
+
+        Raises `ValidationError` if the trip would end before it starts, `CurrencyFixed` if the
+        currency would change under recorded money.
+        """
+        with transaction.atomic():
+            stored = Trip.objects.locked(self.pk)
+            _require_order(
+                fields.get("start_date", stored.start_date), fields.get("end_date", stored.end_date)
+            )
+            if fields.get("currency", stored.currency) != stored.currency and stored.has_entries:
+                raise CurrencyFixed(currency=stored.currency)
+            for name, value in fields.items():
+                setattr(self, name, value)
+            self.updated_at = timezone.now()
+            self.save(update_fields=[*fields, "updated_at"])
+
+    @property
+    def has_entries(self) -> bool:
+        """Whether any money is recorded in this trip."""
+        return self.expenses.exists() or self.settlements.exists()
+
+    def count_expense(self) -> None:
+        """Note that one more expense was recorded. Call under the trip's lock."""
+        self.expenses_recorded += 1
+        self.save(update_fields=["expenses_recorded"])
+
+    def remove(self) -> None:
+        """Delete the trip with all that is in it. Not undone."""
+        with transaction.atomic():
+            Trip.objects.locked(self.pk).delete()
+
+    def renew_code(self) -> None:
+        """A new code; the old one is dead from now on."""
+        self.updated_at = timezone.now()
+        self.code = new_code()
+        self._save_with_new_code(update_fields=["code", "updated_at"])
+
+    def _save_with_new_code(self, update_fields: Iterable[str] | None = None) -> None:
+        for attempt in range(_CODE_ATTEMPTS):
+            try:
+                with transaction.atomic():
+                    self.save(update_fields=update_fields)
+                return
+            except IntegrityError:
+                if attempt == _CODE_ATTEMPTS - 1:
+                    raise
+                self.code = new_code()
+
+    def require_members(self, named: Mapping[str, Iterable[int]]) -> None:
+        """Raise `ValidationError` on each field of `named` that names somebody else than a member.
+
+        `named` maps field names to user ids.
+        """
+        present = set(self.members.present().values_list("user_id", flat=True))
+        errors = {}
+        for field, user_ids in named.items():
+            strangers = [str(user_id) for user_id in user_ids if user_id not in present]
+            if strangers:
+                errors[field] = [
+                    _("Not a member of the trip: %(ids)s.") % {"ids": ", ".join(strangers)}
+                ]
+        if errors:
+            raise ValidationError(errors)
+
+    def add_member(
+        self, *, by_role: str, role: str, user_id: int | None = None, email: str = ""
+    ) -> "Member":
+        """Make somebody a member, named by id or by address.
+
+        Raises `PermissionDenied` if `role` is above `by_role`, `UserNotFound`, and `AlreadyMember`.
+        """
+        if not may_grant(by_role, role):
+            raise PermissionDenied(_("You cannot give a role above your own."))
+        found = (
+            User.objects.with_email(email)
+            if user_id is None
+            else User.objects.filter(pk=user_id, deleted_at=None, is_active=True)
+        )
+        user = found.first()
+        if user is None:
+            raise UserNotFound
+        return self.admit(user, role)
+
+    def admit(self, user: User, role: str) -> "Member":
+        """Make `user` a member, also again. Raises `AlreadyMember`."""
+        with transaction.atomic():
+            Trip.objects.locked(self.pk)
+            member = self.members.filter(user=user).first()
+            if member is None:
+                return self.members.create(user=user, role=role)
+            if member.left_at is None:
+                raise AlreadyMember
+            member.role, member.left_at, member.joined_at = role, None, timezone.now()
+            member.save(update_fields=["role", "left_at", "joined_at"])
+            return member
+
+
+def _require_order(start: date, end: date) -> None:
+    if end < start:
+        raise ValidationError({"endDate": [_("Must not be before the start date.")]})

@@ -1,0 +1,70 @@
+"""Who may do what in a trip: one table, read by the permission class, the docs and the tests."""
+
+from collections.abc import Mapping
+from enum import Enum, StrEnum
+
+
+class TripRole(StrEnum):
+    """A member's role, strongest first."""
+
+    OWNER = "OWNER"
+    EDITOR = "EDITOR"
+    VIEWER = "VIEWER"
+
+
+class Can(Enum):
+    """What one may do in a trip."""
+
+    READ = "read everything of the trip"
+    LEAVE = "leave the trip"
+    SETTLE = "pay or unpay a split, record a settlement"
+    ADD_MEMBERS = "add members"
+    RECORD = "create expenses and splits"
+    CHANGE_EXPENSES = "change or delete expenses"
+    DELETE_SPLITS = "delete splits"
+    DELETE_SETTLEMENTS = "delete settlements"
+    MANAGE_MEMBERS = "change roles, remove members"
+    MANAGE_TRIP = "change or delete the trip, renew its code"
+
+
+class Reach(Enum):
+    """How far a capability goes.
+
+    Own means: a split or settlement that one is a side of (`SETTLE`), an expense that one
+    created or paid, with its splits, and a settlement that one recorded.
+    """
+
+    ANY = "any"
+    OWN = "own"
+    NONE = "none"
+
+
+_ANY, _OWN, _NONE = Reach.ANY, Reach.OWN, Reach.NONE
+
+TABLE: Mapping[Can, Mapping[TripRole, Reach]] = {
+    can: dict(zip(TripRole, reaches, strict=True))
+    for can, reaches in {
+        #                        OWNER  EDITOR VIEWER
+        Can.READ:               (_ANY,  _ANY,  _ANY),
+        Can.LEAVE:              (_ANY,  _ANY,  _ANY),
+        Can.SETTLE:             (_ANY,  _OWN,  _OWN),
+        Can.ADD_MEMBERS:        (_ANY,  _ANY,  _NONE),
+        Can.RECORD:             (_ANY,  _ANY,  _NONE),
+        Can.CHANGE_EXPENSES:    (_ANY,  _OWN,  _NONE),
+        Can.DELETE_SPLITS:      (_ANY,  _OWN,  _NONE),
+        Can.DELETE_SETTLEMENTS: (_ANY,  _OWN,  _NONE),
+        Can.MANAGE_MEMBERS:     (_ANY,  _NONE, _NONE),
+        Can.MANAGE_TRIP:        (_ANY,  _NONE, _NONE),
+    }.items()
+}  # fmt: skip
+
+
+def reach(role: str, can: Can) -> Reach:
+    """How far `role` may do `can`."""
+    return TABLE[can][TripRole(role)]
+
+
+def may_grant(own: str, granted: str) -> bool:
+    """Whether a member with role `own` may add one with role `granted`: none above one's own."""
+    order = list(TripRole)
+    return order.index(TripRole(granted)) >= order.index(TripRole(own))
