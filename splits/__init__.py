@@ -1,0 +1,1 @@
+"""Who owes whom: expenses, splits, settlements, balances."""

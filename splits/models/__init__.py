@@ -1,0 +1,19 @@
+"""The ledger's rows, from the bottom: settlements and debts, splits, expenses."""
+
+from splits.models.book import Payer
+from splits.models.division import Division, SplitType
+from splits.models.expense import Category, Expense
+from splits.models.settlement import Allocation, Debt, Settlement
+from splits.models.split import Split
+
+__all__ = [
+    "Allocation",
+    "Category",
+    "Debt",
+    "Division",
+    "Expense",
+    "Payer",
+    "Settlement",
+    "Split",
+    "SplitType",
+]

@@ -1,0 +1,157 @@
+"""Writing an expense into the book: its payers, splits, debts, and the sums of the members."""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from django.db import models
+from django.db.models import Q
+
+from splits import money
+from splits.models.division import Part
+from splits.models.settlement import Allocation, Debt, Settlement, cover
+from splits.models.split import Split
+from users.models import User
+
+if TYPE_CHECKING:
+    from splits.models.expense import Expense
+
+Sums = dict[int, Counter[str]]
+
+
+class Payer(models.Model):
+    """What one person put into an expense; the rows of an expense add up to its amount."""
+
+    expense = models.ForeignKey("splits.Expense", on_delete=models.CASCADE, related_name="payers")
+    user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="payments")
+    amount_minor = models.BigIntegerField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["expense", "user"], name="payer_once_in_expense"),
+            models.CheckConstraint(condition=Q(amount_minor__gt=0), name="payer_positive"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user_id} paid {self.amount_minor}"
+
+
+class Entry:
+    """An expense as the book has it, and as it is to be. Lives under the trip's lock.
+
+    `put_in` is who paid how many minor units, the first one first; `parts` is everybody's part.
+    Both are empty for an expense that is not written yet, and for one that is to go.
+    """
+
+    def __init__(self, expense: "Expense") -> None:
+        self.expense = expense
+        self.put_in: dict[int, int] = {}
+        self.parts: dict[int, Part] = {}
+        if expense.pk is not None:
+            self.put_in = dict(expense.payers.order_by("id").values_list("user_id", "amount_minor"))
+            self.parts = {
+                split.participant_id: Part(split.amount_minor, split.percentage_e4, split.weight_e4)
+                for split in expense.splits.order_by("id")
+            }
+
+    @property
+    def left_minor(self) -> int:
+        """What no split covers."""
+        return self.expense.amount_minor - sum(part.amount_minor for part in self.parts.values())
+
+    def rewrite(self, put_in: Mapping[int, int], parts: Mapping[int, Part]) -> None:
+        """Make payers, splits, debts and sums those of `put_in` and `parts`.
+
+        A split whose participant, amount and creditors stay keeps its state; all others start
+        again, as if deleted and made new.
+        """
+        sums = self._sums(put_in, parts)
+        for user_id, moved in self._sums(self.put_in, self.parts).items():
+            sums.setdefault(user_id, Counter()).subtract(moved)
+        owed = self._owed(put_in, parts)
+        stored = list(self.expense.splits.prefetch_related("debts"))
+        kept = {s.participant_id: s for s in stored if _keeps_state(s, parts, owed)}
+        self._drop([s.pk for s in stored if s.participant_id not in kept])
+        for user_id, split in kept.items():
+            _adjust(split, parts[user_id], owed[user_id])
+        if list(self.put_in.items()) != list(put_in.items()):
+            self.expense.payers.all().delete()
+            Payer.objects.bulk_create(
+                Payer(expense=self.expense, user_id=user_id, amount_minor=amount_minor)
+                for user_id, amount_minor in put_in.items()
+            )
+        self._open({u: part for u, part in parts.items() if u not in kept}, owed)
+        self.expense.trip.members.shift(sums)
+
+    def _drop(self, split_ids: list[int]) -> None:
+        """Delete splits with their allocations, and the settlements that `pay` recorded."""
+        if split_ids:
+            Settlement.objects.filter(split__in=split_ids).revoke()
+            Allocation.objects.filter(debt__split__in=split_ids).release()
+            self.expense.splits.filter(pk__in=split_ids).delete()
+
+    def _open(self, parts: Mapping[int, Part], owed: Mapping[int, Mapping[int, int]]) -> None:
+        """Make new splits and their debts, and let credit between the same two cover them."""
+        splits = Split.objects.bulk_create(
+            Split(expense=self.expense, participant_id=user_id, **part._asdict())
+            for user_id, part in parts.items()
+        )
+        debts = Debt.objects.bulk_create(
+            Debt(
+                trip=self.expense.trip,
+                split=split,
+                debtor_id=split.participant_id,
+                creditor_id=creditor_id,
+                amount_minor=amount_minor,
+                open_minor=amount_minor,
+            )
+            for split in splits
+            for creditor_id, amount_minor in owed[split.participant_id].items()
+        )
+        if debts:
+            credits = self.expense.trip.settlements.with_credit().filter(
+                sender__in={debt.debtor_id for debt in debts},
+                receiver__in={debt.creditor_id for debt in debts},
+            )
+            Allocation.make(cover(debts, credits))
+
+    def _sums(self, put_in: Mapping[int, int], parts: Mapping[int, Part]) -> Sums:
+        """By how much an expense divided like this moves the sums of each member."""
+        own = money.own_parts(_shares(parts), put_in, self.expense.number)
+        sums = {user_id: Counter(share_minor=amount_minor) for user_id, amount_minor in own.items()}
+        for user_id, amount_minor in put_in.items():
+            sums.setdefault(user_id, Counter())["paid_minor"] += amount_minor
+        return sums
+
+    def _owed(
+        self, put_in: Mapping[int, int], parts: Mapping[int, Part]
+    ) -> dict[int, dict[int, int]]:
+        """By participant: how many minor units they owe to whom."""
+        owed: dict[int, dict[int, int]] = {user_id: {} for user_id in parts}
+        debts = money.debts(_shares(parts), put_in, self.expense.number)
+        for (debtor, creditor), amount_minor in debts.items():
+            owed[debtor][creditor] = amount_minor
+        return owed
+
+
+def _shares(parts: Mapping[int, Part]) -> dict[int, int]:
+    return {user_id: part.amount_minor for user_id, part in parts.items()}
+
+
+def _keeps_state(
+    split: Split, parts: Mapping[int, Part], owed: Mapping[int, Mapping[int, int]]
+) -> bool:
+    part = parts.get(split.participant_id)
+    if part is None or part.amount_minor != split.amount_minor:
+        return False
+    return {debt.creditor_id for debt in split.debts.all()} == set(owed[split.participant_id])
+
+
+def _adjust(split: Split, part: Part, owed: Mapping[int, int]) -> None:
+    """Carry over to a kept split what may change in it: the entered figures, the debts' amounts."""
+    if (split.percentage_e4, split.weight_e4) != part[1:]:
+        split.percentage_e4, split.weight_e4 = part.percentage_e4, part.weight_e4
+        split.save(update_fields=["percentage_e4", "weight_e4"])
+    for debt in split.debts.all():
+        if debt.amount_minor != owed[debt.creditor_id]:
+            debt.resize(owed[debt.creditor_id])

@@ -1,0 +1,248 @@
+"""Expenses: what people put in, recorded, changed and taken back under the trip's lock."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from django.db import models, transaction
+from django.db.models import Prefetch, Q
+from django.utils import timezone
+from django.utils.translation import gettext_lazy
+from rest_framework.exceptions import NotFound
+
+from splits.models.book import Entry, Payer
+from splits.models.division import (
+    PERCENTAGE_WHOLE,
+    Division,
+    Part,
+    SplitType,
+    entered_for,
+    require_sum,
+)
+from splits.models.split import Split
+from tripcompanion.kit.currencies import to_major
+from tripcompanion.kit.problems import Conflict
+from trips.models import InTripQuerySet, Trip
+from trips.roles import Can
+from users.models import User
+
+
+class AlreadySplit(Conflict):
+    """409 `already_split`: one split for a person."""
+
+    default_code = "already_split"
+    default_detail = gettext_lazy("This member has a split in this expense.")
+
+
+class ExceedsExpense(Conflict):
+    """409 `exceeds_expense`: the splits together are more than was spent."""
+
+    default_code = "exceeds_expense"
+    default_detail = gettext_lazy(
+        "The splits would exceed the expense: %(left)s is left, not %(amount)s."
+    )
+    example_values: ClassVar = {"left": "10.00", "amount": "12.50"}
+
+
+class Category(models.TextChoices):
+    """What the money was for."""
+
+    ACCOMMODATION = "ACCOMMODATION", gettext_lazy("accommodation")
+    FOOD = "FOOD", gettext_lazy("food")
+    TRANSPORT = "TRANSPORT", gettext_lazy("transport")
+    ACTIVITIES = "ACTIVITIES", gettext_lazy("activities")
+    OTHER = "OTHER", gettext_lazy("other")
+
+
+class ExpenseQuerySet(InTripQuerySet["Expense"]):
+    def shown(self) -> "ExpenseQuerySet":
+        """With all that an answer shows: the currency, the payers, the splits with their state."""
+        payers = Payer.objects.select_related("user").order_by("id")
+        splits = Split.objects.with_state().order_by("id")
+        return self.select_related("trip").prefetch_related(
+            Prefetch("payers", payers), Prefetch("splits", splits)
+        )
+
+
+class Expense(models.Model):
+    """Money that members put in for all or some of them."""
+
+    trip = models.ForeignKey(Trip, on_delete=models.CASCADE, related_name="expenses")
+    #: Its place among all expenses ever recorded in the trip, from 0; it turns the odd cents.
+    number = models.PositiveIntegerField(editable=False)
+    description = models.CharField(max_length=255)
+    amount_minor = models.BigIntegerField()
+    expense_date = models.DateField()
+    category = models.CharField(max_length=13, choices=Category, default=Category.OTHER)
+    split_type = models.CharField(max_length=10, choices=SplitType)
+    receipt_url = models.CharField(max_length=2048, null=True, blank=True)  # noqa: DJ001
+    notes = models.TextField(max_length=2000, blank=True, default="")
+    created_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    updated_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    objects = ExpenseQuerySet.as_manager()
+
+    caller_role: str
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(amount_minor__gt=0), name="expense_positive"),
+            models.UniqueConstraint(fields=["trip", "number"], name="expense_number_in_trip"),
+        ]
+        indexes = [
+            models.Index(fields=["trip", "-expense_date", "-id"], name="expense_newest"),
+            models.Index(fields=["trip", "amount_minor"], name="expense_by_amount"),
+            models.Index(fields=["trip", "created_at"], name="expense_by_creation"),
+        ]
+
+    def __str__(self) -> str:
+        return self.description
+
+    @property
+    def paid_by(self) -> User:
+        """The first of those who put money in."""
+        return self.payers.all()[0].user
+
+    def is_own(self, user: User, can: Can) -> bool:
+        """Whether `user` created it or put money in."""
+        return user.pk == self.created_by_id or self.payers.filter(user=user).exists()
+
+    @classmethod
+    def record(
+        cls, trip: Trip, by: User, *, put_in: Mapping[int, int], division: Division, **fields: Any
+    ) -> "Expense":
+        """A new expense. `put_in` is who paid how many minor units, the first one first.
+
+        Raises `ValidationError` on `payers`, `participantUserIds` or `splitAmounts` if somebody
+        is no member or the sums do not fit.
+        """
+        with transaction.atomic():
+            trip = Trip.objects.locked(trip.pk)
+            expense = cls(trip=trip, created_by=by, number=trip.expenses_recorded, **fields)
+            entry = Entry(expense)
+            parts = expense._divide(entry, put_in, division)
+            trip.count_expense()
+            expense.save()
+            entry.rewrite(put_in, parts)
+            return expense
+
+    def change(
+        self,
+        *,
+        put_in: Mapping[int, int] | None = None,
+        division: Mapping[str, Any] | None = None,
+        **fields: Any,
+    ) -> None:
+        """Store what is given, keep the rest, and divide anew if money or people are touched.
+
+        `division` holds those fields of a `Division` that are given. Raises `ValidationError`
+        as `record` does.
+        """
+        with transaction.atomic():
+            stored = self._locked()
+            for name, value in fields.items():
+                setattr(stored, name, value)
+            if put_in or division or "amount_minor" in fields:
+                entry = Entry(stored)
+                new_division = stored._division_again(entry, division or {})
+                put_in = put_in or stored._put_in_again(entry)
+                stored.split_type = new_division.split_type
+                entry.rewrite(put_in, stored._divide(entry, put_in, new_division))
+            stored.updated_at = timezone.now()
+            stored.save(update_fields=[*fields, "split_type", "updated_at"])
+
+    def remove(self) -> None:
+        """Delete the expense with its splits, and the settlements that `pay` recorded for them."""
+        with transaction.atomic():
+            stored = self._locked()
+            Entry(stored).rewrite({}, {})
+            stored.delete()
+
+    def add_split(
+        self, participant_id: int, *, amount_minor: int | None = None, percentage_e4: int = 0
+    ) -> Split:
+        """Give one more member a part: an amount, or a percentage of the expense.
+
+        Raises `ValidationError` if they are no member, `AlreadySplit` or
+        `ExceedsExpense`.
+        """
+        with transaction.atomic():
+            stored = self._locked()
+            stored.trip.require_members({"participantUserId": [participant_id]})
+            entry = Entry(stored)
+            if participant_id in entry.parts:
+                raise AlreadySplit
+            if amount_minor is None:
+                amount_minor = _percentage_of(stored.amount_minor, percentage_e4, entry.left_minor)
+            if amount_minor > entry.left_minor:
+                raise ExceedsExpense(
+                    left=to_major(entry.left_minor, stored.trip.currency),
+                    amount=to_major(amount_minor, stored.trip.currency),
+                )
+            part = Part(amount_minor, percentage_e4 or None)
+            entry.rewrite(entry.put_in, {**entry.parts, participant_id: part})
+            stored._touch()
+            return Split.objects.shown().get(expense=stored, participant=participant_id)
+
+    def remove_split(self, split: Split) -> None:
+        """Take one split out; what it covered falls to those who paid."""
+        with transaction.atomic():
+            stored = self._locked()
+            if not stored.splits.filter(pk=split.pk).exists():
+                raise NotFound
+            entry = Entry(stored)
+            rest = {u: part for u, part in entry.parts.items() if u != split.participant_id}
+            entry.rewrite(entry.put_in, rest)
+            stored._touch()
+
+    def _divide(
+        self, entry: Entry, put_in: Mapping[int, int], division: Division
+    ) -> dict[int, Part]:
+        """The parts of `division`; members only, but who is in the expense already may stay."""
+        known = {*entry.put_in, *entry.parts}
+        self.trip.require_members(
+            {
+                "payers": [user_id for user_id in put_in if user_id not in known],
+                "participantUserIds": [u for u in division.participants if u not in known],
+            }
+        )
+        self.split_type = division.split_type
+        require_sum("payers", put_in.values(), self.amount_minor, self.trip.currency)
+        return division.parts(self.amount_minor, self.trip.currency, self.number)
+
+    def _division_again(self, entry: Entry, given: Mapping[str, Any]) -> Division:
+        """The stored division, with what is given instead."""
+        stored = Division(
+            self.split_type, tuple(entry.parts), entered_for(self.split_type, entry.parts)
+        )
+        if given.get("split_type", self.split_type) != self.split_type:
+            given = {"entered": None, **given}
+        return replace(stored, **given)
+
+    def _put_in_again(self, entry: Entry) -> dict[int, int]:
+        """The payers for a changed amount: a single one paid it all; several must be given."""
+        if len(entry.put_in) == 1:
+            return dict.fromkeys(entry.put_in, self.amount_minor)
+        return entry.put_in
+
+    def _locked(self) -> "Expense":
+        """This expense as it is now, with the trip's row locked; `NotFound` if it is gone."""
+        trip = Trip.objects.locked(self.trip_id)
+        stored = Expense.objects.filter(pk=self.pk).first()
+        if stored is None:
+            raise NotFound
+        stored.trip = trip
+        return stored
+
+    def _touch(self) -> None:
+        self.updated_at = timezone.now()
+        self.save(update_fields=["updated_at"])
+
+
+def _percentage_of(amount_minor: int, percentage_e4: int, left_minor: int) -> int:
+    """The percentage in minor units, rounded half up, but not above what is left by rounding."""
+    exact, half = amount_minor * percentage_e4, PERCENTAGE_WHOLE // 2
+    rounded = (exact + half) // PERCENTAGE_WHOLE
+    only_rounding = exact <= left_minor * PERCENTAGE_WHOLE + half
+    return min(rounded, left_minor) if only_rounding else rounded

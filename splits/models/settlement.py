@@ -1,0 +1,336 @@
+"""What is owed, what was handed over, and which money covered which debt.
+
+Two columns are sums, kept for speed: `Debt.open_minor` and `Settlement.credit_minor`. Nothing
+adds to them or takes from them; whoever writes or deletes allocations calls `restate`, which
+sums them anew from the allocations. So a debt's "paid" and a balance cannot tell two stories.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from datetime import date
+
+from django.db import models, transaction
+from django.db.models import Case, F, OuterRef, Q, Subquery, Sum, When
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+from rest_framework.exceptions import NotFound
+
+from trips.models import InTripQuerySet, Trip
+from trips.roles import Can
+from users.models import User
+
+
+def today() -> date:
+    """The current date in UTC."""
+    return timezone.now().date()
+
+
+class DebtQuerySet(models.QuerySet["Debt"]):
+    def open(self) -> "DebtQuerySet":
+        """Debts of which something is still owed, oldest split first."""
+        return self.filter(open_minor__gt=0).order_by("split_id", "id")
+
+
+class Debt(models.Model):
+    """What the participant of a split owes to one of those who paid too much.
+
+    `trip` and `debtor` repeat what the split says and never change: the two searches that must
+    stay fast (a person's open debts, open debts between two) find all they need in one index.
+    """
+
+    trip = models.ForeignKey(Trip, on_delete=models.CASCADE, related_name="debts")
+    split = models.ForeignKey("splits.Split", on_delete=models.CASCADE, related_name="debts")
+    debtor = models.ForeignKey(User, on_delete=models.PROTECT, related_name="debts")
+    creditor = models.ForeignKey(User, on_delete=models.PROTECT, related_name="claims")
+    amount_minor = models.BigIntegerField()
+    #: `amount_minor` less its allocations.
+    open_minor = models.BigIntegerField()
+    #: Since when nothing is open; null while something is.
+    covered_at = models.DateTimeField(null=True)
+
+    objects = DebtQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["split", "creditor"], name="debt_once_to_a_creditor"),
+            models.CheckConstraint(condition=Q(amount_minor__gt=0), name="debt_positive"),
+            models.CheckConstraint(
+                condition=Q(open_minor__gte=0, open_minor__lte=F("amount_minor")),
+                name="debt_covered_within_amount",
+            ),
+            models.CheckConstraint(
+                condition=Q(open_minor=0, covered_at__isnull=False)
+                | Q(open_minor__gt=0, covered_at=None),
+                name="debt_covered_at_when_covered",
+            ),
+            models.CheckConstraint(
+                condition=~Q(debtor=F("creditor")), name="debt_between_two_people"
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["debtor", "trip", "creditor", "open_minor"],
+                condition=Q(open_minor__gt=0),
+                name="debt_open",
+            ),
+            models.Index(fields=["trip"], condition=Q(open_minor__gt=0), name="debt_open_in_trip"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.debtor_id} owes {self.creditor_id} {self.open_minor}/{self.amount_minor}"
+
+    def resize(self, amount_minor: int) -> None:
+        """Make it a debt of another amount; allocations above it, the latest first, are credit."""
+        covered_minor = self.amount_minor - self.open_minor
+        excess_minor = max(0, covered_minor - amount_minor)
+        freed_settlement_ids = []
+        for allocation in self.allocations.order_by("-id") if excess_minor else ():
+            freed_minor = min(excess_minor, allocation.amount_minor)
+            excess_minor -= freed_minor
+            freed_settlement_ids.append(allocation.settlement_id)
+            if freed_minor == allocation.amount_minor:
+                allocation.delete()
+            elif freed_minor:
+                allocation.amount_minor -= freed_minor
+                allocation.save(update_fields=["amount_minor"])
+        self.open_minor = amount_minor - min(covered_minor, amount_minor)
+        self.amount_minor = amount_minor
+        self.covered_at = None if self.open_minor else self.covered_at or timezone.now()
+        self.save(update_fields=["amount_minor", "open_minor", "covered_at"])
+        restate([], freed_settlement_ids)
+
+
+class SettlementQuerySet(InTripQuerySet["Settlement"]):
+    def shown(self) -> "SettlementQuerySet":
+        """With all that an answer shows: the two people and the currency."""
+        return self.select_related("sender", "receiver", "trip")
+
+    def with_credit(self) -> "SettlementQuerySet":
+        """Settlements with money that covers no debt yet, oldest first."""
+        return self.filter(credit_minor__gt=0).order_by("id")
+
+    def revoke(self) -> None:
+        """Delete these settlements of one trip: what they covered or closed is open again.
+
+        Call under the lock of the trip.
+        """
+        rows = list(self)
+        if not rows:
+            return
+        entries = Allocation.objects.filter(Q(settlement__in=rows) | Q(closed_by__in=rows))
+        entries.release()
+        Settlement.objects.filter(pk__in=[row.pk for row in rows]).delete()
+        rows[0].trip.members.shift(sums_of(rows, sign=-1))
+
+
+class Settlement(models.Model):
+    """Money that one member handed to another.
+
+    It covers the sender's open debts to the receiver, oldest split first; what is left over is
+    credit, and covers the next one.
+    """
+
+    trip = models.ForeignKey(Trip, on_delete=models.CASCADE, related_name="settlements")
+    sender = models.ForeignKey(User, on_delete=models.PROTECT, related_name="settlements_sent")
+    receiver = models.ForeignKey(
+        User, on_delete=models.PROTECT, related_name="settlements_received"
+    )
+    amount_minor = models.BigIntegerField()
+    #: `amount_minor` less its allocations.
+    credit_minor = models.BigIntegerField()
+    settled_on = models.DateField(default=today)
+    note = models.CharField(max_length=2000, blank=True, default="")
+    #: The split whose `pay` recorded this; null for one that somebody entered.
+    split = models.ForeignKey(
+        "splits.Split", on_delete=models.CASCADE, null=True, related_name="settlements"
+    )
+    created_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    objects = SettlementQuerySet.as_manager()
+
+    caller_role: str
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(amount_minor__gt=0), name="settlement_positive"),
+            models.CheckConstraint(
+                condition=Q(credit_minor__gte=0, credit_minor__lte=F("amount_minor")),
+                name="settlement_credit_within_amount",
+            ),
+            models.CheckConstraint(
+                condition=~Q(sender=F("receiver")), name="settlement_between_two_people"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["trip", "-settled_on", "-id"], name="settlement_newest"),
+            models.Index(
+                fields=["trip", "sender", "receiver"],
+                condition=Q(credit_minor__gt=0),
+                name="settlement_credit",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.sender_id} to {self.receiver_id}: {self.amount_minor}"
+
+    def record(self) -> None:
+        """Enter this unsaved row, and let the money cover what it can.
+
+        Raises `ValidationError` if one of the two is no member.
+        """
+        with transaction.atomic():
+            self.trip = Trip.objects.locked(self.trip_id)
+            self.trip.require_members(
+                {"fromUserId": [self.sender_id], "toUserId": [self.receiver_id]}
+            )
+            self.credit_minor = self.amount_minor
+            self.save()
+            self.trip.members.shift(sums_of([self]))
+            debts = Debt.objects.open().filter(
+                trip=self.trip_id, debtor=self.sender_id, creditor=self.receiver_id
+            )
+            Allocation.make(cover(debts, [self]))
+            self.close_if_square()
+
+    def remove(self) -> None:
+        """Delete the settlement: what it covered or closed is open again."""
+        with transaction.atomic():
+            Trip.objects.locked(self.trip_id)
+            rows = Settlement.objects.filter(pk=self.pk)
+            if not rows.exists():
+                raise NotFound
+            rows.revoke()
+
+    def close_if_square(self) -> None:
+        """If every balance of the trip is zero now, nobody owes anybody: cover all that is open.
+
+        Open debts and unused credit cancel out then, also where money went past the people who
+        were owed. This settlement is noted as the cause, so that deleting it opens them again.
+        """
+        if self.trip.members.unsettled().exists():
+            return
+        debts = Debt.objects.open().filter(trip=self.trip_id)
+        credits = Settlement.objects.with_credit().filter(trip=self.trip_id)
+        Allocation.make(
+            [
+                *(Allocation(debt=d, amount_minor=d.open_minor, closed_by=self) for d in debts),
+                *(
+                    Allocation(settlement=s, amount_minor=s.credit_minor, closed_by=self)
+                    for s in credits
+                ),
+            ]
+        )
+
+    def is_own(self, user: User, can: Can) -> bool:
+        """Whether `user` recorded it or, for recording it, is one of the two."""
+        if can is Can.SETTLE:
+            return user.pk in {self.sender_id, self.receiver_id}
+        return user.pk == self.created_by_id
+
+
+class AllocationQuerySet(models.QuerySet["Allocation"]):
+    def release(self) -> None:
+        """Delete these allocations; debts are open again, and money is credit again."""
+        touched = list(self.values_list("debt_id", "settlement_id"))
+        self.delete()
+        if touched:
+            debt_ids, settlement_ids = zip(*touched, strict=True)
+            restate(debt_ids, settlement_ids)
+
+
+class Allocation(models.Model):
+    """So much of a settlement's money covers so much of a debt.
+
+    When a settlement closes the trip (`closed_by`), what is still open on either side is used
+    up without the other: then only the debt or only the settlement is named.
+    """
+
+    settlement = models.ForeignKey(
+        Settlement, on_delete=models.CASCADE, null=True, related_name="allocations"
+    )
+    debt = models.ForeignKey(Debt, on_delete=models.CASCADE, null=True, related_name="allocations")
+    amount_minor = models.BigIntegerField()
+    closed_by = models.ForeignKey(
+        Settlement, on_delete=models.CASCADE, null=True, related_name="closings"
+    )
+
+    objects = AllocationQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(amount_minor__gt=0), name="allocation_positive"),
+            models.CheckConstraint(
+                condition=Q(closed_by=None, settlement__isnull=False, debt__isnull=False)
+                | Q(closed_by__isnull=False, settlement__isnull=False, debt=None)
+                | Q(closed_by__isnull=False, settlement=None, debt__isnull=False),
+                name="allocation_covers_or_closes",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.settlement_id} covers {self.amount_minor} of {self.debt_id}"
+
+    @classmethod
+    def make(cls, allocations: Iterable["Allocation"]) -> None:
+        """Write allocations and restate what they touch."""
+        rows = cls.objects.bulk_create(allocations)
+        if rows:
+            restate([row.debt_id for row in rows], [row.settlement_id for row in rows])
+
+
+def sums_of(settlements: Iterable[Settlement], sign: int = 1) -> dict[int, Counter[str]]:
+    """By how much the settlements move the sums of each member; `sign` -1 takes them back."""
+    sums: dict[int, Counter[str]] = defaultdict(Counter)
+    for settlement in settlements:
+        sums[settlement.sender_id]["sent_minor"] += sign * settlement.amount_minor
+        sums[settlement.receiver_id]["received_minor"] += sign * settlement.amount_minor
+    return sums
+
+
+def cover(debts: Iterable[Debt], settlements: Iterable[Settlement]) -> list[Allocation]:
+    """Unsaved allocations of the settlements' credit to the debts of the same two people.
+
+    Both in the given order. The rows in memory are used up as it goes.
+    """
+    allocations = []
+    by_pair: dict[tuple[int, int], list[Settlement]] = {}
+    for settlement in settlements:
+        pair = (settlement.sender_id, settlement.receiver_id)
+        by_pair.setdefault(pair, []).append(settlement)
+    for debt in debts:
+        for settlement in by_pair.get((debt.debtor_id, debt.creditor_id), ()):
+            amount_minor = min(debt.open_minor, settlement.credit_minor)
+            if amount_minor:
+                debt.open_minor -= amount_minor
+                settlement.credit_minor -= amount_minor
+                allocations.append(
+                    Allocation(settlement=settlement, debt=debt, amount_minor=amount_minor)
+                )
+    return allocations
+
+
+def restate(debt_ids: Iterable[int | None], settlement_ids: Iterable[int | None]) -> None:
+    """Sum `open_minor` and `credit_minor` anew for the given rows (None is passed over)."""
+    covered = _allocated("debt")
+    Debt.objects.filter(pk__in={pk for pk in debt_ids if pk}).update(
+        open_minor=F("amount_minor") - covered,
+        covered_at=Case(
+            When(amount_minor=covered, then=Coalesce(F("covered_at"), timezone.now())),
+            default=None,
+        ),
+    )
+    Settlement.objects.filter(pk__in={pk for pk in settlement_ids if pk}).update(
+        credit_minor=F("amount_minor") - _allocated("settlement")
+    )
+
+
+def _allocated(side: str) -> Coalesce:
+    sums = (
+        Allocation.objects.filter(**{side: OuterRef("pk")})
+        .order_by()
+        .values(side)
+        .annotate(total_minor=Sum("amount_minor"))
+        .values("total_minor")
+    )
+    return Coalesce(Subquery(sums), 0, output_field=models.BigIntegerField())

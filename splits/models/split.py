@@ -1,0 +1,134 @@
+"""One person's part of an expense, and its being paid."""
+
+from datetime import datetime
+
+from django.db import models, transaction
+from django.db.models import Max, Q, Sum
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+from rest_framework.exceptions import NotFound
+
+from splits.models.settlement import Allocation, Debt, Settlement, cover, sums_of
+from trips.models import InTripQuerySet, Trip
+from trips.roles import Can
+from users.models import User
+
+_STATE = {
+    "open_minor": Coalesce(Sum("debts__open_minor"), 0, output_field=models.BigIntegerField()),
+    "covered_at": Max("debts__covered_at"),
+}
+
+
+class SplitQuerySet(InTripQuerySet["Split"]):
+    members_path = "expense__trip__members"
+
+    def with_state(self) -> "SplitQuerySet":
+        """Each with its participant, and with what is open of its debts."""
+        return self.select_related("participant").annotate(**_STATE)
+
+    def shown(self) -> "SplitQuerySet":
+        """With all that an answer shows: the state, and the currency."""
+        return self.with_state().select_related("participant", "expense__trip")
+
+    def pending(self, user: User) -> "SplitQuerySet":
+        """Splits of `user` of which something is still owed, oldest first."""
+        open_debts = Debt.objects.filter(debtor=user, open_minor__gt=0).values("split")
+        return self.filter(pk__in=open_debts).order_by("id")
+
+
+class Split(models.Model):
+    """One person's part of an expense, in minor units of the trip's currency.
+
+    Whether it is paid is not kept here: it is paid when none of its debts is open. The own part
+    of somebody who put money in is no debt, and so is paid from the start.
+    """
+
+    expense = models.ForeignKey("splits.Expense", on_delete=models.CASCADE, related_name="splits")
+    participant = models.ForeignKey(User, on_delete=models.PROTECT, related_name="splits")
+    amount_minor = models.BigIntegerField()
+    #: What was entered for this person, in ten-thousandths; null where it was not entered so.
+    percentage_e4 = models.PositiveIntegerField(null=True, blank=True)
+    weight_e4 = models.PositiveBigIntegerField(null=True, blank=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    objects = SplitQuerySet.as_manager()
+
+    caller_role: str
+    # Set by `with_state`.
+    open_minor: int
+    covered_at: datetime | None
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["expense", "participant"], name="split_once_for_a_participant"
+            ),
+            models.CheckConstraint(condition=Q(amount_minor__gte=0), name="split_not_negative"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.participant_id}: {self.amount_minor}"
+
+    @property
+    def paid(self) -> bool:
+        return self.open_minor == 0
+
+    @property
+    def paid_minor(self) -> int:
+        return self.amount_minor - self.open_minor
+
+    @property
+    def paid_at(self) -> datetime | None:
+        """Since when it is paid (UTC): from the start if nothing was ever owed for it."""
+        return (self.covered_at or self.created_at) if self.paid else None
+
+    def is_own(self, user: User, can: Can) -> bool:
+        """For paying, whether `user` owes or is owed it; else whether the expense is theirs."""
+        if can is Can.SETTLE:
+            return user.pk == self.participant_id or self.debts.filter(creditor=user).exists()
+        return self.expense.is_own(user, can)
+
+    def pay(self, by: User) -> None:
+        """Record the settlement of what is still open; nothing if nothing is.
+
+        Credit between the two is used first, and the rest is recorded, a settlement for each
+        creditor.
+        """
+        with transaction.atomic():
+            trip = self._lock()
+            debts = list(self.debts.open())
+            credits = trip.settlements.with_credit().filter(
+                sender=self.participant_id, receiver__in=[debt.creditor_id for debt in debts]
+            )
+            from_credit = cover(debts, credits)
+            settlements = Settlement.objects.bulk_create(
+                Settlement(
+                    trip=trip,
+                    split=self,
+                    sender_id=debt.debtor_id,
+                    receiver_id=debt.creditor_id,
+                    amount_minor=debt.open_minor,
+                    credit_minor=debt.open_minor,
+                    created_by=by,
+                )
+                for debt in debts
+                if debt.open_minor
+            )
+            trip.members.shift(sums_of(settlements))
+            Allocation.make([*from_credit, *cover(debts, settlements)])
+            if settlements:
+                settlements[-1].close_if_square()
+
+    def unpay(self) -> None:
+        """Take every allocation off, and the settlements that `pay` recorded; else nothing."""
+        with transaction.atomic():
+            self._lock()
+            self.settlements.all().revoke()
+            Allocation.objects.filter(debt__split=self).release()
+
+    def _lock(self) -> Trip:
+        """The trip, locked; raises `NotFound` if the split was deleted in the meantime."""
+        trip = Trip.objects.locked(self.expense.trip_id)
+        if not Split.objects.filter(pk=self.pk).exists():
+            raise NotFound
+        return trip
