@@ -1,0 +1,95 @@
+"""The cast: Olga owns, Ed edits, Vera views, Sam is a stranger, Ada is admin."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from django.core.cache import cache
+from rest_framework.settings import api_settings
+from rest_framework.test import APIClient
+
+from tests.factories import TripFactory, UserFactory, join
+from tests.server import Server, running_server
+from trips.models import Trip
+from trips.roles import TripRole
+from users.models import Role, Session, User
+from users.tokens import token_pair
+
+Api = Callable[[User | None], APIClient]
+
+
+@pytest.fixture(autouse=True)
+def _no_throttles(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Limits are switched off unless a test sets one by `limits`."""
+    monkeypatch.setattr(
+        api_settings,
+        "DEFAULT_THROTTLE_RATES",
+        dict.fromkeys(api_settings.DEFAULT_THROTTLE_RATES),
+    )
+    cache.clear()
+
+
+@pytest.fixture
+def limits(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """`limits(login="3/min")` switches limits on."""
+
+    def set_limits(**rates: str) -> None:
+        rates_now = api_settings.DEFAULT_THROTTLE_RATES | rates
+        monkeypatch.setattr(api_settings, "DEFAULT_THROTTLE_RATES", rates_now)
+
+    return set_limits
+
+
+@pytest.fixture
+def olga(db: None) -> User:
+    return UserFactory(name="Olga Owner", email="olga@example.com")
+
+
+@pytest.fixture
+def ed(db: None) -> User:
+    return UserFactory(name="Ed Editor", email="ed@example.com")
+
+
+@pytest.fixture
+def vera(db: None) -> User:
+    return UserFactory(name="Vera Viewer", email="vera@example.com")
+
+
+@pytest.fixture
+def sam(db: None) -> User:
+    return UserFactory(name="Sam Stranger", email="sam@example.com")
+
+
+@pytest.fixture
+def ada(db: None) -> User:
+    return UserFactory(name="Ada Admin", email="ada@example.com", role=Role.ADMIN)
+
+
+@pytest.fixture
+def trip(olga: User, ed: User, vera: User) -> Trip:
+    """A trip in EUR of Olga, Ed and Vera."""
+    trip = TripFactory()
+    join(trip, olga, TripRole.OWNER)
+    join(trip, ed, TripRole.EDITOR)
+    join(trip, vera, TripRole.VIEWER)
+    return trip
+
+
+@pytest.fixture
+def api() -> Api:
+    """`api(olga)` is a client with a real access token; `api(None)` is anonymous."""
+
+    def client_of(user: User | None) -> APIClient:
+        client = APIClient()
+        if user is not None:
+            token = token_pair(Session.start(user))["token"]
+            client.credentials(HTTP_AUTHORIZATION=f"Bearer {token}")
+        return client
+
+    return client_of
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    """The production server, with its own empty database of the kind under test."""
+    with running_server() as server:
+        yield server

@@ -1,0 +1,107 @@
+"""A real server process for tests: gunicorn on a free port, with a database of its own."""
+
+import os
+import secrets
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+import httpx
+import psycopg
+from django.conf import settings
+
+ROOT = Path(__file__).resolve().parent.parent
+START_SECONDS = 30
+
+
+@dataclass(frozen=True)
+class Server:
+    """Where it listens, where its rows are, and how to run `manage.py` on them."""
+
+    url: str
+    environment: dict[str, str]
+
+    def manage(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run `manage.py` on the server's database; raises `CalledProcessError` if it fails."""
+        return subprocess.run(
+            [sys.executable, "manage.py", *arguments],
+            cwd=ROOT,
+            env=self.environment,
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+
+
+@contextmanager
+def running_server(port: int = 0, **environment: str) -> Iterator[Server]:
+    """Start the server with migrated tables, and end it with its database.
+
+    Throttles are off unless `environment` sets them.
+    """
+    port = port or free_port()
+    limits = ("LOGIN", "REGISTER", "LOOKUP", "REFRESH", "USER", "ANON")
+    with tempfile.TemporaryDirectory() as folder, _database(Path(folder)) as database_url:
+        server = Server(
+            f"http://localhost:{port}",
+            os.environ
+            | {f"THROTTLE_{name}": "" for name in limits}
+            | {
+                "DEBUG": "true",
+                "SECRET_KEY": secrets.token_urlsafe(48),
+                "DATABASE_URL": database_url,
+                "PORT": str(port),
+                "WEB_CONCURRENCY": "2",
+            }
+            | environment,
+        )
+        server.manage("migrate", "--verbosity", "0")
+        gunicorn = [sys.executable, "-m", "gunicorn", "--bind", f"127.0.0.1:{port}"]
+        process = subprocess.Popen(gunicorn, cwd=ROOT, env=server.environment)
+        try:
+            _wait_until_it_answers(server, process)
+            yield server
+        finally:
+            process.terminate()
+            process.wait(timeout=START_SECONDS)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _wait_until_it_answers(server: Server, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            if httpx.get(f"{server.url}/api/health").is_success:
+                return
+        except httpx.TransportError:
+            time.sleep(0.05)
+    raise RuntimeError(f"The server did not start on {server.url}.")
+
+
+@contextmanager
+def _database(folder: Path) -> Iterator[str]:
+    """An empty database of the kind that the tests run on."""
+    parts = urlsplit(settings.DATABASE_URL)
+    if parts.scheme.startswith("sqlite"):
+        yield f"sqlite:///{folder / 'server.sqlite3'}"
+        return
+    name = f"tripcompanion_server_{secrets.token_hex(4)}"
+    admin_url = urlunsplit(parts._replace(scheme="postgresql"))
+    with psycopg.connect(admin_url, autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}"')
+        try:
+            yield urlunsplit(parts._replace(path=f"/{name}"))
+        finally:
+            connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')

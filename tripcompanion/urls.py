@@ -1,0 +1,108 @@
+"""The whole API on one page. Whatever is not here is a 404 problem document."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.contrib.auth.views import LoginView, LogoutView
+from django.urls import include, path, re_path, register_converter
+from django.views.generic import RedirectView
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
+
+from splits.views import (
+    BalanceViewSet,
+    DebtViewSet,
+    ExpenseViewSet,
+    SettlementViewSet,
+    SplitViewSet,
+)
+from tripcompanion.kit import problems
+from tripcompanion.kit.health import HealthViewSet
+from tripcompanion.kit.paths import IdConverter
+from trips.views import MemberViewSet, TripViewSet, UserViewSet
+from users.views import MeView, SessionViewSet
+
+register_converter(IdConverter, "id")
+
+USERS = [
+    path("register", SessionViewSet.as_view({"post": "register"})),
+    path("login", SessionViewSet.as_view({"post": "login"})),
+    path("token/refresh", SessionViewSet.as_view({"post": "refresh"})),
+    path("logout", SessionViewSet.as_view({"post": "logout"})),
+    path("me", MeView.as_view({"get": "retrieve"})),
+    path("email/<str:email>", UserViewSet.as_view({"get": "by_email"})),
+    path(
+        "<id:user_id>",
+        UserViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"}),
+    ),
+    path("<id:user_id>/profile", UserViewSet.as_view({"put": "profile"})),
+]
+
+DEBTS = [
+    path("<id:user_id>/pending-debts", DebtViewSet.as_view({"get": "pending"})),
+    path("<id:user_id>/total-debt", DebtViewSet.as_view({"get": "total"})),
+]
+
+MEMBERS = [
+    path("", MemberViewSet.as_view({"get": "list", "post": "create"})),
+    path("/leave", MemberViewSet.as_view({"post": "leave"})),
+    path("/<id:user_id>", MemberViewSet.as_view({"get": "retrieve", "delete": "destroy"})),
+    path("/<id:user_id>/role", MemberViewSet.as_view({"put": "change_role"})),
+]
+
+ITEM: Any = {"get": "retrieve", "put": "update", "patch": "partial_update", "delete": "destroy"}
+
+TRIPS: list[Any] = [
+    path("", TripViewSet.as_view({"get": "list", "post": "create"})),
+    path("/my-trips", TripViewSet.as_view({"get": "list"})),
+    path("/join", TripViewSet.as_view({"post": "join"})),
+    path("/code/<str:code>", TripViewSet.as_view({"get": "by_code"})),
+    path("/<id:trip_id>", TripViewSet.as_view(ITEM)),
+    path("/<id:trip_id>/code", TripViewSet.as_view({"post": "renew_code"})),
+    path("/<id:trip_id>/members", include(MEMBERS)),
+    path("/<id:trip_id>/expenses", ExpenseViewSet.as_view({"get": "list", "post": "create"})),
+    path("/<id:trip_id>/expenses/<id:expense_id>", ExpenseViewSet.as_view(ITEM)),
+    path("/<id:trip_id>/settlements", SettlementViewSet.as_view({"get": "list", "post": "create"})),
+    path(
+        "/<id:trip_id>/settlements/<id:settlement_id>",
+        SettlementViewSet.as_view({"get": "retrieve", "delete": "destroy"}),
+    ),
+    path("/<id:trip_id>/balances", BalanceViewSet.as_view({"get": "balances"})),
+    path("/<id:trip_id>/settle-up", BalanceViewSet.as_view({"get": "settle_up"})),
+]
+
+SPLITS = [
+    path("", SplitViewSet.as_view({"get": "list", "post": "create"})),
+    path("/<id:split_id>", SplitViewSet.as_view({"get": "retrieve", "delete": "destroy"})),
+    path("/<id:split_id>/pay", SplitViewSet.as_view({"put": "pay"})),
+    path("/<id:split_id>/unpay", SplitViewSet.as_view({"put": "unpay"})),
+]
+
+BROWSER_SESSION = [
+    path("login", LoginView.as_view(template_name="rest_framework/login.html"), name="login"),
+    path("logout", LogoutView.as_view(), name="logout"),
+]
+
+API: list[Any] = [
+    path("users/", include(USERS)),
+    path("users/", include(DEBTS)),
+    path("expenses/users/", include(DEBTS)),
+    path("trips", include(TRIPS)),
+    path("expenses/<id:expense_id>/splits", include(SPLITS)),
+    path("health", HealthViewSet.as_view({"get": "live"})),
+    path("health/ready", HealthViewSet.as_view({"get": "ready"})),
+    path("schema", SpectacularAPIView.as_view(), name="schema"),
+    path("docs", SpectacularSwaggerView.as_view(url_name="schema")),
+    path("session/", include((BROWSER_SESSION, "rest_framework"))),
+]
+
+urlpatterns = [
+    path("api/", include(API)),
+    path("admin", RedirectView.as_view(pattern_name="admin:index")),
+    path("admin/", admin.site.urls),
+    re_path("", problems.not_found),
+]
+
+handler400 = problems.bad_request
+handler403 = problems.forbidden
+handler404 = problems.not_found
+handler500 = problems.server_error
