@@ -69,7 +69,7 @@ def spend(
         put_in=put_in or {paid_by.pk: amount_minor},
         division=Division(split_type, participants, entered),
         **{
-            "amount_minor": amount_minor,
+            "entered_minor": amount_minor,
             "description": "Dinner",
             "expense_date": date(2026, 5, 14),
             **fields,

@@ -60,14 +60,16 @@ TRIPS: list[Any] = [
     path("/<id:trip_id>/code", TripViewSet.as_view({"post": "renew_code"})),
     path("/<id:trip_id>/members", include(MEMBERS)),
     path("/<id:trip_id>/expenses", ExpenseViewSet.as_view({"get": "list", "post": "create"})),
+    path("/<id:trip_id>/expenses/preview", ExpenseViewSet.as_view({"post": "preview"})),
     path("/<id:trip_id>/expenses/<id:expense_id>", ExpenseViewSet.as_view(ITEM)),
     path("/<id:trip_id>/settlements", SettlementViewSet.as_view({"get": "list", "post": "create"})),
     path(
         "/<id:trip_id>/settlements/<id:settlement_id>",
         SettlementViewSet.as_view({"get": "retrieve", "delete": "destroy"}),
     ),
-    path("/<id:trip_id>/balances", BalanceViewSet.as_view({"get": "balances"})),
-    path("/<id:trip_id>/settle-up", BalanceViewSet.as_view({"get": "settle_up"})),
+    path("/<id:trip_id>/balances", BalanceViewSet.as_view({"get": "list"})),
+    path("/<id:trip_id>/balances/<id:user_id>", BalanceViewSet.as_view({"get": "explain"})),
+    path("/<id:trip_id>/settle-up", BalanceViewSet.as_view({"get": "plan", "post": "record_plan"})),
 ]
 
 SPLITS = [

@@ -3,6 +3,7 @@
 from splits.models.book import Payer
 from splits.models.division import Division, SplitType
 from splits.models.expense import Category, Expense
+from splits.models.rate import Rate
 from splits.models.settlement import Allocation, Debt, Settlement
 from splits.models.split import Split
 
@@ -13,6 +14,7 @@ __all__ = [
     "Division",
     "Expense",
     "Payer",
+    "Rate",
     "Settlement",
     "Split",
     "SplitType",

@@ -1,36 +1,27 @@
 """Questions about a whole trip, or about all trips of a person: balances, the plan, the debt."""
 
-from dataclasses import dataclass
 from decimal import Decimal
-from typing import ClassVar
+from hashlib import sha256
 
+from django.db import transaction
 from django.db.models import Q, Sum
 from django.utils.translation import gettext_lazy
 
-from splits.models.settlement import Debt
+from splits.models.rate import Rate
+from splits.models.settlement import Debt, Settlement
 from splits.settling import fewest_transfers
-from tripcompanion.kit.currencies import to_major
+from tripcompanion.kit.currencies import convert, to_major
 from tripcompanion.kit.problems import Conflict
 from trips.models import Member, Trip
+from trips.roles import Can
 from users.models import User
 
 
-class NoRate(Conflict):
-    """409 `no_rate`: the amounts cannot be converted."""
+class PlanChanged(Conflict):
+    """409 `plan_changed`: somebody recorded something since the plan was read."""
 
-    default_code = "no_rate"
-    default_detail = gettext_lazy("There is no rate from %(source)s to %(target)s.")
-    example_values: ClassVar = {"source": "JPY", "target": "EUR"}
-
-
-@dataclass(frozen=True)
-class PlannedTransfer:
-    """One payment of a settle-up plan, in minor units of `currency`."""
-
-    sender: User
-    receiver: User
-    amount_minor: int
-    currency: str
+    default_code = "plan_changed"
+    default_detail = gettext_lazy("The plan has changed since you read it. Please look again.")
 
 
 def balances_of(trip: Trip) -> list[Member]:
@@ -41,24 +32,53 @@ def balances_of(trip: Trip) -> list[Member]:
     return list(rows.select_related("user", "trip").order_by("joined_at", "id"))
 
 
-def plan_of(trip: Trip) -> list[PlannedTransfer]:
-    """The fewest transfers that bring every balance of the trip to zero, in a stable order."""
-    members = {m.user_id: m for m in trip.members.unsettled().select_related("user")}
-    return [
-        PlannedTransfer(
-            sender=members[transfer.sender_id].user,
-            receiver=members[transfer.receiver_id].user,
-            amount_minor=transfer.amount_minor,
-            currency=trip.currency,
-        )
-        for transfer in fewest_transfers(
-            {user_id: member.balance_minor for user_id, member in members.items()}
-        )
-    ]
+class Plan:
+    """The fewest transfers that bring every balance of a trip to zero, in a stable order."""
+
+    caller_role: str
+
+    def __init__(self, trip: Trip) -> None:
+        members = {m.user_id: m for m in trip.members.unsettled().select_related("user")}
+        balances = {user_id: member.balance_minor for user_id, member in members.items()}
+        #: Unsaved settlements, one for each transfer.
+        self.transfers = [
+            Settlement(
+                trip=trip,
+                sender=members[transfer.sender_id].user,
+                receiver=members[transfer.receiver_id].user,
+                amount_minor=transfer.amount_minor,
+            )
+            for transfer in fewest_transfers(balances)
+        ]
+
+    @property
+    def tag(self) -> str:
+        """A word that is the same as long as the plan is."""
+        text = ";".join(f"{t.sender_id}>{t.receiver_id}:{t.amount_minor}" for t in self.transfers)
+        return sha256(text.encode()).hexdigest()[:16]
+
+    @classmethod
+    def record(cls, trip: Trip, by: User, tag: str) -> list[Settlement]:
+        """Enter the whole plan at once, if it is still the one with this tag.
+
+        Raises `PlanChanged`.
+        """
+        with transaction.atomic():
+            plan = cls(Trip.objects.locked(trip.pk))
+            if plan.tag != tag:
+                raise PlanChanged
+            for settlement in plan.transfers:
+                settlement.created_by = by
+                settlement.record()
+            return plan.transfers
+
+    def is_own(self, user: User, can: Can) -> bool:
+        """Whether `user` is a side of every transfer."""
+        return all(transfer.is_own(user, can) for transfer in self.transfers)
 
 
 def total_debt(user: User, currency: str) -> Decimal:
-    """What `user` still owes in all trips, in major units of `currency`.
+    """What `user` still owes in all trips, in major units of `currency`, at the latest rates.
 
     Raises `NoRate` if something is owed in a currency that cannot be converted.
     """
@@ -67,6 +87,7 @@ def total_debt(user: User, currency: str) -> Decimal:
     total_minor = 0
     for owed_currency, open_minor in sums:
         if owed_currency != currency:
-            raise NoRate(source=owed_currency, target=currency)
+            rate = Rate.objects.latest_between(owed_currency, currency).rate
+            open_minor = convert(open_minor, owed_currency, currency, rate)
         total_minor += open_minor
     return to_major(total_minor, currency)

@@ -8,7 +8,7 @@ from django.db import models
 from django.db.models import Q
 
 from splits import money
-from splits.models.division import Part
+from splits.models.division import Part, Payment
 from splits.models.settlement import Allocation, Debt, Settlement, cover
 from splits.models.split import Split
 from users.models import User
@@ -25,11 +25,15 @@ class Payer(models.Model):
     expense = models.ForeignKey("splits.Expense", on_delete=models.CASCADE, related_name="payers")
     user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="payments")
     amount_minor = models.BigIntegerField()
+    #: As entered, in minor units of the expense's currency.
+    entered_minor = models.BigIntegerField()
 
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["expense", "user"], name="payer_once_in_expense"),
-            models.CheckConstraint(condition=Q(amount_minor__gt=0), name="payer_positive"),
+            models.CheckConstraint(
+                condition=Q(amount_minor__gte=0, entered_minor__gt=0), name="payer_positive"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -39,18 +43,21 @@ class Payer(models.Model):
 class Entry:
     """An expense as the book has it, and as it is to be. Lives under the trip's lock.
 
-    `put_in` is who paid how many minor units, the first one first; `parts` is everybody's part.
+    `put_in` is what each payer paid, the first one first; `parts` is everybody's part.
     Both are empty for an expense that is not written yet, and for one that is to go.
     """
 
     def __init__(self, expense: "Expense") -> None:
         self.expense = expense
-        self.put_in: dict[int, int] = {}
+        self.put_in: dict[int, Payment] = {}
         self.parts: dict[int, Part] = {}
         if expense.pk is not None:
-            self.put_in = dict(expense.payers.order_by("id").values_list("user_id", "amount_minor"))
+            self.put_in = {
+                payer.user_id: Payment(payer.amount_minor, payer.entered_minor)
+                for payer in expense.payers.order_by("id")
+            }
             self.parts = {
-                split.participant_id: Part(split.amount_minor, split.percentage_e4, split.weight_e4)
+                split.participant_id: Part(*(getattr(split, name) for name in Part._fields))
                 for split in expense.splits.order_by("id")
             }
 
@@ -59,7 +66,7 @@ class Entry:
         """What no split covers."""
         return self.expense.amount_minor - sum(part.amount_minor for part in self.parts.values())
 
-    def rewrite(self, put_in: Mapping[int, int], parts: Mapping[int, Part]) -> None:
+    def rewrite(self, put_in: Mapping[int, Payment], parts: Mapping[int, Part]) -> None:
         """Make payers, splits, debts and sums those of `put_in` and `parts`.
 
         A split whose participant, amount and creditors stay keeps its state; all others start
@@ -77,8 +84,8 @@ class Entry:
         if list(self.put_in.items()) != list(put_in.items()):
             self.expense.payers.all().delete()
             Payer.objects.bulk_create(
-                Payer(expense=self.expense, user_id=user_id, amount_minor=amount_minor)
-                for user_id, amount_minor in put_in.items()
+                Payer(expense=self.expense, user_id=user_id, **payment._asdict())
+                for user_id, payment in put_in.items()
             )
         self._open({u: part for u, part in parts.items() if u not in kept}, owed)
         self.expense.trip.members.shift(sums)
@@ -115,27 +122,27 @@ class Entry:
             )
             Allocation.make(cover(debts, credits))
 
-    def _sums(self, put_in: Mapping[int, int], parts: Mapping[int, Part]) -> Sums:
+    def _sums(self, put_in: Mapping[int, Payment], parts: Mapping[int, Part]) -> Sums:
         """By how much an expense divided like this moves the sums of each member."""
-        own = money.own_parts(_shares(parts), put_in, self.expense.number)
+        own = money.own_parts(amounts(parts), amounts(put_in), self.expense.number)
         sums = {user_id: Counter(share_minor=amount_minor) for user_id, amount_minor in own.items()}
-        for user_id, amount_minor in put_in.items():
-            sums.setdefault(user_id, Counter())["paid_minor"] += amount_minor
+        for user_id, payment in put_in.items():
+            sums.setdefault(user_id, Counter())["paid_minor"] += payment.amount_minor
         return sums
 
     def _owed(
-        self, put_in: Mapping[int, int], parts: Mapping[int, Part]
+        self, put_in: Mapping[int, Payment], parts: Mapping[int, Part]
     ) -> dict[int, dict[int, int]]:
         """By participant: how many minor units they owe to whom."""
         owed: dict[int, dict[int, int]] = {user_id: {} for user_id in parts}
-        debts = money.debts(_shares(parts), put_in, self.expense.number)
+        debts = money.debts(amounts(parts), amounts(put_in), self.expense.number)
         for (debtor, creditor), amount_minor in debts.items():
             owed[debtor][creditor] = amount_minor
         return owed
 
 
-def _shares(parts: Mapping[int, Part]) -> dict[int, int]:
-    return {user_id: part.amount_minor for user_id, part in parts.items()}
+def amounts(rows: Mapping[int, Part] | Mapping[int, Payment]) -> dict[int, int]:
+    return {user_id: row.amount_minor for user_id, row in rows.items()}
 
 
 def _keeps_state(
@@ -149,9 +156,9 @@ def _keeps_state(
 
 def _adjust(split: Split, part: Part, owed: Mapping[int, int]) -> None:
     """Carry over to a kept split what may change in it: the entered figures, the debts' amounts."""
-    if (split.percentage_e4, split.weight_e4) != part[1:]:
-        split.percentage_e4, split.weight_e4 = part.percentage_e4, part.weight_e4
-        split.save(update_fields=["percentage_e4", "weight_e4"])
+    entered = part._asdict()
+    if any(getattr(split, name) != value for name, value in entered.items()):
+        Split.objects.filter(pk=split.pk).update(**entered)
     for debt in split.debts.all():
         if debt.amount_minor != owed[debt.creditor_id]:
             debt.resize(owed[debt.creditor_id])

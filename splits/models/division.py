@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import ValidationError
 
-from splits import money
+from splits.money import divide
 from tripcompanion.kit.currencies import to_major
 
 #: Percentages and weights are kept as whole numbers of ten-thousandths.
@@ -28,48 +28,72 @@ class SplitType(models.TextChoices):
 
 
 class Part(NamedTuple):
-    """One person's part: minor units, and what was entered for it, in ten-thousandths."""
+    """One person's part in the trip's currency, and what was entered to get it.
+
+    Entered is an amount in minor units of the expense's currency, or ten-thousandths.
+    """
 
     amount_minor: int
+    entered_minor: int | None = None
     percentage_e4: int | None = None
     weight_e4: int | None = None
+
+
+#: The column of a `Part` that keeps what was entered, by split type.
+ENTERED_COLUMN = {
+    SplitType.MANUAL: "entered_minor",
+    SplitType.PERCENTAGE: "percentage_e4",
+    SplitType.SHARES: "weight_e4",
+}
+
+
+class Payment(NamedTuple):
+    """What one person put in: in the trip's currency, and as entered in the expense's."""
+
+    amount_minor: int
+    entered_minor: int
+
+
+class Money(NamedTuple):
+    """The amount of an expense: in the trip's currency, and as entered in its own."""
+
+    amount_minor: int
+    entered_minor: int
+    currency: str
 
 
 @dataclass(frozen=True)
 class Division:
     """How an expense is to be divided among whom.
 
-    `entered` is by user id: minor units for MANUAL, ten-thousandths for PERCENTAGE and SHARES,
-    None for EQUAL.
+    `entered` is by user id: minor units of the expense's currency for MANUAL, ten-thousandths
+    for PERCENTAGE and SHARES, None for EQUAL.
     """
 
     split_type: str
     participants: tuple[int, ...]
     entered: Mapping[int, int] | None
 
-    def parts(self, amount_minor: int, currency: str, seed: int) -> dict[int, Part]:
-        """Everybody's part; together they are `amount_minor`.
+    def parts(self, money: Money, seed: int) -> dict[int, Part]:
+        """Everybody's part in the trip's currency; together they are `money.amount_minor`.
 
         Raises `ValidationError` on `splitAmounts` if what was entered does not fit.
         """
         if self.split_type == SplitType.EQUAL:
             equal = dict.fromkeys(self.participants, 1)
-            shares = money.divide(amount_minor, equal, seed)
+            shares = divide(money.amount_minor, equal, seed)
             return {user_id: Part(share) for user_id, share in shares.items()}
         entered = self._entered_for_all()
         if self.split_type == SplitType.MANUAL:
-            require_sum("splitAmounts", entered.values(), amount_minor, currency)
-            return {user_id: Part(share) for user_id, share in entered.items()}
+            require_sum("splitAmounts", entered.values(), money.entered_minor, money.currency)
         if self.split_type == SplitType.PERCENTAGE and sum(entered.values()) != PERCENTAGE_WHOLE:
             percent = Decimal(sum(entered.values())) / SCALE
             text = _("The percentages add up to %(sum)s, not to 100.") % {"sum": percent}
             raise ValidationError({"splitAmounts": [text]})
-        shares = money.divide(amount_minor, entered, seed)
-        as_percentage = self.split_type == SplitType.PERCENTAGE
+        column = ENTERED_COLUMN[SplitType(self.split_type)]
+        shares = divide(money.amount_minor, entered, seed)
         return {
-            user_id: Part(share, entered[user_id], None)
-            if as_percentage
-            else Part(share, None, entered[user_id])
+            user_id: Part(share)._replace(**{column: entered[user_id]})
             for user_id, share in shares.items()
         }
 
@@ -102,12 +126,8 @@ def require_sum(field: str, amounts: Iterable[int], amount_minor: int, currency:
 
 def entered_for(split_type: str, parts: Mapping[int, Part]) -> dict[int, int] | None:
     """What was entered for stored `parts`, as a `Division` takes it; gaps where nothing was."""
-    position = {
-        SplitType.MANUAL: "amount_minor",
-        SplitType.PERCENTAGE: "percentage_e4",
-        SplitType.SHARES: "weight_e4",
-    }.get(SplitType(split_type))
-    if position is None:
+    column = ENTERED_COLUMN.get(SplitType(split_type))
+    if column is None:
         return None
-    values = {user_id: getattr(part, position) for user_id, part in parts.items()}
+    values = {user_id: getattr(part, column) for user_id, part in parts.items()}
     return {user_id: value for user_id, value in values.items() if value is not None}

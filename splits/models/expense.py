@@ -2,29 +2,39 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any, ClassVar
 
 from django.db import models, transaction
 from django.db.models import Prefetch, Q
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from rest_framework.exceptions import NotFound
+from rest_framework.exceptions import NotFound, ValidationError
 
-from splits.models.book import Entry, Payer
+from splits import money
+from splits.models.book import Entry, Payer, amounts
 from splits.models.division import (
     PERCENTAGE_WHOLE,
     Division,
+    Money,
     Part,
+    Payment,
     SplitType,
     entered_for,
     require_sum,
 )
+from splits.models.rate import ENTERED, Rate
+from splits.models.settlement import Settlement
 from splits.models.split import Split
-from tripcompanion.kit.currencies import to_major
+from tripcompanion.kit.currencies import MAX_AMOUNT, convert, to_major, to_minor
 from tripcompanion.kit.problems import Conflict
 from trips.models import InTripQuerySet, Trip
 from trips.roles import Can
 from users.models import User
+
+#: Fields that, given to `change`, divide the expense anew.
+_MONEY_FIELDS = {"entered_minor", "currency", "exchange_rate"}
 
 
 class AlreadySplit(Conflict):
@@ -71,10 +81,19 @@ class Expense(models.Model):
     #: Its place among all expenses ever recorded in the trip, from 0; it turns the odd cents.
     number = models.PositiveIntegerField(editable=False)
     description = models.CharField(max_length=255)
+    #: In the trip's currency; the book reads this one.
     amount_minor = models.BigIntegerField()
+    #: As entered, and in which currency; the rate is frozen, and null in the trip's currency.
+    entered_minor = models.BigIntegerField()
+    currency = models.CharField(max_length=3)
+    exchange_rate = models.DecimalField(max_digits=24, decimal_places=15, null=True, blank=True)
+    rate_source = models.CharField(max_length=10, blank=True, default="")
+    rate_day = models.DateField(null=True, blank=True)
     expense_date = models.DateField()
     category = models.CharField(max_length=13, choices=Category, default=Category.OTHER)
     split_type = models.CharField(max_length=10, choices=SplitType)
+    #: False once a split was added or deleted by itself: the parts are then no longer a division.
+    divided = models.BooleanField(default=True, editable=False)
     receipt_url = models.CharField(max_length=2048, null=True, blank=True)  # noqa: DJ001
     notes = models.TextField(max_length=2000, blank=True, default="")
     created_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
@@ -87,7 +106,13 @@ class Expense(models.Model):
 
     class Meta:
         constraints = [
-            models.CheckConstraint(condition=Q(amount_minor__gt=0), name="expense_positive"),
+            models.CheckConstraint(
+                condition=Q(amount_minor__gt=0, entered_minor__gt=0), name="expense_positive"
+            ),
+            models.CheckConstraint(
+                condition=Q(exchange_rate=None) | Q(exchange_rate__gt=0),
+                name="expense_rate_positive",
+            ),
             models.UniqueConstraint(fields=["trip", "number"], name="expense_number_in_trip"),
         ]
         indexes = [
@@ -109,22 +134,35 @@ class Expense(models.Model):
         return user.pk == self.created_by_id or self.payers.filter(user=user).exists()
 
     @classmethod
+    def draft(cls, trip: Trip, by: User, **fields: Any) -> "Expense":
+        """The next expense of `trip`, not written yet. `currency` defaults to the trip's.
+
+        `exchange_rate` may be given for another currency; else the latest stored one is taken.
+        Raises `NoRate`, and `ValidationError` on `amount` if it is nothing in the trip's.
+        """
+        fields.setdefault("currency", trip.currency)
+        expense = cls(trip=trip, created_by=by, number=trip.expenses_recorded, **fields)
+        expense._fix_rate(expense.exchange_rate)
+        return expense
+
+    @classmethod
     def record(
         cls, trip: Trip, by: User, *, put_in: Mapping[int, int], division: Division, **fields: Any
     ) -> "Expense":
         """A new expense. `put_in` is who paid how many minor units, the first one first.
 
-        Raises `ValidationError` on `payers`, `participantUserIds` or `splitAmounts` if somebody
-        is no member or the sums do not fit.
+        They are in the expense's currency, like `entered_minor`. Raises what `draft` raises, and
+        `ValidationError` on `payers`, `participantUserIds` or `splitAmounts` if somebody is no
+        member or the sums do not fit.
         """
         with transaction.atomic():
             trip = Trip.objects.locked(trip.pk)
-            expense = cls(trip=trip, created_by=by, number=trip.expenses_recorded, **fields)
+            expense = cls.draft(trip, by, **fields)
             entry = Entry(expense)
-            parts = expense._divide(entry, put_in, division)
+            payments, parts = expense.divide(entry, put_in, division)
             trip.count_expense()
             expense.save()
-            entry.rewrite(put_in, parts)
+            entry.rewrite(payments, parts)
             return expense
 
     def change(
@@ -136,21 +174,30 @@ class Expense(models.Model):
     ) -> None:
         """Store what is given, keep the rest, and divide anew if money or people are touched.
 
-        `division` holds those fields of a `Division` that are given. Raises `ValidationError`
-        as `record` does.
+        `division` holds those fields of a `Division` that are given. Another currency takes a
+        new rate; otherwise the frozen one stays unless it is given. Raises what `record` raises.
         """
         with transaction.atomic():
             stored = self._locked()
+            old_currency = stored.currency
             for name, value in fields.items():
                 setattr(stored, name, value)
-            if put_in or division or "amount_minor" in fields:
+            if put_in or division or _MONEY_FIELDS & fields.keys():
+                same_currency = stored.currency == old_currency
+                rate_given = fields.get("exchange_rate")
+                if rate_given or not same_currency:
+                    stored._fix_rate(rate_given)
+                else:
+                    stored._convert()
                 entry = Entry(stored)
                 new_division = stored._division_again(entry, division or {})
-                put_in = put_in or stored._put_in_again(entry)
-                stored.split_type = new_division.split_type
-                entry.rewrite(put_in, stored._divide(entry, put_in, new_division))
+                payments, parts = stored.divide(
+                    entry, put_in or stored._put_in_again(entry), new_division
+                )
+                stored.divided = True
+                entry.rewrite(payments, parts)
             stored.updated_at = timezone.now()
-            stored.save(update_fields=[*fields, "split_type", "updated_at"])
+            stored.save()
 
     def remove(self) -> None:
         """Delete the expense with its splits, and the settlements that `pay` recorded for them."""
@@ -180,9 +227,9 @@ class Expense(models.Model):
                     left=to_major(entry.left_minor, stored.trip.currency),
                     amount=to_major(amount_minor, stored.trip.currency),
                 )
-            part = Part(amount_minor, percentage_e4 or None)
+            part = Part(amount_minor, percentage_e4=percentage_e4 or None)
             entry.rewrite(entry.put_in, {**entry.parts, participant_id: part})
-            stored._touch()
+            stored._divided_by_hand()
             return Split.objects.shown().get(expense=stored, participant=participant_id)
 
     def remove_split(self, split: Split) -> None:
@@ -194,12 +241,15 @@ class Expense(models.Model):
             entry = Entry(stored)
             rest = {u: part for u, part in entry.parts.items() if u != split.participant_id}
             entry.rewrite(entry.put_in, rest)
-            stored._touch()
+            stored._divided_by_hand()
 
-    def _divide(
+    def divide(
         self, entry: Entry, put_in: Mapping[int, int], division: Division
-    ) -> dict[int, Part]:
-        """The parts of `division`; members only, but who is in the expense already may stay."""
+    ) -> tuple[dict[int, Payment], dict[int, Part]]:
+        """What everybody paid and bears of it, in the trip's currency.
+
+        Members only, but who is in the expense already may stay. Raises `ValidationError`.
+        """
         known = {*entry.put_in, *entry.parts}
         self.trip.require_members(
             {
@@ -208,8 +258,38 @@ class Expense(models.Model):
             }
         )
         self.split_type = division.split_type
-        require_sum("payers", put_in.values(), self.amount_minor, self.trip.currency)
-        return division.parts(self.amount_minor, self.trip.currency, self.number)
+        require_sum("payers", put_in.values(), self.entered_minor, self.currency)
+        paid = money.divide(self.amount_minor, put_in, self.number)
+        payments = {user_id: Payment(paid[user_id], put_in[user_id]) for user_id in put_in}
+        return payments, division.parts(self.money, self.number)
+
+    @property
+    def money(self) -> Money:
+        return Money(self.amount_minor, self.entered_minor, self.currency)
+
+    def _fix_rate(self, given: Decimal | None) -> None:
+        """Freeze the rate to the trip's currency: the given one, else the latest stored."""
+        if self.currency == self.trip.currency:
+            self.exchange_rate, self.rate_source, self.rate_day = None, "", None
+        elif given is not None:
+            self.exchange_rate, self.rate_source = given, ENTERED
+            self.rate_day = timezone.now().date()
+        else:
+            latest = Rate.objects.latest_between(self.currency, self.trip.currency)
+            self.exchange_rate, self.rate_source, self.rate_day = latest
+        self._convert()
+
+    def _convert(self) -> None:
+        self.amount_minor = self.entered_minor
+        if self.exchange_rate is not None:
+            self.amount_minor = convert(
+                self.entered_minor, self.currency, self.trip.currency, self.exchange_rate
+            )
+        if not 0 < self.amount_minor <= to_minor(MAX_AMOUNT, self.trip.currency):
+            text = _("This is %(amount)s %(currency)s, which is too little or too much.")
+            amount = to_major(self.amount_minor, self.trip.currency)
+            values = {"amount": amount, "currency": self.trip.currency}
+            raise ValidationError({"amount": [text % values]})
 
     def _division_again(self, entry: Entry, given: Mapping[str, Any]) -> Division:
         """The stored division, with what is given instead."""
@@ -223,8 +303,8 @@ class Expense(models.Model):
     def _put_in_again(self, entry: Entry) -> dict[int, int]:
         """The payers for a changed amount: a single one paid it all; several must be given."""
         if len(entry.put_in) == 1:
-            return dict.fromkeys(entry.put_in, self.amount_minor)
-        return entry.put_in
+            return dict.fromkeys(entry.put_in, self.entered_minor)
+        return {user_id: payment.entered_minor for user_id, payment in entry.put_in.items()}
 
     def _locked(self) -> "Expense":
         """This expense as it is now, with the trip's row locked; `NotFound` if it is gone."""
@@ -235,9 +315,10 @@ class Expense(models.Model):
         stored.trip = trip
         return stored
 
-    def _touch(self) -> None:
+    def _divided_by_hand(self) -> None:
+        self.divided = False
         self.updated_at = timezone.now()
-        self.save(update_fields=["updated_at"])
+        self.save(update_fields=["divided", "updated_at"])
 
 
 def _percentage_of(amount_minor: int, percentage_e4: int, left_minor: int) -> int:
@@ -246,3 +327,32 @@ def _percentage_of(amount_minor: int, percentage_e4: int, left_minor: int) -> in
     rounded = (exact + half) // PERCENTAGE_WHOLE
     only_rounding = exact <= left_minor * PERCENTAGE_WHOLE + half
     return min(rounded, left_minor) if only_rounding else rounded
+
+
+class Preview:
+    """What an expense would be divided into: `splits` and `debts`, all unsaved."""
+
+    def __init__(
+        self,
+        trip: Trip,
+        by: User,
+        *,
+        put_in: Mapping[int, int],
+        division: Division,
+        **fields: Any,
+    ) -> None:
+        """Raises what `Expense.record` raises."""
+        self.expense = Expense.draft(trip, by, **fields)
+        payments, parts = self.expense.divide(Entry(self.expense), put_in, division)
+        people = {member.user_id: member.user for member in trip.members.select_related("user")}
+        self.splits = [
+            Split(expense=self.expense, participant=people[user_id], **part._asdict())
+            for user_id, part in parts.items()
+        ]
+        owed = money.debts(amounts(parts), amounts(payments), self.expense.number)
+        self.debts = [
+            Settlement(
+                trip=trip, sender=people[debtor], receiver=people[creditor], amount_minor=amount
+            )
+            for (debtor, creditor), amount in owed.items()
+        ]

@@ -46,7 +46,9 @@ class Split(models.Model):
     expense = models.ForeignKey("splits.Expense", on_delete=models.CASCADE, related_name="splits")
     participant = models.ForeignKey(User, on_delete=models.PROTECT, related_name="splits")
     amount_minor = models.BigIntegerField()
-    #: What was entered for this person, in ten-thousandths; null where it was not entered so.
+    #: What was entered for this person: minor units of the expense's currency, or
+    #: ten-thousandths; null where it was not entered so.
+    entered_minor = models.BigIntegerField(null=True, blank=True)
     percentage_e4 = models.PositiveIntegerField(null=True, blank=True)
     weight_e4 = models.PositiveBigIntegerField(null=True, blank=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)

@@ -1,6 +1,6 @@
 """Currencies of ISO 4217 and their minor units; the data is the `iso4217` package's."""
 
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
 
 import iso4217
 
@@ -12,6 +12,9 @@ EXPONENTS: dict[str, int] = {
 }
 CODES: tuple[str, ...] = tuple(sorted(EXPONENTS))
 
+#: Digits enough for the largest amount times the longest rate, without rounding.
+_WIDE = Context(prec=60)
+
 #: The largest amount that anybody may enter, in major units.
 MAX_AMOUNT = Decimal(10) ** 12
 
@@ -20,6 +23,16 @@ def to_minor(amount: Decimal, currency: str) -> int:
     """`amount` in major units as a whole number of minor units, rounded half up."""
     scaled = amount.scaleb(EXPONENTS[currency])
     return int(scaled.quantize(Decimal(1), rounding=ROUND_HALF_UP))
+
+
+def convert(amount_minor: int, source: str, target: str, rate: Decimal) -> int:
+    """Minor units of `target` for `amount_minor` of `source`, rounded half up.
+
+    `rate` is how many units of `target` one unit of `source` is worth.
+    """
+    exact = _WIDE.multiply(to_major(amount_minor, source), rate)
+    scaled = _WIDE.scaleb(exact, EXPONENTS[target])
+    return int(scaled.quantize(Decimal(1), rounding=ROUND_HALF_UP, context=_WIDE))
 
 
 def to_major(amount_minor: int, currency: str) -> Decimal:

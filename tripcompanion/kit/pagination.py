@@ -20,7 +20,7 @@ class NumberedPages(BasePagination):
         """The rows of the page that the request asks for; 400 on a page or size out of range."""
         self.page = _positive(request, "page", 1)
         self.page_size = _positive(request, "pageSize", DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE)
-        self.total = queryset.count()
+        self.total = len(queryset) if isinstance(queryset, list) else queryset.count()
         start = (self.page - 1) * self.page_size
         return list(queryset[start : start + self.page_size]) if start < self.total else []
 

@@ -1,18 +1,24 @@
-"""Shapes of expenses, splits, settlements and balances."""
+"""Shapes of expenses: what is entered, and what is shown."""
 
 import re
 from collections.abc import Mapping
-from datetime import timedelta
 from decimal import Decimal
-from typing import Any, ClassVar
+from typing import Any
 
-from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from splits.models import Category, SplitType
 from splits.models.division import SCALE
+from splits.serializers.settlement import TransferSerializer
+from splits.serializers.split import (
+    ED_EXAMPLE,
+    MAX_DECIMALS,
+    SPLIT_EXAMPLE,
+    ExpenseSplitSerializer,
+    ScaledField,
+)
 from tripcompanion.kit.currencies import MAX_AMOUNT, to_minor
 from tripcompanion.kit.paths import MAX_ID
 from tripcompanion.kit.serializers import (
@@ -31,18 +37,6 @@ from tripcompanion.kit.serializers import (
 from users.serializers import SUMMARY_EXAMPLE, UserSummary, example
 
 MAX_PEOPLE = 1000
-MAX_DECIMALS = 4
-_ED = {"id": 2, "name": "Ed Editor", "email": "ed@example.com", "profilePicture": None}
-SPLIT_EXAMPLE = {
-    "id": 31,
-    "expenseId": 12,
-    "participant": _ED,
-    "amount": 31.25,
-    "percentage": None,
-    "paid": False,
-    "paidAmount": 0,
-    "paidAt": None,
-}
 _EXPENSE_FIELDS_EXAMPLE = {
     "description": "Dinner in Alfama",
     "amount": 62.5,
@@ -55,14 +49,14 @@ _EXPENSE_FIELDS_EXAMPLE = {
 
 
 @extend_schema_field({"type": "number"})
-class ScaledField(serializers.Field):
-    """Whole ten-thousandths of the row as an exact JSON number; read-only."""
+class PlainDecimal(serializers.Field):
+    """A decimal of the row as an exact JSON number without trailing zeros; read-only."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(read_only=True, **kwargs)
 
-    def to_representation(self, value: int) -> Decimal:
-        return (Decimal(value) / SCALE).normalize()
+    def to_representation(self, value: Decimal) -> Decimal:
+        return value.normalize()
 
 
 @extend_schema_field(
@@ -118,6 +112,10 @@ class ExpenseRequest(Shape):
 
     description = StrictText(max_length=255)
     amount = AmountField()
+    currency = CurrencyField(required=False)
+    exchange_rate = ExactNumber(
+        required=False, allow_null=True, maximum=Decimal(10**6), max_decimals=9
+    )
     expense_date = StrictDate()
     split_type = StrictChoice(choices=SplitType.values)
     participant_user_ids = serializers.ListField(
@@ -134,19 +132,34 @@ class ExpenseRequest(Shape):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         expense = self.context.get("expense")
+        currency = self._currency(attrs, expense)
         if "amount" in attrs:
-            attrs["amount_minor"] = minor_units(
-                "amount", attrs.pop("amount"), self.context["trip"].currency
-            )
+            attrs["entered_minor"] = minor_units("amount", attrs.pop("amount"), currency)
         division = {
             "participants": self._participants(attrs),
-            "entered": self._entered(attrs, expense),
+            "entered": self._entered(attrs, expense, currency),
             "split_type": attrs.pop("split_type", None),
         }
         attrs["division"] = {name: value for name, value in division.items() if value is not None}
-        amount_minor = attrs.get("amount_minor", expense and expense.amount_minor)
-        attrs["put_in"] = self._put_in(attrs, amount_minor)
+        entered_minor = attrs.get("entered_minor", expense and expense.entered_minor)
+        attrs["put_in"] = self._put_in(attrs, entered_minor, currency)
         return attrs
+
+    def _currency(self, attrs: dict[str, Any], expense: Any) -> str:
+        """The currency that amounts are meant in; a rate is for another than the trip's only."""
+        trip_currency = self.context["trip"].currency
+        if expense is None or not self.partial:
+            attrs.setdefault("currency", trip_currency)
+        currency = attrs.get("currency", expense and expense.currency)
+        if expense is not None and currency != expense.currency and "amount" not in attrs:
+            text = _("Give the amount in the new currency.")
+            raise serializers.ValidationError({"amount": [text]})
+        if attrs.get("exchange_rate") is None:
+            attrs.pop("exchange_rate", None)
+        elif currency == trip_currency:
+            text = _("The amount is in the trip's currency already.")
+            raise serializers.ValidationError({"exchangeRate": [text]})
+        return currency
 
     def _participants(self, attrs: dict[str, Any]) -> tuple[int, ...] | None:
         user_ids = attrs.pop("participant_user_ids", None)
@@ -157,12 +170,11 @@ class ExpenseRequest(Shape):
             raise serializers.ValidationError({"participantUserIds": [text]})
         return tuple(user_ids)
 
-    def _entered(self, attrs: dict[str, Any], expense: Any) -> dict[int, int] | None:
+    def _entered(self, attrs: dict[str, Any], expense: Any, currency: str) -> dict[int, int] | None:
         raw = attrs.pop("split_amounts", None)
         split_type = attrs.get("split_type", expense and expense.split_type)
         if raw is None or split_type == SplitType.EQUAL:
             return None
-        currency = self.context["trip"].currency
         entered, errors = {}, {}
         for user_id, value in raw.items():
             try:
@@ -176,12 +188,13 @@ class ExpenseRequest(Shape):
             raise serializers.ValidationError({"splitAmounts": errors})
         return entered
 
-    def _put_in(self, attrs: dict[str, Any], amount_minor: Any) -> dict[int, int] | None:
+    def _put_in(
+        self, attrs: dict[str, Any], entered_minor: Any, currency: str
+    ) -> dict[int, int] | None:
         paid_by = attrs.pop("paid_by_user_id", None)
         payers = attrs.pop("payers", None)
         if payers is None:
-            return None if paid_by is None else {paid_by: amount_minor}
-        currency = self.context["trip"].currency
+            return None if paid_by is None else {paid_by: entered_minor}
         put_in = {
             payer["user_id"]: minor_units(f"payers.{at}.amount", payer["amount"], currency)
             for at, payer in enumerate(payers)
@@ -194,61 +207,13 @@ class ExpenseRequest(Shape):
         return put_in
 
 
-@example({"participantUserId": 2, "amount": 31.25})
-class CreateSplitRequest(Shape):
-    """CreateSplitRequestDTO: an amount or a percentage of the expense."""
+@example({"participant": ED_EXAMPLE, "amount": 31.25, "percentage": None})
+class PreviewSplitSerializer(Shape):
+    """One person's part of an expense that is not recorded."""
 
-    participant_user_id = IdField()
-    amount = AmountField(required=False)
-    percentage = ExactNumber(required=False, maximum=Decimal(100), max_decimals=MAX_DECIMALS)
-
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        if ("amount" in attrs) == ("percentage" in attrs):
-            text = _("Give either amount or percentage.")
-            raise serializers.ValidationError({"amount": [text]})
-        part = {"participant_id": attrs["participant_user_id"]}
-        if "percentage" in attrs:
-            return {**part, "percentage_e4": int(attrs["percentage"] * SCALE)}
-        amount_minor = minor_units("amount", attrs["amount"], self.context["currency"])
-        return {**part, "amount_minor": amount_minor}
-
-
-@example({"fromUserId": 2, "toUserId": 1, "amount": 31.25, "settledOn": "2026-05-20", "note": ""})
-class SettlementRequest(Shape):
-    """Money that one member handed to another; the context carries `currency`."""
-
-    from_user_id = IdField()
-    to_user_id = IdField()
-    amount = AmountField()
-    settled_on = StrictDate(required=False)
-    note = StrictText(required=False, max_length=2000, allow_blank=True)
-
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        if attrs["from_user_id"] == attrs["to_user_id"]:
-            text = _("Nobody can settle with themselves.")
-            raise serializers.ValidationError({"toUserId": [text]})
-        # One day of grace: somewhere it is tomorrow already.
-        latest = timezone.now().date() + timedelta(days=1)
-        if attrs.get("settled_on", latest) > latest:
-            raise serializers.ValidationError({"settledOn": [_("Must not be in the future.")]})
-        attrs["amount_minor"] = minor_units("amount", attrs.pop("amount"), self.context["currency"])
-        attrs["sender_id"] = attrs.pop("from_user_id")
-        attrs["receiver_id"] = attrs.pop("to_user_id")
-        return attrs
-
-
-@example(SPLIT_EXAMPLE)
-class ExpenseSplitSerializer(Shape):
-    """ExpenseSplitDTO."""
-
-    id = serializers.IntegerField()
-    expense_id = serializers.IntegerField()
     participant = UserSummary()
     amount = MoneyField(currency="expense.trip.currency")
     percentage = ScaledField(source="percentage_e4", allow_null=True)
-    paid = serializers.BooleanField()
-    paid_amount = MoneyField(source="paid", currency="expense.trip.currency")
-    paid_at = serializers.DateTimeField(allow_null=True)
 
 
 @example({"user": SUMMARY_EXAMPLE, "amount": 62.5})
@@ -256,7 +221,7 @@ class PayerSerializer(Shape):
     """What one person put into an expense."""
 
     user = UserSummary()
-    amount = MoneyField(currency="expense.trip.currency")
+    amount = MoneyField(source="entered", currency="expense.currency")
 
 
 @example(
@@ -265,6 +230,11 @@ class PayerSerializer(Shape):
         "tripId": 7,
         **_EXPENSE_FIELDS_EXAMPLE,
         "currency": "EUR",
+        "tripAmount": 62.5,
+        "tripCurrency": "EUR",
+        "exchangeRate": None,
+        "exchangeRateSource": "",
+        "exchangeRateDate": None,
         "paidBy": SUMMARY_EXAMPLE,
         "payers": [{"user": SUMMARY_EXAMPLE, "amount": 62.5}],
         "splits": [SPLIT_EXAMPLE],
@@ -278,8 +248,13 @@ class ExpenseSerializer(Shape):
     id = serializers.IntegerField()
     trip_id = serializers.IntegerField()
     description = serializers.CharField()
-    amount = MoneyField(currency="trip.currency")
-    currency = serializers.CharField(source="trip.currency")
+    amount = MoneyField(source="entered")
+    currency = serializers.CharField()
+    trip_amount = MoneyField(source="amount", currency="trip.currency")
+    trip_currency = serializers.CharField(source="trip.currency")
+    exchange_rate = PlainDecimal(allow_null=True)
+    exchange_rate_source = serializers.CharField(source="rate_source")
+    exchange_rate_date = serializers.DateField(source="rate_day", allow_null=True)
     expense_date = serializers.DateField()
     category = serializers.ChoiceField(choices=Category.choices)
     split_type = serializers.ChoiceField(choices=SplitType.choices)
@@ -294,69 +269,26 @@ class ExpenseSerializer(Shape):
 
 @example(
     {
-        "id": 5,
-        "tripId": 7,
-        "from": _ED,
-        "to": SUMMARY_EXAMPLE,
-        "amount": 31.25,
-        "settledOn": "2026-05-20",
-        "note": "",
-        "createdAt": "2026-05-20T08:00:00Z",
+        "amount": 62.5,
+        "currency": "EUR",
+        "tripAmount": 62.5,
+        "tripCurrency": "EUR",
+        "exchangeRate": None,
+        "exchangeRateSource": "",
+        "exchangeRateDate": None,
+        "splits": [{"participant": ED_EXAMPLE, "amount": 31.25, "percentage": None}],
+        "debts": [{"from": ED_EXAMPLE, "to": SUMMARY_EXAMPLE, "amount": 31.25}],
     }
 )
-class SettlementSerializer(Shape):
-    """Money that was handed over."""
+class ExpensePreviewSerializer(Shape):
+    """What an expense would be divided into, and who would owe whom for it."""
 
-    id = serializers.IntegerField()
-    trip_id = serializers.IntegerField()
-    from_ = UserSummary(source="sender")
-    to = UserSummary(source="receiver")
-    amount = MoneyField(currency="trip.currency")
-    settled_on = serializers.DateField()
-    note = serializers.CharField()
-    created_at = serializers.DateTimeField()
-
-
-@example(
-    {
-        "user": SUMMARY_EXAMPLE,
-        "paid": 62.5,
-        "share": 31.25,
-        "sent": 0,
-        "received": 31.25,
-        "balance": 0,
-    }
-)
-class BalanceSerializer(Shape):
-    """Where a member stands: `balance` = `paid` - `share` + `sent` - `received`."""
-
-    user = UserSummary()
-    paid = MoneyField(currency="trip.currency")
-    share = MoneyField(currency="trip.currency")
-    sent = MoneyField(currency="trip.currency")
-    received = MoneyField(currency="trip.currency")
-    balance = MoneyField(currency="trip.currency")
-
-
-@example({"from": _ED, "to": SUMMARY_EXAMPLE, "amount": 31.25})
-class TransferSerializer(Shape):
-    """One payment of a settle-up plan."""
-
-    from_ = UserSummary(source="sender")
-    to = UserSummary(source="receiver")
-    amount = MoneyField()
-
-
-class DebtQuery(Shape):
-    """Query of the total debt."""
-
-    currency = CurrencyField(required=False)
-
-
-class TotalDebtSerializer(serializers.BaseSerializer):
-    """One bare JSON number: what a user still owes, in the asked-for currency."""
-
-    json_schema: ClassVar = {"type": "number", "minimum": 0, "examples": [31.25]}
-
-    def to_representation(self, instance: Decimal) -> Decimal:
-        return instance
+    amount = MoneyField(source="expense.entered", currency="expense.currency")
+    currency = serializers.CharField(source="expense.currency")
+    trip_amount = MoneyField(source="expense.amount", currency="expense.trip.currency")
+    trip_currency = serializers.CharField(source="expense.trip.currency")
+    exchange_rate = PlainDecimal(source="expense.exchange_rate", allow_null=True)
+    exchange_rate_source = serializers.CharField(source="expense.rate_source")
+    exchange_rate_date = serializers.DateField(source="expense.rate_day", allow_null=True)
+    splits = PreviewSplitSerializer(many=True)
+    debts = TransferSerializer(many=True)

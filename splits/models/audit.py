@@ -1,0 +1,217 @@
+"""Recomputes the whole ledger from its entries, and names what differs from what is stored."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from django.db.models import F, Q, QuerySet, Sum
+from django.db.models.functions import Coalesce
+from rest_framework.exceptions import ValidationError
+
+from splits import money
+from splits.models.book import Payer
+from splits.models.division import Division, Money, Part, SplitType, entered_for
+from splits.models.expense import Expense
+from splits.models.settlement import Allocation, Debt, Settlement
+from splits.models.split import Split
+from tripcompanion.kit.currencies import convert
+from trips.models import Member, Trip
+from trips.roles import TripRole
+
+_CHUNK_ROWS = 10_000
+_SUMS = ("paid_minor", "share_minor", "sent_minor", "received_minor")
+
+#: What each member's four sums ought to be, by trip and user.
+Sums = dict[tuple[int, int], Counter[str]]
+
+
+class Difference(NamedTuple):
+    """One thing that is stored otherwise than its entries say."""
+
+    trip_id: int
+    text: str
+
+    def __str__(self) -> str:
+        return f"trip {self.trip_id}: {self.text}"
+
+
+def differences(trip_id: int | None = None) -> Iterator[Difference]:
+    """Every difference in the ledger, or in one trip of it. Reads rows in a stream."""
+    of_trip = Q() if trip_id is None else Q(trip=trip_id)
+    sums: Sums = defaultdict(Counter)
+    yield from _expenses(of_trip, sums)
+    yield from _allocations(of_trip)
+    for trip, sender, receiver, amount_minor in _rows(
+        Settlement.objects.filter(of_trip), "trip", "sender", "receiver", "amount_minor"
+    ):
+        sums[trip, sender]["sent_minor"] += amount_minor
+        sums[trip, receiver]["received_minor"] += amount_minor
+    yield from _members(of_trip, sums)
+
+
+def _rows(queryset: QuerySet[Any], *columns: str) -> Iterator[tuple[Any, ...]]:
+    return queryset.values_list(*columns).iterator(chunk_size=_CHUNK_ROWS)
+
+
+class _ByExpense:
+    """Rows in the order of their expense, handed out expense by expense."""
+
+    def __init__(self, queryset: QuerySet[Any], key: str, *columns: str) -> None:
+        rows = _rows(queryset.order_by(key, "id"), key, *columns)
+        self._groups = groupby(rows, key=lambda row: row[0])
+        self._next = next(self._groups, None)
+
+    def of(self, expense_id: int) -> list[tuple[Any, ...]]:
+        if self._next is None or self._next[0] != expense_id:
+            return []
+        rows = [row[1:] for row in self._next[1]]
+        self._next = next(self._groups, None)
+        return rows
+
+
+def _expenses(of_trip: Q, sums: Sums) -> Iterator[Difference]:
+    """Shares and debts of every expense; adds what they mean for the members to `sums`."""
+    expenses = Expense.objects.filter(of_trip)
+    payers = _ByExpense(
+        Payer.objects.filter(expense__in=expenses),
+        "expense",
+        "user",
+        "amount_minor",
+        "entered_minor",
+    )
+    splits = _ByExpense(
+        Split.objects.filter(expense__in=expenses), "expense", "participant", *Part._fields
+    )
+    debts = _ByExpense(
+        Debt.objects.filter(split__expense__in=expenses),
+        "split__expense",
+        "debtor",
+        "creditor",
+        "amount_minor",
+    )
+    for expense in expenses.select_related("trip").order_by("id").iterator(_CHUNK_ROWS):
+        put_in = {user: (amount, entered) for user, amount, entered in payers.of(expense.pk)}
+        parts = {user: Part(*part) for user, *part in splits.of(expense.pk)}
+        paid = {user: amount for user, (amount, _entered) in put_in.items()}
+        shares = {user: part.amount_minor for user, part in parts.items()}
+        owed = {(debtor, creditor): amount for debtor, creditor, amount in debts.of(expense.pk)}
+        entered_minor = sum(entered for _amount, entered in put_in.values())
+        for text in _faults(expense, paid, entered_minor, parts, owed):
+            yield Difference(expense.trip_id, f"expense {expense.pk}: {text}")
+        for user, amount_minor in paid.items():
+            sums[expense.trip_id, user]["paid_minor"] += amount_minor
+        if sum(shares.values()) <= sum(paid.values()):
+            for user, amount_minor in money.own_parts(shares, paid, expense.number).items():
+                sums[expense.trip_id, user]["share_minor"] += amount_minor
+
+
+def _faults(
+    expense: Expense,
+    paid: dict[int, int],
+    entered_minor: int,
+    parts: dict[int, Part],
+    owed: dict[tuple[int, int], int],
+) -> Iterator[str]:
+    """What is wrong with one expense, in words."""
+    amount_minor = expense.entered_minor
+    if expense.exchange_rate is not None:
+        amount_minor = convert(
+            amount_minor, expense.currency, expense.trip.currency, expense.exchange_rate
+        )
+    if amount_minor != expense.amount_minor:
+        yield f"the amount is {expense.amount_minor}, converted it is {amount_minor}"
+    if sum(paid.values()) != expense.amount_minor or entered_minor != expense.entered_minor:
+        yield f"the payers put in {sum(paid.values())} of {expense.amount_minor}"
+        return
+    shares = {user: part.amount_minor for user, part in parts.items()}
+    if sum(shares.values()) > expense.amount_minor:
+        yield f"the splits are {sum(shares.values())} of {expense.amount_minor}"
+        return
+    if expense.divided:
+        yield from _share_faults(expense, parts, shares)
+    expected = money.debts(shares, paid, expense.number)
+    for pair in sorted(expected.keys() | owed.keys()):
+        if expected.get(pair, 0) != owed.get(pair, 0):
+            yield (
+                f"user {pair[0]} owes user {pair[1]} {owed.get(pair, 0)}, "
+                f"it should be {expected.get(pair, 0)}"
+            )
+
+
+def _share_faults(
+    expense: Expense, parts: dict[int, Part], shares: dict[int, int]
+) -> Iterator[str]:
+    division = Division(
+        SplitType(expense.split_type), tuple(parts), entered_for(expense.split_type, parts)
+    )
+    amounts = Money(expense.amount_minor, expense.entered_minor, expense.currency)
+    try:
+        expected = division.parts(amounts, expense.number) if parts else {}
+    except ValidationError as error:
+        yield f"what was entered does not divide it: {error.detail}"
+        return
+    if not parts:
+        yield "it has no splits"
+    for user, part in expected.items():
+        if part.amount_minor != shares[user]:
+            yield f"the split of user {user} is {shares[user]}, it should be {part.amount_minor}"
+
+
+def _allocations(of_trip: Q) -> Iterator[Difference]:
+    """Debts and settlements against the allocations that cover them."""
+    covered = Coalesce(Sum("allocations__amount_minor"), 0)
+    columns = ("trip", "id", "amount_minor")
+    debts = Debt.objects.filter(of_trip).annotate(covered_minor=covered)
+    uneven = debts.exclude(amount_minor=F("open_minor") + F("covered_minor"))
+    for trip, pk, amount, is_open, used in _rows(uneven, *columns, "open_minor", "covered_minor"):
+        yield Difference(trip, f"debt {pk}: {is_open} of {amount} is open, {used} is covered")
+    stray = ~Q(debtor=F("split__participant")) | ~Q(trip=F("split__expense__trip"))
+    for debt in Debt.objects.filter(of_trip).filter(stray).iterator():
+        yield Difference(debt.trip_id, f"debt {debt.pk}: it is not that of its split")
+    settlements = Settlement.objects.filter(of_trip).annotate(used_minor=covered)
+    uneven_money = settlements.exclude(amount_minor=F("credit_minor") + F("used_minor"))
+    for trip, pk, amount, credit, used in _rows(
+        uneven_money, *columns, "credit_minor", "used_minor"
+    ):
+        yield Difference(trip, f"settlement {pk}: {credit} of {amount} is credit, {used} is used")
+    between_others = (
+        ~Q(settlement__sender=F("debt__debtor"))
+        | ~Q(settlement__receiver=F("debt__creditor"))
+        | ~Q(settlement__trip=F("debt__trip"))
+    )
+    rows = Allocation.objects.filter(closed_by=None).filter(between_others)
+    if of_trip:
+        rows = rows.filter(settlement__in=Settlement.objects.filter(of_trip))
+    for allocation in rows.select_related("settlement").iterator():
+        trip_id = allocation.settlement.trip_id if allocation.settlement else 0
+        yield Difference(trip_id, f"allocation {allocation.pk}: debt and money of different people")
+
+
+def _members(of_trip: Q, sums: Sums) -> Iterator[Difference]:
+    """The sums on the memberships, that they balance, and that somebody owns the trip."""
+    totals: Counter[int] = Counter()
+    members = Member.objects.filter(of_trip)
+    for trip, user, *stored in _rows(members, "trip", "user", *_SUMS):
+        expected = sums.pop((trip, user), Counter())
+        for name, amount_minor in zip(_SUMS, stored, strict=True):
+            if amount_minor != expected[name]:
+                text = f"{name} is {amount_minor}, it should be {expected[name]}"
+                yield Difference(trip, f"user {user}: {text}")
+        paid_minor, share_minor, sent_minor, received_minor = stored
+        totals[trip] += paid_minor - share_minor + sent_minor - received_minor
+    for (trip, user), moved in sums.items():
+        if any(moved.values()):
+            yield Difference(trip, f"user {user} has entries and no membership")
+    for trip, total_minor in totals.items():
+        if total_minor:
+            yield Difference(trip, f"the balances add up to {total_minor}")
+    present = Member.objects.present().filter(of_trip)
+    owned = present.filter(role=TripRole.OWNER).values("trip")
+    for trip in present.exclude(trip__in=owned).values_list("trip", flat=True).distinct():
+        yield Difference(trip, "it has members and no owner")
+
+
+def audited(trip_id: int | None = None) -> QuerySet[Trip]:
+    """The trips that `differences` looks at."""
+    return Trip.objects.all() if trip_id is None else Trip.objects.filter(pk=trip_id)

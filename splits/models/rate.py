@@ -1,0 +1,65 @@
+"""Exchange rates, as the European Central Bank publishes them: units for one euro."""
+
+from datetime import date
+from decimal import Context, Decimal
+from typing import ClassVar, NamedTuple
+
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy
+
+from tripcompanion.kit.problems import Conflict
+
+BASE = "EUR"
+#: Where a rate is from: the central bank's file, or the person who entered the expense.
+ECB, ENTERED = "ECB", "ENTERED"
+#: SQLite keeps decimals as floats, which hold 15 digits faithfully.
+_FAITHFUL = Context(prec=15)
+
+
+class NoRate(Conflict):
+    """409 `no_rate`: the amounts cannot be converted."""
+
+    default_code = "no_rate"
+    default_detail = gettext_lazy("There is no rate from %(source)s to %(target)s.")
+    example_values: ClassVar = {"source": "JPY", "target": "EUR"}
+
+
+class ExchangeRate(NamedTuple):
+    """What one unit of a currency is worth in another, where from, and of which day."""
+
+    rate: Decimal
+    source: str
+    day: date
+
+
+class RateQuerySet(models.QuerySet["Rate"]):
+    def latest_between(self, source: str, target: str) -> ExchangeRate:
+        """The latest stored rate from `source` to `target`, across the euro if need be.
+
+        Raises `NoRate`.
+        """
+        rows = {row.currency: row for row in self.filter(currency__in={source, target} - {BASE})}
+        if len(rows) < len({source, target} - {BASE}):
+            raise NoRate(source=source, target=target)
+        per_euro = {BASE: Decimal(1)} | {code: row.per_euro for code, row in rows.items()}
+        rate = _FAITHFUL.divide(per_euro[target], per_euro[source])
+        return ExchangeRate(rate, ECB, min(row.day for row in rows.values()))
+
+
+class Rate(models.Model):
+    """The latest known rate of one currency: how many units one euro buys."""
+
+    currency = models.CharField(max_length=3, unique=True)
+    per_euro = models.DecimalField(max_digits=15, decimal_places=6)
+    day = models.DateField()
+
+    objects = RateQuerySet.as_manager()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.CheckConstraint(condition=Q(per_euro__gt=0), name="rate_positive")
+        ]
+
+    def __str__(self) -> str:
+        return f"1 {BASE} = {self.per_euro} {self.currency} ({self.day})"

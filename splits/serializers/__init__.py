@@ -1,0 +1,1 @@
+"""Shapes of expenses, splits, settlements and balances."""

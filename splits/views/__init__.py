@@ -1,0 +1,7 @@
+"""Expenses, splits, settlements, and what follows from them: balances, plans, debts."""
+
+from splits.views.expense import ExpenseViewSet
+from splits.views.settlement import BalanceViewSet, SettlementViewSet
+from splits.views.split import DebtViewSet, SplitViewSet
+
+__all__ = ["BalanceViewSet", "DebtViewSet", "ExpenseViewSet", "SettlementViewSet", "SplitViewSet"]

@@ -1,0 +1,105 @@
+"""Expenses of a trip."""
+
+from typing import Any, ClassVar
+
+from django_filters.rest_framework import DjangoFilterBackend
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from splits.filters import ExpenseFilter
+from splits.models import Division, Expense
+from splits.models.expense import ExpenseQuerySet, Preview
+from splits.models.rate import NoRate
+from splits.serializers.expense import (
+    ExpensePreviewSerializer,
+    ExpenseRequest,
+    ExpenseSerializer,
+)
+from trips.models import Trip
+from trips.permissions import InTripViewSet
+from trips.roles import Can
+
+
+class ExpenseViewSet(InTripViewSet):
+    """Expenses of a trip."""
+
+    queryset = Expense.objects.none()
+    filter_backends = (DjangoFilterBackend,)
+    filterset_class = ExpenseFilter
+    needs: ClassVar = {
+        "list": Can.READ,
+        "retrieve": Can.READ,
+        "create": Can.RECORD,
+        "update": Can.CHANGE_EXPENSES,
+        "partial_update": Can.CHANGE_EXPENSES,
+        "destroy": Can.CHANGE_EXPENSES,
+        "preview": Can.RECORD,
+    }
+    problems: ClassVar = dict.fromkeys(("create", "preview", "update", "partial_update"), (NoRate,))
+    bodies: ClassVar = {
+        "create": ExpenseRequest,
+        "preview": ExpenseRequest,
+        "update": ExpenseRequest,
+        "partial_update": ExpenseRequest,
+    }
+    answers: ClassVar = {
+        "list": ExpenseSerializer,
+        "retrieve": ExpenseSerializer,
+        "create": ExpenseSerializer,
+        "preview": ExpensePreviewSerializer,
+        "update": ExpenseSerializer,
+        "partial_update": ExpenseSerializer,
+    }
+
+    def visible(self) -> ExpenseQuerySet:
+        return Expense.objects.visible_to(self.caller)
+
+    def list(self, request: Request, trip_id: int) -> Response:
+        """Expenses, the newest date first unless `ordering` says otherwise."""
+        trip = self.guarded(Trip.objects.visible_to(self.caller), pk=trip_id)
+        return self.page(self.filter_queryset(trip.expenses.shown()))
+
+    def create(self, request: Request, trip_id: int) -> Response:
+        """Record an expense and divide it."""
+        trip = self.guarded(Trip.objects.visible_to(self.caller), pk=trip_id)
+        expense = Expense.record(trip, self.caller, **self._new(trip))
+        location = f"/api/trips/{trip_id}/expenses/{expense.pk}"
+        return self.answer(self._shown(expense), location=location)
+
+    def preview(self, request: Request, trip_id: int) -> Response:
+        """What an expense would be divided into, to the cent, without recording it."""
+        trip = self.guarded(Trip.objects.visible_to(self.caller), pk=trip_id)
+        return self.answer(Preview(trip, self.caller, **self._new(trip)))
+
+    def retrieve(self, request: Request, trip_id: int, expense_id: int) -> Response:
+        """An expense with its payers and splits."""
+        rows = self.visible().shown()
+        return self.answer(self.guarded(rows, trip_id=trip_id, pk=expense_id))
+
+    def update(
+        self, request: Request, trip_id: int, expense_id: int, *, partial: bool = False
+    ) -> Response:
+        """Replace an expense and divide it anew; without payers, those who paid stay."""
+        rows = self.visible().select_related("trip")
+        expense = self.guarded(rows, trip_id=trip_id, pk=expense_id)
+        expense.change(**self.body(partial=partial, trip=expense.trip, expense=expense))
+        return self.answer(self._shown(expense))
+
+    def partial_update(self, request: Request, trip_id: int, expense_id: int) -> Response:
+        """Change the fields that were sent; the rest, and what is not touched by it, stays."""
+        return self.update(request, trip_id, expense_id, partial=True)
+
+    def destroy(self, request: Request, trip_id: int, expense_id: int) -> Response:
+        """Delete an expense with its splits."""
+        self.guarded(self.visible(), trip_id=trip_id, pk=expense_id).remove()
+        return self.done()
+
+    def _shown(self, expense: Expense) -> Expense:
+        return Expense.objects.shown().get(pk=expense.pk)
+
+    def _new(self, trip: Trip) -> dict[str, Any]:
+        """The body of a new expense; without payers, the caller paid it all."""
+        body = self.body(trip=trip)
+        body["division"] = Division(**{"entered": None, **body["division"]})
+        body["put_in"] = body["put_in"] or {self.caller.pk: body["entered_minor"]}
+        return body

@@ -1,0 +1,119 @@
+"""Settlements, balances and settle-up plans."""
+
+from typing import Any, ClassVar
+
+from rest_framework.generics import get_object_or_404
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from splits.models import Settlement
+from splits.models.balances import Plan, PlanChanged, balances_of
+from splits.models.explanation import explain
+from splits.serializers.settlement import (
+    BalanceLineSerializer,
+    BalanceSerializer,
+    SettlementRequest,
+    SettlementSerializer,
+    SettleUpRequest,
+    TransferSerializer,
+)
+from trips.models import Trip
+from trips.permissions import InTripViewSet
+from trips.roles import Can
+
+
+class SettlementViewSet(InTripViewSet):
+    """Money that members handed to one another."""
+
+    needs: ClassVar = {
+        "list": Can.READ,
+        "retrieve": Can.READ,
+        "create": Can.SETTLE,
+        "destroy": Can.DELETE_SETTLEMENTS,
+    }
+    bodies: ClassVar = {"create": SettlementRequest}
+    answers: ClassVar = {
+        "list": SettlementSerializer,
+        "retrieve": SettlementSerializer,
+        "create": SettlementSerializer,
+    }
+
+    def list(self, request: Request, trip_id: int) -> Response:
+        """Settlements, the latest day first."""
+        trip = self.guarded(Trip.objects.visible_to(self.caller), pk=trip_id)
+        return self.page(trip.settlements.shown().order_by("-settled_on", "-id"))
+
+    def retrieve(self, request: Request, trip_id: int, settlement_id: int) -> Response:
+        """One settlement."""
+        rows = Settlement.objects.visible_to(self.caller).shown()
+        return self.answer(self.guarded(rows, trip_id=trip_id, pk=settlement_id))
+
+    def create(self, request: Request, trip_id: int) -> Response:
+        """Record a payment: it covers the sender's open splits, the rest is credit."""
+        trip = get_object_or_404(Trip.objects.visible_to(self.caller), pk=trip_id)
+        body = self.body(currency=trip.currency)
+        draft = Settlement(trip=trip, created_by=self.caller, **body)
+        draft.caller_role = trip.caller_role
+        self.check_object_permissions(request, draft)
+        draft.record()
+        location = f"/api/trips/{trip_id}/settlements/{draft.pk}"
+        return self.answer(draft, location=location)
+
+    def destroy(self, request: Request, trip_id: int, settlement_id: int) -> Response:
+        """Delete a settlement: what it covered is open again."""
+        rows = Settlement.objects.visible_to(self.caller)
+        self.guarded(rows, trip_id=trip_id, pk=settlement_id).remove()
+        return self.done()
+
+
+class BalanceViewSet(InTripViewSet):
+    """Where everybody stands, why, and what would settle it."""
+
+    needs: ClassVar = {
+        "list": Can.READ,
+        "explain": Can.READ,
+        "plan": Can.READ,
+        "record_plan": Can.SETTLE,
+    }
+    bodies: ClassVar = {"record_plan": SettleUpRequest}
+    answers: ClassVar = {
+        "list": BalanceSerializer,
+        "explain": BalanceLineSerializer,
+        "plan": TransferSerializer,
+        "record_plan": SettlementSerializer,
+    }
+    creates: ClassVar = frozenset({"record_plan"})
+    lists: ClassVar = frozenset({"list", "explain", "plan", "record_plan"})
+    problems: ClassVar = {"record_plan": [PlanChanged]}
+
+    @property
+    def paginator(self) -> Any:
+        """Only the entries behind a balance come in pages."""
+        return super().paginator if self.action == "explain" else None
+
+    def list(self, request: Request, trip_id: int) -> Response:
+        """The balance of every member, and of everybody else with an entry; they sum to zero."""
+        trip = self.guarded(Trip.objects.visible_to(self.caller), pk=trip_id)
+        return self.answer(balances_of(trip))
+
+    def explain(self, request: Request, trip_id: int, user_id: int) -> Response:
+        """The entries that make up a balance, in the order recorded, with the running sum."""
+        trip = self.guarded(Trip.objects.visible_to(self.caller), pk=trip_id)
+        get_object_or_404(trip.members, user_id=user_id)
+        return self.page(explain(trip, user_id))
+
+    def plan(self, request: Request, trip_id: int) -> Response:
+        """The fewest payments that bring every balance to zero; the `ETag` is the plan's tag."""
+        plan = Plan(self.guarded(Trip.objects.visible_to(self.caller), pk=trip_id))
+        response = self.answer(plan.transfers)
+        response["ETag"] = f'"{plan.tag}"'
+        return response
+
+    def record_plan(self, request: Request, trip_id: int) -> Response:
+        """Record the whole plan at once, if it is still the one with this tag."""
+        trip = get_object_or_404(Trip.objects.visible_to(self.caller), pk=trip_id)
+        plan = Plan(trip)
+        plan.caller_role = trip.caller_role
+        self.check_object_permissions(request, plan)
+        settlements = Plan.record(trip, self.caller, self.body()["tag"])
+        return self.answer(settlements, location=f"/api/trips/{trip_id}/settlements")
