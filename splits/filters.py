@@ -1,5 +1,6 @@
 """What a list of expenses can be narrowed by, and how it can be ordered."""
 
+import re
 from typing import Any
 
 import django_filters
@@ -23,6 +24,20 @@ class _IdFormField(forms.CharField):
         return int(text)
 
 
+class _DateFormField(forms.DateField):
+    def clean(self, value: Any) -> Any:
+        # Django's own field reads the dates of every language and script.
+        if value and not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", value):
+            raise forms.ValidationError(_("Must be a date: YYYY-MM-DD."))
+        return super().clean(value)
+
+
+class DayFilter(django_filters.DateFilter):
+    """`YYYY-MM-DD` in ASCII digits."""
+
+    field_class = _DateFormField
+
+
 @extend_schema_field(OpenApiTypes.INT64)
 class IdFilter(django_filters.Filter):
     field_class = _IdFormField
@@ -39,8 +54,8 @@ class ExpenseOrder(django_filters.OrderingFilter):
 class ExpenseFilter(django_filters.FilterSet):
     """Query parameters of the list of expenses."""
 
-    dateFrom = django_filters.DateFilter("expense_date", "gte", label="From this day on.")
-    dateTo = django_filters.DateFilter("expense_date", "lte", label="Up to and with this day.")
+    dateFrom = DayFilter("expense_date", "gte", label="From this day on.")
+    dateTo = DayFilter("expense_date", "lte", label="Up to and with this day.")
     category = django_filters.ChoiceFilter(choices=Category.choices, label="Of this category.")
     paidBy = IdFilter(method="with_payer", label="This user put money in.")
     participant = IdFilter(method="with_participant", label="This user has a split.")

@@ -62,7 +62,7 @@ def debts(
     surplus = {user_id: put_in.get(user_id, 0) - part for user_id, part in parts.items()}
     claims = {user_id: amount for user_id, amount in sorted(surplus.items()) if amount > 0}
     owed: dict[tuple[int, int], int] = {}
-    for debtor in (user_id for user_id in shares if surplus[user_id] < 0):
+    for debtor in (user_id for user_id in sorted(shares) if surplus[user_id] < 0):
         for creditor, amount in divide(-surplus[debtor], claims, seed).items():
             if amount:
                 owed[debtor, creditor] = amount

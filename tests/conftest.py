@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from django.core.cache import cache
+from hypothesis import settings
 from rest_framework.settings import api_settings
 from rest_framework.test import APIClient
 
@@ -13,6 +14,9 @@ from trips.models import Trip
 from trips.roles import TripRole
 from users.models import Role, Session, User
 from users.tokens import token_pair
+
+#: What `make soak` runs with.
+settings.register_profile("soak", max_examples=300, stateful_step_count=60, deadline=None)
 
 Api = Callable[[User | None], APIClient]
 

@@ -139,7 +139,7 @@ SIMPLE_JWT = {
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "users.tokens.BearerAuthentication",
-        "rest_framework.authentication.SessionAuthentication",
+        "users.tokens.BrowserSession",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["users.permissions.IsUser"],
     "DEFAULT_PARSER_CLASSES": ["tripcompanion.kit.parsing.StrictJSONParser"],

@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.contrib import admin
-from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import include, path, re_path, register_converter
 from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
@@ -19,7 +18,7 @@ from tripcompanion.kit import problems
 from tripcompanion.kit.health import HealthViewSet
 from tripcompanion.kit.paths import IdConverter
 from trips.views import MemberViewSet, TripViewSet, UserViewSet
-from users.views import MeView, SessionViewSet
+from users.views import BrowserLogin, BrowserLogout, MeView, SessionViewSet
 
 register_converter(IdConverter, "id")
 
@@ -29,7 +28,7 @@ USERS = [
     path("token/refresh", SessionViewSet.as_view({"post": "refresh"})),
     path("logout", SessionViewSet.as_view({"post": "logout"})),
     path("me", MeView.as_view({"get": "retrieve"})),
-    path("email/<str:email>", UserViewSet.as_view({"get": "by_email"})),
+    path("email/<path:email>", UserViewSet.as_view({"get": "by_email"})),
     path(
         "<id:user_id>",
         UserViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"}),
@@ -80,8 +79,8 @@ SPLITS = [
 ]
 
 BROWSER_SESSION = [
-    path("login", LoginView.as_view(template_name="rest_framework/login.html"), name="login"),
-    path("logout", LogoutView.as_view(), name="logout"),
+    path("login", BrowserLogin.as_view(), name="login"),
+    path("logout", BrowserLogout.as_view(), name="logout"),
 ]
 
 API: list[Any] = [

@@ -1,12 +1,16 @@
 """The trip's roles as DRF permission classes, driven by the table in `trips.roles`."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, ClassVar
 
+from django.db import transaction
 from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 
+from tripcompanion.kit.etags import etag_of, require_match
 from tripcompanion.kit.viewsets import ApiViewSet
+from trips.models import Trip
 from trips.roles import TABLE, Can, Reach, reach
 from users.permissions import IsUser
 
@@ -19,11 +23,10 @@ class MayInTrip(IsUser):
     """
 
     def has_permission(self, request: Request, view: Any) -> bool:
-        return super().has_permission(request, view) and self._is_declared(view)
-
-    def _is_declared(self, view: Any) -> bool:
-        # DRF knows no action for a method that the route has not; that is a 405, not a 403.
-        return view.action is None or view.action in view.needs
+        # A method that the route has not is a 405, not a 403.
+        has_method = (request.method or "").lower() in view.action_map
+        is_declared = view.action in view.needs or not has_method
+        return super().has_permission(request, view) and is_declared
 
     def capability(self, view: Any) -> Can:
         """What the present action of `view` needs."""
@@ -46,6 +49,10 @@ class IsTripOwner(MayInTrip):
         return Can.MANAGE_MEMBERS
 
 
+#: Of the viewsets whose one row carries an `ETag`.
+TAGGED_ACTIONS = frozenset({"retrieve", "update", "partial_update", "destroy"})
+
+
 class InTripViewSet(ApiViewSet):
     """Base of viewsets whose actions happen inside a trip."""
 
@@ -55,6 +62,22 @@ class InTripViewSet(ApiViewSet):
     def may_forbid(self) -> bool:
         can = self.needs[self.action]
         return can is not None and any(reached is not Reach.ANY for reached in TABLE[can].values())
+
+    @contextmanager
+    def unchanged(self, trip_id: int, shown: Callable[[], Any]) -> Iterator[None]:
+        """Do what follows only if `If-Match`, where there is one, names what is shown now.
+
+        The trip stays locked from the comparison to the end, so that of two writers who saw
+        the same only one gets through. Raises `PreconditionFailed` (412).
+        """
+        if "If-Match" not in self.request.headers:
+            yield
+            return
+        with transaction.atomic():
+            Trip.objects.locked(trip_id)
+            shape = self.answers["retrieve"](shown(), context=self.get_serializer_context())
+            require_match(self.request, etag_of(shape.data))
+            yield
 
     def guarded(self, rows: Any, **lookup: Any) -> Any:
         """The one row of `rows` (a `visible_to` queryset), if the caller may do this to it.

@@ -14,7 +14,7 @@ from tripcompanion.kit.viewsets import ApiViewSet
 from trips.models import Member, Trip, TripQuerySet, close_account, with_companionship
 from trips.models.member import BalanceOpen, LastOwner
 from trips.models.trip import AlreadyMember, CurrencyFixed, UserNotFound
-from trips.permissions import InTripViewSet, IsTripOwner, MayInTrip
+from trips.permissions import TAGGED_ACTIONS, InTripViewSet, IsTripOwner, MayInTrip
 from trips.roles import Can
 from trips.serializers import (
     AddMemberRequest,
@@ -73,6 +73,7 @@ class TripViewSet(InTripViewSet):
         "join": TripMemberSerializer,
     }
     creates: ClassVar = frozenset({"create", "join"})
+    tagged_actions: ClassVar = TAGGED_ACTIONS
     problems: ClassVar = {
         "update": [CurrencyFixed],
         "partial_update": [CurrencyFixed],
@@ -101,13 +102,14 @@ class TripViewSet(InTripViewSet):
 
     def retrieve(self, request: Request, trip_id: int) -> Response:
         """A trip with its members."""
-        return self.answer(self.guarded(self.visible(), pk=trip_id))
+        return self.tagged(request, self.guarded(self.visible(), pk=trip_id))
 
     def update(self, request: Request, trip_id: int, *, partial: bool = False) -> Response:
         """Replace a trip: absent optional fields fall back to their default, the currency stays."""
         trip = self.guarded(self.visible(), pk=trip_id)
-        trip.change(**self.body(partial=partial, currency=trip.currency, trip=trip))
-        return self.answer(trip)
+        with self.unchanged(trip_id, lambda: self._shown(trip)):
+            trip.change(**self.body(partial=partial, currency=trip.currency, trip=trip))
+        return self.tagged(request, self._shown(trip))
 
     def partial_update(self, request: Request, trip_id: int) -> Response:
         """Change the fields that were sent."""
@@ -115,7 +117,9 @@ class TripViewSet(InTripViewSet):
 
     def destroy(self, request: Request, trip_id: int) -> Response:
         """Delete a trip with everything in it."""
-        self.guarded(Trip.objects.visible_to(self.caller), pk=trip_id).remove()
+        trip = self.guarded(Trip.objects.visible_to(self.caller), pk=trip_id)
+        with self.unchanged(trip_id, lambda: self._shown(trip)):
+            trip.remove()
         return self.done()
 
     def renew_code(self, request: Request, trip_id: int) -> Response:
@@ -123,6 +127,9 @@ class TripViewSet(InTripViewSet):
         trip = self.guarded(self.visible(), pk=trip_id)
         trip.renew_code()
         return self.answer(trip)
+
+    def _shown(self, trip: Trip) -> Trip:
+        return self.visible().get(pk=trip.pk)
 
     def by_code(self, request: Request, code: str) -> Response:
         """What a trip code leads to: enough to decide to join."""
@@ -170,7 +177,7 @@ class MemberViewSet(InTripViewSet):
         return [MayInTrip()]
 
     def member(self, trip_id: int, user_id: int) -> Member:
-        members = Member.objects.visible_to(self.caller).select_related("user")
+        members = Member.objects.visible_to(self.caller).present().select_related("user")
         return self.guarded(members, trip_id=trip_id, user_id=user_id)
 
     def list(self, request: Request, trip_id: int) -> Response:

@@ -5,13 +5,18 @@ from uuid import UUID
 
 from django.conf import settings
 from django.utils.translation import gettext_lazy as _
-from rest_framework.authentication import BaseAuthentication, get_authorization_header
-from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.authentication import (
+    BaseAuthentication,
+    SessionAuthentication,
+    get_authorization_header,
+)
+from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
 from rest_framework.request import Request
 from rest_framework_simplejwt.exceptions import ExpiredTokenError, TokenError
 from rest_framework_simplejwt.tokens import AccessToken, RefreshToken, Token
 from rest_framework_simplejwt.utils import aware_utcnow, datetime_from_epoch
 
+from tripcompanion.kit.problems import CsrfFailed
 from users.models import Session, User
 
 _SCHEME = b"bearer"
@@ -76,6 +81,16 @@ def session_of(raw_token: str, kind: type[Token]) -> tuple[Session, Token]:
     return session, token
 
 
+class BrowserSession(SessionAuthentication):
+    """The log-in of the browsable API, with the CSRF token that a browser needs."""
+
+    def enforce_csrf(self, request: Request) -> None:
+        try:
+            super().enforce_csrf(request)
+        except PermissionDenied as error:
+            raise CsrfFailed from error
+
+
 class BearerAuthentication(BaseAuthentication):
     """`Authorization: Bearer <access token>`; `request.auth` is the session."""
 
@@ -86,7 +101,7 @@ class BearerAuthentication(BaseAuthentication):
         if scheme.lower() != _SCHEME:
             raise TokenRefused
         try:
-            session, _token = session_of(raw_token.decode("ascii"), AccessToken)
+            session, _token = session_of(raw_token.lstrip(b" ").decode("ascii"), AccessToken)
         except UnicodeDecodeError as error:
             raise TokenRefused from error
         return session.user, session

@@ -6,7 +6,9 @@ What one sees of others depends on shared trips, so `/api/users/{userId}` is ser
 from typing import Any, ClassVar
 
 from django.contrib.auth import authenticate
+from django.contrib.auth.views import LoginView, LogoutView
 from django.db import transaction
+from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.permissions import AllowAny
@@ -15,6 +17,7 @@ from rest_framework.response import Response
 from rest_framework.throttling import BaseThrottle
 from rest_framework_simplejwt.tokens import RefreshToken
 
+from tripcompanion.kit.problems import method_not_allowed
 from tripcompanion.kit.throttling import Limit
 from tripcompanion.kit.viewsets import ApiViewSet
 from users.models import EmailTaken, Session, User
@@ -42,8 +45,8 @@ class LoginLimit(Limit):
 
     def identity(self, request: Request, view: Any) -> str:
         email = dict(request.data).get("email")
-        account = email.strip().lower()[:100] if isinstance(email, str) else ""
-        return f"{super().identity(request, view)}:{account.encode().hex()}"
+        account = email.strip().lower() if isinstance(email, str) else ""
+        return f"{super().identity(request, view)}:{account}"
 
 
 class RegisterLimit(Limit):
@@ -57,6 +60,7 @@ class RefreshLimit(Limit):
 class SessionViewSet(ApiViewSet):
     """Open to everybody: here one gets, renews and gives back tokens."""
 
+    safe_retries = False
     # A stale token in the header must not lock anybody out of logging in.
     authentication_classes = ()
     permission_classes = (AllowAny,)
@@ -116,6 +120,25 @@ class SessionViewSet(ApiViewSet):
         session, _token = session_of(self.body()["refresh_token"], RefreshToken)
         session.end()
         return self.done()
+
+
+class BrowserLogin(LoginView):
+    """The log-in page of the browsable API."""
+
+    template_name = "rest_framework/login.html"
+    http_method_names = ["get", "post", "head"]
+
+    def http_method_not_allowed(self, request: HttpRequest, *args: Any, **kw: Any) -> HttpResponse:
+        return method_not_allowed(request, [name.upper() for name in self.http_method_names])
+
+
+class BrowserLogout(LogoutView):
+    """Where the browsable API's log-out button posts to."""
+
+    http_method_names = ["post"]
+
+    def http_method_not_allowed(self, request: HttpRequest, *args: Any, **kw: Any) -> HttpResponse:
+        return method_not_allowed(request, [name.upper() for name in self.http_method_names])
 
 
 class MeView(ApiViewSet):

@@ -79,6 +79,8 @@ class Division:
 
         Raises `ValidationError` on `splitAmounts` if what was entered does not fit.
         """
+        if not self.participants:
+            raise ValidationError({"participantUserIds": [_("Nobody is left to divide among.")]})
         if self.split_type == SplitType.EQUAL:
             equal = dict.fromkeys(self.participants, 1)
             shares = divide(money.amount_minor, equal, seed)

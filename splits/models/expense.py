@@ -147,7 +147,14 @@ class Expense(models.Model):
 
     @classmethod
     def record(
-        cls, trip: Trip, by: User, *, put_in: Mapping[int, int], division: Division, **fields: Any
+        cls,
+        trip: Trip,
+        by: User,
+        *,
+        put_in: Mapping[int, int],
+        division: Division,
+        payers_field: str = "payers",
+        **fields: Any,
     ) -> "Expense":
         """A new expense. `put_in` is who paid how many minor units, the first one first.
 
@@ -159,7 +166,7 @@ class Expense(models.Model):
             trip = Trip.objects.locked(trip.pk)
             expense = cls.draft(trip, by, **fields)
             entry = Entry(expense)
-            payments, parts = expense.divide(entry, put_in, division)
+            payments, parts = expense.divide(entry, put_in, division, payers_field)
             trip.count_expense()
             expense.save()
             entry.rewrite(payments, parts)
@@ -170,6 +177,7 @@ class Expense(models.Model):
         *,
         put_in: Mapping[int, int] | None = None,
         division: Mapping[str, Any] | None = None,
+        payers_field: str = "payers",
         **fields: Any,
     ) -> None:
         """Store what is given, keep the rest, and divide anew if money or people are touched.
@@ -192,7 +200,7 @@ class Expense(models.Model):
                 entry = Entry(stored)
                 new_division = stored._division_again(entry, division or {})
                 payments, parts = stored.divide(
-                    entry, put_in or stored._put_in_again(entry), new_division
+                    entry, put_in or stored._put_in_again(entry), new_division, payers_field
                 )
                 stored.divided = True
                 entry.rewrite(payments, parts)
@@ -244,21 +252,26 @@ class Expense(models.Model):
             stored._divided_by_hand()
 
     def divide(
-        self, entry: Entry, put_in: Mapping[int, int], division: Division
+        self,
+        entry: Entry,
+        put_in: Mapping[int, int],
+        division: Division,
+        payers_field: str = "payers",
     ) -> tuple[dict[int, Payment], dict[int, Part]]:
         """What everybody paid and bears of it, in the trip's currency.
 
-        Members only, but who is in the expense already may stay. Raises `ValidationError`.
+        Members only, but who is in the expense already may stay. Raises `ValidationError`;
+        `payers_field` is where the payers stood in the body.
         """
         known = {*entry.put_in, *entry.parts}
         self.trip.require_members(
             {
-                "payers": [user_id for user_id in put_in if user_id not in known],
+                payers_field: [user_id for user_id in put_in if user_id not in known],
                 "participantUserIds": [u for u in division.participants if u not in known],
             }
         )
         self.split_type = division.split_type
-        require_sum("payers", put_in.values(), self.entered_minor, self.currency)
+        require_sum(payers_field, put_in.values(), self.entered_minor, self.currency)
         paid = money.divide(self.amount_minor, put_in, self.number)
         payments = {user_id: Payment(paid[user_id], put_in[user_id]) for user_id in put_in}
         return payments, division.parts(self.money, self.number)
@@ -339,11 +352,12 @@ class Preview:
         *,
         put_in: Mapping[int, int],
         division: Division,
+        payers_field: str = "payers",
         **fields: Any,
     ) -> None:
         """Raises what `Expense.record` raises."""
         self.expense = Expense.draft(trip, by, **fields)
-        payments, parts = self.expense.divide(Entry(self.expense), put_in, division)
+        payments, parts = self.expense.divide(Entry(self.expense), put_in, division, payers_field)
         people = {member.user_id: member.user for member in trip.members.select_related("user")}
         self.splits = [
             Split(expense=self.expense, participant=people[user_id], **part._asdict())

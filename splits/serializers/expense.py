@@ -142,6 +142,8 @@ class ExpenseRequest(Shape):
         }
         attrs["division"] = {name: value for name, value in division.items() if value is not None}
         entered_minor = attrs.get("entered_minor", expense and expense.entered_minor)
+        single = "paid_by_user_id" in attrs or not self.partial
+        attrs["payers_field"] = "paidByUserId" if single and "payers" not in attrs else "payers"
         attrs["put_in"] = self._put_in(attrs, entered_minor, currency)
         return attrs
 

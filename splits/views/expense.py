@@ -16,7 +16,7 @@ from splits.serializers.expense import (
     ExpenseSerializer,
 )
 from trips.models import Trip
-from trips.permissions import InTripViewSet
+from trips.permissions import TAGGED_ACTIONS, InTripViewSet
 from trips.roles import Can
 
 
@@ -26,6 +26,7 @@ class ExpenseViewSet(InTripViewSet):
     queryset = Expense.objects.none()
     filter_backends = (DjangoFilterBackend,)
     filterset_class = ExpenseFilter
+    tagged_actions: ClassVar = TAGGED_ACTIONS
     needs: ClassVar = {
         "list": Can.READ,
         "retrieve": Can.READ,
@@ -74,16 +75,20 @@ class ExpenseViewSet(InTripViewSet):
     def retrieve(self, request: Request, trip_id: int, expense_id: int) -> Response:
         """An expense with its payers and splits."""
         rows = self.visible().shown()
-        return self.answer(self.guarded(rows, trip_id=trip_id, pk=expense_id))
+        return self.tagged(request, self.guarded(rows, trip_id=trip_id, pk=expense_id))
 
     def update(
         self, request: Request, trip_id: int, expense_id: int, *, partial: bool = False
     ) -> Response:
-        """Replace an expense and divide it anew; without payers, those who paid stay."""
+        """Replace an expense and divide it anew; without payers, the caller paid it all."""
         rows = self.visible().select_related("trip")
         expense = self.guarded(rows, trip_id=trip_id, pk=expense_id)
-        expense.change(**self.body(partial=partial, trip=expense.trip, expense=expense))
-        return self.answer(self._shown(expense))
+        with self.unchanged(trip_id, lambda: self._shown(expense)):
+            context = {"trip": expense.trip, "expense": expense}
+            expense.change(
+                **(self.body(partial=True, **context) if partial else self._whole(**context))
+            )
+        return self.tagged(request, self._shown(expense))
 
     def partial_update(self, request: Request, trip_id: int, expense_id: int) -> Response:
         """Change the fields that were sent; the rest, and what is not touched by it, stays."""
@@ -91,15 +96,21 @@ class ExpenseViewSet(InTripViewSet):
 
     def destroy(self, request: Request, trip_id: int, expense_id: int) -> Response:
         """Delete an expense with its splits."""
-        self.guarded(self.visible(), trip_id=trip_id, pk=expense_id).remove()
+        expense = self.guarded(self.visible(), trip_id=trip_id, pk=expense_id)
+        with self.unchanged(trip_id, lambda: self._shown(expense)):
+            expense.remove()
         return self.done()
 
     def _shown(self, expense: Expense) -> Expense:
         return Expense.objects.shown().get(pk=expense.pk)
 
-    def _new(self, trip: Trip) -> dict[str, Any]:
-        """The body of a new expense; without payers, the caller paid it all."""
-        body = self.body(trip=trip)
-        body["division"] = Division(**{"entered": None, **body["division"]})
+    def _whole(self, **context: Any) -> dict[str, Any]:
+        """The body of a whole expense; without payers, the caller paid it all."""
+        body = self.body(**context)
+        body["division"] = {"entered": None, **body["division"]}
         body["put_in"] = body["put_in"] or {self.caller.pk: body["entered_minor"]}
         return body
+
+    def _new(self, trip: Trip) -> dict[str, Any]:
+        body = self._whole(trip=trip)
+        return body | {"division": Division(**body["division"])}

@@ -68,16 +68,18 @@ def read_object(body: bytes) -> dict[str, Any]:
         raise MalformedJSON(_("The body is not UTF-8.")) from error
     except RecursionError as error:
         raise MalformedJSON(_too_deep()) from error
+    except json.JSONDecodeError as error:
+        text = _("The body is not valid JSON: line %(line)s, column %(column)s.")
+        raise MalformedJSON(text % {"line": error.lineno, "column": error.colno}) from error
     except (ValueError, ArithmeticError) as error:
-        # json's own message names line and column and quotes nothing of the body.
-        raise MalformedJSON(_("The body is not valid JSON: %(why)s.") % {"why": error}) from error
+        raise MalformedJSON(_("A number in the body is too long.")) from error
     if not isinstance(value, dict):
         raise MalformedJSON(_("The body must be a JSON object."))
     for path, text in _texts(value, ()):
         if "\x00" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
             why = _("Contains a character that is not allowed (NUL or a lone surrogate).")
             where = ".".join(path)
-            raise MalformedJSON(f"{where}: {why}" if where else why, {where: [why]})
+            raise MalformedJSON(f"{where}: {why}", {where: [why]}) if where else MalformedJSON(why)
     return value
 
 
@@ -89,13 +91,13 @@ def _require_utf8(media_type: str) -> None:
 
 
 def _refuse_constant(name: str) -> None:
-    raise ValueError(_("%(name)s is no JSON number") % {"name": name})
+    raise MalformedJSON(_("%(name)s is no JSON number.") % {"name": name})
 
 
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):
-        raise ValueError(_("a key stands twice in one object"))
+        raise MalformedJSON(_("A key stands twice in one object."))
     return members
 
 

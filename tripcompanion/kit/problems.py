@@ -18,7 +18,7 @@ from rest_framework.exceptions import APIException
 from rest_framework.response import Response
 from rest_framework.settings import api_settings
 
-from tripcompanion.kit.rendering import ExactJSONRenderer
+from tripcompanion.kit.rendering import BrowsableRenderer, ExactJSONRenderer
 
 logger = logging.getLogger(__name__)
 
@@ -74,6 +74,14 @@ class Unavailable(APIException):
     wait = RETRY_AFTER_SECONDS
 
 
+class CsrfFailed(APIException):
+    """403 `csrf_failed`: a browser session wrote without the token of its page."""
+
+    status_code = 403
+    default_code = "csrf_failed"
+    default_detail = gettext_lazy("The page is too old or not from here. Please reload it.")
+
+
 class InternalError(APIException):
     """500: a fault of ours; the text says nothing about it, the log says all."""
 
@@ -104,14 +112,16 @@ def exception_handler(exc: Exception, context: Mapping[str, Any]) -> Response:
     if isinstance(known, InternalError):
         logger.error("Unhandled exception", exc_info=exc)
         got_request_exception.send(sender=None, request=context["request"]._request)
-    headers = {}
+    headers = dict(getattr(known, "headers", {}))
     if getattr(known, "auth_header", None):
         headers["WWW-Authenticate"] = known.auth_header  # type: ignore[attr-defined]
     if getattr(known, "wait", None):
         headers["Retry-After"] = str(max(1, -int(-known.wait // 1)))  # type: ignore[attr-defined]
     response = Response(_document(known), status=known.status_code, headers=headers)
-    renderer = getattr(context.get("request"), "accepted_renderer", None)
-    if renderer is None or renderer.format != "api":
+    request = context["request"]
+    if not isinstance(getattr(request, "accepted_renderer", None), BrowsableRenderer):
+        request.accepted_renderer = ExactJSONRenderer()
+        request.accepted_media_type = request.accepted_renderer.media_type
         response.content_type = CONTENT_TYPE
     return response
 
@@ -189,6 +199,14 @@ def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
     return _outside_views(403, "forbidden", str(exceptions.PermissionDenied.default_detail))
 
 
+def method_not_allowed(request: HttpRequest, allowed: list[str]) -> HttpResponse:
+    """A page for browsers that was asked with another method than its own."""
+    detail = str(exceptions.MethodNotAllowed(request.method or "").detail)
+    response = _outside_views(405, "method_not_allowed", detail)
+    response["Allow"] = ", ".join(allowed)
+    return response
+
+
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """Any path that the URL map does not have."""
     return _outside_views(404, "not_found", str(exceptions.NotFound.default_detail))
@@ -200,6 +218,4 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     """A form of the admin site or the browsable log-in without its CSRF token."""
-    return _outside_views(
-        403, "csrf_failed", _("The page is too old or not from here. Please reload it.")
-    )
+    return _outside_views(403, CsrfFailed.default_code, str(CsrfFailed.default_detail))

@@ -4,15 +4,18 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from drf_spectacular.authentication import SessionScheme
 from drf_spectacular.extensions import (
     OpenApiAuthenticationExtension,
     OpenApiSerializerFieldExtension,
 )
 from drf_spectacular.openapi import AutoSchema
-from drf_spectacular.utils import OpenApiExample, OpenApiResponse
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse
 from rest_framework import exceptions, serializers
 from rest_framework.exceptions import APIException
 
+from tripcompanion.kit.etags import PreconditionFailed
+from tripcompanion.kit.idempotency import HEADER, KeyInProgress, KeyMismatch
 from tripcompanion.kit.parsing import MalformedJSON, PayloadTooLarge
 from tripcompanion.kit.paths import MAX_ID
 from tripcompanion.kit.problems import CONTENT_TYPE, Unavailable, code_of, problem
@@ -45,6 +48,12 @@ class BearerScheme(OpenApiAuthenticationExtension):
         return {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}
 
 
+class BrowserSessionScheme(SessionScheme):
+    """The log-in of the browsable API."""
+
+    target_class = "users.tokens.BrowserSession"
+
+
 class ExactNumberSchema(OpenApiSerializerFieldExtension):
     """Numbers that may come as text too, with their limits."""
 
@@ -65,6 +74,26 @@ class ProblemAwareSchema(AutoSchema):
     """Knows from an `ApiViewSet` what each action reads, answers and refuses."""
 
     view: Any
+
+    def get_override_parameters(self) -> list[Any]:
+        """The request headers that the action heeds, and the query of one that is no page."""
+        headers = []
+        if self._retries_safely():
+            text = "1 to 255 visible characters; the same key within 24 hours acts once."
+            headers.append((HEADER, text))
+        if self.view.action in self.view.tagged_actions:
+            reads = self.method == "GET"
+            text = "304 if this is the present tag." if reads else "412 unless the tag is present."
+            headers.append(("If-None-Match" if reads else "If-Match", text))
+        parameters = [
+            OpenApiParameter(name, str, OpenApiParameter.HEADER, description=text)
+            for name, text in headers
+        ]
+        query = self.view.queries.get(self.view.action)
+        return [*parameters, query] if query else parameters
+
+    def _retries_safely(self) -> bool:
+        return self.method == "POST" and self.view.safe_retries
 
     def get_summary(self) -> str:
         """The first sentence of the action's docstring."""
@@ -98,6 +127,8 @@ class ProblemAwareSchema(AutoSchema):
         else:
             success = OpenApiResponse(shape, "Done.")
         responses: dict[Any, Any] = {status: success}
+        if self.method == "GET" and view.action in view.tagged_actions:
+            responses[304] = OpenApiResponse(description="Not changed; no body.")
         by_status: dict[int, list[OpenApiExample]] = {}
         for example in self._problem_examples():
             by_status.setdefault(example.value["status"], []).append(example)
@@ -125,6 +156,10 @@ class ProblemAwareSchema(AutoSchema):
             yield exceptions.PermissionDenied
         if "{" in self.path:
             yield exceptions.NotFound
+        if self._retries_safely():
+            yield from (KeyMismatch, KeyInProgress)
+        if view.action in view.tagged_actions and self.method != "GET":
+            yield PreconditionFailed
         yield from (exceptions.NotAcceptable, Unavailable)
         if view.get_throttles():
             yield exceptions.Throttled
@@ -132,7 +167,8 @@ class ProblemAwareSchema(AutoSchema):
     def _reads_input(self) -> bool:
         view = self.view
         is_page = view.action in view.lists and view.pagination_class is not None
-        return bool(view.bodies.get(view.action)) or is_page or view.action in view.queries
+        reads_query = is_page or view.action in view.queries
+        return bool(view.bodies.get(view.action)) or reads_query or self._retries_safely()
 
     def _example(self, kind: type[APIException]) -> OpenApiExample:
         code = code_of(kind)
@@ -151,9 +187,13 @@ def finish_document(
     result["paths"] = {_wire_path(path): item for path, item in result["paths"].items()}
     for item in result["paths"].values():
         for operation in item.values():
+            names = [parameter["name"] for parameter in operation.get("parameters", ())]
             for status, response in operation["responses"].items():
-                if status in _HEADERS:
-                    response["headers"] = _HEADERS[status]
+                headers = dict(_HEADERS.get(status, {}))
+                if {"If-Match", "If-None-Match"} & {*names} and status in {"200", "304", "412"}:
+                    headers["ETag"] = _header("string", "The tag of what is stored now.")
+                if headers:
+                    response["headers"] = headers
     return result
 
 

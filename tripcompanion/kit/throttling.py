@@ -1,6 +1,7 @@
 """Rate limits with an atomic counter in the cache: exact under any concurrency."""
 
 import time
+from hashlib import sha256
 from typing import Any
 
 from django.core.cache import cache
@@ -33,7 +34,8 @@ class Limit(BaseThrottle):
         now = time.time()
         window = int(now // window_seconds)
         self._wait_seconds = (window + 1) * window_seconds - now
-        key = f"limit:{self.scope}:{window}:{self.identity(request, view)}"
+        identity = sha256(self.identity(request, view).encode()).hexdigest()
+        key = f"limit:{self.scope}:{window}:{identity}"
         cache.add(key, 0, timeout=window_seconds)
         try:
             return bool(cache.incr(key) <= int(limit))

@@ -1,6 +1,7 @@
 """The base of every viewset: what an action reads and answers stands in two tables."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 from rest_framework.exceptions import APIException
@@ -9,6 +10,8 @@ from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 from rest_framework.viewsets import GenericViewSet
 
+from tripcompanion.kit.etags import etag_of, is_known
+from tripcompanion.kit.idempotency import answer_once, key_of
 from tripcompanion.kit.serializers import Shape
 
 
@@ -19,6 +22,8 @@ class ApiViewSet(GenericViewSet):
     action may answer besides the usual ones.
     """
 
+    #: Without `options`: browsers' preflights are answered by the CORS middleware.
+    http_method_names = ["get", "post", "put", "patch", "delete", "head"]
     bodies: ClassVar[Mapping[str, type[Shape]]] = {}
     answers: ClassVar[Mapping[str, type[BaseSerializer]]] = {}
     problems: ClassVar[Mapping[str, Sequence[type[APIException]]]] = {}
@@ -26,6 +31,8 @@ class ApiViewSet(GenericViewSet):
     creates: ClassVar[frozenset[str]] = frozenset({"create"})
     #: Actions that answer many rows: a page, or an array if `pagination_class` is None.
     lists: ClassVar[frozenset[str]] = frozenset({"list"})
+    #: Actions on something with an `ETag`: they heed `If-None-Match` or `If-Match`.
+    tagged_actions: ClassVar[frozenset[str]] = frozenset()
     #: Query parameters of an action that is no page, as a shape.
     queries: ClassVar[Mapping[str, type[Shape]]] = {}
 
@@ -44,6 +51,18 @@ class ApiViewSet(GenericViewSet):
     def may_forbid(self) -> bool:
         """Whether the present action answers 403 to some who are logged in; for the document."""
         return False
+
+    #: Set by DRF, on routes with a POST.
+    post: Any
+    #: Whether a POST with an `Idempotency-Key` acts once.
+    safe_retries: ClassVar[bool] = True
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        key = key_of(request) if self.safe_retries and request.method == "POST" else None
+        if key is not None:
+            # DRF looks the handler up after this.
+            self.post = partial(answer_once, key, self.post)
 
     def get_authenticate_header(self, request: Request) -> str:
         # DRF turns every 401 of a view without authenticators into a 403.
@@ -77,6 +96,14 @@ class ApiViewSet(GenericViewSet):
         )
         headers = {"Location": location} if location else None
         return Response(serializer.data, status=self.success_status, headers=headers)
+
+    def tagged(self, request: Request, instance: Any) -> Response:
+        """`instance` with its `ETag`; 304 without a body if the caller has this one."""
+        response = self.answer(instance)
+        response["ETag"] = etag_of(response.data)
+        if request.method == "GET" and is_known(request, response["ETag"]):
+            response.status_code, response.data = 304, None
+        return response
 
     def done(self) -> Response:
         """Nothing to show: 204."""

@@ -1,0 +1,147 @@
+"""A POST with an idempotency key acts once, and is answered the same ever after."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import httpx
+import pytest
+import time_machine
+from django.utils import timezone
+
+from splits.models import Settlement
+from trips.models import Trip
+
+TRIP = {
+    "title": "Lisbon",
+    "destination": "Lisbon",
+    "startDate": "2026-05-14",
+    "endDate": "2026-05-18",
+}
+
+
+def post(client, path, body, key):
+    return client.post(path, body, headers={"Idempotency-Key": key})
+
+
+def test_a_repeated_key_answers_the_same_and_acts_once(api, olga):
+    client = api(olga)
+    first = post(client, "/api/trips", TRIP, "k-1")
+    second = post(client, "/api/trips", TRIP, "k-1")
+    assert (first.status_code, second.status_code) == (201, 201)
+    assert second.json() == first.json()
+    assert second["Location"] == first["Location"]
+    assert "Idempotency-Replayed" not in first
+    assert second["Idempotency-Replayed"] == "true"
+    assert Trip.objects.count() == 1
+
+
+def test_the_order_of_members_of_the_body_does_not_matter(api, olga):
+    client = api(olga)
+    first = post(client, "/api/trips", TRIP, "k-1")
+    again = post(client, "/api/trips", dict(reversed(TRIP.items())), "k-1")
+    assert again.json() == first.json()
+
+
+def test_another_body_under_a_used_key_is_refused(api, olga):
+    client = api(olga)
+    post(client, "/api/trips", TRIP, "k-1")
+    other = post(client, "/api/trips", TRIP | {"title": "Porto"}, "k-1")
+    assert (other.status_code, other.json()["code"]) == (422, "idempotency_mismatch")
+    assert Trip.objects.count() == 1
+
+
+def test_another_path_under_a_used_key_is_refused(api, olga, trip):
+    client = api(olga)
+    post(client, "/api/trips", TRIP, "k-1")
+    other = post(client, f"/api/trips/{trip.pk}/code", TRIP, "k-1")
+    assert (other.status_code, other.json()["code"]) == (422, "idempotency_mismatch")
+
+
+def test_a_key_is_of_its_user_alone(api, olga, ed):
+    first = post(api(olga), "/api/trips", TRIP, "k-1")
+    second = post(api(ed), "/api/trips", TRIP, "k-1")
+    assert second.status_code == 201
+    assert second.json()["id"] != first.json()["id"]
+
+
+def test_a_refused_body_leaves_the_key_unused(api, olga):
+    client = api(olga)
+    refused = post(client, "/api/trips", TRIP | {"title": ""}, "k-1")
+    assert refused.status_code == 400
+    assert post(client, "/api/trips", TRIP, "k-1").status_code == 201
+
+
+def test_a_conflict_leaves_the_key_unused(api, olga, trip, ed):
+    path = f"/api/trips/{trip.pk}/members"
+    client = api(olga)
+    assert post(client, path, {"userId": ed.pk}, "k-1").status_code == 409
+    client.delete(f"{path}/{ed.pk}")
+    assert post(client, path, {"userId": ed.pk}, "k-1").status_code == 201
+
+
+def test_a_key_is_forgotten_after_a_day(api, olga):
+    post(api(olga), "/api/trips", TRIP, "k-1")
+    with time_machine.travel(timezone.now() + timedelta(hours=25)):
+        later = post(api(olga), "/api/trips", TRIP, "k-1")
+    assert later.status_code == 201
+    assert "Idempotency-Replayed" not in later
+    assert Trip.objects.count() == 2
+
+
+@pytest.mark.parametrize("key", ["", " ", "k" * 256, "kéy", "two words", "tab\tkey"])
+def test_a_key_that_is_none_is_refused(api, olga, key):
+    response = post(api(olga), "/api/trips", TRIP, key)
+    assert response.status_code == 400
+    assert list(response.json()["errors"]) == ["Idempotency-Key"]
+    assert not Trip.objects.exists()
+
+
+def test_an_answer_without_a_body_is_replayed_too(api, ed, trip):
+    client = api(ed)
+    path = f"/api/trips/{trip.pk}/members/leave"
+    first, second = post(client, path, {}, "k-1"), post(client, path, {}, "k-1")
+    assert (first.status_code, second.status_code) == (204, 204)
+    assert second.content == b""
+
+
+def test_logging_in_ignores_the_key(api, olga):
+    body = {"email": olga.email, "password": "four-green-suitcases"}
+    first = post(api(None), "/api/users/login", body, "k-1")
+    second = post(api(None), "/api/users/login", body, "k-1")
+    assert first.json()["token"] != second.json()["token"]
+
+
+def test_a_settlement_sent_twice_is_recorded_once(api, olga, ed, trip):
+    body = {"fromUserId": ed.pk, "toUserId": olga.pk, "amount": 10}
+    for _attempt in range(3):
+        response = post(api(ed), f"/api/trips/{trip.pk}/settlements", body, "k-1")
+        assert response.status_code == 201
+    assert Settlement.objects.count() == 1
+
+
+def test_twenty_twins_at_once_make_one_trip(server):
+    person = httpx.post(
+        f"{server.url}/api/users/register",
+        json={"email": "twins@example.com", "password": "four-green-suitcases"},
+    ).json()
+    barrier = threading.Barrier(20)
+
+    def attempt(_number):
+        barrier.wait()
+        return httpx.post(
+            f"{server.url}/api/trips",
+            json=TRIP,
+            headers={
+                "Authorization": f"Bearer {person['token']}",
+                "Idempotency-Key": "twins",
+            },
+            timeout=30,
+        )
+
+    with ThreadPoolExecutor(20) as pool:
+        answers = list(pool.map(attempt, range(20)))
+    assert {answer.status_code for answer in answers} <= {201, 409}
+    made = [answer for answer in answers if answer.status_code == 201]
+    assert len({answer.json()["id"] for answer in made}) == 1
+    assert sum("Idempotency-Replayed" not in answer.headers for answer in made) == 1

@@ -1,0 +1,8 @@
+"""App configuration."""
+
+from django.apps import AppConfig
+
+
+class KitConfig(AppConfig):
+    name = "tripcompanion.kit"
+    label = "kit"

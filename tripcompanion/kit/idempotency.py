@@ -1,0 +1,122 @@
+"""Safe retries: a POST with an `Idempotency-Key` acts once, and its answer is replayed.
+
+After draft-ietf-httpapi-idempotency-key-header. The key's row is inserted first, in the same
+transaction as the effect: a twin waits on the unique index until the first one is through, and
+whatever is refused or fails takes the key back with it.
+"""
+
+import re
+from collections.abc import Callable
+from hashlib import sha256
+from typing import Any
+
+import orjson
+from django.db import OperationalError, connection, transaction
+from django.http import HttpResponse, HttpResponseBase
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from rest_framework.exceptions import APIException, ValidationError
+from rest_framework.request import Request
+
+from tripcompanion.kit.models import GivenAnswer
+from tripcompanion.kit.problems import Conflict
+from tripcompanion.kit.rendering import ExactJSONRenderer
+
+HEADER = "Idempotency-Key"
+REPLAYED = "Idempotency-Replayed"
+_VISIBLE = re.compile(r"[\x21-\x7e]{1,255}")
+#: PostgreSQL's word for a lock that was not had in time.
+_LOCK_NOT_AVAILABLE = "55P03"
+_WAIT_SECONDS = 5
+
+
+class KeyMismatch(APIException):
+    """422 `idempotency_mismatch`: the key was used for another request."""
+
+    status_code = 422
+    default_code = "idempotency_mismatch"
+    default_detail = gettext_lazy("This idempotency key was used for another request.")
+
+
+class KeyInProgress(Conflict):
+    """409 `idempotency_in_progress`: the first request with this key is still running."""
+
+    default_code = "idempotency_in_progress"
+    default_detail = gettext_lazy("The first request with this idempotency key is still running.")
+    wait = 2
+
+
+def key_of(request: Request) -> str | None:
+    """The request's key, None without one; raises `ValidationError` if it is no valid key."""
+    key = request.headers.get(HEADER)
+    if key is not None and not _VISIBLE.fullmatch(key):
+        raise ValidationError({HEADER: [_("Must be 1 to 255 visible ASCII characters.")]})
+    return key
+
+
+def answer_once(
+    key: str,
+    handler: Callable[..., HttpResponseBase],
+    request: Request,
+    *args: Any,
+    **kwargs: Any,
+) -> HttpResponseBase:
+    """What `handler` answers, or the stored answer if this key was used for the same request.
+
+    Raises `KeyMismatch`, `KeyInProgress`, and whatever `handler` raises; the key is unused then.
+    """
+    fingerprint = _fingerprint(request)
+    with transaction.atomic():
+        mine = _claim(request.user.pk, key, fingerprint)
+        if not mine:
+            return _replay(GivenAnswer.objects.get(user=request.user.pk, key=key), fingerprint)
+        response: Any = handler(request, *args, **kwargs)
+        GivenAnswer.objects.filter(user=request.user.pk, key=key).update(
+            status=response.status_code,
+            location=response.get("Location", ""),
+            body=ExactJSONRenderer().render(response.data),
+        )
+        return response
+
+
+def _fingerprint(request: Request) -> str:
+    body = orjson.dumps(request.data, default=str, option=orjson.OPT_SORT_KEYS)
+    head = f"{request.method} {request.path}\n".encode()
+    return sha256(head + body).hexdigest()
+
+
+def _claim(user_id: int | None, key: str, fingerprint: str) -> bool:
+    """Take the key for this request; False if it is taken. Waits for a twin that is running."""
+    rows = GivenAnswer.objects.filter(user=user_id, key=key)
+    rows.expired().delete()
+    with connection.cursor() as cursor:
+        is_postgresql = connection.vendor == "postgresql"
+        if is_postgresql:
+            cursor.execute(f"SET LOCAL lock_timeout = '{_WAIT_SECONDS}s'")
+        try:
+            cursor.execute(
+                "INSERT INTO kit_givenanswer"
+                " (user_id, key, fingerprint, status, location, body, created_at)"
+                " VALUES (%s, %s, %s, 0, '', %s, %s) ON CONFLICT (user_id, key) DO NOTHING",
+                [user_id, key, fingerprint, b"", timezone.now()],
+            )
+        except OperationalError as error:
+            if getattr(error.__cause__, "sqlstate", None) == _LOCK_NOT_AVAILABLE:
+                raise KeyInProgress from error
+            raise
+        taken = cursor.rowcount == 1
+        if is_postgresql:
+            cursor.execute("SET LOCAL lock_timeout TO DEFAULT")
+    return taken
+
+
+def _replay(given: GivenAnswer, fingerprint: str) -> HttpResponse:
+    if given.fingerprint != fingerprint:
+        raise KeyMismatch
+    content_type = "application/json" if given.body else None
+    response = HttpResponse(bytes(given.body), status=given.status, content_type=content_type)
+    if given.location:
+        response["Location"] = given.location
+    response[REPLAYED] = "true"
+    return response
