@@ -28,6 +28,8 @@ def apportion(total: int, weights: Sequence[int], seed: int) -> list[int]:
 
 def divide(total: int, weights: Mapping[int, int], seed: int) -> dict[int, int]:
     """`apportion` by user id; the turn goes by id, whatever the order of the mapping."""
+    if len(weights) == 1 and total >= 0 and min(weights.values()) > 0:
+        return dict.fromkeys(weights, total)
     user_ids = sorted(weights)
     parts = apportion(total, [weights[user_id] for user_id in user_ids], seed)
     by_user = dict(zip(user_ids, parts, strict=True))
@@ -41,10 +43,10 @@ def own_parts(shares: Mapping[int, int], put_in: Mapping[int, int], seed: int) -
     paid, in proportion to what they put in. Raises ValueError if the splits exceed the expense.
     """
     parts = dict(shares)
-    if not put_in:
+    uncovered = sum(put_in.values()) - sum(shares.values())
+    if not uncovered:
         return parts
-    uncovered = divide(sum(put_in.values()) - sum(shares.values()), put_in, seed)
-    for user_id, amount in uncovered.items():
+    for user_id, amount in divide(uncovered, put_in, seed).items():
         parts[user_id] = parts.get(user_id, 0) + amount
     return parts
 

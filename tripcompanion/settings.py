@@ -93,7 +93,7 @@ else:
         _database["OPTIONS"]["pool"] = {
             "min_size": 1,
             "max_size": DATABASE_POOL_SIZE,
-            "timeout": 5,
+            "timeout": 2,
         }
 DATABASES = {"default": _database}
 

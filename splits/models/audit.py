@@ -22,6 +22,17 @@ from trips.roles import TripRole
 _CHUNK_ROWS = 10_000
 _SUMS = ("paid_minor", "share_minor", "sent_minor", "received_minor")
 
+_EXPENSE_COLUMNS = (
+    "trip_id",
+    "number",
+    "amount_minor",
+    "entered_minor",
+    "currency",
+    "exchange_rate",
+    "split_type",
+    "divided",
+)
+
 #: What each member's four sums ought to be, by trip and user.
 Sums = dict[tuple[int, int], Counter[str]]
 
@@ -90,7 +101,10 @@ def _expenses(of_trip: Q, sums: Sums) -> Iterator[Difference]:
         "creditor",
         "amount_minor",
     )
-    for expense in expenses.select_related("trip").order_by("id").iterator(_CHUNK_ROWS):
+    columns = ("trip__currency", *_EXPENSE_COLUMNS)
+    for expense in (
+        expenses.select_related("trip").only(*columns).order_by("id").iterator(_CHUNK_ROWS)
+    ):
         put_in = {user: (amount, entered) for user, amount, entered in payers.of(expense.pk)}
         parts = {user: Part(*part) for user, *part in splits.of(expense.pk)}
         paid = {user: amount for user, (amount, _entered) in put_in.items()}

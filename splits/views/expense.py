@@ -83,11 +83,10 @@ class ExpenseViewSet(InTripViewSet):
         """Replace an expense and divide it anew; without payers, the caller paid it all."""
         rows = self.visible().select_related("trip")
         expense = self.guarded(rows, trip_id=trip_id, pk=expense_id)
+        read = self._part if partial else self._whole
+        changes = read(trip=expense.trip, expense=expense)
         with self.unchanged(trip_id, lambda: self._shown(expense)):
-            context = {"trip": expense.trip, "expense": expense}
-            expense.change(
-                **(self.body(partial=True, **context) if partial else self._whole(**context))
-            )
+            expense.change(**changes)
         return self.tagged(request, self._shown(expense))
 
     def partial_update(self, request: Request, trip_id: int, expense_id: int) -> Response:
@@ -103,6 +102,9 @@ class ExpenseViewSet(InTripViewSet):
 
     def _shown(self, expense: Expense) -> Expense:
         return Expense.objects.shown().get(pk=expense.pk)
+
+    def _part(self, **context: Any) -> dict[str, Any]:
+        return self.body(partial=True, **context)
 
     def _whole(self, **context: Any) -> dict[str, Any]:
         """The body of a whole expense; without payers, the caller paid it all."""

@@ -4,6 +4,7 @@ Rules raise DRF's exceptions or a `Conflict`; nothing else in the project builds
 """
 
 import logging
+import sys
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
@@ -213,7 +214,14 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    return _outside_views(500, InternalError.default_code, str(InternalError.default_detail))
+    """A fault in a page for browsers; Django calls this while it handles the exception."""
+    kind: type[APIException] = InternalError
+    if isinstance(sys.exc_info()[1], OperationalError | InterfaceError):
+        kind = Unavailable
+    response = _outside_views(kind.status_code, kind.default_code, str(kind.default_detail))
+    if kind is Unavailable:
+        response["Retry-After"] = str(RETRY_AFTER_SECONDS)
+    return response
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:

@@ -1,0 +1,172 @@
+"""Fills a database with trips of a known size: `python -m benchmarks.data EXPENSES [EXPENSES …]`.
+
+W(n) is a trip of ten members with n expenses, each divided equally among all ten, every third
+split paid. The rows are written in bulk, as the ledger's commands would have left them; the
+audit says whether that is so.
+"""
+
+import os
+import sys
+from datetime import date, timedelta
+from typing import Any
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tripcompanion.settings")
+django.setup()
+
+from django.contrib.auth.hashers import make_password  # noqa: E402
+from django.db import transaction  # noqa: E402
+from django.utils import timezone  # noqa: E402
+
+from splits import money  # noqa: E402
+from splits.models import (  # noqa: E402
+    Allocation,
+    Debt,
+    Expense,
+    Payer,
+    Settlement,
+    Split,
+    SplitType,
+)
+from splits.models.settlement import sums_of  # noqa: E402
+from trips.models import Member, Trip  # noqa: E402
+from trips.roles import TripRole  # noqa: E402
+from users.models import User  # noqa: E402
+
+MEMBERS = 10
+PASSWORD = "four-green-suitcases"  # noqa: S105
+FIRST_DAY = date(2020, 1, 1)
+CHUNK_EXPENSES = 2_000
+
+
+def fill(expenses: int) -> Trip:
+    """A new W(`expenses`), its members named `w<n>-<i>@example.com`."""
+    with transaction.atomic():
+        people = _people(expenses)
+        trip = Trip.objects.create(
+            title=f"W({expenses})",
+            destination="Everywhere",
+            start_date=FIRST_DAY,
+            end_date=FIRST_DAY + timedelta(days=expenses),
+            currency="EUR",
+            expenses_recorded=expenses,
+        )
+        Member.objects.bulk_create(
+            Member(trip=trip, user=person, role=TripRole.EDITOR if at else TripRole.OWNER)
+            for at, person in enumerate(people)
+        )
+        for first in range(0, expenses, CHUNK_EXPENSES):
+            _record(trip, people, range(first, min(first + CHUNK_EXPENSES, expenses)))
+    return trip
+
+
+def _people(expenses: int) -> list[User]:
+    password = make_password(PASSWORD)
+    names = [f"w{expenses}-{at}" for at in range(MEMBERS)]
+    User.objects.bulk_create(
+        User(
+            name=name,
+            email=f"{name}@example.com",
+            email_key=f"{name}@example.com",
+            password=password,
+        )
+        for name in names
+    )
+    return list(User.objects.filter(name__in=names).order_by("pk"))
+
+
+def _record(trip: Trip, people: list[User], numbers: range) -> None:
+    """Write the expenses of these numbers; the payer and the amount go round."""
+    user_ids = [person.pk for person in people]
+    expenses = Expense.objects.bulk_create(
+        Expense(
+            trip=trip,
+            number=number,
+            description=f"Expense {number}",
+            amount_minor=1_000 + number % 9_000,
+            entered_minor=1_000 + number % 9_000,
+            currency=trip.currency,
+            expense_date=FIRST_DAY + timedelta(days=number % 3_000),
+            split_type=SplitType.EQUAL,
+            created_by=people[number % MEMBERS],
+        )
+        for number in numbers
+    )
+    payers, splits, owed = [], [], {}
+    changes: dict[int, dict[str, int]] = {
+        user_id: {"paid_minor": 0, "share_minor": 0} for user_id in user_ids
+    }
+    for expense in expenses:
+        amount_minor = expense.amount_minor
+        put_in = {expense.created_by_id: amount_minor}
+        shares = money.divide(amount_minor, dict.fromkeys(user_ids, 1), expense.number)
+        payers.append(
+            Payer(
+                expense=expense,
+                user_id=expense.created_by_id,
+                amount_minor=amount_minor,
+                entered_minor=amount_minor,
+            )
+        )
+        changes[expense.created_by_id]["paid_minor"] += amount_minor
+        for user_id, share in shares.items():
+            splits.append(Split(expense=expense, participant_id=user_id, amount_minor=share))
+            changes[user_id]["share_minor"] += share
+        owed[expense.pk] = money.debts(shares, put_in, expense.number)
+    Payer.objects.bulk_create(payers)
+    splits = Split.objects.bulk_create(splits, batch_size=CHUNK_EXPENSES)
+    trip.members.shift(changes)
+    _owe_and_pay(trip, splits, owed)
+
+
+def _owe_and_pay(trip: Trip, splits: list[Split], owed: dict[int, Any]) -> None:
+    """Write the debts of the splits, and pay every third."""
+    by_pair = {(split.expense_id, split.participant_id): split for split in splits}
+    now = timezone.now()
+    debts = []
+    for expense_id, amounts in owed.items():
+        for (debtor, creditor), amount_minor in amounts.items():
+            is_paid = len(debts) % 3 == 0
+            debts.append(
+                Debt(
+                    trip=trip,
+                    split=by_pair[expense_id, debtor],
+                    debtor_id=debtor,
+                    creditor_id=creditor,
+                    amount_minor=amount_minor,
+                    open_minor=0 if is_paid else amount_minor,
+                    covered_at=now if is_paid else None,
+                )
+            )
+    debts = Debt.objects.bulk_create(debts, batch_size=CHUNK_EXPENSES)
+    paid = [debt for debt in debts if not debt.open_minor]
+    settlements = Settlement.objects.bulk_create(
+        (
+            Settlement(
+                trip=trip,
+                sender_id=debt.debtor_id,
+                receiver_id=debt.creditor_id,
+                amount_minor=debt.amount_minor,
+                credit_minor=0,
+                split=debt.split,
+                created_by_id=debt.debtor_id,
+            )
+            for debt in paid
+        ),
+        batch_size=CHUNK_EXPENSES,
+    )
+    Allocation.objects.bulk_create(
+        (
+            Allocation(settlement=settlement, debt=debt, amount_minor=debt.amount_minor)
+            for settlement, debt in zip(settlements, paid, strict=True)
+        ),
+        batch_size=CHUNK_EXPENSES,
+    )
+    trip.members.shift(sums_of(settlements))
+
+
+if __name__ == "__main__":
+    for size in sys.argv[1:]:
+        made = fill(int(size))
+        sys.stdout.write(f"{made.title}: trip {made.pk}\n")
