@@ -42,12 +42,11 @@ def own_parts(shares: Mapping[int, int], put_in: Mapping[int, int], seed: int) -
     `shares` are the splits, `put_in` what people paid. What no split covers falls to those who
     paid, in proportion to what they put in. Raises ValueError if the splits exceed the expense.
     """
-    parts = dict(shares)
+    parts = dict.fromkeys(put_in, 0) | dict(shares)
     uncovered = sum(put_in.values()) - sum(shares.values())
-    if not uncovered:
-        return parts
-    for user_id, amount in divide(uncovered, put_in, seed).items():
-        parts[user_id] = parts.get(user_id, 0) + amount
+    if put_in and uncovered:
+        for user_id, amount in divide(uncovered, put_in, seed).items():
+            parts[user_id] += amount
     return parts
 
 

@@ -1,0 +1,57 @@
+"""The money of the cast's trip: everything in the book adds up after every test."""
+
+from collections.abc import Callable, Iterator
+from io import StringIO
+
+import pytest
+from django.core.management import call_command
+
+from tests.conftest import Api
+from tests.factories import TripFactory, UserFactory, join
+from tests.splits.book import Book
+from trips.models import Trip
+from trips.roles import TripRole
+from users.models import User
+
+
+@pytest.fixture
+def book(trip: Trip, api: Api, olga: User) -> Iterator[Book]:
+    """The trip of Olga, Ed and Vera; whatever a test does, its balances add up to zero."""
+    book = Book(trip, api, olga)
+    yield book
+    assert book.imbalance() == 0
+    call_command("audit_ledger", stdout=StringIO())
+
+
+@pytest.fixture
+def bert(trip: Trip) -> User:
+    """One more editor, for when three people are too few."""
+    bert = UserFactory(name="Bert Beside", email="bert@example.com")
+    join(trip, bert, TripRole.EDITOR)
+    return bert
+
+
+@pytest.fixture
+def crowd(trip: Trip) -> Callable[[int], list[User]]:
+    """`crowd(8)` makes eight more members."""
+
+    def members(size: int) -> list[User]:
+        users = UserFactory.create_batch(size)
+        for user in users:
+            join(trip, user)
+        return users
+
+    return members
+
+
+@pytest.fixture
+def book_in(api: Api, olga: User, ed: User, vera: User) -> Callable[[str], Book]:
+    """`book_in("JPY")` is the money of another trip of the three, in another currency."""
+
+    def book(currency: str) -> Book:
+        trip = TripFactory(currency=currency)
+        for user, role in zip((olga, ed, vera), TripRole, strict=True):
+            join(trip, user, role)
+        return Book(trip, api, olga)
+
+    return book

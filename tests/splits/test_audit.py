@@ -1,0 +1,101 @@
+"""`manage.py audit_ledger` names every difference, and is silent when there is none."""
+
+from contextlib import suppress
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db.models import F
+
+from splits.models import Allocation, Debt, Expense, Payer, Settlement, Split
+from tests.factories import TripFactory, join, spend
+from trips.models import Member, Trip
+from trips.roles import TripRole
+from users.models import User
+
+
+@pytest.fixture
+def recorded(trip: Trip, olga: User, ed: User, vera: User) -> Expense:
+    """An expense of Olga's in part paid by Ed, and credit of Vera's."""
+    expense = spend(trip, 10_000, paid_by=olga, among=[olga, ed, vera])
+    Settlement(trip=trip, sender=ed, receiver=olga, amount_minor=1_000, created_by=ed).record()
+    Settlement(trip=trip, sender=vera, receiver=olga, amount_minor=5_000, created_by=ed).record()
+    return expense
+
+
+def audit(*arguments: str) -> str:
+    """What the command complains about; "" if nothing."""
+    err = StringIO()
+    with suppress(CommandError):
+        call_command("audit_ledger", *arguments, stdout=StringIO(), stderr=err)
+    return err.getvalue()
+
+
+def test_it_is_silent_about_a_ledger_that_is_right(recorded: Expense) -> None:
+    assert audit() == ""
+
+
+def test_an_empty_database_is_right(db: None) -> None:
+    assert audit() == ""
+
+
+@pytest.mark.parametrize(
+    ("rows", "change", "complaint"),
+    [
+        (Split, {"amount_minor": F("amount_minor") - 1}, "split of user"),
+        (Payer, {"amount_minor": F("amount_minor") + 1}, "payers put in"),
+        (Payer, {"entered_minor": F("entered_minor") + 1}, "payers put in"),
+        (Expense, {"entered_minor": F("entered_minor") + 1}, "converted it is"),
+        (Expense, {"number": F("number") + 1}, "split of user"),
+        (Debt, {"amount_minor": F("amount_minor") + 1}, "owes user"),
+        (Settlement, {"amount_minor": F("amount_minor") + 1}, "is credit"),
+        (Allocation, {"amount_minor": F("amount_minor") - 1}, "is covered"),
+        (Allocation, {"amount_minor": F("amount_minor") - 1}, "is used"),
+        (Member, {"paid_minor": F("paid_minor") + 1}, "paid_minor is"),
+        (Member, {"share_minor": F("share_minor") + 1}, "share_minor is"),
+        (Member, {"sent_minor": F("sent_minor") + 1}, "sent_minor is"),
+        (Member, {"received_minor": F("received_minor") + 1}, "received_minor is"),
+        (Member, {"paid_minor": F("paid_minor") + 1}, "balances add up to"),
+        (Member, {"role": TripRole.EDITOR}, "no owner"),
+    ],
+)
+def test_whatever_was_changed_behind_its_back_is_named(
+    recorded: Expense, rows: type, change: dict, complaint: str
+) -> None:
+    rows.objects.update(**change)
+    assert complaint in audit()
+
+
+def test_it_fails_when_there_is_a_difference(recorded: Expense) -> None:
+    Debt.objects.update(amount_minor=F("amount_minor") + 1)
+    with pytest.raises(CommandError, match="differences in 1 trips"):
+        call_command("audit_ledger", stderr=StringIO())
+
+
+def test_rows_that_are_gone_are_missed(recorded: Expense) -> None:
+    Allocation.objects.all().delete()
+    assert "0 is covered" in audit()
+
+
+def test_a_debt_of_somebody_else_is_named(recorded: Expense, sam: User) -> None:
+    Debt.objects.filter(pk=Debt.objects.first().pk).update(debtor=sam)
+    complaints = audit()
+    assert "not that of its split" in complaints
+    assert "different people" in complaints
+
+
+def test_an_entry_of_somebody_who_never_was_a_member_is_named(
+    recorded: Expense, trip: Trip, ed: User
+) -> None:
+    Member.objects.filter(trip=trip, user=ed).delete()
+    assert f"user {ed.pk} has entries and no membership" in audit()
+
+
+def test_one_trip_can_be_audited_alone(recorded: Expense, trip: Trip, sam: User) -> None:
+    other = TripFactory()
+    join(other, sam, TripRole.OWNER)
+    Member.objects.filter(trip=trip).update(paid_minor=F("paid_minor") + 1)
+    assert audit("--trip", str(other.pk)) == ""
+    assert audit("--trip", str(trip.pk)) == audit()
+    with pytest.raises(CommandError, match="There is no trip 999"):
+        call_command("audit_ledger", "--trip", "999")

@@ -1,0 +1,157 @@
+"""An expense in another currency than the trip's: its rate is frozen, its parts add up."""
+
+from datetime import date
+from decimal import Decimal
+
+import pytest
+
+from splits.models import Rate
+from tests.splits.book import Book, exact
+from users.models import User
+
+
+@pytest.fixture
+def rates(db: None) -> None:
+    """Two units of dollar or 160 of yen for a euro."""
+    Rate.objects.create(currency="USD", per_euro=Decimal(2), day=date(2026, 5, 1))
+    Rate.objects.create(currency="JPY", per_euro=Decimal(160), day=date(2026, 5, 2))
+
+
+@pytest.fixture
+def dollars(rates: None, book: Book, olga: User, ed: User) -> dict:
+    """25.01 dollars of Olga, with Ed."""
+    return book.spend(olga, 25.01, olga, ed, currency="USD")
+
+
+def test_both_amounts_are_shown_with_the_rate_its_source_and_day(dollars: dict) -> None:
+    shown = {name: dollars[name] for name in ("amount", "currency", "tripAmount", "tripCurrency")}
+    assert shown == {
+        "amount": 25.01,
+        "currency": "USD",
+        "tripAmount": 12.51,
+        "tripCurrency": "EUR",
+    }
+    assert dollars["exchangeRate"] == 0.5
+    assert dollars["exchangeRateSource"] == "ECB"
+    assert dollars["exchangeRateDate"] == "2026-05-01"
+
+
+def test_the_splits_are_in_the_trips_currency_and_add_up(dollars: dict) -> None:
+    amounts = [split["amount"] for split in dollars["splits"]]
+    assert sorted(amounts) == [6.25, 6.26]
+    assert dollars["payers"][0]["amount"] == 25.01
+
+
+def test_an_expense_in_the_trips_currency_has_no_rate(book: Book, olga: User, ed: User) -> None:
+    expense = book.spend(olga, 10, ed, currency="EUR")
+    assert expense["exchangeRate"] is None
+    assert expense["exchangeRateDate"] is None
+    assert (expense["amount"], expense["tripAmount"]) == (10, 10)
+
+
+def test_a_rate_that_was_entered_wins_over_the_stored_one(
+    rates: None, book: Book, olga: User, ed: User
+) -> None:
+    expense = book.spend(olga, 1000, ed, currency="JPY", exchangeRate="0.00613")
+    assert expense["tripAmount"] == 6.13
+    assert expense["exchangeRate"] == 0.00613
+    assert expense["exchangeRateSource"] == "ENTERED"
+
+
+def test_a_new_stored_rate_leaves_old_expenses_alone(dollars: dict, book: Book, olga: User) -> None:
+    Rate.objects.filter(currency="USD").update(per_euro=Decimal(4))
+    changed = book.change(dollars, olga, amount=50)
+    assert (changed["tripAmount"], changed["exchangeRate"]) == (25, 0.5)
+
+
+def test_another_currency_takes_a_new_rate(dollars: dict, book: Book, olga: User) -> None:
+    changed = book.change(dollars, olga, currency="JPY", amount=1600)
+    assert (changed["tripAmount"], changed["currency"]) == (10, "JPY")
+    assert changed["exchangeRateDate"] == "2026-05-02"
+    back = book.change(dollars, olga, currency="EUR", amount=16)
+    assert (back["tripAmount"], back["exchangeRate"]) == (16, None)
+
+
+def test_another_currency_needs_its_amount(dollars: dict, book: Book, olga: User) -> None:
+    refused = book.answer(olga, "patch", f"expenses/{dollars['id']}", {"currency": "JPY"})
+    assert refused.status_code == 400
+    assert list(refused.json()["errors"]) == ["amount"]
+    assert book.expense(dollars) == dollars
+
+
+def test_a_rate_crosses_the_euro(rates: None, book_in, olga: User, ed: User) -> None:
+    expense = book_in("JPY").spend(olga, 10, ed, currency="USD")
+    assert (expense["tripAmount"], expense["exchangeRate"]) == (800, 80)
+    assert expense["exchangeRateDate"] == "2026-05-01"
+
+
+def test_exact_amounts_and_payers_are_entered_in_the_expenses_currency(
+    rates: None, book: Book, olga: User, ed: User, vera: User
+) -> None:
+    expense = book.spend(
+        olga,
+        "0.03",
+        olga,
+        ed,
+        vera,
+        currency="USD",
+        splitType="MANUAL",
+        splitAmounts={str(user.pk): 0.01 for user in (olga, ed, vera)},
+        payers=[{"userId": olga.pk, "amount": 0.02}, {"userId": ed.pk, "amount": 0.01}],
+    )
+    assert expense["tripAmount"] == 0.02
+    assert sorted(split["amount"] for split in expense["splits"]) == [0, 0.01, 0.01]
+    assert [payer["amount"] for payer in expense["payers"]] == [0.02, 0.01]
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"currency": "USD", "exchangeRate": 0}, "exchangeRate"),
+        ({"currency": "USD", "exchangeRate": -1}, "exchangeRate"),
+        ({"currency": "USD", "exchangeRate": "1e9"}, "exchangeRate"),
+        ({"currency": "USD", "exchangeRate": "0.0000000001"}, "exchangeRate"),
+        ({"currency": "EUR", "exchangeRate": 2}, "exchangeRate"),
+        ({"exchangeRate": 2}, "exchangeRate"),
+        ({"currency": "XXX"}, "currency"),
+        ({"currency": "usd"}, "currency"),
+        ({"currency": "JPY", "amount": 1, "exchangeRate": "0.001"}, "amount"),
+        ({"currency": "USD", "amount": 10**12, "exchangeRate": 2}, "amount"),
+    ],
+)
+def test_a_currency_or_rate_that_makes_no_sense_is_refused(
+    rates: None, book: Book, olga: User, ed: User, fields: dict, field: str
+) -> None:
+    body = book.expense_body(10, ed) | fields
+    refused = book.answer(olga, "post", "expenses", body)
+    assert refused.status_code == 400
+    assert list(refused.json()["errors"]) == [field]
+
+
+def test_without_a_rate_the_expense_is_a_conflict(book: Book, olga: User, ed: User) -> None:
+    refused = book.answer(olga, "post", "expenses", book.expense_body(10, ed, currency="CHF"))
+    assert (refused.status_code, refused.json()["code"]) == (409, "no_rate")
+    assert "CHF" in refused.json()["detail"]
+
+
+def test_the_total_debt_is_converted_at_the_latest_rate(
+    rates: None, book_in, book: Book, olga: User, ed: User
+) -> None:
+    book_in("JPY").spend(olga, 1600, ed)
+    book_in("USD").spend(olga, 10, ed)
+    book.spend(olga, "1.01", ed)
+    assert book.debt(ed) == 10 + 5 + 1.01
+    in_yen = book.answer(ed, "get", f"/api/users/{ed.pk}/total-debt?currency=JPY")
+    assert in_yen.content == b"2562"
+    in_dollars = book.answer(ed, "get", f"/api/users/{ed.pk}/total-debt?currency=USD")
+    assert exact(in_dollars) == Decimal("32.02")
+
+
+def test_a_debt_without_a_rate_is_a_conflict(book: Book, olga: User, ed: User) -> None:
+    book.spend(olga, 10, ed)
+    url = f"/api/users/{ed.pk}/total-debt"
+    assert book.answer(ed, "get", f"{url}?currency=EUR").json() == 10
+    refused = book.answer(ed, "get", f"{url}?currency=CHF")
+    assert (refused.status_code, refused.json()["code"]) == (409, "no_rate")
+    unknown = book.answer(ed, "get", f"{url}?currency=chf")
+    assert list(unknown.json()["errors"]) == ["currency"]
