@@ -98,7 +98,7 @@ def _database(folder: Path) -> Iterator[str]:
         yield f"sqlite:///{folder / 'server.sqlite3'}"
         return
     name = f"tripcompanion_server_{secrets.token_hex(4)}"
-    admin_url = urlunsplit(parts._replace(scheme="postgresql"))
+    admin_url = urlunsplit(parts._replace(scheme="postgresql", path="/postgres"))
     with psycopg.connect(admin_url, autocommit=True) as connection:
         connection.execute(f'CREATE DATABASE "{name}"')
         try:

@@ -11,6 +11,7 @@ from splits.views import (
     BalanceViewSet,
     DebtViewSet,
     ExpenseViewSet,
+    ExplanationViewSet,
     SettlementViewSet,
     SplitViewSet,
 )
@@ -67,7 +68,7 @@ TRIPS: list[Any] = [
         SettlementViewSet.as_view({"get": "retrieve", "delete": "destroy"}),
     ),
     path("/<id:trip_id>/balances", BalanceViewSet.as_view({"get": "list"})),
-    path("/<id:trip_id>/balances/<id:user_id>", BalanceViewSet.as_view({"get": "explain"})),
+    path("/<id:trip_id>/balances/<id:user_id>", ExplanationViewSet.as_view({"get": "explain"})),
     path("/<id:trip_id>/settle-up", BalanceViewSet.as_view({"get": "plan", "post": "record_plan"})),
 ]
 

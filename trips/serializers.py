@@ -16,12 +16,13 @@ from tripcompanion.kit.serializers import (
     StrictDate,
     StrictText,
     UrlOrPath,
+    example,
     minor_units,
 )
 from trips.models import CODE_CHARS, JOIN_ROLE_CHOICES, ROLE_CHOICES
 from trips.roles import TripRole
 from users.emails import MAX_EMAIL_CHARS
-from users.serializers import SUMMARY_EXAMPLE, UserSummary, example
+from users.serializers import SUMMARY_EXAMPLE, UserSummary
 
 MEMBER_EXAMPLE = {
     "id": 1,

@@ -9,7 +9,7 @@ from django.contrib.auth.models import AbstractBaseUser, BaseUserManager
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, models, transaction
 from django.utils import timezone
-from django.utils.crypto import constant_time_compare
+from django.utils.crypto import constant_time_compare, salted_hmac
 from django.utils.translation import gettext_lazy
 
 from tripcompanion.kit.currencies import CODES
@@ -88,6 +88,8 @@ class User(AbstractBaseUser):
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(default=timezone.now, editable=False)
     deleted_at = models.DateTimeField(null=True, editable=False)
+    #: Counts how often all log-ins were ended at once, in the API and in browsers.
+    log_in_era = models.PositiveIntegerField(default=0, editable=False)
 
     objects = UserManager()
 
@@ -157,8 +159,9 @@ class User(AbstractBaseUser):
     def deactivate(self) -> None:
         """Bar the account and end its log-ins for good, also for when it is let in again."""
         self.is_active = False
+        self.log_in_era += 1
         with transaction.atomic():
-            self.save(update_fields=["is_active"])
+            self.save(update_fields=["is_active", "log_in_era"])
             self.sessions.live().update(ended_at=timezone.now())
 
     def empty(self) -> None:
@@ -179,6 +182,11 @@ class User(AbstractBaseUser):
         self.deleted_at = self.updated_at = timezone.now()
         self.save()
         self.sessions.all().delete()
+
+    def get_session_auth_hash(self) -> str:
+        """What a log-in was made with; it changes with the password and with `log_in_era`."""
+        made_with = f"{super().get_session_auth_hash()}:{self.log_in_era}"
+        return salted_hmac("users.User.session", made_with).hexdigest()
 
     @property
     def is_admin(self) -> bool:

@@ -5,10 +5,9 @@ from typing import Any
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError as DjangoValidationError
 from django.utils.translation import gettext_lazy as _
-from drf_spectacular.utils import OpenApiExample, extend_schema_serializer
 from rest_framework import serializers
 
-from tripcompanion.kit.serializers import CurrencyField, Shape, StrictText, UrlOrPath
+from tripcompanion.kit.serializers import CurrencyField, Shape, StrictText, UrlOrPath, example
 from users.emails import MAX_EMAIL_CHARS, email_key
 from users.models import MAX_NAME_CHARS, MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS, Role
 
@@ -25,11 +24,6 @@ USER_EXAMPLE = {
 SUMMARY_EXAMPLE = {key: USER_EXAMPLE[key] for key in ("id", "name", "email", "profilePicture")}
 PASSWORD_EXAMPLE = "four-green-suitcases"  # noqa: S105
 TOKEN_EXAMPLE = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.signature"  # noqa: S105
-
-
-def example(value: Any, name: str = "Example") -> Any:
-    """Class decorator: the example that the OpenAPI document shows for a shape."""
-    return extend_schema_serializer(examples=[OpenApiExample(name, value=value)])
 
 
 class EmailAddress(StrictText):

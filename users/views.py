@@ -18,8 +18,9 @@ from rest_framework.throttling import BaseThrottle
 from rest_framework_simplejwt.tokens import RefreshToken
 
 from tripcompanion.kit.problems import method_not_allowed
-from tripcompanion.kit.throttling import Limit
 from tripcompanion.kit.viewsets import ApiViewSet
+from users.forms import LimitedLogin
+from users.limits import LoginLimit, RefreshLimit, RegisterLimit
 from users.models import EmailTaken, Session, User
 from users.serializers import (
     LoginRequest,
@@ -36,25 +37,6 @@ class BadCredentials(AuthenticationFailed):
 
     default_detail = _("E-mail or password is wrong.")
     default_code = "bad_credentials"
-
-
-class LoginLimit(Limit):
-    """Log-ins per account and address."""
-
-    scope = "login"
-
-    def identity(self, request: Request, view: Any) -> str:
-        email = dict(request.data).get("email")
-        account = email.strip().lower() if isinstance(email, str) else ""
-        return f"{super().identity(request, view)}:{account}"
-
-
-class RegisterLimit(Limit):
-    scope = "register"
-
-
-class RefreshLimit(Limit):
-    scope = "refresh"
 
 
 class SessionViewSet(ApiViewSet):
@@ -90,7 +72,8 @@ class SessionViewSet(ApiViewSet):
     }
 
     def get_throttles(self) -> list[BaseThrottle]:
-        return [self.limits[self.action]()]
+        limit = self.limits.get(self.action)
+        return [limit()] if limit else super().get_throttles()
 
     def register(self, request: Request) -> Response:
         """Make an account; the answer logs it in."""
@@ -126,6 +109,7 @@ class BrowserLogin(LoginView):
     """The log-in page of the browsable API."""
 
     template_name = "rest_framework/login.html"
+    authentication_form = LimitedLogin
     http_method_names = ["get", "post", "head"]
 
     def http_method_not_allowed(self, request: HttpRequest, *args: Any, **kw: Any) -> HttpResponse:

@@ -83,11 +83,9 @@ def total_debt(user: User, currency: str) -> Decimal:
     Raises `NoRate` if something is owed in a currency that cannot be converted.
     """
     open_debts = Debt.objects.filter(debtor=user, open_minor__gt=0)
-    sums = open_debts.values_list("trip__currency").annotate(Sum("open_minor")).order_by()
-    total_minor = 0
-    for owed_currency, open_minor in sums:
-        if owed_currency != currency:
-            rate = Rate.objects.latest_between(owed_currency, currency).rate
-            open_minor = convert(open_minor, owed_currency, currency, rate)
-        total_minor += open_minor
+    sums = dict(open_debts.values_list("trip__currency").annotate(Sum("open_minor")).order_by())
+    total_minor = sums.pop(currency, 0)
+    rates = Rate.objects.latest_to(currency, sums) if sums else {}
+    for owed_currency, open_minor in sums.items():
+        total_minor += convert(open_minor, owed_currency, currency, rates[owed_currency].rate)
     return to_major(total_minor, currency)

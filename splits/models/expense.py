@@ -288,8 +288,8 @@ class Expense(models.Model):
             self.exchange_rate, self.rate_source = given, ENTERED
             self.rate_day = timezone.now().date()
         else:
-            latest = Rate.objects.latest_between(self.currency, self.trip.currency)
-            self.exchange_rate, self.rate_source, self.rate_day = latest
+            rates = Rate.objects.latest_to(self.trip.currency, [self.currency])
+            self.exchange_rate, self.rate_source, self.rate_day = rates[self.currency]
         self._convert()
 
     def _convert(self) -> None:

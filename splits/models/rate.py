@@ -1,5 +1,6 @@
 """Exchange rates, as the European Central Bank publishes them: units for one euro."""
 
+from collections.abc import Iterable
 from datetime import date
 from decimal import Context, Decimal
 from typing import ClassVar, NamedTuple
@@ -34,17 +35,23 @@ class ExchangeRate(NamedTuple):
 
 
 class RateQuerySet(models.QuerySet["Rate"]):
-    def latest_between(self, source: str, target: str) -> ExchangeRate:
-        """The latest stored rate from `source` to `target`, across the euro if need be.
+    def latest_to(self, target: str, sources: Iterable[str]) -> dict[str, ExchangeRate]:
+        """The latest stored rates to `target`, by source, across the euro if need be.
 
-        Raises `NoRate`.
+        One query for all. Raises `NoRate` for the first source that has none.
         """
-        rows = {row.currency: row for row in self.filter(currency__in={source, target} - {BASE})}
-        if len(rows) < len({source, target} - {BASE}):
-            raise NoRate(source=source, target=target)
-        per_euro = {BASE: Decimal(1)} | {code: row.per_euro for code, row in rows.items()}
-        rate = _FAITHFUL.divide(per_euro[target], per_euro[source])
-        return ExchangeRate(rate, ECB, min(row.day for row in rows.values()))
+        sources = [source for source in sources if source != target]
+        rows = {row.currency: row for row in self.filter(currency__in={*sources, target})}
+        rates = {}
+        for source in sources:
+            pair = [rows.get(code) for code in (target, source) if code != BASE]
+            known = [row for row in pair if row is not None]
+            if len(known) < len(pair):
+                raise NoRate(source=source, target=target)
+            per_euro = {BASE: Decimal(1)} | {row.currency: row.per_euro for row in known}
+            rate = _FAITHFUL.divide(per_euro[target], per_euro[source])
+            rates[source] = ExchangeRate(rate, ECB, min(row.day for row in known))
+        return rates
 
 
 class Rate(models.Model):

@@ -32,9 +32,11 @@ from tripcompanion.kit.serializers import (
     StrictDate,
     StrictText,
     UrlOrPath,
+    camel_case,
+    example,
     minor_units,
 )
-from users.serializers import SUMMARY_EXAMPLE, UserSummary, example
+from users.serializers import SUMMARY_EXAMPLE, UserSummary
 
 MAX_PEOPLE = 1000
 _EXPENSE_FIELDS_EXAMPLE = {
@@ -100,6 +102,14 @@ class PayerRequest(Shape):
 
     user_id = IdField()
     amount = AmountField()
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        # A PATCH may leave out fields of the expense, but not of a payer in it.
+        missing = [name for name in ("user_id", "amount") if name not in attrs]
+        if missing:
+            text = self.fields[camel_case(missing[0])].error_messages["required"]
+            raise serializers.ValidationError({camel_case(name): [text] for name in missing})
+        return attrs
 
 
 @example({**_EXPENSE_FIELDS_EXAMPLE, "participantUserIds": [1, 2], "paidByUserId": 1})

@@ -15,9 +15,10 @@ from tripcompanion.kit.serializers import (
     Shape,
     StrictDate,
     StrictText,
+    example,
     minor_units,
 )
-from users.serializers import SUMMARY_EXAMPLE, UserSummary, example
+from users.serializers import SUMMARY_EXAMPLE, UserSummary
 
 
 @example({"fromUserId": 2, "toUserId": 1, "amount": 31.25, "settledOn": "2026-05-20", "note": ""})

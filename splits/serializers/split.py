@@ -15,9 +15,10 @@ from tripcompanion.kit.serializers import (
     IdField,
     MoneyField,
     Shape,
+    example,
     minor_units,
 )
-from users.serializers import UserSummary, example
+from users.serializers import UserSummary
 
 MAX_DECIMALS = 4
 ED_EXAMPLE = {"id": 2, "name": "Ed Editor", "email": "ed@example.com", "profilePicture": None}

@@ -1,7 +1,14 @@
 """Expenses, splits, settlements, and what follows from them: balances, plans, debts."""
 
 from splits.views.expense import ExpenseViewSet
-from splits.views.settlement import BalanceViewSet, SettlementViewSet
+from splits.views.settlement import BalanceViewSet, ExplanationViewSet, SettlementViewSet
 from splits.views.split import DebtViewSet, SplitViewSet
 
-__all__ = ["BalanceViewSet", "DebtViewSet", "ExpenseViewSet", "SettlementViewSet", "SplitViewSet"]
+__all__ = [
+    "BalanceViewSet",
+    "DebtViewSet",
+    "ExpenseViewSet",
+    "ExplanationViewSet",
+    "SettlementViewSet",
+    "SplitViewSet",
+]

@@ -1,6 +1,6 @@
 """Settlements, balances and settle-up plans."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
@@ -67,40 +67,28 @@ class SettlementViewSet(InTripViewSet):
 
 
 class BalanceViewSet(InTripViewSet):
-    """Where everybody stands, why, and what would settle it."""
+    """Where everybody stands, and what would settle it."""
 
+    pagination_class = None
     needs: ClassVar = {
         "list": Can.READ,
-        "explain": Can.READ,
         "plan": Can.READ,
         "record_plan": Can.SETTLE,
     }
     bodies: ClassVar = {"record_plan": SettleUpRequest}
     answers: ClassVar = {
         "list": BalanceSerializer,
-        "explain": BalanceLineSerializer,
         "plan": TransferSerializer,
         "record_plan": SettlementSerializer,
     }
     creates: ClassVar = frozenset({"record_plan"})
-    lists: ClassVar = frozenset({"list", "explain", "plan", "record_plan"})
+    lists: ClassVar = frozenset({"list", "plan", "record_plan"})
     problems: ClassVar = {"record_plan": [PlanChanged]}
-
-    @property
-    def paginator(self) -> Any:
-        """Only the entries behind a balance come in pages."""
-        return super().paginator if self.action == "explain" else None
 
     def list(self, request: Request, trip_id: int) -> Response:
         """The balance of every member, and of everybody else with an entry; they sum to zero."""
         trip = self.guarded(Trip.objects.visible_to(self.caller), pk=trip_id)
         return self.answer(balances_of(trip))
-
-    def explain(self, request: Request, trip_id: int, user_id: int) -> Response:
-        """The entries that make up a balance, in the order recorded, with the running sum."""
-        trip = self.guarded(Trip.objects.visible_to(self.caller), pk=trip_id)
-        get_object_or_404(trip.members, user_id=user_id)
-        return self.page(explain(trip, user_id))
 
     def plan(self, request: Request, trip_id: int) -> Response:
         """The fewest payments that bring every balance to zero; the `ETag` is the plan's tag."""
@@ -117,3 +105,17 @@ class BalanceViewSet(InTripViewSet):
         self.check_object_permissions(request, plan)
         settlements = Plan.record(trip, self.caller, self.body()["tag"])
         return self.answer(settlements, location=f"/api/trips/{trip_id}/settlements")
+
+
+class ExplanationViewSet(InTripViewSet):
+    """Why a balance is what it is."""
+
+    needs: ClassVar = {"explain": Can.READ}
+    answers: ClassVar = {"explain": BalanceLineSerializer}
+    lists: ClassVar = frozenset({"explain"})
+
+    def explain(self, request: Request, trip_id: int, user_id: int) -> Response:
+        """The entries that make up a balance, in the order recorded, with the running sum."""
+        trip = self.guarded(Trip.objects.visible_to(self.caller), pk=trip_id)
+        get_object_or_404(trip.members, user_id=user_id)
+        return self.page(explain(trip, user_id))

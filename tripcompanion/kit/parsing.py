@@ -48,7 +48,7 @@ class StrictJSONParser(BaseParser):
         media_type: str | None = None,
         parser_context: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
-        _require_utf8(media_type or "")
+        _require_json(media_type or "")
         body = stream.read(settings.DATA_UPLOAD_MAX_MEMORY_SIZE + 1)
         if len(body) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
             raise PayloadTooLarge
@@ -83,8 +83,12 @@ def read_object(body: bytes) -> dict[str, Any]:
     return value
 
 
-def _require_utf8(media_type: str) -> None:
-    for parameter in media_type.split(";")[1:]:
+def _require_json(media_type: str) -> None:
+    """Raise `UnsupportedMediaType` unless it is JSON in UTF-8; `*/*` names no type of a body."""
+    kind, *parameters = media_type.split(";")
+    if kind.strip().lower() != StrictJSONParser.media_type:
+        raise UnsupportedMediaType(media_type)
+    for parameter in parameters:
         name, _equals, value = parameter.strip().partition("=")
         if name.lower() == "charset" and value.strip('"').lower() not in {"utf-8", "utf8"}:
             raise UnsupportedMediaType(media_type)

@@ -95,6 +95,11 @@ class ProblemAwareSchema(AutoSchema):
     def _retries_safely(self) -> bool:
         return self.method == "POST" and self.view.safe_retries
 
+    def get_operation_id(self) -> str:
+        """The words of the path and the action: `trips_members_list`, `users_login`."""
+        words = [word.replace("-", "_") for word in self._tokenize_path()]
+        return "_".join(words if words[-1] == self.view.action else [*words, self.view.action])
+
     def get_summary(self) -> str:
         """The first sentence of the action's docstring."""
         return self.get_description().split("\n")[0].rstrip(".")
@@ -194,6 +199,10 @@ def finish_document(
                     headers["ETag"] = _header("string", "The tag of what is stored now.")
                 if headers:
                     response["headers"] = headers
+    for schema in result["components"]["schemas"].values():
+        # A docstring's first paragraph is for users of the API, the rest for who works on it.
+        if "description" in schema:
+            schema["description"] = schema["description"].split("\n\n")[0]
     return result
 
 

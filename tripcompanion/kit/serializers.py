@@ -9,7 +9,11 @@ from urllib.parse import urlsplit
 
 from django.utils.translation import gettext_lazy as _
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema_field
+from drf_spectacular.utils import (
+    OpenApiExample,
+    extend_schema_field,
+    extend_schema_serializer,
+)
 from rest_framework import serializers
 
 from tripcompanion.kit.currencies import CODES, MAX_AMOUNT, to_major, to_minor
@@ -22,6 +26,11 @@ def camel_case(name: str) -> str:
     """`paid_by_user_id` as `paidByUserId`; a trailing underscore (`from_`) is dropped."""
     head, *rest = name.rstrip("_").split("_")
     return head + "".join(word.capitalize() for word in rest)
+
+
+def example(value: Any, name: str = "Example") -> Any:
+    """Class decorator: the example that the OpenAPI document shows for a shape."""
+    return extend_schema_serializer(examples=[OpenApiExample(name, value=value)])
 
 
 class Shape(serializers.Serializer):
@@ -223,6 +232,7 @@ class UrlOrPath(StrictText):
         return text
 
 
+@example({"status": "ok"})
 class HealthSerializer(Shape):
     """The answer of a probe that went well."""
 

@@ -12,6 +12,24 @@ from rest_framework.throttling import BaseThrottle
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
+def seconds_over(scope: str, identity: str) -> float:
+    """Count one request; 0 if it is within the limit, else the seconds until the next window."""
+    rate: Any = api_settings.DEFAULT_THROTTLE_RATES[scope]
+    if not rate:
+        return 0
+    limit, _slash, period = rate.partition("/")
+    window_seconds = _SECONDS[period[0]]
+    now = time.time()
+    window = int(now // window_seconds)
+    key = f"limit:{scope}:{window}:{sha256(identity.encode()).hexdigest()}"
+    cache.add(key, 0, timeout=window_seconds)
+    try:
+        is_over = cache.incr(key) > int(limit)
+    except ValueError:  # the window ended between the two calls
+        is_over = False
+    return (window + 1) * window_seconds - now if is_over else 0
+
+
 class Limit(BaseThrottle):
     """At most N requests in each window of a scope and an identity (`THROTTLE_<SCOPE>`).
 
@@ -26,21 +44,8 @@ class Limit(BaseThrottle):
         return self.get_ident(request) or ""
 
     def allow_request(self, request: Request, view: Any) -> bool:
-        rate: Any = api_settings.DEFAULT_THROTTLE_RATES[self.scope]
-        if not rate:
-            return True
-        limit, _slash, period = rate.partition("/")
-        window_seconds = _SECONDS[period[0]]
-        now = time.time()
-        window = int(now // window_seconds)
-        self._wait_seconds = (window + 1) * window_seconds - now
-        identity = sha256(self.identity(request, view).encode()).hexdigest()
-        key = f"limit:{self.scope}:{window}:{identity}"
-        cache.add(key, 0, timeout=window_seconds)
-        try:
-            return bool(cache.incr(key) <= int(limit))
-        except ValueError:  # the window ended between the two calls
-            return True
+        self._wait_seconds = seconds_over(self.scope, self.identity(request, view))
+        return not self._wait_seconds
 
     def wait(self) -> float:
         return self._wait_seconds

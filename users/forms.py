@@ -1,0 +1,23 @@
+"""The log-in forms of the admin site and of the browsable API."""
+
+from typing import Any
+
+from django.contrib.admin.forms import AdminAuthenticationForm
+from django.contrib.auth.forms import AuthenticationForm
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext_lazy as _
+
+from users.limits import LoginLimit
+
+
+class LimitedLogin(AuthenticationForm):
+    """Counts attempts together with the API's log-in, so that neither leads around the limit."""
+
+    def clean(self) -> dict[str, Any]:
+        if LoginLimit().seconds_over_for(self.request, self.cleaned_data.get("username", "")):
+            raise ValidationError(_("Too many attempts. Please wait a moment."), "throttled")
+        return super().clean()
+
+
+class LimitedAdminLogin(LimitedLogin, AdminAuthenticationForm):
+    """The same for the admin site."""

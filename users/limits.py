@@ -1,0 +1,38 @@
+"""How often one may log in, register and renew tokens."""
+
+from typing import Any
+
+from django.http import HttpRequest
+from rest_framework.request import Request
+
+from tripcompanion.kit.throttling import Limit, seconds_over
+
+
+class LoginLimit(Limit):
+    """Log-ins per account and address."""
+
+    scope = "login"
+
+    def identity(self, request: Request, view: Any) -> str:
+        email = dict(request.data).get("email")
+        return self._identity(request, email if isinstance(email, str) else "")
+
+    def seconds_over_for(self, request: Any, email: str) -> float:
+        """Count an attempt that did not come by the API; see `seconds_over`."""
+        return seconds_over(self.scope, self._identity(request, email))
+
+    def _identity(self, request: Request | HttpRequest, email: str) -> str:
+        address = self.get_ident(request)  # type: ignore[arg-type]
+        return f"{address}:{email.strip().lower()}"
+
+
+class RegisterLimit(Limit):
+    """Registrations per address."""
+
+    scope = "register"
+
+
+class RefreshLimit(Limit):
+    """Renewals of tokens, and log-outs, per address."""
+
+    scope = "refresh"
