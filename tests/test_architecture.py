@@ -1,0 +1,177 @@
+"""ARCHITECTURE.md tells the truth: its tree is the tree, and its example is what the API does."""
+
+import re
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from rest_framework.test import APIClient
+
+from splits.models import Debt, Settlement
+from tests.conftest import Api
+from tests.server import ROOT
+from trips.models import Trip
+from users.models import User
+
+DOCUMENT = (ROOT / "ARCHITECTURE.md").read_text()
+TREE = re.search(r"^```text\n(.*?)^```$", DOCUMENT, re.M | re.S)[1]
+PACKAGES = ("tripcompanion", "users", "trips", "splits", "benchmarks")
+LEDGER = DOCUMENT.partition("\n## The ledger\n")[2]
+Pairs = set[tuple[str, str, Decimal]]
+
+
+def steps() -> list[dict[str, str]]:
+    """The rows of the worked example, by the head of the column."""
+    head, _rule, *rows = (
+        [cell.strip() for cell in line.split("|")]
+        for line in re.findall(r"^\|(.*)\|$", LEDGER, re.M)
+    )
+    return [dict(zip(head, row, strict=True)) for row in rows]
+
+
+def pairs(text: str) -> Pairs:
+    """`Vera to Ed 6.67, …` as a set."""
+    found = re.findall(r"(\w+) to (\w+) ([0-9.]+)", text)
+    return {(debtor, creditor, Decimal(amount)) for debtor, creditor, amount in found}
+
+
+def first_name(user: User | dict[str, Any]) -> str:
+    return (user["name"] if isinstance(user, dict) else user.name).split()[0]
+
+
+class Example:
+    """The trip of the example: its people by first name, and what they do and see over HTTP."""
+
+    def __init__(self, trip: Trip, people: list[User], client: APIClient) -> None:
+        self.trip, self.client = trip, client
+        self.people = {first_name(user): user for user in people}
+        self.path = f"/api/trips/{trip.pk}"
+
+    def play(self, step: str) -> None:
+        """Do what the first cell of a row says."""
+        if handed := re.fullmatch(r"(?:Plan: )?(\w+) hands (\w+) ([0-9.]+)", step):
+            sender, receiver, amount = handed.groups()
+            self._post(
+                "settlements",
+                fromUserId=self.people[sender].pk,
+                toUserId=self.people[receiver].pk,
+                amount=amount,
+            )
+            return
+        name, amount, payers = re.fullmatch(r"(\w+), ([0-9.]+) for all: (.+)", step).groups()
+        self._post(
+            "expenses",
+            description=name,
+            amount=amount,
+            expenseDate="2026-05-14",
+            splitType="EQUAL",
+            participantUserIds=[user.pk for user in self.people.values()],
+            payers=[
+                {"userId": self.people[payer].pk, "amount": put_in}
+                for payer, put_in in re.findall(r"(\w+) puts in ([0-9.]+)", payers)
+            ],
+        )
+
+    def _post(self, name: str, **body: Any) -> None:
+        answer = self.client.post(f"{self.path}/{name}", body)
+        assert answer.status_code == 201, answer.content
+
+    def balances(self) -> dict[str, Decimal]:
+        rows = self.client.get(f"{self.path}/balances").data
+        return {first_name(row["user"]): row["balance"] for row in rows}
+
+    def plan(self) -> Pairs:
+        rows = self.client.get(f"{self.path}/settle-up").data
+        return {(first_name(row["from"]), first_name(row["to"]), row["amount"]) for row in rows}
+
+    def open_amounts(self, api: Api) -> dict[str, Decimal]:
+        """What each person still owes, by their pending debts and by their total debt."""
+        amounts = {}
+        for name, user in self.people.items():
+            pending = api(user).get(f"/api/users/{user.pk}/pending-debts").data
+            amounts[name] = sum(row["amount"] - row["paidAmount"] for row in pending)
+            total = api(user).get(f"/api/users/{user.pk}/total-debt")
+            assert Decimal(total.content.decode()) == amounts[name]
+        return amounts
+
+    def open_debts(self) -> Pairs:
+        rows = Debt.objects.open().filter(trip=self.trip).select_related("debtor", "creditor")
+        return {
+            (first_name(row.debtor), first_name(row.creditor), Decimal(row.open_minor) / 100)
+            for row in rows
+        }
+
+    def credit(self) -> Pairs:
+        rows = Settlement.objects.with_credit().filter(trip=self.trip).shown()
+        return {
+            (first_name(row.sender), first_name(row.receiver), Decimal(row.credit_minor) / 100)
+            for row in rows
+        }
+
+
+@pytest.fixture
+def example(trip: Trip, olga: User, ed: User, vera: User, api: Api) -> Example:
+    return Example(trip, [olga, ed, vera], api(olga))
+
+
+def test_the_worked_example_is_what_the_api_does(example: Example, api: Api) -> None:
+    assert len(steps()) == 5
+    for step in steps():
+        example.play(step["Step"])
+        debts = pairs(step["Open debts"])
+        assert example.balances() == {name: Decimal(step[name]) for name in example.people}, step
+        assert example.open_debts() == debts, step
+        assert example.credit() == pairs(step["Credit"]), step
+        assert example.open_amounts(api) == {
+            name: sum((amount for debtor, _to, amount in debts if debtor == name), Decimal(0))
+            for name in example.people
+        }, step
+
+
+def test_the_plan_of_the_example_is_the_plan(example: Example) -> None:
+    planned = [step["Step"] for step in steps() if step["Step"].startswith("Plan: ")]
+    for step in steps():
+        if step["Step"] == planned[0]:
+            break
+        example.play(step["Step"])
+    assert example.plan() == pairs(
+        ", ".join(re.sub(r"Plan: (\w+) hands (\w+)", r"\1 to \2", step) for step in planned)
+    )
+
+
+def test_the_parts_that_the_example_names_are_the_splits(example: Example) -> None:
+    text = " ".join(LEDGER.split())
+    parts = re.search(r"divides into ([0-9.]+) for Olga, .* ([0-9.]+) each for Ed and Vera", text)
+    example.play(steps()[0]["Step"])
+    [expense] = example.client.get(f"{example.path}/expenses").data["items"]
+    amounts = {first_name(split["participant"]): split["amount"] for split in expense["splits"]}
+    olga, each = (Decimal(part.rstrip(".")) for part in parts.groups())
+    assert amounts == {"Olga": olga, "Ed": each, "Vera": each}
+
+
+def test_every_module_has_its_place_in_the_tree() -> None:
+    modules = {
+        path.name
+        for package in PACKAGES
+        for path in (ROOT / package).rglob("*.py")
+        if "migrations" not in path.parts and path.name not in {"__init__.py", "apps.py"}
+    }
+    named = set(re.findall(r"[\w-]+\.py\b", TREE))
+    assert modules - named == set()
+
+
+def test_everything_in_the_tree_exists() -> None:
+    files = {path.name for package in PACKAGES for path in (ROOT / package).rglob("*")}
+    files |= {path.name for path in ROOT.iterdir()} | {
+        path.name for path in (ROOT / "tests").iterdir()
+    }
+    named = re.findall(r"[\w.-]+\.(?:py|toml|txt|yml|yaml)\b|(?<![\w.-])[\w.-]+(?=/)", TREE)
+    assert [name for name in named if name not in files] == []
+
+
+def test_the_stairs_are_those_that_import_linter_holds() -> None:
+    contracts = re.findall(
+        r"^name = \"The stairs: (.+)\"$", (ROOT / "pyproject.toml").read_text(), re.M
+    )
+    assert len(contracts) == 1
+    assert f"`{contracts[0]}`" in DOCUMENT

@@ -1,0 +1,240 @@
+"""The documents tell the truth: the tour runs as printed, tables, targets and links are right."""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from decimal import Decimal
+from itertools import pairwise
+from json import loads
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+
+from tests.server import ROOT, Server
+from trips.roles import TABLE, Can, Reach, TripRole
+
+DOCUMENTS = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+README = (ROOT / "README.md").read_text()
+SEPARATOR = "\x1e"
+# What only one kind of object has; the key of the numbers that name it elsewhere.
+KINDS = {
+    "email": "user",
+    "tripCode": "trip",
+    "joinedAt": "member",
+    "splitType": "expense",
+    "participant": "split",
+    "settledOn": "settlement",
+}
+
+
+def section(title: str, document: str = README) -> str:
+    """The text below a heading, up to the next of the same or a higher level."""
+    level, below = re.search(rf"^(#+) {re.escape(title)}\n(.*)", document, re.M | re.S).groups()
+    return re.split(rf"^#{{1,{len(level)}}} ", below, maxsplit=1, flags=re.M)[0]
+
+
+def rows(title: str) -> list[list[str]]:
+    """The cells of the first table of a section, without its head."""
+    lines = re.findall(r"^\|(.+)\|$", section(title), re.M)
+    return [[cell.strip() for cell in line.split("|")] for line in lines[2:]]
+
+
+def tour() -> list[tuple[str, str]]:
+    """Each shell block of the tour with the answer that is shown for it, or with nothing."""
+    blocks = re.findall(r"^```(\w+)\n(.*?)^```$", section("A tour with curl"), re.M | re.S)
+    pairs = []
+    for (language, text), (next_language, next_text) in pairwise([*blocks, ("", "")]):
+        if language == "sh":
+            pairs.append((text, next_text if next_language == "text" else ""))
+    return pairs
+
+
+def play(blocks: list[str], base_url: str) -> list[str]:
+    """Run the blocks in one shell, strictly, and give back the last line that each printed."""
+    script = f"\nprintf '%s' '{SEPARATOR}'\n".join(blocks)
+    script = script.replace("API=http://localhost:8000/api\n", f"API={base_url}/api\n")
+    assert base_url in script, "the tour does not set API as expected"
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    shell = subprocess.run(
+        ["sh", "-eu", "-c", script],
+        env=os.environ | {"PATH": path},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert (shell.returncode, shell.stderr) == (0, "")
+    return [([""] + printed.split("\n"))[-2] for printed in shell.stdout.split(SEPARATOR)]
+
+
+def parsed(text: str) -> Any:
+    """An answer, or a shown one: `…` in an object becomes a key, numbers keep their digits."""
+    text = re.sub(r"…\s*}", '"…": 0}', text)
+    return loads(text, parse_float=Decimal)
+
+
+class Comparison:
+    """Compares what is shown with what was answered, step after step.
+
+    Identifiers may be others, but the same one must always stand for the same thing; tokens,
+    instants and the number that makes the addresses unique may differ. In an object that is
+    shown with `…`, keys may be missing.
+    """
+
+    def __init__(self) -> None:
+        self.identifiers: dict[tuple[str, int], int] = {}
+
+    def require(self, shown: Any, real: Any, where: str) -> None:
+        if isinstance(shown, dict):
+            assert isinstance(real, dict), where
+            named = [key for key in shown if key != "…"]
+            kept = named if "…" in shown else real
+            assert named == [key for key in real if key in kept], where
+            kind = next((kind for key, kind in KINDS.items() if key in real), "")
+            for key in named:
+                self._require_value(key, kind, shown[key], real[key], f"{where}.{key}")
+        elif isinstance(shown, list):
+            assert isinstance(real, list), where
+            assert len(shown) == len(real), where
+            for at, (one, other) in enumerate(zip(shown, real, strict=True)):
+                self.require(one, other, f"{where}.{at}")
+        else:
+            assert repr(neutral(shown)) == repr(neutral(real)), where
+
+    def _require_value(self, key: str, kind: str, shown: Any, real: Any, where: str) -> None:
+        if (key == "id" or key.endswith("Id")) and isinstance(shown, int):
+            assert isinstance(real, int), where
+            kind = kind if key == "id" else key.removesuffix("Id")
+            assert kind, f"{where}: of what?"
+            assert self.identifiers.setdefault((kind, shown), real) == real, where
+        else:
+            self.require(shown, real, where)
+
+    def require_distinct(self) -> None:
+        """No two identifiers of a kind that are shown apart are one."""
+        real = [(kind, number) for (kind, _shown), number in self.identifiers.items()]
+        assert len(set(real)) == len(real), self.identifiers
+
+
+def neutral(value: Any) -> Any:
+    """A text without what differs from run to run."""
+    if not isinstance(value, str):
+        return value
+    value = re.sub(r"^eyJ[\w.…-]+$", "(token)", value)
+    value = re.sub(r"\.[0-9]{10}-[0-9]+@", ".(run)@", value)
+    return re.sub(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9:.]+Z", "(instant)", value)
+
+
+def test_the_tour_answers_what_it_shows_every_time(server: Server) -> None:
+    blocks, shown_answers = zip(*tour(), strict=True)
+    assert sum(1 for shown in shown_answers if shown) >= 10
+    for _time in range(2):
+        comparison = Comparison()
+        answers = play(list(blocks), server.url)
+        assert len(answers) == len(blocks)
+        for number, (shown, real) in enumerate(zip(shown_answers, answers, strict=True)):
+            if shown:
+                comparison.require(parsed(shown), parsed(real), f"block {number}")
+        comparison.require_distinct()
+
+
+def knobs() -> dict[str, str | None]:
+    """Every variable that the settings and the server read, with its default as one writes it.
+
+    None is a default that is empty, or not the same everywhere.
+    """
+    found: dict[str, str | None] = {"SECRET_KEY": None}
+    for file in ("tripcompanion/settings.py", "gunicorn.conf.py"):
+        for node in ast.walk(ast.parse((ROOT / file).read_text())):
+            match node:
+                case ast.Call(
+                    func=ast.Attribute(value=ast.Name("env"), attr=reader),
+                    args=[ast.Constant(str(name)), *rest],
+                ) if reader != "refuse":
+                    found[name] = written(rest[0]) if rest else None
+    return found
+
+
+def written(default: ast.expr) -> str | None:
+    """A default in the source as one would write it in the environment."""
+    try:
+        value = eval(compile(ast.Expression(default), "", "eval"), {"__builtins__": {}})  # noqa: S307
+    except NameError:
+        return None
+    if isinstance(value, list):
+        value = ",".join(value)
+    return (str(value).lower() if isinstance(value, bool) else str(value)) or None
+
+
+def test_the_table_of_variables_is_what_the_settings_read() -> None:
+    table = {name.strip("`"): default for name, default, _meaning in rows("Configuration")}
+    assert table.keys() == knobs().keys()
+    for name, default in knobs().items():
+        shown = re.fullmatch(r"`(.*)`", table[name])
+        assert (shown[1] if shown else None) == default, name
+
+
+def test_the_example_file_names_every_variable_with_its_default() -> None:
+    text = (ROOT / ".env.example").read_text()
+    examples = dict(re.findall(r"^#?([A-Z_]+)=(.*)$", text, re.M))
+    compose = set(re.findall(r"\$\{(\w+):\?", (ROOT / "docker-compose.yml").read_text()))
+    assert examples.keys() == knobs().keys() | compose
+    for name, default in knobs().items():
+        commented_out = re.search(rf"^#{name}=", text, re.M)
+        if commented_out and default is not None:
+            assert examples[name] == default, name
+
+
+def test_the_table_of_roles_is_the_one_in_the_code() -> None:
+    cells = {Reach.ANY: "yes", Reach.OWN: "own", Reach.NONE: "–"}
+    assert re.search(r"^\| May \| OWNER \| EDITOR \| VIEWER \|$", section("Roles"), re.M)
+    assert rows("Roles") == [
+        [can.value, *(cells[TABLE[can][role]] for role in TripRole)] for can in Can
+    ]
+
+
+def code_of(document: str) -> Iterator[str]:
+    """What stands in the code spans and blocks of a document."""
+    yield from re.findall(r"^```\w*\n(.*?)^```$", document, re.M | re.S)
+    yield from re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```$", "", document, flags=re.M | re.S))
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_every_make_target_that_is_named_exists(name: str) -> None:
+    document = (ROOT / name).read_text()
+    targets = set(re.findall(r"^([a-z-]+):.*## ", (ROOT / "Makefile").read_text(), re.M))
+    named = {
+        target for code in code_of(document) for target in re.findall(r"\bmake ([a-z-]+)", code)
+    }
+    assert named <= targets
+    assert named or name == "CHANGELOG.md"
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_every_link_within_the_project_leads_somewhere(name: str) -> None:
+    document = (ROOT / name).read_text()
+    for link in re.findall(r"\]\(([^)\s]+)\)", document):
+        if re.match(r"[a-z]+:", link):
+            continue
+        path, _hash, anchor = link.partition("#")
+        target = ROOT / (path or name)
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target.read_text()), link
+
+
+def anchors(document: str) -> set[str]:
+    """The anchors of a document's headings, as code hosts make them."""
+    headings = re.findall(r"^#+ (.+)$", document, re.M)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_the_newest_version_of_the_changelog_is_the_one_of_the_project() -> None:
+    newest = re.search(r"^## \[([0-9.]+)\]", (ROOT / "CHANGELOG.md").read_text(), re.M)[1]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert newest == project["version"] == settings.SPECTACULAR_SETTINGS["VERSION"]
