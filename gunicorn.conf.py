@@ -12,13 +12,20 @@ from tripcompanion import environment as env
 
 load_dotenv(Path(__file__).with_name(".env"))
 
+port = env.count("PORT", 8000, minimum=1)
+if port > 65535:
+    env.refuse(f"PORT must be at most 65535, not {port}.")
+
 wsgi_app = "tripcompanion.wsgi:application"
-bind = f"0.0.0.0:{env.count('PORT', 8000, minimum=1)}"
+bind = f"0.0.0.0:{port}"
 
 # A request waits for the database most of its time, so a few threads fill a core.
 workers = env.count("WEB_CONCURRENCY", os.cpu_count() or 1, minimum=1)
 worker_class = "gthread"
 threads = 4
+# Loaded once, before the workers are: a wrong setting ends the start, not each worker anew. The
+# application must not connect to anything while it loads, for the workers would share that.
+preload_app = True
 
 timeout = 30
 graceful_timeout = 30

@@ -16,7 +16,7 @@ from users.models import Role, Session, User
 from users.tokens import token_pair
 
 #: What `make soak` runs with.
-settings.register_profile("soak", max_examples=300, stateful_step_count=60, deadline=None)
+settings.register_profile("soak", max_examples=30, stateful_step_count=60, deadline=None)
 
 Api = Callable[[User | None], APIClient]
 

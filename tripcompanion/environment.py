@@ -13,6 +13,9 @@ T = TypeVar("T")
 
 _WORDS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 _MIN_SECRET_CHARS = 32
+_MIN_SECRET_LETTERS = 8
+_MAX_COUNT = 10 * 365 * 24 * 3600
+_HOST = r"\.?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*|\[[0-9A-Fa-f:.]+\]"
 
 
 def refuse(text: str) -> NoReturn:
@@ -40,16 +43,16 @@ def boolean(name: str, default: bool) -> bool:
     return _value(name, default, lambda raw: _WORDS[raw.lower()], "true or false")
 
 
-def count(name: str, default: int, minimum: int = 0) -> int:
-    """A whole number of at least `minimum`."""
+def count(name: str, default: int, minimum: int = 0, maximum: int = _MAX_COUNT) -> int:
+    """A whole number from `minimum` to `maximum`."""
 
     def parse(raw: str) -> int:
         number = int(raw)
-        if number < minimum:
+        if not minimum <= number <= maximum:
             raise ValueError
         return number
 
-    return _value(name, default, parse, f"a whole number of at least {minimum}")
+    return _value(name, default, parse, f"a whole number from {minimum} to {maximum}")
 
 
 def words(name: str, default: Iterable[str]) -> list[str]:
@@ -58,6 +61,24 @@ def words(name: str, default: Iterable[str]) -> list[str]:
     if raw is None:
         return list(default)
     return [word.strip() for word in raw.split(",") if word.strip()]
+
+
+def hosts(name: str, default: Iterable[str]) -> list[str]:
+    """Host names or addresses, without scheme, port or path; `*` is any."""
+    found = words(name, default)
+    for host in found:
+        if host != "*" and not re.fullmatch(_HOST, host):
+            refuse(f"{name} must list host names such as api.example.com, not {host!r}.")
+    return found
+
+
+def origins(name: str, default: Iterable[str]) -> list[str]:
+    """Origins of web pages: scheme, host and port, nothing behind."""
+    found = words(name, default)
+    for origin in found:
+        if not re.fullmatch(rf"https?://({_HOST})(:[0-9]{{1,5}})?", origin):
+            refuse(f"{name} must list origins such as https://app.example.com, not {origin!r}.")
+    return found
 
 
 def choice(name: str, default: str, options: Iterable[str]) -> str:
@@ -87,15 +108,23 @@ def secret_key(debug: bool) -> str:
     """
     key = os.environ.get("SECRET_KEY", "")
     if key:
-        if len(key) < _MIN_SECRET_CHARS or "change" in key.lower() or "insecure" in key.lower():
-            refuse(
-                f"SECRET_KEY must be a random text of at least {_MIN_SECRET_CHARS} characters, "
-                "not a placeholder."
-            )
-        return key
+        return strong("SECRET_KEY", key)
     if not debug:
         refuse("SECRET_KEY is required unless DEBUG=true; `openssl rand -base64 48` makes one.")
     return _development_key()
+
+
+def strong(name: str, key: str) -> str:
+    """`key`, if it may sign anything; stops the start if it is short or a placeholder."""
+    looks_random = len(set(key)) >= _MIN_SECRET_LETTERS and not re.search(
+        "change|insecure|example|placeholder", key.lower()
+    )
+    if len(key) < _MIN_SECRET_CHARS or not looks_random:
+        refuse(
+            f"{name} must be a random text of at least {_MIN_SECRET_CHARS} characters, "
+            "not a placeholder."
+        )
+    return key
 
 
 def _development_key() -> str:

@@ -17,7 +17,7 @@ load_dotenv(BASE_DIR / ".env")
 
 DEBUG = env.boolean("DEBUG", False)
 SECRET_KEY = env.secret_key(DEBUG)
-ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
+ALLOWED_HOSTS = env.hosts("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
 ROOT_URLCONF = "tripcompanion.urls"
 WSGI_APPLICATION = "tripcompanion.wsgi.application"
 APPEND_SLASH = False
@@ -78,9 +78,12 @@ DATABASE_URL = env.text("DATABASE_URL") or f"sqlite:///{BASE_DIR / 'db.sqlite3'}
 DATABASE_POOL_SIZE = env.count("DATABASE_POOL_SIZE", 4)
 try:
     _database: dict[str, Any] = dict(dj_database_url.parse(DATABASE_URL))
+    _vendor = _database["ENGINE"].rpartition(".")[2]
 except (ValueError, dj_database_url.UnknownSchemeError):
+    _vendor = ""
+if _vendor not in {"sqlite3", "postgresql"}:
     env.refuse("DATABASE_URL must look like postgres://user:password@host:5432/name.")
-if _database["ENGINE"].endswith("sqlite3"):
+if _vendor == "sqlite3":
     # Without IMMEDIATE a transaction that reads before it writes dies with "database is locked".
     _database["OPTIONS"] = {
         "transaction_mode": "IMMEDIATE",
@@ -122,11 +125,13 @@ LOGIN_REDIRECT_URL = "/api/trips"
 
 ACCESS_TOKEN_LIFETIME = env.count("ACCESS_TOKEN_LIFETIME", 8 * 3600, minimum=1)
 REFRESH_TOKEN_LIFETIME = env.count("REFRESH_TOKEN_LIFETIME", 30 * 24 * 3600, minimum=1)
+_jwt_key = env.text("JWT_SIGNING_KEY")
+JWT_SIGNING_KEY = env.strong("JWT_SIGNING_KEY", _jwt_key) if _jwt_key else SECRET_KEY
 SIMPLE_JWT = {
     "ACCESS_TOKEN_LIFETIME": timedelta(seconds=ACCESS_TOKEN_LIFETIME),
     "REFRESH_TOKEN_LIFETIME": timedelta(seconds=REFRESH_TOKEN_LIFETIME),
     "ALGORITHM": "HS256",
-    "SIGNING_KEY": env.text("JWT_SIGNING_KEY") or SECRET_KEY,
+    "SIGNING_KEY": JWT_SIGNING_KEY,
     "ISSUER": "tripcompanion",
     "AUDIENCE": "tripcompanion",
     # Clocks of two servers may differ; the leeway is for `iat` and `nbf`, never for `exp`.
@@ -195,7 +200,7 @@ SPECTACULAR_SETTINGS = {
 }
 
 CORS_URLS_REGEX = r"^/api(/|$)"
-CORS_ALLOWED_ORIGINS = env.words(
+CORS_ALLOWED_ORIGINS = env.origins(
     "CORS_ALLOWED_ORIGINS", ["http://localhost:4200", "http://localhost:3000"]
 )
 CORS_ALLOW_HEADERS = [
@@ -223,7 +228,7 @@ STATIC_URL = "/static/"
 # Straight from the installed packages: no build step, no copy that could be stale.
 WHITENOISE_USE_FINDERS = True
 CSRF_FAILURE_VIEW = "tripcompanion.kit.problems.csrf_failure"
-CSRF_TRUSTED_ORIGINS = env.words("CSRF_TRUSTED_ORIGINS", [])
+CSRF_TRUSTED_ORIGINS = env.origins("CSRF_TRUSTED_ORIGINS", [])
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = not DEBUG
 SECURE_HSTS_SECONDS = 365 * 24 * 3600
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = True

@@ -134,12 +134,12 @@ class TripViewSet(InTripViewSet):
     def by_code(self, request: Request, code: str) -> Response:
         """What a trip code leads to: enough to decide to join."""
         present = Count("members", filter=Q(members__left_at=None))
-        trips = Trip.objects.annotate(member_count=present)
-        return self.answer(get_object_or_404(trips, code=code.upper()))
+        trips = Trip.objects.with_code(code).annotate(member_count=present)
+        return self.answer(get_object_or_404(trips))
 
     def join(self, request: Request) -> Response:
         """Become a member by code, with the role that the trip gives to those who join."""
-        trip = get_object_or_404(Trip, code=self.body()["trip_code"].upper())
+        trip = get_object_or_404(Trip.objects.with_code(self.body()["trip_code"]))
         member = trip.admit(self.caller, trip.join_role)
         location = f"/api/trips/{trip.pk}/members/{self.caller.pk}"
         return self.answer(member, location=location)

@@ -13,9 +13,11 @@ from users.limits import LoginLimit
 class LimitedLogin(AuthenticationForm):
     """Counts attempts together with the API's log-in, so that neither leads around the limit."""
 
+    THROTTLED = "throttled"
+
     def clean(self) -> dict[str, Any]:
         if LoginLimit().seconds_over_for(self.request, self.cleaned_data.get("username", "")):
-            raise ValidationError(_("Too many attempts. Please wait a moment."), "throttled")
+            raise ValidationError(_("Too many attempts. Please wait a moment."), self.THROTTLED)
         return super().clean()
 
 

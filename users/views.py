@@ -6,7 +6,9 @@ What one sees of others depends on shared trips, so `/api/users/{userId}` is ser
 from typing import Any, ClassVar
 
 from django.contrib.auth import authenticate
+from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.views import LoginView, LogoutView
+from django.core.exceptions import NON_FIELD_ERRORS
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
@@ -110,6 +112,13 @@ class BrowserLogin(LoginView):
 
     template_name = "rest_framework/login.html"
     authentication_form = LimitedLogin
+
+    def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
+        response = super().form_invalid(form)
+        if form.has_error(NON_FIELD_ERRORS, LimitedLogin.THROTTLED):
+            response.status_code = 429
+        return response
+
     http_method_names = ["get", "post", "head"]
 
     def http_method_not_allowed(self, request: HttpRequest, *args: Any, **kw: Any) -> HttpResponse:

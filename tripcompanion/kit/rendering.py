@@ -44,6 +44,12 @@ class ExactJSONRenderer(BaseRenderer):
 class BrowsableRenderer(BrowsableAPIRenderer):
     """DRF's browsable API with readable JSON, for people who explore with a browser."""
 
+    def get_filter_form(self, data: Any, view: Any, request: Any) -> Any:
+        # DRF asks every view that answers a list for its queryset; most of ours have no filter.
+        if getattr(view, "filterset_class", None) is None:
+            return None
+        return super().get_filter_form(data, view, request)
+
     def get_default_renderer(self, view: Any) -> BaseRenderer:
         return _IndentedJSONRenderer()
 

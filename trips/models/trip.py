@@ -86,6 +86,10 @@ class InTripQuerySet(models.QuerySet[Row]):
 class TripQuerySet(InTripQuerySet["Trip"]):
     members_path = "members"
 
+    def with_code(self, code: str) -> "TripQuerySet":
+        """The trip that a code leads to, in any case of letters, or none."""
+        return self.filter(code=code.upper()) if code.isascii() and code.isalnum() else self.none()
+
     def locked(self, trip_id: int) -> "Trip":
         """The trip, its row locked until the transaction ends; `Http404`-like if it is gone.
 
