@@ -5,22 +5,17 @@ split paid. The rows are written in bulk, as the ledger's commands would have le
 audit says whether that is so.
 """
 
-import os
 import sys
+from collections import Counter
 from datetime import date, timedelta
 from typing import Any
 
-import django
+from django.contrib.auth.hashers import make_password
+from django.db import transaction
+from django.utils import timezone
 
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tripcompanion.settings")
-django.setup()
-
-from django.contrib.auth.hashers import make_password  # noqa: E402
-from django.db import transaction  # noqa: E402
-from django.utils import timezone  # noqa: E402
-
-from splits import money  # noqa: E402
-from splits.models import (  # noqa: E402
+from splits import money
+from splits.models import (
     Allocation,
     Debt,
     Expense,
@@ -29,10 +24,10 @@ from splits.models import (  # noqa: E402
     Split,
     SplitType,
 )
-from splits.models.settlement import sums_of  # noqa: E402
-from trips.models import Member, Trip  # noqa: E402
-from trips.roles import TripRole  # noqa: E402
-from users.models import User  # noqa: E402
+from splits.models.settlement import sums_of
+from trips.models import Member, Trip
+from trips.roles import TripRole
+from users.models import User
 
 MEMBERS = 10
 PASSWORD = "four-green-suitcases"  # noqa: S105
@@ -94,34 +89,25 @@ def _record(trip: Trip, people: list[User], numbers: range) -> None:
         for number in numbers
     )
     payers, splits, owed = [], [], {}
-    changes: dict[int, dict[str, int]] = {
-        user_id: {"paid_minor": 0, "share_minor": 0} for user_id in user_ids
-    }
+    sums: dict[int, Counter[str]] = {user_id: Counter() for user_id in user_ids}
     for expense in expenses:
-        amount_minor = expense.amount_minor
-        put_in = {expense.created_by_id: amount_minor}
+        payer_id, amount_minor = expense.created_by_id, expense.amount_minor
         shares = money.divide(amount_minor, dict.fromkeys(user_ids, 1), expense.number)
-        payers.append(
-            Payer(
-                expense=expense,
-                user_id=expense.created_by_id,
-                amount_minor=amount_minor,
-                entered_minor=amount_minor,
-            )
-        )
-        changes[expense.created_by_id]["paid_minor"] += amount_minor
+        owed[expense.pk] = money.debts(shares, {payer_id: amount_minor}, expense.number)
+        both = {"amount_minor": amount_minor, "entered_minor": amount_minor}
+        payers.append(Payer(expense=expense, user_id=payer_id, **both))
+        sums[payer_id]["paid_minor"] += amount_minor
         for user_id, share in shares.items():
             splits.append(Split(expense=expense, participant_id=user_id, amount_minor=share))
-            changes[user_id]["share_minor"] += share
-        owed[expense.pk] = money.debts(shares, put_in, expense.number)
+            sums[user_id]["share_minor"] += share
     Payer.objects.bulk_create(payers)
     splits = Split.objects.bulk_create(splits, batch_size=CHUNK_EXPENSES)
-    trip.members.shift(changes)
-    _owe_and_pay(trip, splits, owed)
+    trip.members.shift(sums)
+    _pay(trip, _owe(trip, splits, owed))
 
 
-def _owe_and_pay(trip: Trip, splits: list[Split], owed: dict[int, Any]) -> None:
-    """Write the debts of the splits, and pay every third."""
+def _owe(trip: Trip, splits: list[Split], owed: dict[int, Any]) -> list[Debt]:
+    """Write the debts of the splits, every third covered; the covered ones."""
     by_pair = {(split.expense_id, split.participant_id): split for split in splits}
     now = timezone.now()
     debts = []
@@ -139,8 +125,12 @@ def _owe_and_pay(trip: Trip, splits: list[Split], owed: dict[int, Any]) -> None:
                     covered_at=now if is_paid else None,
                 )
             )
-    debts = Debt.objects.bulk_create(debts, batch_size=CHUNK_EXPENSES)
-    paid = [debt for debt in debts if not debt.open_minor]
+    rows = Debt.objects.bulk_create(debts, batch_size=CHUNK_EXPENSES)
+    return [debt for debt in rows if not debt.open_minor]
+
+
+def _pay(trip: Trip, debts: list[Debt]) -> None:
+    """Write the settlements that covered these debts."""
     settlements = Settlement.objects.bulk_create(
         (
             Settlement(
@@ -152,14 +142,14 @@ def _owe_and_pay(trip: Trip, splits: list[Split], owed: dict[int, Any]) -> None:
                 split=debt.split,
                 created_by_id=debt.debtor_id,
             )
-            for debt in paid
+            for debt in debts
         ),
         batch_size=CHUNK_EXPENSES,
     )
     Allocation.objects.bulk_create(
         (
             Allocation(settlement=settlement, debt=debt, amount_minor=debt.amount_minor)
-            for settlement, debt in zip(settlements, paid, strict=True)
+            for settlement, debt in zip(settlements, debts, strict=True)
         ),
         batch_size=CHUNK_EXPENSES,
     )

@@ -7,7 +7,6 @@ import pytest
 
 from tests.factories import spend
 
-
 BODIES = [
     {
         "title": "Porto",

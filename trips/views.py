@@ -3,6 +3,7 @@
 from typing import Any, ClassVar
 
 from django.db.models import Count, Prefetch, Q
+from rest_framework.exceptions import NotFound
 from rest_framework.generics import get_object_or_404
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
@@ -77,7 +78,7 @@ class TripViewSet(InTripViewSet):
     problems: ClassVar = {
         "update": [CurrencyFixed],
         "partial_update": [CurrencyFixed],
-        "join": [AlreadyMember],
+        "join": [NotFound, AlreadyMember],
     }
 
     def get_throttles(self) -> list[BaseThrottle]:

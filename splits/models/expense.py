@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import NotFound, ValidationError
 
 from splits import money
-from splits.models.book import Entry, Payer, amounts
+from splits.models.book import Entry, Payer
 from splits.models.division import (
     PERCENTAGE_WHOLE,
     Division,
@@ -25,7 +25,6 @@ from splits.models.division import (
     require_sum,
 )
 from splits.models.rate import ENTERED, Rate
-from splits.models.settlement import Settlement
 from splits.models.split import Split
 from tripcompanion.kit.currencies import MAX_AMOUNT, convert, to_major, to_minor
 from tripcompanion.kit.problems import Conflict
@@ -340,33 +339,3 @@ def _percentage_of(amount_minor: int, percentage_e4: int, left_minor: int) -> in
     rounded = (exact + half) // PERCENTAGE_WHOLE
     only_rounding = exact <= left_minor * PERCENTAGE_WHOLE + half
     return min(rounded, left_minor) if only_rounding else rounded
-
-
-class Preview:
-    """What an expense would be divided into: `splits` and `debts`, all unsaved."""
-
-    def __init__(
-        self,
-        trip: Trip,
-        by: User,
-        *,
-        put_in: Mapping[int, int],
-        division: Division,
-        payers_field: str = "payers",
-        **fields: Any,
-    ) -> None:
-        """Raises what `Expense.record` raises."""
-        self.expense = Expense.draft(trip, by, **fields)
-        payments, parts = self.expense.divide(Entry(self.expense), put_in, division, payers_field)
-        people = {member.user_id: member.user for member in trip.members.select_related("user")}
-        self.splits = [
-            Split(expense=self.expense, participant=people[user_id], **part._asdict())
-            for user_id, part in parts.items()
-        ]
-        owed = money.debts(amounts(parts), amounts(payments), self.expense.number)
-        self.debts = [
-            Settlement(
-                trip=trip, sender=people[debtor], receiver=people[creditor], amount_minor=amount
-            )
-            for (debtor, creditor), amount in owed.items()
-        ]

@@ -8,7 +8,8 @@ from rest_framework.response import Response
 
 from splits.filters import ExpenseFilter
 from splits.models import Division, Expense
-from splits.models.expense import ExpenseQuerySet, Preview
+from splits.models.expense import ExpenseQuerySet
+from splits.models.preview import Preview
 from splits.models.rate import NoRate
 from splits.serializers.expense import (
     ExpensePreviewSerializer,

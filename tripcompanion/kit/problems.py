@@ -6,6 +6,7 @@ Rules raise DRF's exceptions or a `Conflict`; nothing else in the project builds
 import logging
 import sys
 from collections.abc import Iterator, Mapping
+from math import ceil
 from typing import Any, ClassVar
 
 from django.core.exceptions import PermissionDenied as DjangoPermissionDenied
@@ -14,6 +15,7 @@ from django.db import DataError, IntegrityError, InterfaceError, OperationalErro
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
+from django.views.decorators.csrf import csrf_exempt
 from rest_framework import exceptions
 from rest_framework.exceptions import APIException
 from rest_framework.response import Response
@@ -114,10 +116,11 @@ def exception_handler(exc: Exception, context: Mapping[str, Any]) -> Response:
         logger.error("Unhandled exception", exc_info=exc)
         got_request_exception.send(sender=None, request=context["request"]._request)
     headers = dict(getattr(known, "headers", {}))
-    if getattr(known, "auth_header", None):
-        headers["WWW-Authenticate"] = known.auth_header  # type: ignore[attr-defined]
-    if getattr(known, "wait", None):
-        headers["Retry-After"] = str(max(1, -int(-known.wait // 1)))  # type: ignore[attr-defined]
+    scheme, wait_seconds = getattr(known, "auth_header", None), getattr(known, "wait", None)
+    if scheme:
+        headers["WWW-Authenticate"] = scheme
+    if wait_seconds:
+        headers["Retry-After"] = str(max(1, ceil(wait_seconds)))
     response = Response(_document(known), status=known.status_code, headers=headers)
     request = context["request"]
     if not isinstance(getattr(request, "accepted_renderer", None), BrowsableRenderer):
@@ -208,6 +211,7 @@ def method_not_allowed(request: HttpRequest, allowed: list[str]) -> HttpResponse
     return response
 
 
+@csrf_exempt
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """Any path that the URL map does not have."""
     return _outside_views(404, "not_found", str(exceptions.NotFound.default_detail))

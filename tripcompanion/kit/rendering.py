@@ -55,5 +55,10 @@ class BrowsableRenderer(BrowsableAPIRenderer):
 
 
 class _IndentedJSONRenderer(ExactJSONRenderer):
-    def render(self, data, accepted_media_type=None, renderer_context=None):  # type: ignore[no-untyped-def]
+    def render(
+        self,
+        data: Any,
+        accepted_media_type: str | None = None,
+        renderer_context: Mapping[str, Any] | None = None,
+    ) -> bytes:
         return super().render(data, accepted_media_type, {"indent": 2})
