@@ -85,7 +85,7 @@ def api() -> Api:
     def client_of(user: User | None) -> APIClient:
         client = APIClient()
         if user is not None:
-            token = token_pair(Session.start(user))["token"]
+            token = token_pair(Session.start(user)).token
             client.credentials(HTTP_AUTHORIZATION=f"Bearer {token}")
         return client
 

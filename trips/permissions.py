@@ -9,6 +9,7 @@ from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 
 from tripcompanion.kit.etags import etag_of, require_match
+from tripcompanion.kit.showing import show
 from tripcompanion.kit.viewsets import ApiViewSet
 from trips.models import Trip
 from trips.roles import TABLE, Can, Reach, reach
@@ -75,8 +76,8 @@ class InTripViewSet(ApiViewSet):
             return
         with transaction.atomic():
             Trip.objects.locked(trip_id)
-            shape = self.answers["retrieve"](shown(), context=self.get_serializer_context())
-            require_match(self.request, etag_of(shape.data))
+            data = show(self.answers["retrieve"], shown(), self.get_serializer_context())
+            require_match(self.request, etag_of(data))
             yield
 
     def guarded(self, rows: Any, **lookup: Any) -> Any:

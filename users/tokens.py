@@ -1,6 +1,6 @@
 """The tokens of a log-in: SimpleJWT signs and verifies, the session row decides what is alive."""
 
-from typing import Any
+from typing import NamedTuple
 from uuid import UUID
 
 from django.conf import settings
@@ -36,21 +36,25 @@ class TokenExpired(AuthenticationFailed):
     default_code = "token_expired"
 
 
-def token_pair(session: Session) -> dict[str, Any]:
-    """A fresh access and refresh token of `session`, with their lifetimes in seconds."""
+class TokenPair(NamedTuple):
+    """What a log-in gets: two tokens, their lifetimes in seconds, and whose they are."""
+
+    token: str
+    refresh_token: str
+    user: User
+    type: str = "Bearer"
+    expires_in: int = settings.ACCESS_TOKEN_LIFETIME
+    refresh_expires_in: int = settings.REFRESH_TOKEN_LIFETIME
+
+
+def token_pair(session: Session) -> TokenPair:
+    """A fresh access and refresh token of `session`."""
     access, refresh = AccessToken(), RefreshToken()
     for token in (access, refresh):
         token["sub"] = str(session.user_id)
         token["sid"] = session.pk.hex
     refresh["jti"] = session.refresh_jti
-    return {
-        "token": str(access),
-        "type": "Bearer",
-        "expires_in": settings.ACCESS_TOKEN_LIFETIME,
-        "refresh_token": str(refresh),
-        "refresh_expires_in": settings.REFRESH_TOKEN_LIFETIME,
-        "user": session.user,
-    }
+    return TokenPair(str(access), str(refresh), session.user)
 
 
 def session_of(raw_token: str, kind: type[Token]) -> tuple[Session, Token]:

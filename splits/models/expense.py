@@ -66,10 +66,12 @@ class Category(models.TextChoices):
 class ExpenseQuerySet(InTripQuerySet["Expense"]):
     def shown(self) -> "ExpenseQuerySet":
         """With all that an answer shows: the currency, the payers, the splits with their state."""
-        payers = Payer.objects.select_related("user").order_by("id")
-        splits = Split.objects.with_state().order_by("id")
+        shown: dict[str, models.QuerySet[Any]] = {
+            "payers": Payer.objects.select_related("user").order_by("id"),
+            "splits": Split.objects.with_state().order_by("id"),
+        }
         return self.select_related("trip").prefetch_related(
-            Prefetch("payers", payers), Prefetch("splits", splits)
+            *(Prefetch(name, rows, f"shown_{name}") for name, rows in shown.items())
         )
 
 
@@ -102,6 +104,9 @@ class Expense(models.Model):
     objects = ExpenseQuerySet.as_manager()
 
     caller_role: str
+    # Set by `shown`.
+    shown_payers: list[Payer]
+    shown_splits: list[Split]
 
     class Meta:
         constraints = [
@@ -125,8 +130,8 @@ class Expense(models.Model):
 
     @property
     def paid_by(self) -> User:
-        """The first of those who put money in."""
-        return self.payers.all()[0].user
+        """The first of those who put money in; of an expense that is `shown`."""
+        return self.shown_payers[0].user
 
     def is_own(self, user: User, can: Can) -> bool:
         """Whether `user` created it or put money in."""

@@ -271,10 +271,10 @@ class ExpenseSerializer(Shape):
     category = serializers.ChoiceField(choices=Category.choices)
     split_type = serializers.ChoiceField(choices=SplitType.choices)
     paid_by = UserSummary()
-    payers = PayerSerializer(many=True)
+    payers = PayerSerializer(many=True, source="shown_payers")
     receipt_url = serializers.CharField(allow_null=True)
     notes = serializers.CharField()
-    splits = ExpenseSplitSerializer(many=True)
+    splits = ExpenseSplitSerializer(many=True, source="shown_splits")
     created_at = serializers.DateTimeField()
     updated_at = serializers.DateTimeField()
 

@@ -5,12 +5,12 @@ transaction as the effect: a twin waits on the unique index until the first one 
 whatever is refused or fails takes the key back with it.
 """
 
+import json
 import re
 from collections.abc import Callable
 from hashlib import sha256
 from typing import Any
 
-import orjson
 from django.db import OperationalError, connection, transaction
 from django.http import HttpResponse, HttpResponseBase
 from django.utils import timezone
@@ -81,7 +81,7 @@ def answer_once(
 
 
 def _fingerprint(request: Request) -> str:
-    body = orjson.dumps(request.data, default=str, option=orjson.OPT_SORT_KEYS)
+    body = json.dumps(request.data, default=str, sort_keys=True).encode()
     head = f"{request.method} {request.path}\n".encode()
     return sha256(head + body).hexdigest()
 

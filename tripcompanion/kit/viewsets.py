@@ -13,6 +13,7 @@ from rest_framework.viewsets import GenericViewSet
 from tripcompanion.kit.etags import etag_of, is_known
 from tripcompanion.kit.idempotency import answer_once, key_of
 from tripcompanion.kit.serializers import Shape
+from tripcompanion.kit.showing import show
 
 
 class ApiViewSet(GenericViewSet):
@@ -89,13 +90,16 @@ class ApiViewSet(GenericViewSet):
 
     def answer(self, instance: Any, *, location: str = "", **context: Any) -> Response:
         """`instance`, or a list of them, in the shape of this action."""
-        serializer = self.answers[self.action](
-            instance,
-            many=isinstance(instance, list),
-            context={**self.get_serializer_context(), **context},
-        )
         headers = {"Location": location} if location else None
-        return Response(serializer.data, status=self.success_status, headers=headers)
+        data = self._as_declared(instance, context)
+        return Response(data, status=self.success_status, headers=headers)
+
+    def _as_declared(self, instance: Any, context: Mapping[str, Any]) -> Any:
+        shape = self.answers[self.action]
+        context = {**self.get_serializer_context(), **context}
+        if isinstance(instance, list):
+            return [show(shape, row, context) for row in instance]
+        return show(shape, instance, context)
 
     def tagged(self, request: Request, instance: Any) -> Response:
         """`instance` with its `ETag`; 304 without a body if the caller has this one."""
@@ -112,7 +116,4 @@ class ApiViewSet(GenericViewSet):
     def page(self, queryset: Any, **context: Any) -> Response:
         """The page of `queryset` that the request asks for."""
         rows = self.paginate_queryset(queryset)
-        serializer = self.answers[self.action](
-            rows, many=True, context={**self.get_serializer_context(), **context}
-        )
-        return self.get_paginated_response(serializer.data)
+        return self.get_paginated_response(self._as_declared(rows, context))
