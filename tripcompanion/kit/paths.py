@@ -1,6 +1,8 @@
 """Path converters of the URL map."""
 
-MAX_ID = 2**63 - 1
+#: The largest integer that both databases keep exactly.
+MAX_INTEGER = 2**63 - 1
+MAX_ID = MAX_INTEGER
 
 
 class IdConverter:

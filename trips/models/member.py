@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import NotFound
 
 from tripcompanion.kit.currencies import to_major
+from tripcompanion.kit.paths import MAX_INTEGER
 from tripcompanion.kit.problems import Conflict
 from trips.models.trip import ROLE_CHOICES, InTripQuerySet, Trip
 from trips.roles import TripRole
@@ -97,6 +98,16 @@ class Member(models.Model):
         ordering: ClassVar = ["joined_at", "id"]
         constraints = [
             models.UniqueConstraint(fields=["trip", "user"], name="member_once_in_trip"),
+            # SQLite would go on in floating point where 64 bits end.
+            models.CheckConstraint(
+                condition=Q(
+                    paid_minor__lte=MAX_INTEGER,
+                    share_minor__lte=MAX_INTEGER,
+                    sent_minor__lte=MAX_INTEGER,
+                    received_minor__lte=MAX_INTEGER,
+                ),
+                name="member_sums_in_64_bits",
+            ),
             models.CheckConstraint(
                 condition=Q(role__in=[role.value for role in TripRole]), name="member_role_known"
             ),
