@@ -1,0 +1,248 @@
+"""The admin site: who enters, what it shows, and that it keeps its hands off the books."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.contrib import admin
+from django.contrib.auth.models import Group
+from django.db import connection
+from django.db.models import Model
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from splits.models import Allocation, Debt, Expense, Rate, Settlement, Split
+from splits.models.settlement import today
+from tests.factories import PASSWORD, TripFactory, UserFactory, join, spend
+from tests.office import Office, tables, text
+from trips.models import Member, Trip
+from users.models import Session, User
+
+LEDGER = (Expense, Settlement, Debt, Allocation, Rate, Session)
+PEOPLE = (User, Member, Trip)
+
+
+@pytest.fixture
+def office(ada: User) -> Office:
+    return Office(ada)
+
+
+@pytest.fixture
+def fill(trip: Trip, olga: User, ed: User, vera: User) -> Callable[[int], None]:
+    """`fill(10)` tops the trip up to 10 expenses, members, settlements and log-ins each."""
+
+    def fill_up_to(rows: int) -> None:
+        for number in range(trip.expenses.count(), rows):
+            user = UserFactory()
+            join(trip, user)
+            join(TripFactory(), olga)
+            Session.start(olga)
+            spend(trip, 1000 + number, paid_by=olga, among=[olga, ed, vera])
+            Settlement(
+                trip=trip, sender=ed, receiver=olga, amount_minor=200, created_by=ed
+            ).record()
+        Rate.objects.get_or_create(currency="USD", per_euro="1.1", day=today())
+
+    return fill_up_to
+
+
+def row_of(model: type[Model]) -> Any:
+    return model._default_manager.order_by("pk").first()
+
+
+def test_an_administrator_logs_in_with_e_mail_and_password(ada: User) -> None:
+    client = Client()
+    page = client.post(
+        "/admin/login/?next=/admin/", {"username": "ADA@example.com", "password": PASSWORD}
+    )
+    assert (page.status_code, page.headers["Location"]) == (302, "/admin/")
+    assert "Trip Companion" in client.get("/admin/").content.decode()
+
+
+def test_who_is_no_administrator_stays_outside(olga: User, ada: User) -> None:
+    client = Client()
+    page = client.post("/admin/login/", {"username": olga.email, "password": PASSWORD})
+    assert page.status_code == 200
+    assert page.context["form"].errors
+    client.force_login(olga)
+    assert client.get("/admin/").status_code == 302
+    client.force_login(ada)
+    ada.deactivate()
+    assert client.get("/admin/").status_code == 302
+
+
+def test_guessing_an_administrators_password_is_limited(
+    ada: User, limits: Callable[..., None]
+) -> None:
+    limits(login="3/min")
+    client = Client()
+    for password in ("one", "two", "three", PASSWORD):
+        client.post("/admin/login/", {"username": ada.email, "password": password})
+    assert client.get("/admin/").status_code == 302
+
+
+def test_there_are_no_groups(office: Office) -> None:
+    assert Group not in admin.site._registry
+    assert "Group" not in office.client.get("/admin/").content.decode()
+
+
+@pytest.mark.parametrize("model", [*PEOPLE, *LEDGER], ids=lambda model: model.__name__)
+def test_every_page_opens(office: Office, fill: Callable[[int], None], model: type[Model]) -> None:
+    fill(2)
+    assert office.list(model).status_code == 200
+    assert office.list(model, "q=olga").status_code == 200
+    assert office.page(row_of(model)).status_code == 200
+
+
+def test_every_model_with_a_page_is_tested_here() -> None:
+    ours = {model for model in admin.site._registry if model._meta.app_label != "admin"}
+    assert ours == {*PEOPLE, *LEDGER}
+
+
+@pytest.mark.parametrize("model", LEDGER, ids=lambda model: model.__name__)
+def test_nothing_in_the_books_can_be_added_changed_or_deleted(
+    office: Office, fill: Callable[[int], None], model: type[Model]
+) -> None:
+    fill(1)
+    row = row_of(model)
+    before = model._default_manager.filter(pk=row.pk).values().get()
+    assert office.client.post(office.url(model, "add"), {}).status_code == 403
+    for page in ("change", "delete"):
+        answer = office.client.post(office.url(model, page, row.pk), {"post": "yes"})
+        assert answer.status_code == 403
+    assert "delete_selected" not in office.list(model).content.decode()
+    assert model._default_manager.filter(pk=row.pk).values().get() == before
+
+
+@pytest.mark.parametrize("model", [Trip, Member], ids=lambda model: model.__name__)
+def test_trips_and_members_cannot_be_deleted(
+    office: Office, trip: Trip, model: type[Model]
+) -> None:
+    row = row_of(model)
+    answer = office.client.post(office.url(model, "delete", row.pk), {"post": "yes"})
+    assert answer.status_code == 403
+    assert model._default_manager.filter(pk=row.pk).exists()
+
+
+@pytest.mark.parametrize(
+    ("currency", "shown"), [("EUR", "12.34 EUR"), ("JPY", "1234 JPY"), ("KWD", "1.234 KWD")]
+)
+def test_money_is_shown_in_major_units_with_its_currency(
+    office: Office, olga: User, ed: User, currency: str, shown: str
+) -> None:
+    trip = TripFactory(currency=currency)
+    join(trip, olga)
+    join(trip, ed)
+    expense = spend(trip, 1234, paid_by=olga, among=[ed])
+    debt = Debt.objects.get()
+    expense.splits.get().pay(ed)
+    rows = (expense, debt, Settlement.objects.get(), Allocation.objects.get(), trip)
+    for row in rows:
+        assert shown in text(office.page(row)), row
+    for model in (Expense, Debt, Settlement, Allocation):
+        assert shown in text(office.list(model)), model
+
+
+def test_an_expense_shows_who_paid_and_which_splits_are_paid(
+    office: Office, trip: Trip, olga: User, ed: User, vera: User
+) -> None:
+    expense = spend(trip, 900, paid_by=olga, among=[olga, ed, vera])
+    expense.splits.get(participant=ed).pay(ed)
+    page = text(office.page(expense))
+    payers, splits = (tables(page)[name] for name in ("Payers:", "Splits:"))
+    assert payers == [["Olga Owner", "9.00 EUR"]]
+    assert [row[:4] for row in splits] == [
+        ["Olga Owner", "3.00 EUR", "3.00 EUR", "True"],
+        ["Ed Editor", "3.00 EUR", "3.00 EUR", "True"],
+        ["Vera Viewer", "3.00 EUR", "0.00 EUR", "False"],
+    ]
+
+
+def test_an_expense_in_another_currency_shows_both_amounts(
+    office: Office, trip: Trip, olga: User
+) -> None:
+    expense = spend(
+        trip, 1000, paid_by=olga, among=[olga], currency="USD", exchange_rate=Decimal("0.9")
+    )
+    page = text(office.page(expense))
+    assert "10.00 USD" in page
+    assert "9.00 EUR" in page
+
+
+def test_the_page_of_a_trip_shows_the_first_rows_and_leads_to_the_rest(
+    office: Office, trip: Trip, olga: User
+) -> None:
+    for day in range(25):
+        spend(
+            trip,
+            100,
+            paid_by=olga,
+            among=[olga],
+            description=f"Day {day:02}",
+            expense_date=trip.start_date + timedelta(days=day),
+        )
+    page = text(office.page(trip))
+    shown = [row[1] for row in tables(page)["Expenses:"]]
+    assert shown == [f"Day {day:02}" for day in range(24, 4, -1)]
+    link = f"/admin/splits/expense/?trip__id__exact={trip.pk}"
+    assert f'<a href="{link}">all 25</a>' in page
+    assert office.client.get(link).context["cl"].result_count == 25
+
+
+def test_the_list_of_debts_can_be_narrowed_to_the_open_ones(
+    office: Office, trip: Trip, olga: User, ed: User, vera: User
+) -> None:
+    spend(trip, 900, paid_by=olga, among=[ed, vera])
+    Split.objects.get(participant=ed).pay(ed)
+    for state, debtors in {"open": [vera], "covered": [ed]}.items():
+        rows = office.list(Debt, f"state={state}").context["cl"].result_list
+        assert [debt.debtor for debt in rows] == debtors
+
+
+def test_log_ins_can_be_ended(office: Office, olga: User, ed: User) -> None:
+    session, other = Session.start(olga), Session.start(ed)
+    office.act("end", session)
+    assert list(Session.objects.live()) == [other]
+    for state, sessions in {"alive": [other], "ended": [session]}.items():
+        rows = office.list(Session, f"state={state}").context["cl"].result_list
+        assert list(rows) == sessions
+
+
+def test_the_secrets_of_a_log_in_are_not_shown(office: Office, olga: User) -> None:
+    session = Session.start(olga)
+    page = office.page(session).content.decode()
+    assert session.refresh_jti not in page
+    assert session.auth_hash not in page
+
+
+def test_no_page_asks_the_database_more_often_when_there_is_more_to_show(
+    office: Office, fill: Callable[[int], None], trip: Trip, olga: User
+) -> None:
+    def queries() -> dict[str, int]:
+        pages = {model.__name__: office.url(model, "changelist") for model in admin.site._registry}
+        first = {row: office.url(type(row), "change", row.pk) for row in (trip, olga)}
+        expense = Expense.objects.order_by("pk").first()
+        pages |= {
+            "the trip": first[trip],
+            "the account": first[olga],
+            "the expense": office.url(Expense, "change", expense.pk),
+            "the choice of a user": "/admin/autocomplete/?app_label=trips&model_name=member"
+            "&field_name=user&term=example",
+        }
+        counts = {}
+        for name, url in pages.items():
+            with CaptureQueriesContext(
+                connection,
+            ) as context:
+                assert office.client.get(url).status_code == 200
+            counts[name] = len(context)
+        return counts
+
+    fill(10)
+    queries()  # the first time fills caches
+    at_10 = queries()
+    fill(200)
+    assert queries() == at_10
+    assert max(at_10.values()) < 20, at_10

@@ -1,0 +1,288 @@
+"""Accounts in the admin site: made, changed, barred and deleted, by the rules of the API."""
+
+from typing import Any
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.test import Client
+
+from tests.factories import PASSWORD, UserFactory, join, spend
+from tests.office import Office, errors, told
+from tests.users.logins import is_alive, log_in, refresh, try_to_log_in
+from trips.models import Trip
+from trips.roles import TripRole
+from users.models import Role, User
+
+LAST_ADMIN = "The last administrator must stay one, and active."
+NEW_PASSWORD = "nine-yellow-trams"
+
+
+@pytest.fixture
+def office(ada: User) -> Office:
+    return Office(ada)
+
+
+def make(office: Office, **values: Any) -> Any:
+    given = {
+        "email": "Bert@Example.com",
+        "name": "Bert",
+        "password1": NEW_PASSWORD,
+        "password2": NEW_PASSWORD,
+        **values,
+    }
+    return office.add(User, **given)
+
+
+def test_a_new_account_can_log_in(office: Office) -> None:
+    make(office, role=Role.ADMIN, currency="JPY")
+    bert = User.objects.get(name="Bert")
+    assert (bert.email, bert.role, bert.currency) == ("Bert@Example.com", "ADMIN", "JPY")
+    assert try_to_log_in("bert@example.com", NEW_PASSWORD).status_code == 200
+
+
+def test_a_new_account_without_a_name_is_named_after_the_address(office: Office) -> None:
+    make(office, name=None)
+    assert User.objects.get(email="Bert@Example.com").name == "Bert"
+
+
+@pytest.mark.parametrize(
+    ("values", "field"),
+    [
+        ({"email": "OLGA@EXAMPLE.COM"}, "email"),
+        ({"email": "bert"}, "email"),
+        ({"email": "ber\N{KELVIN SIGN}@example.com"}, "email"),
+        ({"name": "B"}, "name"),
+        ({"password1": "short", "password2": "short"}, "password1"),
+        ({"password1": "password123", "password2": "password123"}, "password1"),
+        ({"password1": "x" * 129, "password2": "x" * 129}, "password1"),
+        ({"password2": "nine-yellow-trains"}, "password2"),
+        ({"role": "OWNER"}, "role"),
+    ],
+)
+def test_what_the_api_would_refuse_is_an_error_of_the_form(
+    office: Office, olga: User, values: dict[str, Any], field: str
+) -> None:
+    before = User.objects.count()
+    page = make(office, **values)
+    assert list(errors(page)) == [field]
+    assert User.objects.count() == before
+
+
+def test_a_changed_address_is_the_one_to_log_in_with(office: Office, olga: User) -> None:
+    office.change(olga, email="Olga@New.example.com")
+    assert try_to_log_in("olga@new.example.com").status_code == 200
+    assert try_to_log_in("olga@example.com").status_code == 401
+    UserFactory(email="olga@example.com")
+
+
+@pytest.mark.parametrize("taken", ["ed@example.com", "ED@example.com"])
+def test_a_taken_address_is_an_error_of_the_form(
+    office: Office, olga: User, ed: User, taken: str
+) -> None:
+    page = office.change(olga, email=taken)
+    assert errors(page) == {"email": ["This e-mail address is already in use."]}
+    olga.refresh_from_db()
+    assert (olga.email, olga.email_key) == ("olga@example.com", "olga@example.com")
+
+
+@pytest.mark.parametrize("picture", ["javascript:alert(1)", "//example.com/x.png"])
+def test_a_picture_is_an_address_on_the_web_or_a_path(
+    office: Office, olga: User, picture: str
+) -> None:
+    assert list(errors(office.change(olga, profile_picture=picture))) == ["profile_picture"]
+    office.change(olga, profile_picture="/pictures/olga.webp")
+    olga.refresh_from_db()
+    assert olga.profile_picture == "/pictures/olga.webp"
+    office.change(olga, profile_picture=None)
+    olga.refresh_from_db()
+    assert olga.profile_picture is None
+
+
+def test_saving_a_page_as_it_is_ends_no_log_in(office: Office, olga: User) -> None:
+    token = log_in(olga)["token"]
+    before = User.objects.filter(pk=olga.pk).values().get()
+    office.change(olga)
+    assert User.objects.filter(pk=olga.pk).values().get() == before
+    assert is_alive(token)
+
+
+@pytest.mark.parametrize("way", ["form", "action"])
+def test_barring_an_account_ends_its_log_ins_for_good(office: Office, olga: User, way: str) -> None:
+    tokens = log_in(olga)
+    if way == "form":
+        office.change(olga, is_active=False)
+    else:
+        office.act("deactivate", olga)
+    assert not is_alive(tokens["token"])
+    assert try_to_log_in(olga.email).status_code == 401
+    if way == "form":
+        office.change(olga, is_active="on")
+    else:
+        office.act("activate", olga)
+    assert not is_alive(tokens["token"])
+    assert refresh(tokens["refreshToken"]).status_code == 401
+    assert try_to_log_in(olga.email).status_code == 200
+
+
+def test_a_barred_administrator_has_to_log_in_again(office: Office) -> None:
+    other = Office(UserFactory(role=Role.ADMIN, email="second@example.com"))
+    second = User.objects.get(email="second@example.com")
+    office.act("deactivate", second)
+    assert other.client.get("/admin/").status_code == 302
+    office.act("activate", second)
+    assert other.client.get("/admin/").status_code == 302
+
+
+def test_an_administrator_is_made_and_unmade(office: Office, olga: User) -> None:
+    office.change(olga, role="ADMIN")
+    client = Client()
+    client.force_login(olga)
+    assert client.get("/admin/").status_code == 200
+    office.change(olga, role="USER")
+    assert client.get("/admin/").status_code == 302
+
+
+@pytest.mark.parametrize("values", [{"role": "USER"}, {"is_active": False}])
+def test_the_last_administrator_stays(office: Office, ada: User, values: dict[str, Any]) -> None:
+    UserFactory(role=Role.ADMIN, is_active=False)
+    assert errors(office.change(ada, **values)) == {"__all__": [LAST_ADMIN]}
+    ada.refresh_from_db()
+    assert ada.is_admin
+
+
+def test_of_two_administrators_one_may_go(office: Office, ada: User, olga: User) -> None:
+    office.change(olga, role="ADMIN")
+    office.change(ada, role="USER")
+    ada.refresh_from_db()
+    assert not ada.is_admin
+
+
+def test_an_action_that_would_bar_every_administrator_bars_nobody(
+    office: Office, ada: User, olga: User, ed: User
+) -> None:
+    olga.change(role=Role.ADMIN)
+    log = LogEntry.objects.count()
+    assert told(office.act("deactivate", ed, olga, ada)) == [LAST_ADMIN]
+    assert User.objects.filter(is_active=True).count() == 3
+    assert LogEntry.objects.count() == log
+
+
+def test_a_new_password_ends_all_log_ins(office: Office, olga: User) -> None:
+    token = log_in(olga)["token"]
+    office.change(olga, password1=NEW_PASSWORD, password2=NEW_PASSWORD)
+    assert not is_alive(token)
+    assert try_to_log_in(olga.email).status_code == 401
+    assert try_to_log_in(olga.email, NEW_PASSWORD).status_code == 200
+
+
+def test_an_own_new_password_leaves_the_administrator_inside(office: Office, ada: User) -> None:
+    token = log_in(ada)["token"]
+    office.change(ada, password1=NEW_PASSWORD, password2=NEW_PASSWORD)
+    assert office.client.get("/admin/").status_code == 200
+    assert not is_alive(token)
+
+
+@pytest.mark.parametrize(
+    ("password", "again", "field"),
+    [
+        ("short", "short", "password1"),
+        ("password123", "password123", "password1"),
+        ("x" * 129, "x" * 129, "password1"),
+        (NEW_PASSWORD, "nine-yellow-trains", "password2"),
+        (NEW_PASSWORD, "", "password2"),
+        ("", NEW_PASSWORD, "password2"),
+    ],
+)
+def test_a_new_password_follows_the_rules_of_the_api(
+    office: Office, olga: User, password: str, again: str, field: str
+) -> None:
+    page = office.change(olga, password1=password, password2=again)
+    assert list(errors(page)) == [field]
+    assert try_to_log_in(olga.email, PASSWORD).status_code == 200
+
+
+def test_nobody_can_search_for_the_hash_of_a_password(office: Office, olga: User) -> None:
+    page = office.client.get("/admin/users/user/?password__startswith=argon2")
+    assert page.status_code == 400
+
+
+def test_a_deleted_account_is_empty_and_the_books_stay(
+    office: Office, trip: Trip, olga: User, ed: User
+) -> None:
+    spend(trip, 1000, paid_by=olga, among=[olga, ed])
+    confirmation = office.client.get(f"/admin/users/user/{ed.pk}/delete/").content.decode()
+    assert "Ed Editor &lt;ed@example.com&gt;: name, e-mail, password" in confirmation
+    office.delete(ed)
+    ed.refresh_from_db()
+    assert (ed.name, ed.email, ed.is_active) == ("Deleted user", None, False)
+    assert trip.members.get(user=ed).balance_minor == -500
+    assert not trip.members.present().filter(user=ed).exists()
+
+
+def test_several_accounts_are_deleted_at_once_after_a_question(
+    office: Office, olga: User, ed: User
+) -> None:
+    page = office.act("delete_selected", olga, ed)
+    assert "Are you sure" in page.content.decode()
+    assert User.objects.filter(deleted_at=None, pk__in=[olga.pk, ed.pk]).count() == 2
+    office.act("delete_selected", olga, ed, post="yes")
+    assert not User.objects.filter(deleted_at=None, pk__in=[olga.pk, ed.pk]).exists()
+
+
+def test_the_last_owner_of_a_trip_with_others_cannot_be_deleted(
+    office: Office, trip: Trip, olga: User, sam: User
+) -> None:
+    refusal = "A trip needs an owner, and this is the last one."
+    assert told(office.delete(olga)) == [refusal]
+    assert told(office.act("delete_selected", sam, olga, post="yes")) == [refusal]
+    assert User.objects.filter(deleted_at=None, pk__in=[olga.pk, sam.pk]).count() == 2
+    assert not LogEntry.objects.exists()
+
+
+def test_the_last_administrator_cannot_be_deleted(office: Office, ada: User) -> None:
+    assert told(office.delete(ada)) == ["The last administrator cannot be deleted."]
+    ada.refresh_from_db()
+    assert ada.deleted_at is None
+
+
+def test_a_deleted_account_stays_as_it_is(office: Office, olga: User, trip: Trip) -> None:
+    sam = UserFactory()
+    join(trip, sam, TripRole.OWNER)
+    office.delete(olga)
+    assert office.page(olga).status_code == 200
+    for page in ("change", "delete"):
+        assert office.client.post(office.url(User, page, olga.pk), {}).status_code == 403
+    office.act("activate", olga)
+    office.act("delete_selected", olga, post="yes")
+    olga.refresh_from_db()
+    assert not olga.is_active
+
+
+def test_the_log_of_changes_does_not_say_who_a_deleted_account_was(
+    office: Office, olga: User
+) -> None:
+    make(office)
+    bert = User.objects.get(name="Bert")
+    office.change(bert, name="Bertram")
+    office.act("deactivate", bert)
+    office.delete(bert)
+    office.act("delete_selected", olga, post="yes")
+    assert LogEntry.objects.count() == 5
+    names = set(LogEntry.objects.values_list("object_repr", flat=True))
+    assert names == {f"#{bert.pk}", f"#{olga.pk}"}
+
+
+def test_accounts_are_found_by_name_address_and_state(
+    office: Office, olga: User, ed: User, vera: User, ada: User
+) -> None:
+    ed.deactivate()
+    office.delete(vera)
+
+    def found(query: str) -> set[int]:
+        return {user.pk for user in office.list(User, query).context["cl"].result_list}
+
+    assert found("q=OLGA@") == {olga.pk}
+    assert found("q=Editor") == {ed.pk}
+    assert found("state=active") == {olga.pk, ada.pk}
+    assert found("state=barred") == {ed.pk}
+    assert found("state=deleted") == {vera.pk}
