@@ -1,4 +1,4 @@
-# Dependencies are installed aside, so that neither pip's cache nor the lock file is in the image.
+# Dependencies are installed aside, so that what pip leaves behind is not in the image.
 FROM python:3.13-slim AS dependencies
 RUN python -m venv /venv
 COPY requirements.txt /

@@ -1,0 +1,175 @@
+"""`manage.py demo`: believable, the same every time, safe to repeat, and never a back door."""
+
+from collections.abc import Callable
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from django.db.models import Count
+from django.db.utils import DatabaseError
+from pytest_django.fixtures import Settings
+
+from splits.management.demo_data import JOURNEYS, PEOPLE
+from splits.models import Debt, Expense, Payer, Settlement, Split, SplitType
+from tests.conftest import Api
+from tests.users.logins import try_to_log_in
+from trips.models import Member, Trip
+from users.models import Role, User
+
+DEMO_PASSWORD = "four-green-suitcases"
+
+
+@pytest.fixture
+def demo(db: None, settings: Settings) -> Callable[..., str]:
+    """`demo(scale=2)` runs the command as in development, and gives what it says."""
+    settings.DEBUG = True
+
+    def run(**options: Any) -> str:
+        said = StringIO()
+        call_command("demo", stdout=said, **options)
+        return said.getvalue()
+
+    return run
+
+
+def books() -> dict[str, list[Any]]:
+    """All that was loaded, without identifiers and without what the clock says."""
+    return {
+        "people": list(User.objects.order_by("email").values_list("email", "name", "role")),
+        "trips": list(Trip.objects.order_by("code").values_list("code", "title", "created_at")),
+        "members": list(
+            Member.objects.order_by("trip__code", "user__email").values_list(
+                "trip__code", "user__email", "role", "paid_minor", "share_minor", "sent_minor"
+            )
+        ),
+        "splits": list(
+            Split.objects.order_by(
+                "expense__trip__code", "expense__number", "participant__email"
+            ).values_list("expense__description", "participant__email", "amount_minor")
+        ),
+        "settlements": list(
+            Settlement.objects.order_by("amount_minor", "sender__email").values_list(
+                "sender__email", "receiver__email", "amount_minor", "credit_minor"
+            )
+        ),
+    }
+
+
+def assert_right(trips: int) -> None:
+    said = StringIO()
+    call_command("audit_ledger", stdout=said)
+    assert said.getvalue() == f"{trips} trips, no difference.\n"
+
+
+def test_the_books_are_right_and_hold_something_of_everything(demo: Callable[..., str]) -> None:
+    demo()
+    assert_right(trips=len(JOURNEYS))
+    assert Expense.objects.count() >= 100
+    assert set(Expense.objects.values_list("split_type", flat=True)) == set(SplitType.values)
+    assert {"EUR", "JPY", "USD", "KWD"} <= set(Trip.objects.values_list("currency", flat=True))
+    assert Expense.objects.exclude(exchange_rate=None).exists()
+    several = Payer.objects.values("expense").annotate(people=Count("pk")).filter(people__gt=1)
+    assert several.count() >= 5
+    assert Debt.objects.filter(open_minor=0).exists()
+    assert Settlement.objects.with_credit().exists()
+    assert Settlement.objects.filter(split__isnull=False).exists()
+    assert set(Member.objects.values_list("role", flat=True)) == {"OWNER", "EDITOR", "VIEWER"}
+    for journey in JOURNEYS:
+        trip = Trip.objects.get(title=journey.title)
+        assert trip.members.unsettled().exists() is not journey.settled_up
+        assert Debt.objects.open().filter(trip=trip).exists() is not journey.settled_up
+
+
+def test_everybody_can_log_in_and_see_what_they_owe(demo: Callable[..., str], api: Api) -> None:
+    said = demo()
+    assert DEMO_PASSWORD in said
+    for person in PEOPLE:
+        email = f"{person.key}@example.com"
+        [line] = [line for line in said.splitlines() if f" {email} " in line]
+        assert ("ADMIN" in line) is person.is_admin
+        assert try_to_log_in(email, DEMO_PASSWORD).status_code == 200
+        user = User.objects.get(email=email)
+        assert (user.role == Role.ADMIN) is person.is_admin
+        assert api(user).get(f"/api/users/{user.pk}/total-debt").status_code == 200
+        assert api(user).get("/api/trips").json()["total"] >= 1
+
+
+def test_a_second_run_changes_nothing_but_brings_back_what_is_gone(
+    demo: Callable[..., str], django_assert_max_num_queries: Any
+) -> None:
+    first = demo()
+    before = books()
+    with django_assert_max_num_queries(8):
+        assert demo() == first
+    assert books() == before
+    kept, gone = Trip.objects.order_by("code")[:2]
+    kept.change(title="Mine now")
+    gone.remove()
+    demo()
+    assert Trip.objects.count() == len(JOURNEYS)
+    assert Trip.objects.filter(title="Mine now").count() == 1
+    assert Trip.objects.filter(code=gone.code, title=gone.title).exists()
+
+
+def test_it_is_the_same_every_time(demo: Callable[..., str]) -> None:
+    demo()
+    first = books()
+    for trip in Trip.objects.all():
+        trip.remove()
+    User.objects.all().delete()
+    demo()
+    assert books() == first
+
+
+def test_a_run_that_broke_off_can_be_repeated(
+    demo: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = Expense.record
+    recorded = []
+
+    def break_off(*args: Any, **kwargs: Any) -> Expense:
+        recorded.append(args)
+        if len(recorded) == 30:
+            raise DatabaseError("pulled the plug")
+        return record(*args, **kwargs)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Expense, "record", break_off)
+        with pytest.raises(DatabaseError, match="pulled the plug"):
+            demo()
+    assert_right(trips=1)
+    demo()
+    assert_right(trips=len(JOURNEYS))
+
+
+def test_scale_adds_copies_with_numbered_names(demo: Callable[..., str]) -> None:
+    demo()
+    demo(scale=2)
+    assert_right(trips=2 * len(JOURNEYS))
+    assert User.objects.count() == 2 * len(PEOPLE)
+    first, second = (User.objects.get(email=f"{key}@example.com") for key in ("olga", "olga2"))
+    assert second.name == f"{first.name} 2"
+    assert [f"{title} 2" for title in first.memberships.values_list("trip__title", flat=True)] == [
+        *second.memberships.values_list("trip__title", flat=True)
+    ]
+    assert second.splits.count() == first.splits.count() > 0
+
+
+@pytest.mark.parametrize("scale", [0, -1, 1001])
+def test_a_scale_out_of_range_is_refused(demo: Callable[..., str], scale: int) -> None:
+    with pytest.raises(CommandError, match="--scale must be from 1 to 1000"):
+        demo(scale=scale)
+    assert not User.objects.exists()
+
+
+def test_production_refuses_accounts_with_a_known_password(
+    demo: Callable[..., str], settings: Settings
+) -> None:
+    settings.DEBUG = False
+    with pytest.raises(CommandError, match="known password"):
+        demo()
+    assert not User.objects.exists()
+    demo(force=True)
+    assert_right(trips=len(JOURNEYS))
