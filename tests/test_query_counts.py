@@ -1,0 +1,171 @@
+"""Reading costs a constant number of queries, however many rows there are."""
+
+from collections.abc import Callable
+from datetime import date, timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from splits.models import Debt, Rate, Settlement
+from tests.conftest import Api
+from tests.factories import TripFactory, UserFactory, join, spend
+from tests.trips.access import endpoints
+from trips.models import Trip
+from trips.roles import TripRole
+from users.models import User
+
+SMALL, LARGE = 10, 200
+
+#: Queries of each GET. The first of those that need a log-in finds the session with its user.
+QUERIES = {
+    "/api/users/me": 1,
+    "/api/users/email/{email}": 2,
+    "/api/users/{user_id}": 2,
+    "/api/users/{user_id}/pending-debts": 3,
+    "/api/users/{user_id}/total-debt": 3,
+    "/api/expenses/users/{user_id}/pending-debts": 3,
+    "/api/expenses/users/{user_id}/total-debt": 3,
+    "/api/trips": 3,
+    "/api/trips/my-trips": 3,
+    "/api/trips/code/{code}": 2,
+    "/api/trips/{trip_id}": 3,
+    "/api/trips/{trip_id}/members": 3,
+    "/api/trips/{trip_id}/members/{user_id}": 2,
+    "/api/trips/{trip_id}/expenses": 6,
+    "/api/trips/{trip_id}/expenses/{expense_id}": 4,
+    "/api/trips/{trip_id}/settlements": 4,
+    "/api/trips/{trip_id}/settlements/{settlement_id}": 2,
+    "/api/trips/{trip_id}/balances": 3,
+    "/api/trips/{trip_id}/balances/{user_id}": 7,
+    "/api/trips/{trip_id}/settle-up": 3,
+    "/api/expenses/{expense_id}/splits": 3,
+    "/api/expenses/{expense_id}/splits/{split_id}": 2,
+    "/api/health": 0,
+    "/api/health/ready": 1,
+    "/api/schema": 0,
+    "/api/docs": 0,
+    "/api/session/login": 0,
+}
+#: Those whose rows there are many of.
+LISTS = {
+    "/api/users/{user_id}/pending-debts",
+    "/api/expenses/users/{user_id}/pending-debts",
+    "/api/trips",
+    "/api/trips/my-trips",
+    "/api/trips/{trip_id}/members",
+    "/api/trips/{trip_id}/expenses",
+    "/api/trips/{trip_id}/settlements",
+    "/api/trips/{trip_id}/balances",
+    "/api/trips/{trip_id}/balances/{user_id}",
+    "/api/trips/{trip_id}/settle-up",
+    "/api/expenses/{expense_id}/splits",
+}
+
+
+@pytest.fixture(params=[SMALL, LARGE])
+def rows(request: pytest.FixtureRequest) -> int:
+    """How many there are of everything."""
+    return request.param
+
+
+@pytest.fixture
+def ids(rows: int, trip: Trip, olga: User, ed: User) -> dict[str, Any]:
+    """A trip with so many members, expenses, splits, settlements and open debts of Ed's."""
+    people = UserFactory.create_batch(rows)
+    for user in people:
+        join(trip, user)
+    whole = spend(trip, rows * 100, paid_by=olga, among=[ed, *people])
+    for at in range(rows):
+        day = date(2026, 5, 1) + timedelta(days=at % 30)
+        payers = {olga.pk: 600 + at, people[at].pk: 400}
+        spend(trip, 1000 + at, paid_by=olga, among=[ed, olga], put_in=payers, expense_date=day)
+        settlement = Settlement(trip=trip, sender=people[at], receiver=olga, amount_minor=5)
+        settlement.created_by = olga
+        settlement.record()
+        join(TripFactory(), olga, TripRole.OWNER)
+    return {
+        "user_id": olga.pk,
+        "email": ed.email,
+        "code": trip.code,
+        "trip_id": trip.pk,
+        "expense_id": whole.pk,
+        "split_id": whole.splits.get(participant=ed).pk,
+        "settlement_id": settlement.pk,
+    }
+
+
+def queries_of(call: Callable[[], Any]) -> tuple[int, Any]:
+    with CaptureQueriesContext(
+        connection,
+    ) as captured:
+        answer = call()
+    return len(captured), answer
+
+
+def test_every_get_costs_its_constant_at_10_and_at_200_rows(
+    api: Api, rows: int, ids: dict[str, Any], ed: User, olga: User
+) -> None:
+    counted = {}
+    for route in QUERIES:
+        # The debts are Ed's, everything else is read by Olga.
+        reader = ed if "debt" in route else olga
+        client = api(reader)
+        url = route.format(**ids | {"user_id": reader.pk}) + "?pageSize=100"
+        counted[route], response = queries_of(lambda c=client, u=url: c.get(u))
+        assert response.status_code == 200
+        if route in LISTS:
+            shown = response.json()
+            items = shown["items"] if isinstance(shown, dict) else shown
+            assert len(items) >= min(rows, 100), route
+    assert counted == QUERIES
+
+
+def test_every_get_of_the_url_map_is_counted() -> None:
+    served = {end.route for end in endpoints() if end.method == "GET"}
+    assert served == set(QUERIES)
+    assert set(QUERIES) >= LISTS
+
+
+@pytest.mark.parametrize("currencies", [["USD"], ["USD", "JPY", "KWD", "GBP", "CHF", "SEK", "NOK"]])
+def test_the_total_debt_costs_the_same_in_one_foreign_currency_and_in_many(
+    api: Api, olga: User, ed: User, currencies: list[str]
+) -> None:
+    for currency in currencies:
+        Rate.objects.create(currency=currency, per_euro=2, day=date(2026, 5, 14))
+        trip = TripFactory(currency=currency)
+        join(trip, olga, TripRole.OWNER)
+        join(trip, ed)
+        spend(trip, 100_000, paid_by=olga, among=[ed])
+    client = api(ed)
+    counted, response = queries_of(lambda: client.get(f"/api/users/{ed.pk}/total-debt"))
+    assert response.json() > 0
+    assert counted == QUERIES["/api/users/{user_id}/total-debt"] + 1
+
+
+def test_paying_costs_the_same_with_10_and_with_60_debts(
+    api: Api, trip: Trip, olga: User, ed: User, vera: User
+) -> None:
+    """Each round starts with debts of Ed's to Vera, and none is left after it."""
+    client = api(olga)
+    settlements = f"/api/trips/{trip.pk}/settlements"
+    rounds = []
+    for debts in (SMALL, 60):
+        expenses = [spend(trip, 1000, paid_by=vera, among=[ed]) for _debt in range(debts)]
+        split = f"/api/expenses/{expenses[0].pk}/splits/{expenses[0].splits.get().pk}"
+        body = {"fromUserId": ed.pk, "toUserId": vera.pk, "amount": 10 * debts}
+        calls = {
+            "pay": lambda at=split: client.put(f"{at}/pay"),
+            "unpay": lambda at=split: client.put(f"{at}/unpay"),
+            "settle": lambda sent=body: client.post(settlements, sent),
+            "unsettle": lambda: client.delete(f"{settlements}/{trip.settlements.last().pk}"),
+            "settle again": lambda sent=body: client.post(settlements, sent),
+        }
+        counted = {}
+        for name, act in calls.items():
+            counted[name], response = queries_of(act)
+            assert response.status_code in {200, 201, 204}
+        rounds.append(counted)
+        assert not Debt.objects.open().exists()
+    assert rounds[0] == rounds[1]

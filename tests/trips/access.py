@@ -1,0 +1,275 @@
+"""Every endpoint with who may use it, and a trip to try it in.
+
+For what happens inside a trip a row names the capability, and `trips.roles` says the rest; for
+everything else it names the status for every caller.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.apps import apps
+from django.urls import URLResolver
+
+from splits.models import Expense, Settlement
+from splits.models.balances import Plan
+from tests.factories import PASSWORD, UserFactory, join, spend
+from tests.trips.bodies import lisbon
+from tripcompanion.urls import API
+from trips.models import Trip
+from trips.roles import TABLE, Can, Reach, TripRole
+from users.models import Session, User
+from users.tokens import token_pair
+
+MEMBERS = {"owner": TripRole.OWNER, "editor": TripRole.EDITOR, "viewer": TripRole.VIEWER}
+CALLERS = (*MEMBERS, "stranger", "anonymous", "admin")
+
+Statuses = Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """One method of one route of the URL map, and what serves it."""
+
+    method: str
+    route: str
+    view: Any
+    action: str | None
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.route}"
+
+
+def endpoints(patterns: list[Any] = API, prefix: str = "/api/") -> Iterator[Endpoint]:
+    """Everything under `/api/`; HEAD goes with GET."""
+    for pattern in patterns:
+        route = prefix + re.sub(r"<\w+:(\w+)>", r"{\1}", str(pattern.pattern))
+        if isinstance(pattern, URLResolver):
+            yield from endpoints(pattern.url_patterns, route)
+            continue
+        view = getattr(pattern.callback, "cls", None) or pattern.callback.view_class
+        actions = getattr(pattern.callback, "actions", None) or {
+            name: None for name in view.http_method_names if hasattr(view, name)
+        }
+        for method, action in actions.items():
+            if method not in {"head", "options"}:
+                yield Endpoint(method.upper(), route, view, action)
+
+
+class Scene:
+    """Olga's, Ed's and Vera's trip as one caller finds it, with what a route needs in it.
+
+    The expense or settlement is between two people, of whom `holder` recorded and paid it: the
+    caller and another member if it is to be the caller's `own`, else two others.
+    """
+
+    def __init__(self, trip: Trip, caller: User | None, own: bool) -> None:
+        self.trip, self.caller = trip, caller
+        present = [member.user for member in trip.members.present().select_related("user")]
+        others = [user for user in present if user != caller]
+        self.holder, self.partner = (caller, others[0]) if own else others[:2]
+        self.someone = caller if own else self.partner
+
+    def ids(self, route: str) -> dict[str, Any]:
+        """What stands for the placeholders of `route`; makes the rows."""
+        names = re.findall(r"{(\w+)}", route)
+        ids: dict[str, Any] = {
+            "trip_id": self.trip.pk,
+            "code": self.trip.code,
+            "email": self.partner.email,
+            "user_id": self.partner.pk if "trip_id" in names else self.someone.pk,
+        }
+        if "expense_id" in names or route.endswith("settle-up"):
+            self.expense = self._expense()
+            ids["expense_id"] = self.expense.pk
+        if "split_id" in names:
+            ids["split_id"] = self.expense.splits.get(participant=self.partner).pk
+        elif "expense_id" in names and route.endswith("/splits"):
+            # What no split covers can be given to somebody.
+            self.expense.remove_split(self.expense.splits.get(participant=self.holder))
+        if "settlement_id" in names:
+            ids["settlement_id"] = self._settlement().pk
+        if route.endswith("/leave"):
+            join(self.trip, UserFactory(), TripRole.OWNER)
+        return {name: ids[name] for name in names}
+
+    def _expense(self) -> Expense:
+        among = [self.holder, self.partner]
+        return spend(self.trip, 2000, paid_by=self.holder, among=among)
+
+    def _settlement(self) -> Settlement:
+        settlement = Settlement(
+            trip=self.trip, sender=self.holder, receiver=self.partner, amount_minor=500
+        )
+        settlement.created_by = self.holder
+        settlement.record()
+        return settlement
+
+    # -- Bodies ---------------------------------------------------------------------------------
+
+    def trip_body(self) -> dict[str, Any]:
+        return lisbon()
+
+    def account(self) -> dict[str, Any]:
+        return {"name": "Nina New", "email": "nina@example.com", "password": PASSWORD}
+
+    def log_in(self) -> dict[str, Any]:
+        return {"email": self.partner.email, "password": PASSWORD}
+
+    def refresh_token(self) -> dict[str, Any]:
+        return {"refreshToken": token_pair(Session.start(self.partner)).refresh_token}
+
+    def trip_code(self) -> dict[str, Any]:
+        return {"tripCode": self.trip.code}
+
+    def new_member(self) -> dict[str, Any]:
+        return {"userId": UserFactory().pk}
+
+    def expense_body(self) -> dict[str, Any]:
+        return {
+            "description": "Tarts", "amount": 12.5, "expenseDate": "2026-05-15",
+            "splitType": "EQUAL", "paidByUserId": self.holder.pk,
+            "participantUserIds": [self.holder.pk, self.partner.pk],
+        }  # fmt: skip
+
+    def split_body(self) -> dict[str, Any]:
+        return {"participantUserId": self.holder.pk, "amount": 5}
+
+    def settlement_body(self) -> dict[str, Any]:
+        return {"fromUserId": self.holder.pk, "toUserId": self.partner.pk, "amount": 5}
+
+    def plan_tag(self) -> dict[str, Any]:
+        return {"tag": Plan(self.trip).tag}
+
+
+def no_body(_scene: Scene) -> None:
+    """Nothing is sent."""
+
+
+def just(**body: Any) -> Callable[[Scene], dict[str, Any]]:
+    """The same body in every scene."""
+    return lambda _scene: body
+
+
+@dataclass(frozen=True)
+class Row:
+    """Who may use an endpoint: `can` inside a trip, else `statuses` (and `own`, of oneself)."""
+
+    method: str
+    route: str
+    success: int = 200
+    can: Can | None = None
+    body: Callable[[Scene], dict[str, Any] | None] = no_body
+    statuses: Statuses | None = None
+    own: Statuses | None = None
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.route}"
+
+    def has_own(self, caller: str) -> bool:
+        """Whether it matters for this caller if the thing is their own."""
+        if self.can is None:
+            return self.own is not None and caller != "anonymous"
+        return caller in MEMBERS and Reach.OWN in TABLE[self.can].values()
+
+    def expected(self, caller: str, own: bool) -> int:
+        """The status that this caller must get."""
+        if self.can is None:
+            return (self.own if own else self.statuses)[caller]
+        if self.statuses and caller in self.statuses:
+            return self.statuses[caller]
+        if caller not in {*MEMBERS, "admin"}:
+            return {"stranger": 404, "anonymous": 401}[caller]
+        reach = TABLE[self.can][MEMBERS.get(caller, TripRole.OWNER)]
+        return self.success if reach is Reach.ANY or (reach is Reach.OWN and own) else 403
+
+
+def everybody(status: int, **others: int) -> Statuses:
+    return dict.fromkeys(CALLERS, status) | others
+
+
+USER = everybody(200, anonymous=401)
+ADMIN = everybody(403, anonymous=401, admin=200)
+TRIP = "/api/trips/{trip_id}"
+MEMBER = TRIP + "/members/{user_id}"
+EXPENSE, SETTLEMENT = TRIP + "/expenses/{expense_id}", TRIP + "/settlements/{settlement_id}"
+SPLITS = "/api/expenses/{expense_id}/splits"
+SPLIT = SPLITS + "/{split_id}"
+ACCOUNT = "/api/users/{user_id}"
+
+ROWS = [
+    Row("POST", "/api/users/register", body=Scene.account, statuses=everybody(201)),
+    Row("POST", "/api/users/login", body=Scene.log_in, statuses=everybody(200)),
+    Row("POST", "/api/users/token/refresh", body=Scene.refresh_token, statuses=everybody(200)),
+    Row("POST", "/api/users/logout", body=Scene.refresh_token, statuses=everybody(204)),
+    Row("GET", "/api/users/me", statuses=USER),
+    Row("GET", "/api/users/email/{email}", statuses=USER),
+    Row("GET", ACCOUNT, statuses=USER, own=USER),
+    Row("PUT", ACCOUNT, body=Scene.account, statuses=ADMIN, own=USER),
+    Row("PUT", ACCOUNT + "/profile", body=just(currency="JPY"), statuses=ADMIN, own=USER),
+    Row("DELETE", ACCOUNT, statuses=everybody(403, anonymous=401, admin=204),
+        own=everybody(403, admin=409)),
+    Row("GET", ACCOUNT + "/pending-debts", statuses=ADMIN, own=USER),
+    Row("GET", ACCOUNT + "/total-debt", statuses=ADMIN, own=USER),
+    Row("GET", "/api/expenses/users/{user_id}/pending-debts", statuses=ADMIN, own=USER),
+    Row("GET", "/api/expenses/users/{user_id}/total-debt", statuses=ADMIN, own=USER),
+    Row("GET", "/api/trips", statuses=USER),
+    Row("POST", "/api/trips", body=Scene.trip_body, statuses=everybody(201, anonymous=401)),
+    Row("GET", "/api/trips/my-trips", statuses=USER),
+    Row("GET", "/api/trips/code/{code}", statuses=USER),
+    Row("POST", "/api/trips/join", body=Scene.trip_code,
+        statuses=everybody(409, stranger=201, anonymous=401, admin=201)),
+    Row("GET", TRIP, can=Can.READ),
+    Row("PUT", TRIP, can=Can.MANAGE_TRIP, body=Scene.trip_body),
+    Row("PATCH", TRIP, can=Can.MANAGE_TRIP, body=just(title="Porto")),
+    Row("DELETE", TRIP, 204, Can.MANAGE_TRIP),
+    Row("POST", TRIP + "/code", can=Can.MANAGE_TRIP),
+    Row("GET", TRIP + "/members", can=Can.READ),
+    Row("POST", TRIP + "/members", 201, Can.ADD_MEMBERS, Scene.new_member),
+    Row("POST", TRIP + "/members/leave", 204, Can.LEAVE, statuses={"admin": 404}),
+    Row("GET", MEMBER, can=Can.READ),
+    Row("DELETE", MEMBER, 204, Can.MANAGE_MEMBERS),
+    Row("PUT", MEMBER + "/role", can=Can.MANAGE_MEMBERS, body=just(role="EDITOR")),
+    Row("GET", TRIP + "/expenses", can=Can.READ),
+    Row("POST", TRIP + "/expenses", 201, Can.RECORD, Scene.expense_body),
+    Row("POST", TRIP + "/expenses/preview", 200, Can.RECORD, Scene.expense_body),
+    Row("GET", EXPENSE, can=Can.READ),
+    Row("PUT", EXPENSE, can=Can.CHANGE_EXPENSES, body=Scene.expense_body),
+    Row("PATCH", EXPENSE, can=Can.CHANGE_EXPENSES, body=just(notes="Nice.")),
+    Row("DELETE", EXPENSE, 204, Can.CHANGE_EXPENSES),
+    Row("GET", TRIP + "/settlements", can=Can.READ),
+    Row("POST", TRIP + "/settlements", 201, Can.SETTLE, Scene.settlement_body),
+    Row("GET", SETTLEMENT, can=Can.READ),
+    Row("DELETE", SETTLEMENT, 204, Can.DELETE_SETTLEMENTS),
+    Row("GET", TRIP + "/balances", can=Can.READ),
+    Row("GET", TRIP + "/balances/{user_id}", can=Can.READ),
+    Row("GET", TRIP + "/settle-up", can=Can.READ),
+    Row("POST", TRIP + "/settle-up", 201, Can.SETTLE, Scene.plan_tag),
+    Row("GET", SPLITS, can=Can.READ),
+    Row("POST", SPLITS, 201, Can.RECORD, Scene.split_body),
+    Row("GET", SPLIT, can=Can.READ),
+    Row("DELETE", SPLIT, 204, Can.DELETE_SPLITS),
+    Row("PUT", SPLIT + "/pay", can=Can.SETTLE),
+    Row("PUT", SPLIT + "/unpay", can=Can.SETTLE),
+    Row("GET", "/api/health", statuses=everybody(200)),
+    Row("GET", "/api/health/ready", statuses=everybody(200)),
+    Row("GET", "/api/schema", statuses=everybody(200)),
+    Row("GET", "/api/docs", statuses=everybody(200)),
+    Row("GET", "/api/session/login", statuses=everybody(200)),
+    Row("POST", "/api/session/login", statuses=everybody(200)),
+    Row("POST", "/api/session/logout", statuses=everybody(200)),
+]  # fmt: skip
+
+
+def call(client: Any, method: str, url: str, body: Mapping[str, Any] | None) -> Any:
+    """Send the request, as JSON."""
+    return getattr(client, method.lower())(url, body)
+
+
+def everything_stored() -> dict[str, list[dict[str, Any]]]:
+    """All rows of all tables."""
+    return {
+        model._meta.label: list(model._default_manager.order_by("pk").values())
+        for model in apps.get_models()
+    }

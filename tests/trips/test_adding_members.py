@@ -1,0 +1,177 @@
+"""Adding members, by id or by e-mail, and reading who is there."""
+
+from typing import Any
+
+import pytest
+from rest_framework.response import Response
+
+from tests.conftest import Api
+from tests.factories import UserFactory, join
+from trips.models import Trip
+from trips.roles import TripRole
+from users.models import User
+
+
+def add(api: Api, caller: User, trip: Trip, **body: Any) -> Response:
+    return api(caller).post(f"/api/trips/{trip.pk}/members", body)
+
+
+@pytest.fixture(params=["userId", "userId as text", "email", "email in capitals"])
+def named(request: pytest.FixtureRequest, sam: User) -> dict[str, Any]:
+    """Sam, as a body may name him."""
+    return {
+        "userId": {"userId": sam.pk},
+        "userId as text": {"userId": str(sam.pk)},
+        "email": {"email": "sam@example.com"},
+        "email in capitals": {"email": " SAM@Example.com "},
+    }[request.param]
+
+
+def test_a_member_is_added_as_viewer_unless_the_body_says_more(
+    api: Api, trip: Trip, olga: User, sam: User, named: dict[str, Any]
+) -> None:
+    response = add(api, olga, trip, **named)
+    member = response.json()
+    assert response.status_code == 201
+    assert response["Location"] == f"/api/trips/{trip.pk}/members/{sam.pk}"
+    assert set(member) == {"id", "tripId", "user", "role", "joinedAt"}
+    assert (member["tripId"], member["role"]) == (trip.pk, "VIEWER")
+    assert member["user"] == {
+        "id": sam.pk,
+        "name": "Sam Stranger",
+        "email": "sam@example.com",
+        "profilePicture": None,
+    }
+    assert member["joinedAt"].endswith("Z")
+    assert api(sam).get(response["Location"]).json() == member
+
+
+def test_the_new_member_sees_the_trip_at_once(api: Api, trip: Trip, olga: User, sam: User) -> None:
+    client = api(sam)
+    assert client.get(f"/api/trips/{trip.pk}").status_code == 404
+    add(api, olga, trip, userId=sam.pk, role="EDITOR")
+    assert client.get(f"/api/trips/{trip.pk}").json()["currentUserRole"] == "EDITOR"
+    assert client.get("/api/trips").json()["total"] == 1
+
+
+@pytest.mark.parametrize("granted", list(TripRole))
+@pytest.mark.parametrize("caller", ["olga", "ed", "vera", "ada"])
+def test_nobody_gives_a_role_above_their_own(
+    api: Api, trip: Trip, sam: User, request: pytest.FixtureRequest, caller: str, granted: str
+) -> None:
+    allowed = {"olga": "OWNER EDITOR VIEWER", "ada": "OWNER EDITOR VIEWER", "ed": "EDITOR VIEWER"}
+    response = add(api, request.getfixturevalue(caller), trip, userId=sam.pk, role=granted)
+    if granted in allowed.get(caller, "").split():
+        assert response.status_code == 201
+        assert response.json()["role"] == granted
+    else:
+        assert (response.status_code, response.json()["code"]) == (403, "forbidden")
+        assert not trip.members.filter(user=sam).exists()
+
+
+def test_nobody_is_added_twice(
+    api: Api, trip: Trip, olga: User, sam: User, named: dict[str, Any]
+) -> None:
+    first = add(api, olga, trip, **named).json()
+    response = add(api, olga, trip, **named, role="OWNER")
+    assert (response.status_code, response.json()["code"]) == (409, "already_member")
+    assert api(olga).get(f"/api/trips/{trip.pk}/members/{sam.pk}").json() == first
+
+
+def test_an_owner_cannot_add_themselves(api: Api, trip: Trip, olga: User) -> None:
+    response = add(api, olga, trip, userId=olga.pk)
+    assert (response.status_code, response.json()["code"]) == (409, "already_member")
+    assert trip.members.get(user=olga).role == TripRole.OWNER
+
+
+def test_an_unknown_user_is_the_same_404_by_id_and_by_email(
+    api: Api, trip: Trip, olga: User, ada: User
+) -> None:
+    deleted = UserFactory(email="gone@example.com")
+    api(ada).delete(f"/api/users/{deleted.pk}")
+    answers = [
+        add(api, olga, trip, userId=10**15),
+        add(api, olga, trip, userId=2**63 - 1),
+        add(api, olga, trip, userId=deleted.pk),
+        add(api, olga, trip, email="nobody@example.com"),
+        add(api, olga, trip, email="gone@example.com"),
+        add(api, olga, trip, email="no address"),
+        add(api, olga, trip, email="o\u212aga@example.com"),
+    ]
+    for response in answers:
+        assert (response.status_code, response.json()["code"]) == (404, "user_not_found")
+    assert len({response.content for response in answers}) == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({}, "userId"), ({"userId": 1, "email": "sam@example.com"}, "userId"),
+        ({"role": "EDITOR"}, "userId"), ({"userId": None}, "userId"), ({"userId": 0}, "userId"),
+        ({"userId": -1}, "userId"), ({"userId": 1.5}, "userId"), ({"userId": 1.0}, "userId"),
+        ({"userId": True}, "userId"), ({"userId": "one"}, "userId"), ({"userId": ""}, "userId"),
+        ({"userId": "1.0"}, "userId"), ({"userId": " 1 "}, "userId"), ({"userId": "٣"}, "userId"),
+        ({"userId": 2**63}, "userId"), ({"userId": "9" * 40}, "userId"),
+        ({"userId": [1]}, "userId"), ({"userId": {"id": 1}}, "userId"),
+        ({"email": None}, "email"), ({"email": ""}, "email"),
+        ({"email": 5}, "email"), ({"email": ["sam@example.com"]}, "email"),
+        ({"email": "x" * 255}, "email"), ({"userId": 1, "role": "owner"}, "role"),
+        ({"userId": 1, "role": "ADMIN"}, "role"), ({"userId": 1, "role": ""}, "role"),
+        ({"userId": 1, "role": None}, "role"), ({"userId": 1, "role": 1}, "role"),
+        ({"userId": 1, "role": ["VIEWER"]}, "role"),
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_a_wrong_body_is_refused_on_its_field(
+    api: Api, trip: Trip, olga: User, body: dict[str, Any], field: str
+) -> None:
+    response = add(api, olga, trip, **body)
+    assert (response.status_code, response.json()["code"]) == (400, "invalid")
+    assert list(response.json()["errors"]) == [field]
+    assert trip.members.count() == 3
+
+
+def test_what_a_body_does_not_define_is_ignored(
+    api: Api, trip: Trip, olga: User, sam: User
+) -> None:
+    extras = {"id": 4711, "tripId": 4711, "joinedAt": "2000-01-01T00:00:00Z", "paidMinor": 5}
+    member = add(api, olga, trip, userId=sam.pk, **extras).json()
+    assert member["tripId"] == trip.pk
+    assert member["id"] != 4711
+    assert member["joinedAt"] > "2001"
+    assert trip.members.get(user=sam).paid_minor == 0
+
+
+def test_the_list_is_a_complete_array_in_the_order_of_joining(
+    api: Api, trip: Trip, vera: User
+) -> None:
+    others = [UserFactory() for _other in range(120)]
+    for user in others:
+        join(trip, user)
+    response = api(vera).get(f"/api/trips/{trip.pk}/members?page=2&pageSize=1")
+    members = response.json()
+    assert response.status_code == 200
+    assert len(members) == 123
+    assert [member["user"]["name"] for member in members[:3]] == [
+        "Olga Owner",
+        "Ed Editor",
+        "Vera Viewer",
+    ]
+    assert [member["user"]["id"] for member in members[3:]] == [user.pk for user in others]
+
+
+def test_a_member_is_read_by_the_id_of_the_user(api: Api, trip: Trip, vera: User, ed: User) -> None:
+    client = api(vera)
+    listed = client.get(f"/api/trips/{trip.pk}/members").json()
+    read = client.get(f"/api/trips/{trip.pk}/members/{ed.pk}").json()
+    assert read in listed
+    assert (read["user"]["id"], read["role"]) == (ed.pk, "EDITOR")
+
+
+def test_who_is_no_member_is_404_whether_or_not_they_exist(
+    api: Api, trip: Trip, olga: User, sam: User
+) -> None:
+    client = api(olga)
+    answers = [client.get(f"/api/trips/{trip.pk}/members/{pk}") for pk in (sam.pk, 10**15)]
+    assert [response.status_code for response in answers] == [404, 404]
+    assert answers[0].content == answers[1].content

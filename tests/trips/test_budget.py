@@ -1,0 +1,143 @@
+"""The budget: positive or none, exact, in the decimals of the trip's currency; the currency."""
+
+import json
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from rest_framework.response import Response
+
+from tests.conftest import Api
+from tests.factories import spend
+from tests.trips.bodies import lisbon
+from trips.models import Trip
+from users.models import User
+
+
+def exact(response: Response) -> Any:
+    """The body, with numbers as they stand in it."""
+    return json.loads(response.content, parse_float=Decimal)
+
+
+@pytest.mark.parametrize(
+    ("currency", "entered", "kept"),
+    [
+        ("EUR", 1200, "1200"), ("EUR", 0.01, "0.01"), ("EUR", 33.333, "33.33"),
+        ("EUR", 33.335, "33.34"), ("EUR", 33.345, "33.35"), ("EUR", 0.005, "0.01"),
+        ("EUR", "33.335", "33.34"), ("EUR", "1e3", "1000"), ("EUR", 0.1 + 0.2, "0.3"),
+        ("EUR", 10**12, "1000000000000"), ("EUR", "999999999999.99", "999999999999.99"),
+        ("EUR", 999999999999.99, "999999999999.99"), ("EUR", 1e12, "1000000000000"),
+        ("JPY", 1200, "1200"), ("JPY", 1200.4, "1200"), ("JPY", 1200.5, "1201"),
+        ("JPY", 0.5, "1"), ("KWD", 1.234, "1.234"), ("KWD", 1.2345, "1.235"),
+        ("KWD", 0.0005, "0.001"), ("CLF", 1.23456, "1.2346"),
+    ],
+)  # fmt: skip
+def test_a_budget_is_rounded_half_up_to_the_decimals_of_the_currency(
+    api: Api, olga: User, currency: str, entered: Any, kept: str
+) -> None:
+    client = api(olga)
+    made = client.post("/api/trips", lisbon(currency=currency, budget=entered))
+    assert made.status_code == 201
+    assert exact(made)["budget"] == Decimal(kept)
+    assert exact(client.get(made["Location"]))["budget"] == Decimal(kept)
+    assert exact(client.get("/api/trips"))["items"][0]["budget"] == Decimal(kept)
+
+
+def test_a_budget_never_shows_more_decimals_than_the_currency_has(api: Api, olga: User) -> None:
+    client = api(olga)
+    for currency, digits in (("EUR", b"1200.50,"), ("JPY", b"1201,"), ("KWD", b"1200.500,")):
+        made = client.post("/api/trips", lisbon(currency=currency, budget=1200.5))
+        assert b'"budget":' + digits in made.content
+
+
+@pytest.mark.parametrize(
+    ("currency", "entered"),
+    [
+        ("EUR", 0), ("EUR", -0.0), ("EUR", -1), ("EUR", 0.004), ("JPY", 0.49), ("KWD", 0.0004),
+        ("EUR", "1000000000000.01"), ("EUR", 10**13), ("EUR", Decimal("1e400")), ("EUR", "1e400"),
+        ("EUR", "1e-400"), ("EUR", "NaN"), ("EUR", "Infinity"), ("EUR", "-Infinity"), ("EUR", ""),
+        ("EUR", " 5 "), ("EUR", "5,00"), ("EUR", "1_000"), ("EUR", "٥"), ("EUR", "0x10"),
+        ("EUR", "five"), ("EUR", True), ("EUR", False), ("EUR", [5]), ("EUR", {"amount": 5}),
+    ],
+    ids=lambda value: repr(value)[:24],
+)  # fmt: skip
+def test_what_is_no_positive_amount_is_refused_on_the_field(
+    api: Api, olga: User, currency: str, entered: Any
+) -> None:
+    response = api(olga).post("/api/trips", lisbon(currency=currency, budget=entered))
+    assert (response.status_code, response.json()["code"]) == (400, "invalid")
+    assert list(response.json()["errors"]) == ["budget"]
+    assert not Trip.objects.exists()
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "01", "1.", ".5", "+1"])
+def test_what_is_no_number_of_json_is_malformed(api: Api, olga: User, number: str) -> None:
+    body = json.dumps(lisbon(budget="HERE")).replace('"HERE"', number)
+    response = api(olga).post("/api/trips", body.encode(), content_type="application/json")
+    assert (response.status_code, response.json()["code"]) == (400, "malformed_json")
+
+
+def test_null_clears_the_budget(api: Api, trip: Trip, olga: User) -> None:
+    client = api(olga)
+    assert client.patch(f"/api/trips/{trip.pk}", {"budget": 500}).json()["budget"] == 500
+    assert client.patch(f"/api/trips/{trip.pk}", {"budget": None}).json()["budget"] is None
+
+
+@pytest.mark.parametrize(
+    ("currency", "kept"), [("JPY", "13"), ("KWD", "12.5"), ("USD", "12.5"), ("EUR", "12.5")]
+)
+def test_a_budget_follows_the_currency(
+    api: Api, trip: Trip, olga: User, currency: str, kept: str
+) -> None:
+    client = api(olga)
+    client.patch(f"/api/trips/{trip.pk}", {"budget": 12.5})
+    changed = exact(client.patch(f"/api/trips/{trip.pk}", {"currency": currency}))
+    assert (changed["currency"], changed["budget"]) == (currency, Decimal(kept))
+
+
+def test_a_budget_that_another_currency_rounds_to_nothing_is_refused(
+    api: Api, trip: Trip, olga: User
+) -> None:
+    client = api(olga)
+    client.patch(f"/api/trips/{trip.pk}", {"budget": 0.4})
+    response = client.patch(f"/api/trips/{trip.pk}", {"currency": "JPY"})
+    assert response.status_code == 400
+    assert list(response.json()["errors"]) == ["budget"]
+    assert client.get(f"/api/trips/{trip.pk}").json()["currency"] == "EUR"
+
+
+@pytest.mark.parametrize("method", ["put", "patch"])
+def test_the_currency_is_fixed_once_there_is_an_expense(
+    api: Api, trip: Trip, olga: User, method: str
+) -> None:
+    spend(trip, 1000, paid_by=olga, among=[olga])
+    client = api(olga)
+    before = client.get(f"/api/trips/{trip.pk}").json()
+    body = lisbon(title="Porto in June", currency="USD")
+    response = getattr(client, method)(f"/api/trips/{trip.pk}", body)
+    assert (response.status_code, response.json()["code"]) == (409, "currency_fixed")
+    assert "EUR" in response.json()["detail"]
+    assert client.get(f"/api/trips/{trip.pk}").json() == before
+
+
+@pytest.mark.parametrize("method", ["put", "patch"])
+@pytest.mark.parametrize("currency", [..., "EUR"])
+def test_everything_else_can_still_be_changed(
+    api: Api, trip: Trip, olga: User, method: str, currency: Any
+) -> None:
+    spend(trip, 1000, paid_by=olga, among=[olga])
+    body = lisbon(title="Porto in June", budget=800, currency=currency)
+    response = getattr(api(olga), method)(f"/api/trips/{trip.pk}", body)
+    assert response.status_code == 200
+    assert response.json()["title"] == "Porto in June"
+    assert response.json()["currency"] == "EUR"
+
+
+def test_the_currency_is_fixed_too_once_there_is_a_settlement(
+    api: Api, trip: Trip, olga: User, ed: User
+) -> None:
+    client = api(olga)
+    settlement = {"fromUserId": ed.pk, "toUserId": olga.pk, "amount": 5}
+    assert client.post(f"/api/trips/{trip.pk}/settlements", settlement).status_code == 201
+    response = client.patch(f"/api/trips/{trip.pk}", {"currency": "JPY"})
+    assert (response.status_code, response.json()["code"]) == (409, "currency_fixed")

@@ -1,0 +1,150 @@
+"""Reading, replacing, patching and deleting a trip."""
+
+from typing import Any
+
+import pytest
+
+from splits.models import Expense, Settlement, Split
+from tests.conftest import Api
+from tests.factories import TripFactory, join, spend
+from tests.trips.bodies import lisbon
+from trips.models import Member, Trip
+from trips.roles import TripRole
+from users.models import User
+
+WHOLE = lisbon(
+    title="Porto in June", destination="Porto", description="Wine.", imageUrl="https://a.example/p",
+    startDate="2026-06-01", endDate="2026-06-03", budget=250, currency="USD", joinRole="EDITOR",
+)  # fmt: skip
+
+
+def test_everybody_reads_the_whole_trip_with_their_own_role(
+    api: Api, trip: Trip, olga: User, ed: User, vera: User
+) -> None:
+    shown = {user: api(user).get(f"/api/trips/{trip.pk}").json() for user in (olga, ed, vera)}
+    roles = [body.pop("currentUserRole") for body in shown.values()]
+    assert roles == ["OWNER", "EDITOR", "VIEWER"]
+    assert shown[olga] == shown[ed] == shown[vera]
+    assert shown[vera]["tripCode"] == trip.code
+
+
+def test_an_administrator_reads_as_an_owner(api: Api, trip: Trip, ada: User) -> None:
+    assert api(ada).get(f"/api/trips/{trip.pk}").json()["currentUserRole"] == "OWNER"
+
+
+def test_members_stand_in_the_order_in_which_they_joined(
+    api: Api, trip: Trip, olga: User, sam: User
+) -> None:
+    join(trip, sam, TripRole.OWNER)
+    members = api(olga).get(f"/api/trips/{trip.pk}").json()["members"]
+    names = [member["user"]["name"] for member in members]
+    assert names == ["Olga Owner", "Ed Editor", "Vera Viewer", "Sam Stranger"]
+    assert members == api(olga).get(f"/api/trips/{trip.pk}/members").json()
+
+
+def test_put_replaces_every_field(api: Api, trip: Trip, olga: User) -> None:
+    client = api(olga)
+    response = client.put(f"/api/trips/{trip.pk}", WHOLE)
+    assert response.status_code == 200
+    assert {field: response.json()[field] for field in WHOLE} == WHOLE
+    assert client.get(f"/api/trips/{trip.pk}").json() == response.json()
+
+
+def test_put_gives_absent_optional_fields_their_default(api: Api, trip: Trip, olga: User) -> None:
+    client = api(olga)
+    client.put(f"/api/trips/{trip.pk}", WHOLE)
+    answer = client.put(f"/api/trips/{trip.pk}", lisbon()).json()
+    defaults = ("description", "imageUrl", "budget", "joinRole")
+    assert [answer[field] for field in defaults] == ["", None, None, "VIEWER"]
+    assert answer["title"] == "Lisbon in May"
+
+
+@pytest.mark.parametrize("field", ["title", "destination", "startDate", "endDate"])
+def test_put_requires_what_making_a_trip_requires(
+    api: Api, trip: Trip, olga: User, field: str
+) -> None:
+    response = api(olga).put(f"/api/trips/{trip.pk}", lisbon(**{field: ...}))
+    assert response.status_code == 400
+    assert list(response.json()["errors"]) == [field]
+
+
+@pytest.mark.parametrize(("field", "value"), WHOLE.items())
+def test_patch_changes_the_one_field_that_was_sent(
+    api: Api, trip: Trip, olga: User, field: str, value: Any
+) -> None:
+    client = api(olga)
+    client.put(f"/api/trips/{trip.pk}", lisbon(endDate="2026-07-01"))
+    if field == "endDate":
+        value = "2026-05-20"
+    before = client.get(f"/api/trips/{trip.pk}").json()
+    response = client.patch(f"/api/trips/{trip.pk}", {field: value})
+    after = response.json()
+    assert response.status_code == 200
+    assert after["updatedAt"] > before["updatedAt"]
+    assert after == before | {field: value, "updatedAt": after["updatedAt"]}
+    assert client.get(f"/api/trips/{trip.pk}").json() == after
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("title", ""), ("title", None), ("destination", "d" * 101), ("startDate", None),
+     ("joinRole", "OWNER"), ("budget", 0), ("currency", "EUX"), ("imageUrl", "data:,x")],
+)  # fmt: skip
+def test_patch_refuses_a_wrong_value_and_changes_nothing(
+    api: Api, trip: Trip, olga: User, field: str, value: Any
+) -> None:
+    client = api(olga)
+    before = client.get(f"/api/trips/{trip.pk}").json()
+    response = client.patch(f"/api/trips/{trip.pk}", {"description": "New.", field: value})
+    assert response.status_code == 400
+    assert list(response.json()["errors"]) == [field]
+    assert client.get(f"/api/trips/{trip.pk}").json() == before
+
+
+@pytest.mark.parametrize("method", ["put", "patch"])
+def test_what_a_body_does_not_define_changes_nothing(
+    api: Api, trip: Trip, olga: User, method: str
+) -> None:
+    extras = {
+        "id": 4711, "tripCode": "AAAAAAAA", "code": "AAAAAAAA", "currentUserRole": "VIEWER",
+        "members": [], "createdAt": "2000-01-01T00:00:00Z", "budget_minor": 5,
+    }  # fmt: skip
+    client = api(olga)
+    before = client.get(f"/api/trips/{trip.pk}").json()
+    after = getattr(client, method)(f"/api/trips/{trip.pk}", lisbon(**extras)).json()
+    kept = ("id", "tripCode", "currentUserRole", "members", "createdAt", "budget")
+    assert {field: after[field] for field in kept} == {field: before[field] for field in kept}
+
+
+def test_a_deleted_trip_is_gone_with_everything_in_it(
+    api: Api, trip: Trip, olga: User, ed: User
+) -> None:
+    expense = spend(trip, 1000, paid_by=olga, among=[olga, ed])
+    client = api(olga)
+    split = expense.splits.get(participant=ed)
+    client.put(f"/api/expenses/{expense.pk}/splits/{split.pk}/pay")
+    settlement = {"fromUserId": ed.pk, "toUserId": olga.pk, "amount": 5}
+    client.post(f"/api/trips/{trip.pk}/settlements", settlement)
+    response = client.delete(f"/api/trips/{trip.pk}")
+    assert (response.status_code, response.content) == (204, b"")
+    for path in ("", "/members", "/expenses", "/settlements", "/balances", "/settle-up"):
+        assert client.get(f"/api/trips/{trip.pk}{path}").status_code == 404
+    assert client.get(f"/api/expenses/{expense.pk}/splits").status_code == 404
+    assert client.delete(f"/api/trips/{trip.pk}").status_code == 404
+    for model in (Trip, Member, Expense, Split, Settlement):
+        assert not model.objects.exists()
+
+
+def test_a_deleted_trip_takes_its_debts_along(api: Api, trip: Trip, olga: User, ed: User) -> None:
+    spend(trip, 1000, paid_by=olga, among=[olga, ed])
+    api(olga).delete(f"/api/trips/{trip.pk}")
+    client = api(ed)
+    assert client.get(f"/api/users/{ed.pk}/pending-debts").json() == []
+    assert client.get(f"/api/users/{ed.pk}/total-debt").json() == 0
+
+
+def test_deleting_one_trip_leaves_the_others(api: Api, trip: Trip, olga: User) -> None:
+    other = TripFactory()
+    join(other, olga, TripRole.OWNER)
+    api(olga).delete(f"/api/trips/{trip.pk}")
+    assert api(olga).get(f"/api/trips/{other.pk}").status_code == 200

@@ -1,0 +1,172 @@
+"""Leaving and removing: with a balance of zero, never the last owner, and back again."""
+
+from typing import Any
+
+import pytest
+from rest_framework.response import Response
+
+from tests.conftest import Api
+from tests.factories import TripFactory, join, spend
+from trips.models import Trip
+from trips.roles import TripRole
+from users.models import User
+
+
+@pytest.fixture(params=["leaves", "is removed", "is removed by ADMIN"])
+def go(request: pytest.FixtureRequest, api: Api, olga: User, ada: User) -> Any:
+    """`go(trip, user)`: the user leaves or is removed."""
+
+    def leave(trip: Trip, user: User) -> Response:
+        return api(user).post(f"/api/trips/{trip.pk}/members/leave")
+
+    def removed_by(owner: User) -> Any:
+        return lambda trip, user: api(owner).delete(f"/api/trips/{trip.pk}/members/{user.pk}")
+
+    ways = {"leaves": leave, "is removed": removed_by(olga), "is removed by ADMIN": removed_by(ada)}
+    return ways[request.param]
+
+
+def assert_conflict(response: Response, code: str) -> None:
+    assert (response.status_code, response.json()["code"]) == (409, code)
+
+
+def test_who_goes_is_a_stranger_at_once(
+    api: Api, trip: Trip, olga: User, vera: User, go: Any
+) -> None:
+    client = api(vera)
+    expense = spend(trip, 500, paid_by=olga, among=[olga])
+    response = go(trip, vera)
+    assert (response.status_code, response.content) == (204, b"")
+    never = client.get(f"/api/trips/{10**15}")
+    for path in ("", "/members", "/expenses", f"/expenses/{expense.pk}", "/balances"):
+        gone = client.get(f"/api/trips/{trip.pk}{path}")
+        assert (gone.status_code, gone.content) == (404, never.content)
+    assert client.get(f"/api/expenses/{expense.pk}/splits").status_code == 404
+    assert client.get("/api/trips").json()["total"] == 0
+
+
+def test_who_goes_is_no_member_for_the_others_either(
+    api: Api, trip: Trip, olga: User, vera: User, go: Any
+) -> None:
+    go(trip, vera)
+    client = api(olga)
+    listed = client.get(f"/api/trips/{trip.pk}/members").json()
+    assert [member["user"]["name"] for member in listed] == ["Olga Owner", "Ed Editor"]
+    assert client.get(f"/api/trips/{trip.pk}").json()["members"] == listed
+    assert client.get(f"/api/trips/{trip.pk}/members/{vera.pk}").status_code == 404
+
+
+def test_nobody_goes_twice(api: Api, trip: Trip, olga: User, vera: User, go: Any) -> None:
+    assert go(trip, vera).status_code == 204
+    assert go(trip, vera).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("amount_minor", "who", "balance"),
+    [(2469, "vera", "-12.34"), (2468, "ed", "12.34"), (100000, "vera", "-500.00")],
+)
+def test_who_owes_or_is_owed_cannot_go_and_reads_how_much(
+    api: Api, trip: Trip, request: pytest.FixtureRequest, go: Any,
+    amount_minor: int, who: str, balance: str,
+) -> None:  # fmt: skip
+    ed, vera, olga = (request.getfixturevalue(name) for name in ("ed", "vera", "olga"))
+    payer = ed if who == "ed" else olga
+    spend(trip, amount_minor, paid_by=payer, among=[payer, vera])
+    user = request.getfixturevalue(who)
+    before = api(olga).get(f"/api/trips/{trip.pk}/balances").json()
+    response = go(trip, user)
+    assert_conflict(response, "balance_open")
+    for text in (response.json()["detail"], response.json()["message"]):
+        assert f" {balance} EUR" in text
+    assert api(user).get(f"/api/trips/{trip.pk}").status_code == 200
+    assert api(olga).get(f"/api/trips/{trip.pk}/balances").json() == before
+
+
+def test_the_balance_reads_as_the_currency_writes_it(
+    api: Api, olga: User, ed: User, go: Any
+) -> None:
+    trip = TripFactory(currency="JPY")
+    join(trip, olga, TripRole.OWNER)
+    join(trip, ed)
+    spend(trip, 2400, paid_by=olga, among=[olga, ed])
+    response = go(trip, ed)
+    assert_conflict(response, "balance_open")
+    assert " -1200 JPY" in response.json()["detail"]
+
+
+def test_who_has_settled_can_go(api: Api, trip: Trip, olga: User, vera: User, go: Any) -> None:
+    expense = spend(trip, 2000, paid_by=olga, among=[olga, vera])
+    assert_conflict(go(trip, vera), "balance_open")
+    split = expense.splits.get(participant=vera)
+    api(vera).put(f"/api/expenses/{expense.pk}/splits/{split.pk}/pay")
+    assert go(trip, vera).status_code == 204
+    balances = api(olga).get(f"/api/trips/{trip.pk}/balances").json()
+    assert {row["user"]["id"]: row["balance"] for row in balances}[vera.pk] == 0
+
+
+def test_the_last_owner_cannot_go(api: Api, trip: Trip, olga: User, go: Any) -> None:
+    assert_conflict(go(trip, olga), "last_owner")
+    assert api(olga).get(f"/api/trips/{trip.pk}").json()["currentUserRole"] == "OWNER"
+
+
+def test_the_last_owner_cannot_go_even_as_the_only_member(api: Api, olga: User, go: Any) -> None:
+    trip = TripFactory()
+    join(trip, olga, TripRole.OWNER)
+    assert_conflict(go(trip, olga), "last_owner")
+
+
+def test_one_of_two_owners_can_go(trip: Trip, sam: User, go: Any) -> None:
+    join(trip, sam, TripRole.OWNER)
+    assert go(trip, sam).status_code == 204
+
+
+def test_an_administrator_who_is_no_member_has_nothing_to_leave(
+    api: Api, trip: Trip, ada: User
+) -> None:
+    assert api(ada).post(f"/api/trips/{trip.pk}/members/leave").status_code == 404
+    assert trip.members.present().count() == 3
+
+
+def test_removing_who_is_no_member_is_404_whether_or_not_they_exist(
+    api: Api, trip: Trip, olga: User, sam: User
+) -> None:
+    client = api(olga)
+    answers = [client.delete(f"/api/trips/{trip.pk}/members/{pk}") for pk in (sam.pk, 10**15)]
+    assert [response.status_code for response in answers] == [404, 404]
+    assert answers[0].content == answers[1].content
+
+
+@pytest.mark.parametrize("way", ["added", "by code"])
+def test_who_left_can_come_back_with_another_role(
+    api: Api, trip: Trip, olga: User, ed: User, go: Any, way: str
+) -> None:
+    before = api(olga).get(f"/api/trips/{trip.pk}/members/{ed.pk}").json()
+    assert go(trip, ed).status_code == 204
+    if way == "added":
+        body = {"userId": ed.pk, "role": "OWNER"}
+        response = api(olga).post(f"/api/trips/{trip.pk}/members", body)
+    else:
+        response = api(ed).post("/api/trips/join", {"tripCode": trip.code})
+    member = response.json()
+    assert response.status_code == 201
+    assert member["role"] == ("OWNER" if way == "added" else "VIEWER")
+    assert member["joinedAt"] > before["joinedAt"]
+    assert api(ed).get(f"/api/trips/{trip.pk}").json()["currentUserRole"] == member["role"]
+    listed = api(olga).get(f"/api/trips/{trip.pk}/members").json()
+    assert listed[-1] == member
+    assert len(listed) == 3
+
+
+def test_who_comes_back_finds_the_old_entries(
+    api: Api, trip: Trip, olga: User, ed: User, go: Any
+) -> None:
+    expense = spend(trip, 2000, paid_by=olga, among=[olga, ed])
+    split = expense.splits.get(participant=ed)
+    api(ed).put(f"/api/expenses/{expense.pk}/splits/{split.pk}/pay")
+    before = api(olga).get(f"/api/trips/{trip.pk}/balances").json()
+    go(trip, ed)
+    api(olga).post(f"/api/trips/{trip.pk}/members", {"userId": ed.pk})
+    after = api(ed).get(f"/api/trips/{trip.pk}/balances").json()
+    assert sorted(before, key=str) == sorted(after, key=str)
+    response = api(ed).put(f"/api/expenses/{expense.pk}/splits/{split.pk}/unpay")
+    assert response.json()["paid"] is False

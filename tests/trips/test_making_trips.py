@@ -1,0 +1,124 @@
+"""Making a trip: its fields, their rules, and that the creator owns it."""
+
+from typing import Any
+
+import pytest
+from rest_framework.response import Response
+
+from tests.conftest import Api
+from tests.trips.bodies import lisbon
+from trips.models import Trip
+from users.models import User
+
+DETAIL = {
+    "id", "title", "destination", "description", "imageUrl", "startDate", "endDate", "budget",
+    "currency", "tripCode", "joinRole", "currentUserRole", "members", "createdAt", "updatedAt",
+}  # fmt: skip
+
+
+@pytest.fixture
+def make(api: Api, olga: User) -> Any:
+    client = api(olga)
+    return lambda **fields: client.post("/api/trips", lisbon(**fields))
+
+
+def assert_refused(response: Response, *fields: str) -> None:
+    assert (response.status_code, response.json()["code"]) == (400, "invalid")
+    assert list(response.json()["errors"]) == list(fields)
+    assert not Trip.objects.exists()
+
+
+def test_the_creator_becomes_owner(api: Api, make: Any, olga: User) -> None:
+    response = make()
+    trip = response.json()
+    assert response.status_code == 201
+    assert response["Location"] == f"/api/trips/{trip['id']}"
+    assert set(trip) == DETAIL
+    assert trip["currentUserRole"] == "OWNER"
+    (member,) = trip["members"]
+    assert set(member) == {"id", "tripId", "user", "role", "joinedAt"}
+    assert (member["tripId"], member["role"]) == (trip["id"], "OWNER")
+    assert member["user"] == {
+        "id": olga.pk,
+        "name": "Olga Owner",
+        "email": "olga@example.com",
+        "profilePicture": None,
+    }
+    assert api(olga).get(response["Location"]).json() == trip
+
+
+def test_only_four_fields_are_required_the_others_have_defaults(make: Any) -> None:
+    trip = make().json()
+    defaults = ("description", "imageUrl", "budget", "currency", "joinRole")
+    assert [trip[field] for field in defaults] == ["", None, None, "EUR", "VIEWER"]
+
+
+@pytest.mark.parametrize("field", ["title", "destination", "startDate", "endDate"])
+@pytest.mark.parametrize("value", [..., None, "", 12, True, [], {}])
+def test_a_required_field_that_is_missing_or_no_text_is_refused(
+    make: Any, field: str, value: Any
+) -> None:
+    assert_refused(make(**{field: value}), field)
+
+
+def test_every_field_can_be_given(make: Any) -> None:
+    given = {
+        "description": "Five days of trams and tarts.", "imageUrl": "/images/lisbon.webp",
+        "budget": 1200.5, "currency": "USD", "joinRole": "EDITOR",
+    }  # fmt: skip
+    trip = make(**given).json()
+    assert {field: trip[field] for field in given} == given
+
+
+def test_the_currency_defaults_to_that_of_the_creator(api: Api, make: Any, olga: User) -> None:
+    api(olga).put(f"/api/users/{olga.pk}/profile", {"currency": "JPY"})
+    trip = make(budget=1200.5).json()
+    assert (trip["currency"], trip["budget"]) == ("JPY", 1201)
+
+
+def test_what_a_body_does_not_define_is_ignored(make: Any) -> None:
+    response = make(
+        id=4711, tripCode="AAAAAAAA", code="AAAAAAAA", currentUserRole="VIEWER", members=[],
+        createdAt="2000-01-01T00:00:00Z", budgetMinor=5, budget_minor=5, expensesRecorded=9,
+    )  # fmt: skip
+    trip = response.json()
+    stored = Trip.objects.get()
+    assert response.status_code == 201
+    assert stored.pk == trip["id"] != 4711
+    assert trip["tripCode"] == stored.code != "AAAAAAAA"
+    assert trip["createdAt"] > "2001"
+    assert (trip["budget"], trip["currentUserRole"], len(trip["members"])) == (None, "OWNER", 1)
+    assert stored.expenses_recorded == 0
+
+
+@pytest.mark.parametrize("title", ["L", "l" * 100, "  Lisbon  ", "Lisboa 🇵🇹", "<script>"])
+def test_titles_are_trimmed_and_at_most_100_characters(make: Any, title: str) -> None:
+    assert make(title=title).json()["title"] == title.strip()
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("title", "l" * 101), ("title", " \t\n "), ("destination", "l" * 101),
+        ("destination", "   "), ("description", "l" * 2001), ("description", None),
+        ("description", 5), ("imageUrl", "javascript:alert(1)"), ("imageUrl", "data:,x"),
+        ("imageUrl", "https://example.com/" + "x" * 2029), ("imageUrl", "//example.com/x"),
+        ("imageUrl", ""), ("imageUrl", 5), ("joinRole", "OWNER"), ("joinRole", "editor"),
+        ("joinRole", None), ("joinRole", ""), ("joinRole", 1), ("currency", "eur"),
+        ("currency", "EUX"), ("currency", "XAU"), ("currency", None), ("currency", 978),
+        ("currency", ""), ("currency", " EUR "), ("currency", "EURX"),
+    ],
+    ids=lambda value: repr(value)[:30],
+)  # fmt: skip
+def test_a_wrong_value_is_refused_on_its_field(make: Any, field: str, value: Any) -> None:
+    assert_refused(make(**{field: value}), field)
+
+
+def test_a_description_may_have_2000_characters_and_may_be_empty(make: Any) -> None:
+    assert make(description="l" * 2000).json()["description"] == "l" * 2000
+    assert make(description="").json()["description"] == ""
+
+
+def test_every_wrong_field_is_named_at_once(make: Any) -> None:
+    response = make(title="", startDate="soon", budget=-1, joinRole="OWNER")
+    assert set(response.json()["errors"]) == {"title", "startDate", "budget", "joinRole"}

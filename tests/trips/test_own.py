@@ -1,0 +1,168 @@
+"""What counts as one's own: an expense created or paid, a side of a debt, a settlement recorded."""
+
+from typing import Any
+
+import pytest
+from rest_framework.response import Response
+
+from splits.models import Expense, Settlement
+from tests.conftest import Api
+from tests.factories import join, spend
+from trips.models import Trip
+from trips.roles import TripRole
+from users.models import User
+
+
+@pytest.fixture
+def sam_too(trip: Trip, sam: User) -> User:
+    """Sam, an EDITOR like Ed."""
+    join(trip, sam, TripRole.EDITOR)
+    return sam
+
+
+def may_change(api: Api, user: User, expense: Expense) -> bool:
+    """Whether `user` may patch it, replace it, delete a split of it, and delete it; all or none."""
+    client = api(user)
+    path = f"/api/trips/{expense.trip_id}/expenses/{expense.pk}"
+    split, payers = expense.splits.first(), expense.payers.order_by("id")
+    body = {
+        "description": "Tarts",
+        "amount": 20,
+        "expenseDate": "2026-05-15",
+        "splitType": "EQUAL",
+        "payers": [{"userId": p.user_id, "amount": p.amount_minor / 100} for p in payers],
+        "participantUserIds": [item.participant_id for item in expense.splits.all()],
+    }
+    answers: list[Response] = [
+        client.patch(path, {"notes": "Nice."}),
+        client.put(path, body),
+        client.delete(f"/api/expenses/{expense.pk}/splits/{split.pk}"),
+        client.delete(path),
+    ]
+    statuses = [answer.status_code for answer in answers]
+    assert statuses in ([200, 200, 204, 204], [403, 403, 403, 403])
+    return statuses[0] == 200
+
+
+def test_an_expense_is_that_of_who_created_it(api: Api, trip: Trip, olga: User, ed: User) -> None:
+    body = {
+        "description": "Dinner", "amount": 20, "expenseDate": "2026-05-14", "splitType": "EQUAL",
+        "participantUserIds": [olga.pk], "paidByUserId": olga.pk,
+    }  # fmt: skip
+    made = api(ed).post(f"/api/trips/{trip.pk}/expenses", body)
+    assert may_change(api, ed, Expense.objects.get(pk=made.json()["id"]))
+
+
+def test_an_expense_is_that_of_who_paid_it(
+    api: Api, trip: Trip, olga: User, ed: User, vera: User
+) -> None:
+    expense = spend(trip, 2000, paid_by=olga, among=[olga, vera], put_in={ed.pk: 2000})
+    assert may_change(api, ed, expense)
+
+
+def test_an_expense_is_that_of_each_who_put_something_in(
+    api: Api, trip: Trip, olga: User, ed: User, sam_too: User
+) -> None:
+    put_in = {olga.pk: 1900, ed.pk: 60, sam_too.pk: 40}
+    assert may_change(api, ed, spend(trip, 2000, paid_by=olga, among=[olga], put_in=put_in))
+    assert may_change(api, sam_too, spend(trip, 2000, paid_by=olga, among=[olga], put_in=put_in))
+
+
+def test_an_expense_is_not_that_of_who_merely_takes_part(
+    api: Api, trip: Trip, olga: User, ed: User
+) -> None:
+    assert not may_change(api, ed, spend(trip, 2000, paid_by=olga, among=[olga, ed]))
+
+
+def test_an_own_expense_of_a_viewer_is_out_of_reach(
+    api: Api, trip: Trip, olga: User, ed: User
+) -> None:
+    expense = spend(trip, 2000, paid_by=ed, among=[olga, ed])
+    trip.members.filter(user=ed).update(role=TripRole.VIEWER)
+    assert not may_change(api, ed, expense)
+    trip.members.filter(user=ed).update(role=TripRole.EDITOR)
+    assert may_change(api, ed, expense)
+
+
+@pytest.mark.parametrize("role", list(TripRole))
+@pytest.mark.parametrize("act", ["pay", "unpay"])
+@pytest.mark.parametrize(
+    ("who", "is_side"), [("debtor", True), ("creditor", True), ("participant", False),
+                         ("recorder", False), ("bystander", False)],
+)  # fmt: skip
+def test_a_split_is_paid_by_either_side_or_an_owner(
+    api: Api, trip: Trip, olga: User, ed: User, vera: User, sam: User, ada: User,
+    who: str, is_side: bool, act: str, role: TripRole,
+) -> None:  # fmt: skip
+    """Olga recorded it, Ed paid, Vera owes; Sam has a part of his own, Ada is in the trip only."""
+    join(trip, sam)
+    join(trip, ada)
+    ada.role = "USER"
+    ada.save()
+    expense = spend(trip, 3000, paid_by=olga, among=[vera, sam], put_in={ed.pk: 3000})
+    split = expense.splits.get(participant=vera)
+    if act == "unpay":
+        split.pay(by=vera)
+    people = {
+        "debtor": vera,
+        "creditor": ed,
+        "participant": sam,
+        "recorder": olga,
+        "bystander": ada,
+    }
+    trip.members.filter(user=people[who]).update(role=role)
+    response = api(people[who]).put(f"/api/expenses/{expense.pk}/splits/{split.pk}/{act}")
+    allowed = is_side or role == TripRole.OWNER
+    assert response.status_code == (200 if allowed else 403)
+    shown = api(vera).get(f"/api/expenses/{expense.pk}/splits/{split.pk}").json()
+    assert shown["paid"] is (allowed == (act == "pay"))
+
+
+@pytest.mark.parametrize("role", [TripRole.EDITOR, TripRole.VIEWER])
+@pytest.mark.parametrize(("side", "status"), [("sender", 201), ("receiver", 201), ("none", 403)])
+def test_a_settlement_is_recorded_by_one_of_the_two(
+    api: Api, trip: Trip, olga: User, ed: User, vera: User, side: str, status: int, role: TripRole
+) -> None:
+    trip.members.filter(user=ed).update(role=role)
+    sender, receiver = {"sender": (ed, vera), "receiver": (vera, ed), "none": (vera, olga)}[side]
+    body = {"fromUserId": sender.pk, "toUserId": receiver.pk, "amount": 5}
+    response = api(ed).post(f"/api/trips/{trip.pk}/settlements", body)
+    assert response.status_code == status
+    assert Settlement.objects.count() == (1 if status == 201 else 0)
+
+
+@pytest.mark.parametrize(
+    ("recorder", "role", "status"),
+    [("ed", "EDITOR", 204), ("olga", "EDITOR", 403), ("vera", "EDITOR", 403), ("ed", "VIEWER", 403),
+     ("olga", "OWNER", 204)],
+)  # fmt: skip
+def test_a_settlement_is_that_of_who_recorded_it_not_of_its_sides(
+    api: Api, trip: Trip, olga: User, ed: User, vera: User, request: pytest.FixtureRequest,
+    recorder: str, role: str, status: int,
+) -> None:  # fmt: skip
+    settlement: Any = Settlement(trip=trip, sender=ed, receiver=vera, amount_minor=500)
+    settlement.created_by = request.getfixturevalue(recorder)
+    settlement.record()
+    trip.members.filter(user=ed).update(role=role)
+    response = api(ed).delete(f"/api/trips/{trip.pk}/settlements/{settlement.pk}")
+    assert response.status_code == status
+    assert Settlement.objects.exists() is (status == 403)
+
+
+def test_a_whole_plan_is_recorded_by_who_is_a_side_of_every_payment(
+    api: Api, trip: Trip, olga: User, ed: User, vera: User, sam: User
+) -> None:
+    join(trip, sam)
+    spend(trip, 3000, paid_by=olga, among=[olga, ed, vera])
+
+    def record(user: User) -> Response:
+        client = api(user)
+        tag = client.get(f"/api/trips/{trip.pk}/settle-up")["ETag"].strip('"')
+        return client.post(f"/api/trips/{trip.pk}/settle-up", {"tag": tag})
+
+    assert [record(user).status_code for user in (ed, vera, sam)] == [403, 403, 403]
+    assert not Settlement.objects.exists()
+    trip.members.filter(user=sam).update(role=TripRole.OWNER)
+    trip.members.filter(user=olga).update(role=TripRole.VIEWER)
+    assert record(olga).status_code == 201
+    assert Settlement.objects.count() == 2

@@ -1,0 +1,123 @@
+"""Lists in pages: their shape, their limits, and that no row is lost or shown twice."""
+
+from datetime import date
+from typing import Any
+
+import pytest
+
+from splits.models import Settlement
+from tests.conftest import Api
+from tests.factories import TripFactory, join, spend
+from trips.models import Trip
+from trips.roles import TripRole
+from users.models import User
+
+ROWS = 25
+PATHS = ["/api/trips", "/api/trips/my-trips", "/api/trips/{trip}/expenses",
+         "/api/trips/{trip}/settlements", "/api/trips/{trip}/balances/{user}"]  # fmt: skip
+
+
+@pytest.fixture(params=PATHS)
+def path(request: pytest.FixtureRequest, trip: Trip, olga: User, ed: User) -> str:
+    """A list of 25 rows."""
+    path = request.param.format(trip=trip.pk, user=olga.pk)
+    for at in range(ROWS):
+        if "/expenses" in path or "/balances/" in path:
+            spend(trip, 100 + at, paid_by=olga, among=[ed])
+        elif "/settlements" in path:
+            draft = Settlement(trip=trip, sender=ed, receiver=olga, amount_minor=100 + at)
+            draft.created_by = ed
+            draft.record()
+        elif at:
+            join(TripFactory(), olga, TripRole.OWNER)
+    return path
+
+
+def test_the_first_page_has_20_rows_unless_asked_otherwise(api: Api, olga: User, path: str) -> None:
+    answer = api(olga).get(path).json()
+    assert set(answer) == {"items", "total", "page", "pageSize", "totalPages"}
+    assert len(answer.pop("items")) == 20
+    assert answer == {"total": 25, "page": 1, "pageSize": 20, "totalPages": 2}
+
+
+@pytest.mark.parametrize("size", [1, 7, 12, 25, 100])
+def test_the_pages_together_are_the_list(api: Api, olga: User, path: str, size: int) -> None:
+    client = api(olga)
+    whole = client.get(f"{path}?pageSize=100").json()["items"]
+    assert len(whole) == ROWS
+    rows: list[Any] = []
+    pages = -(-ROWS // size)
+    for page in range(1, pages + 1):
+        answer = client.get(f"{path}?page={page}&pageSize={size}").json()
+        assert (answer["page"], answer["pageSize"], answer["totalPages"]) == (page, size, pages)
+        rows += answer["items"]
+    assert rows == whole
+
+
+@pytest.mark.parametrize("page", [3, 100, 10**17])
+def test_a_page_past_the_end_is_empty(api: Api, olga: User, path: str, page: int) -> None:
+    response = api(olga).get(f"{path}?page={page}")
+    assert response.status_code == 200
+    assert response.json() == {
+        "items": [],
+        "total": 25,
+        "page": page,
+        "pageSize": 20,
+        "totalPages": 2,
+    }
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["0", "-1", "1.5", "1e1", "", " ", "one", "٣", "0x1", "9" * 40, "%00", "+1", "1,2", "null"],
+)
+@pytest.mark.parametrize("parameter", ["page", "pageSize"])
+def test_what_is_no_number_from_1_is_refused_on_the_parameter(
+    api: Api, olga: User, trip: Trip, parameter: str, value: str
+) -> None:
+    for path in PATHS:
+        at = path.format(trip=trip.pk, user=olga.pk)
+        response = api(olga).get(f"{at}?{parameter}={value}")
+        assert (response.status_code, response.json()["code"]) == (400, "invalid")
+        assert list(response.json()["errors"]) == [parameter]
+
+
+def test_a_page_has_at_most_100_rows(api: Api, olga: User, path: str) -> None:
+    client = api(olga)
+    assert client.get(f"{path}?pageSize=100").status_code == 200
+    response = client.get(f"{path}?pageSize=101")
+    assert response.status_code == 400
+    assert list(response.json()["errors"]) == ["pageSize"]
+
+
+@pytest.mark.parametrize("path", ["/api/trips", "/api/trips/my-trips"])
+def test_an_empty_list_is_a_page_too(api: Api, sam: User, path: str) -> None:
+    assert api(sam).get(path).json() == {
+        "items": [],
+        "total": 0,
+        "page": 1,
+        "pageSize": 20,
+        "totalPages": 0,
+    }
+
+
+@pytest.mark.parametrize("path", ["/api/trips", "/api/trips/my-trips"])
+def test_trips_stand_by_their_start_the_newest_first(api: Api, olga: User, path: str) -> None:
+    starts = [date(2026, 5, 1), date(2027, 1, 1), date(2026, 5, 1), date(2020, 1, 1)]
+    trips = [TripFactory(start_date=start, end_date=date(2028, 1, 1)) for start in starts]
+    for trip in trips:
+        join(trip, olga)
+    items = api(olga).get(path).json()["items"]
+    assert [item["id"] for item in items] == [trips[at].pk for at in (1, 2, 0, 3)]
+
+
+@pytest.mark.parametrize("path", ["/api/trips", "/api/trips/my-trips"])
+def test_the_list_shows_the_callers_own_trips_with_their_own_role(
+    api: Api, trip: Trip, ed: User, sam: User, ada: User, path: str
+) -> None:
+    join(TripFactory(), sam, TripRole.OWNER)
+    (item,) = api(ed).get(path).json()["items"]
+    detail = api(ed).get(f"/api/trips/{trip.pk}").json()
+    assert item == {key: value for key, value in detail.items() if key != "members"}
+    assert item["currentUserRole"] == "EDITOR"
+    assert api(ada).get(path).json()["total"] == 0

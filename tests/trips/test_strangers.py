@@ -1,0 +1,167 @@
+"""What is not for one's eyes answers like what never was, byte for byte, and stays as it is."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from rest_framework.response import Response
+
+from splits.models import Settlement
+from tests.conftest import Api
+from tests.factories import TripFactory, join, spend
+from tests.trips.access import (
+    EXPENSE,
+    MEMBER,
+    ROWS,
+    SETTLEMENT,
+    SPLIT,
+    SPLITS,
+    Row,
+    Scene,
+    call,
+    everything_stored,
+)
+from trips.models import Trip
+from trips.roles import TripRole
+from users.models import User
+
+NEVER = 10**15
+IN_TRIP = [row for row in ROWS if "{trip_id}" in row.route or "{expense_id}" in row.route]
+#: Bodies that a route would refuse if the thing were there.
+BODIES: dict[str, Mapping[str, Any] | None] = {
+    "a good body": None,
+    "an empty body": {},
+    "a wrong body": {"role": 5, "amount": "x", "tag": 5},
+}
+
+
+def looks(response: Response) -> tuple[int, bytes, list[tuple[str, str]]]:
+    """All that a caller sees, but for an id of the request."""
+    headers = {k: v for k, v in response.headers.items() if k.lower() != "x-request-id"}
+    return response.status_code, response.content, sorted(headers.items())
+
+
+def assert_alike(answers: list[Response]) -> None:
+    assert answers[0].status_code == 404
+    assert answers[0].json()["code"] == "not_found"
+    assert all(looks(answer) == looks(answers[0]) for answer in answers)
+
+
+@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
+@pytest.mark.parametrize("row", IN_TRIP, ids=str)
+def test_to_a_stranger_a_trip_is_as_if_it_had_never_been(
+    api: Api, trip: Trip, sam: User, row: Row, body: Mapping[str, Any] | None
+) -> None:
+    scene = Scene(trip, sam, own=False)
+    ids = scene.ids(row.route)
+    sent = row.body(scene) if body is None else body
+    client = api(sam)
+    before = everything_stored()
+    none = {name: NEVER + at for at, name in enumerate(ids)}
+    assert_alike([call(client, row.method, row.route.format(**at), sent) for at in (ids, none)])
+    assert everything_stored() == before
+
+
+@pytest.mark.parametrize("row", IN_TRIP, ids=str)
+def test_to_who_left_a_trip_is_as_if_it_had_never_been(
+    api: Api, trip: Trip, sam: User, row: Row
+) -> None:
+    join(trip, sam, TripRole.OWNER)
+    assert api(sam).post(f"/api/trips/{trip.pk}/members/leave").status_code == 204
+    scene = Scene(trip, sam, own=False)
+    ids = scene.ids(row.route)
+    none = {name: NEVER + at for at, name in enumerate(ids)}
+    client, body = api(sam), row.body(scene)
+    assert_alike([call(client, row.method, row.route.format(**at), body) for at in (ids, none)])
+
+
+@pytest.mark.parametrize("caller", ["olga", "ada"])
+@pytest.mark.parametrize(
+    "row",
+    [
+        row
+        for row in ROWS
+        if row.route.startswith((EXPENSE, SETTLEMENT, SPLIT, MEMBER)) and "{" in row.route
+    ],
+    ids=str,
+)
+def test_under_another_parent_a_thing_is_not_there(
+    api: Api, trip: Trip, olga: User, sam: User, request: pytest.FixtureRequest, row: Row,
+    caller: str,
+) -> None:  # fmt: skip
+    """Olga owns both trips, and may see both expenses."""
+    user = request.getfixturevalue(caller)
+    other = TripFactory()
+    join(other, olga, TripRole.OWNER)
+    join(other, sam, TripRole.OWNER)
+    beside = {
+        "trip_id": other.pk,
+        "expense_id": spend(other, 900, paid_by=olga, among=[olga, sam]).pk,
+        "user_id": sam.pk,
+    }
+    scene = Scene(trip, user, own=False)
+    ids = scene.ids(row.route)
+    child = list(ids)[-1]
+    wrong_parent = ids | {name: beside[name] for name in ids if name != child}
+    if child == "user_id":
+        # Of another trip, while the parent is right.
+        wrong_parent = ids | {"user_id": sam.pk}
+    never = ids | {child: NEVER}
+    client, body = api(user), row.body(scene)
+    before = everything_stored()
+    urls = [row.route.format(**at) for at in (wrong_parent, never)]
+    assert_alike([call(client, row.method, url, body) for url in urls])
+    assert everything_stored() == before
+
+
+@pytest.mark.parametrize("method_and_end", ["GET", "DELETE", "PUT /pay", "PUT /unpay"])
+def test_a_split_is_not_there_under_another_expense_of_the_same_trip(
+    api: Api, trip: Trip, olga: User, ed: User, method_and_end: str
+) -> None:
+    method, _space, end = method_and_end.partition(" ")
+    one, two = (spend(trip, 1000, paid_by=olga, among=[olga, ed]) for _expense in range(2))
+    split = one.splits.get(participant=ed)
+    client = api(olga)
+    before = everything_stored()
+    urls = [f"/api/expenses/{two.pk}/splits/{pk}{end}" for pk in (split.pk, NEVER)]
+    assert_alike([call(client, method, url, None) for url in urls])
+    assert everything_stored() == before
+
+
+def test_the_lists_of_a_trip_hold_nothing_of_another(
+    api: Api, trip: Trip, olga: User, ed: User
+) -> None:
+    other = TripFactory()
+    join(other, olga, TripRole.OWNER)
+    join(other, ed)
+    expense = spend(other, 1000, paid_by=olga, among=[olga, ed])
+    draft = Settlement(trip=other, sender=ed, receiver=olga, amount_minor=100, created_by=ed)
+    draft.record()
+    client = api(olga)
+    assert client.get(f"/api/trips/{trip.pk}/expenses").json()["total"] == 0
+    assert client.get(f"/api/trips/{trip.pk}/settlements").json()["total"] == 0
+    assert {row["balance"] for row in client.get(f"/api/trips/{trip.pk}/balances").json()} == {0}
+    assert client.get(f"/api/trips/{trip.pk}/settle-up").json() == []
+    mine = spend(trip, 1000, paid_by=olga, among=[olga, ed])
+    listed = client.get(SPLITS.format(expense_id=mine.pk)).json()
+    assert {split["expenseId"] for split in listed} == {mine.pk}
+    assert expense.pk != mine.pk
+
+
+OF_A_USER = [row for row in ROWS if "users/{user_id}" in row.route and row.own != row.statuses]
+
+
+@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
+@pytest.mark.parametrize("row", OF_A_USER, ids=str)
+def test_what_is_for_oneself_is_403_whether_or_not_the_account_exists(
+    api: Api, trip: Trip, sam: User, olga: User, row: Row, body: Mapping[str, Any] | None
+) -> None:
+    sent = row.body(Scene(trip, sam, own=False)) if body is None else body
+    client = api(sam)
+    before = everything_stored()
+    real, none = (
+        call(client, row.method, row.route.format(user_id=pk), sent) for pk in (olga.pk, NEVER)
+    )
+    assert (real.status_code, real.json()["code"]) == (403, "forbidden")
+    assert looks(real) == looks(none)
+    assert everything_stored() == before

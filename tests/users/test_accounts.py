@@ -1,0 +1,157 @@
+"""Changing an account: PUT replaces the three fields, /profile any field; oneself or ADMIN."""
+
+from typing import Any
+
+import pytest
+from rest_framework.response import Response
+
+from tests.conftest import Api
+from tests.factories import PASSWORD, UserFactory
+from tests.users.logins import try_to_log_in
+from users.models import Role, User
+
+WHOLE = {"name": "Olga Other", "email": "other@example.com", "password": PASSWORD}
+LONGEST_URL = "https://example.com/" + "x" * 2028
+
+
+def assert_refused(response: Response, *fields: str) -> None:
+    assert (response.status_code, response.json()["code"]) == (400, "invalid")
+    assert set(response.json()["errors"]) == set(fields)
+
+
+def test_put_replaces_all_three_fields(api: Api, olga: User) -> None:
+    response = api(olga).put(f"/api/users/{olga.pk}", WHOLE)
+    assert response.status_code == 200
+    assert (response.json()["name"], response.json()["email"]) == (WHOLE["name"], WHOLE["email"])
+    assert api(olga).get("/api/users/me").json() == response.json()
+    assert try_to_log_in("other@example.com").status_code == 200
+    assert try_to_log_in("olga@example.com").status_code == 401
+
+
+@pytest.mark.parametrize("field", WHOLE)
+def test_put_requires_all_three_fields(api: Api, olga: User, field: str) -> None:
+    body = {key: value for key, value in WHOLE.items() if key != field}
+    assert_refused(api(olga).put(f"/api/users/{olga.pk}", body), field)
+
+
+def test_put_has_the_rules_of_registration(api: Api, olga: User) -> None:
+    body = {"name": "O", "email": "o\u212a@example.com", "password": "x" * 129}
+    assert_refused(api(olga).put(f"/api/users/{olga.pk}", body), "name", "email", "password")
+
+
+def test_put_leaves_picture_and_currency_alone(api: Api, olga: User) -> None:
+    client = api(olga)
+    client.put(f"/api/users/{olga.pk}/profile", {"currency": "JPY", "profilePicture": "/o.webp"})
+    answer = client.put(f"/api/users/{olga.pk}", WHOLE | {"currency": "KWD"}).json()
+    assert (answer["currency"], answer["profilePicture"]) == ("JPY", "/o.webp")
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("name", "Olga Other"), ("email", "Other@Example.com"), ("currency", "KWD"),
+        ("profilePicture", "/pictures/olga.webp"), ("profilePicture", "olga.webp?v=2#top"),
+        ("profilePicture", "https://example.com/olga.webp"), ("profilePicture", "HTTP://a.example"),
+        ("profilePicture", LONGEST_URL), ("profilePicture", None),
+    ],
+)  # fmt: skip
+def test_profile_changes_the_one_field_that_was_sent(
+    api: Api, olga: User, field: str, value: Any
+) -> None:
+    before = api(olga).get("/api/users/me").json()
+    response = api(olga).put(f"/api/users/{olga.pk}/profile", {field: value})
+    after = response.json()
+    assert response.status_code == 200
+    assert after["updatedAt"] > before["updatedAt"]
+    assert after == before | {field: value, "updatedAt": after["updatedAt"]}
+    assert api(olga).get("/api/users/me").json() == after
+
+
+def test_null_clears_the_picture(api: Api, olga: User) -> None:
+    client = api(olga)
+    client.put(f"/api/users/{olga.pk}/profile", {"profilePicture": "/olga.webp"})
+    answer = client.put(f"/api/users/{olga.pk}/profile", {"profilePicture": None}).json()
+    assert answer["profilePicture"] is None
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("name", "O"), ("name", None), ("name", ""), ("name", "o" * 51), ("name", 12),
+        ("email", "olga"), ("email", None), ("email", ""), ("email", "\u017f@example.com"),
+        ("currency", "eur"), ("currency", "EUX"), ("currency", ""), ("currency", None),
+        ("currency", 978), ("currency", "XXX"), ("currency", ["EUR"]), ("profilePicture", ""),
+        ("profilePicture", "javascript:alert(1)"), ("profilePicture", "JavaScript:alert(1)"),
+        ("profilePicture", "java\tscript:alert(1)"), ("profilePicture", "data:image/png;base64,AA"),
+        ("profilePicture", "ftp://example.com/x"), ("profilePicture", "//example.com/x.png"),
+        ("profilePicture", "\\\\example.com\\x"), ("profilePicture", "https://"),
+        ("profilePicture", "http://[::1"), ("profilePicture", LONGEST_URL + "x"),
+        ("profilePicture", 12), ("profilePicture", {"url": "/x.png"}),
+        ("profilePicture", " javascript:alert(1)"), ("profilePicture", "vbscript:x"),
+        ("profilePicture", "\x01javascript:alert(1)"), ("profilePicture", "file:///etc/passwd"),
+    ],
+    ids=lambda value: repr(value)[:40],
+)  # fmt: skip
+def test_profile_refuses_a_wrong_value_on_its_field(
+    api: Api, olga: User, field: str, value: Any
+) -> None:
+    client = api(olga)
+    before = client.get("/api/users/me").json()
+    assert_refused(client.put(f"/api/users/{olga.pk}/profile", {field: value}), field)
+    assert client.get("/api/users/me").json() == before
+
+
+@pytest.mark.parametrize("route", ["", "/profile"])
+def test_what_a_body_does_not_define_changes_nothing(api: Api, olga: User, route: str) -> None:
+    extras = {
+        "id": 4711, "role": "ADMIN", "isStaff": True, "isActive": False, "is_admin": True,
+        "createdAt": "2000-01-01T00:00:00Z", "deletedAt": "2000-01-01T00:00:00Z",
+        "emailKey": "x@example.com", "email_key": "x@example.com",
+    }  # fmt: skip
+    response = api(olga).put(f"/api/users/{olga.pk}{route}", WHOLE | extras)
+    assert response.status_code == 200
+    stored = User.objects.get()
+    assert (stored.pk, stored.role, stored.is_active) == (olga.pk, Role.USER, True)
+    assert (stored.created_at, stored.deleted_at) == (olga.created_at, None)
+    assert stored.email_key == "other@example.com"
+
+
+def test_an_empty_profile_changes_no_field(api: Api, olga: User) -> None:
+    before = api(olga).get("/api/users/me").json()
+    after = api(olga).put(f"/api/users/{olga.pk}/profile", {}).json()
+    assert after == before | {"updatedAt": after["updatedAt"]}
+
+
+def test_a_defaulted_name_of_one_letter_is_no_obstacle(api: Api, db: None) -> None:
+    short = UserFactory(name="o", email="o@example.com")
+    response = api(short).put(f"/api/users/{short.pk}/profile", {"currency": "JPY"})
+    assert response.status_code == 200
+
+
+@pytest.mark.parametrize("route", ["", "/profile"])
+def test_an_administrator_changes_the_account_of_anybody(
+    api: Api, ada: User, olga: User, route: str
+) -> None:
+    response = api(ada).put(f"/api/users/{olga.pk}{route}", WHOLE)
+    assert response.status_code == 200
+    assert response.json()["name"] == "Olga Other"
+    assert response.json()["role"] == "USER"
+
+
+@pytest.mark.parametrize("route", ["", "/profile"])
+def test_anybody_else_is_refused_whether_or_not_the_account_exists(
+    api: Api, sam: User, olga: User, route: str
+) -> None:
+    client = api(sam)
+    real, none = (client.put(f"/api/users/{pk}{route}", WHOLE) for pk in (olga.pk, 10**15))
+    invalid = client.put(f"/api/users/{olga.pk}{route}", {"name": 5})
+    assert (real.status_code, real.json()["code"]) == (403, "forbidden")
+    assert real.content == none.content == invalid.content
+    olga.refresh_from_db()
+    assert olga.name == "Olga Owner"
+
+
+@pytest.mark.parametrize("route", ["", "/profile"])
+def test_for_an_administrator_a_missing_account_is_404(api: Api, ada: User, route: str) -> None:
+    response = api(ada).put(f"/api/users/{10**15}{route}", WHOLE)
+    assert (response.status_code, response.json()["code"]) == (404, "not_found")

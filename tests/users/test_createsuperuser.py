@@ -1,0 +1,64 @@
+"""`manage.py createsuperuser --noinput` makes the first ADMIN from the environment."""
+
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from tests.factories import PASSWORD
+from tests.users.logins import log_in
+from users.models import Role, User
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DJANGO_SUPERUSER_EMAIL", "root@example.com")
+    monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", PASSWORD)
+    monkeypatch.delenv("DJANGO_SUPERUSER_NAME", raising=False)
+
+
+def create_superuser() -> None:
+    call_command("createsuperuser", "--noinput", stdout=StringIO())
+
+
+def test_the_administrator_has_the_given_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DJANGO_SUPERUSER_NAME", "Ruth Root")
+    create_superuser()
+    user = User.objects.get()
+    assert (user.name, user.email, user.role) == ("Ruth Root", "root@example.com", Role.ADMIN)
+    assert user.is_staff
+
+
+@pytest.mark.parametrize("name", [None, ""])
+def test_the_name_may_be_left_out(monkeypatch: pytest.MonkeyPatch, name: str | None) -> None:
+    if name is not None:
+        monkeypatch.setenv("DJANGO_SUPERUSER_NAME", name)
+    create_superuser()
+    assert User.objects.get().name == "root"
+
+
+def test_the_administrator_logs_in_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DJANGO_SUPERUSER_NAME", "Ruth Root")
+    create_superuser()
+    assert log_in(User.objects.get())["user"]["role"] == "ADMIN"
+
+
+@pytest.mark.parametrize("email", ["root@example.com", "ROOT@Example.com"])
+def test_a_taken_address_is_one_clear_line(monkeypatch: pytest.MonkeyPatch, email: str) -> None:
+    monkeypatch.setenv("DJANGO_SUPERUSER_NAME", "Ruth Root")
+    create_superuser()
+    monkeypatch.setenv("DJANGO_SUPERUSER_EMAIL", email)
+    with pytest.raises(CommandError, match="taken"):
+        create_superuser()
+    assert User.objects.count() == 1
+
+
+@pytest.mark.parametrize("email", ["root", "r\u212a@example.com", ""])
+def test_what_is_no_address_is_one_clear_line(monkeypatch: pytest.MonkeyPatch, email: str) -> None:
+    monkeypatch.setenv("DJANGO_SUPERUSER_NAME", "Ruth Root")
+    monkeypatch.setenv("DJANGO_SUPERUSER_EMAIL", email)
+    with pytest.raises(CommandError):
+        create_superuser()
+    assert not User.objects.exists()

@@ -1,0 +1,66 @@
+"""A deactivated account: barred at once, and nothing of others is lost."""
+
+import pytest
+
+from tests.conftest import Api
+from tests.factories import spend
+from tests.users.logins import bearer, is_alive, log_in, refresh, try_to_log_in
+from trips.models import Trip
+from users.models import User
+
+
+def test_every_token_dies_at_once(olga: User) -> None:
+    pairs = [log_in(olga), log_in(olga)]
+    olga.deactivate()
+    for pair in pairs:
+        response = bearer(pair["token"]).get("/api/users/me")
+        assert (response.status_code, response.json()["code"]) == (401, "token_invalid")
+        assert refresh(pair["refreshToken"]).status_code == 401
+
+
+def test_the_tokens_stay_dead_when_the_account_is_let_in_again(olga: User) -> None:
+    pair = log_in(olga)
+    olga.deactivate()
+    User.objects.filter(pk=olga.pk).update(is_active=True)
+    assert not is_alive(pair["token"])
+    assert refresh(pair["refreshToken"]).status_code == 401
+    assert is_alive(log_in(olga)["token"])
+
+
+def test_a_row_that_is_barred_behind_the_api_opens_nothing_either(olga: User) -> None:
+    pair = log_in(olga)
+    User.objects.filter(pk=olga.pk).update(is_active=False)
+    assert not is_alive(pair["token"])
+    assert refresh(pair["refreshToken"]).status_code == 401
+    assert try_to_log_in("olga@example.com").status_code == 401
+
+
+def test_a_barred_administrator_administers_nothing(api: Api, ada: User, olga: User) -> None:
+    client = api(ada)
+    ada.deactivate()
+    assert client.get(f"/api/users/{olga.pk}").status_code == 401
+
+
+def test_the_memberships_and_the_balances_stay(api: Api, trip: Trip, olga: User, ed: User) -> None:
+    spend(trip, 1000, paid_by=olga, among=[olga, ed])
+    ed.deactivate()
+    client = api(olga)
+    members = client.get(f"/api/trips/{trip.pk}/members").json()
+    balances = client.get(f"/api/trips/{trip.pk}/balances").json()
+    assert ed.pk in {member["user"]["id"] for member in members}
+    assert {row["user"]["id"]: row["balance"] for row in balances}[ed.pk] == -5
+
+
+@pytest.mark.parametrize("named_by", ["userId", "email"])
+def test_nobody_adds_a_barred_account(
+    api: Api, trip: Trip, olga: User, sam: User, named_by: str
+) -> None:
+    sam.deactivate()
+    body = {"userId": sam.pk} if named_by == "userId" else {"email": sam.email}
+    response = api(olga).post(f"/api/trips/{trip.pk}/members", body)
+    assert (response.status_code, response.json()["code"]) == (404, "user_not_found")
+
+
+def test_the_look_up_by_email_does_not_find_it(api: Api, olga: User, sam: User) -> None:
+    sam.deactivate()
+    assert api(olga).get("/api/users/email/sam@example.com").status_code == 404

@@ -1,0 +1,199 @@
+"""Deletion by ADMIN: the account is emptied, memberships end, what others rely on stays."""
+
+from typing import Any
+
+import pytest
+from rest_framework.response import Response
+from rest_framework.test import APIClient
+
+from tests.conftest import Api
+from tests.factories import PASSWORD, TripFactory, UserFactory, join, spend
+from tests.users.logins import is_alive, log_in, refresh, try_to_log_in
+from trips.models import Member, Trip
+from trips.roles import TripRole
+from users.models import Role, Session, User
+
+
+@pytest.fixture
+def delete(api: Api, ada: User) -> Any:
+    client = api(ada)
+
+    def delete_user(user: User) -> Response:
+        return client.delete(f"/api/users/{user.pk}")
+
+    return delete_user
+
+
+def assert_conflict(response: Response, code: str) -> None:
+    assert (response.status_code, response.json()["code"]) == (409, code)
+
+
+def test_the_account_is_emptied(delete: Any, sam: User) -> None:
+    User.objects.filter(pk=sam.pk).update(profile_picture="/sam.webp")
+    response = delete(sam)
+    assert (response.status_code, response.content) == (204, b"")
+    sam.refresh_from_db()
+    assert (sam.name, sam.email, sam.email_key) == ("Deleted user", None, None)
+    assert sam.profile_picture is None
+    assert (sam.is_active, sam.has_usable_password()) == (False, False)
+    assert sam.deleted_at is not None
+
+
+def test_every_token_dies_at_once_and_no_log_in_is_kept(delete: Any, sam: User) -> None:
+    pairs = [log_in(sam), log_in(sam)]
+    delete(sam)
+    assert not any(is_alive(pair["token"]) for pair in pairs)
+    assert {refresh(pair["refreshToken"]).status_code for pair in pairs} == {401}
+    assert try_to_log_in("sam@example.com").status_code == 401
+    assert not Session.objects.filter(user=sam).exists()
+
+
+def test_afterwards_it_is_as_if_it_had_never_been(
+    api: Api, delete: Any, ada: User, sam: User
+) -> None:
+    delete(sam)
+    client = api(ada)
+    for path in ("", "/pending-debts", "/total-debt"):
+        gone, never = (client.get(f"/api/users/{pk}{path}") for pk in (sam.pk, 10**15))
+        assert gone.status_code == 404
+        assert gone.content == never.content
+    assert client.delete(f"/api/users/{sam.pk}").status_code == 404
+    assert client.put(f"/api/users/{sam.pk}/profile", {"name": "Sam"}).status_code == 404
+    body = {"name": "Sam", "email": "sam@example.com", "password": PASSWORD}
+    assert client.put(f"/api/users/{sam.pk}", body).status_code == 404
+    assert client.get("/api/users/email/sam@example.com").status_code == 404
+
+
+def test_the_address_is_free_for_a_new_account_that_inherits_nothing(
+    api: Api, delete: Any, trip: Trip, vera: User
+) -> None:
+    delete(vera)
+    body = {"email": "vera@example.com", "password": PASSWORD}
+    answer = APIClient().post("/api/users/register", body).json()
+    assert answer["user"]["id"] != vera.pk
+    client = APIClient()
+    client.credentials(HTTP_AUTHORIZATION=f"Bearer {answer['token']}")
+    assert client.get("/api/trips").json()["total"] == 0
+
+
+def test_two_deleted_accounts_do_not_collide(delete: Any, sam: User, vera: User) -> None:
+    assert delete(sam).status_code == 204
+    assert delete(vera).status_code == 204
+
+
+def test_the_memberships_end(api: Api, delete: Any, trip: Trip, olga: User, vera: User) -> None:
+    delete(vera)
+    client = api(olga)
+    members = client.get(f"/api/trips/{trip.pk}/members").json()
+    assert [member["user"]["name"] for member in members] == ["Olga Owner", "Ed Editor"]
+    assert client.get(f"/api/trips/{trip.pk}/members/{vera.pk}").status_code == 404
+    assert not Member.objects.present().filter(user=vera).exists()
+
+
+def test_open_debts_stay_visible_to_the_other_side(
+    api: Api, delete: Any, trip: Trip, olga: User, ed: User, vera: User
+) -> None:
+    expense = spend(trip, 3000, paid_by=olga, among=[olga, ed, vera])
+    assert delete(vera).status_code == 204
+    client = api(olga)
+    nobody = {"id": vera.pk, "name": "Deleted user", "email": None, "profilePicture": None}
+    splits = client.get(f"/api/expenses/{expense.pk}/splits").json()
+    hers = next(split for split in splits if split["participant"]["id"] == vera.pk)
+    assert hers["participant"] == nobody
+    assert (hers["amount"], hers["paid"]) == (10, False)
+    balances = client.get(f"/api/trips/{trip.pk}/balances").json()
+    assert {row["user"]["id"]: row["balance"] for row in balances} == {
+        olga.pk: 20,
+        ed.pk: -10,
+        vera.pk: -10,
+    }
+    assert next(row["user"] for row in balances if row["user"]["id"] == vera.pk) == nobody
+
+
+def test_what_a_deleted_member_owed_can_still_be_paid(
+    api: Api, delete: Any, trip: Trip, olga: User, vera: User
+) -> None:
+    expense = spend(trip, 2000, paid_by=olga, among=[olga, vera])
+    delete(vera)
+    client = api(olga)
+    split = expense.splits.get(participant=vera)
+    response = client.put(f"/api/expenses/{expense.pk}/splits/{split.pk}/pay")
+    assert response.status_code == 200
+    assert response.json()["paid"] is True
+    balances = client.get(f"/api/trips/{trip.pk}/balances").json()
+    assert {row["balance"] for row in balances} == {0}
+
+
+def test_what_a_deleted_member_paid_for_is_still_owed(
+    api: Api, delete: Any, trip: Trip, olga: User, ed: User
+) -> None:
+    expense = spend(trip, 2000, paid_by=ed, among=[olga, ed])
+    delete(ed)
+    client = api(olga)
+    assert client.get(f"/api/users/{olga.pk}/total-debt").json() == 10
+    shown = client.get(f"/api/trips/{trip.pk}/expenses/{expense.pk}").json()
+    assert shown["paidBy"]["name"] == "Deleted user"
+
+
+def test_the_last_owner_of_others_cannot_be_deleted(
+    api: Api, delete: Any, trip: Trip, olga: User
+) -> None:
+    own = TripFactory()
+    join(own, olga, TripRole.OWNER)
+    pair = log_in(olga)
+    assert_conflict(delete(olga), "last_owner")
+    assert is_alive(pair["token"])
+    assert api(olga).get("/api/trips").json()["total"] == 2
+
+
+def test_an_owner_beside_another_one_can_be_deleted(delete: Any, trip: Trip, olga: User) -> None:
+    join(trip, UserFactory(), TripRole.OWNER)
+    assert delete(olga).status_code == 204
+
+
+def test_an_owner_who_is_alone_in_the_trip_can_be_deleted(delete: Any, olga: User) -> None:
+    join(TripFactory(), olga, TripRole.OWNER)
+    assert delete(olga).status_code == 204
+
+
+def test_a_former_member_does_not_keep_the_last_owner(
+    api: Api, delete: Any, olga: User, ed: User
+) -> None:
+    trip = TripFactory()
+    join(trip, olga, TripRole.OWNER)
+    join(trip, ed)
+    api(ed).post(f"/api/trips/{trip.pk}/members/leave")
+    assert delete(olga).status_code == 204
+
+
+def test_the_last_administrator_cannot_be_deleted(delete: Any, trip: Trip, ada: User) -> None:
+    join(trip, ada)
+    assert_conflict(delete(ada), "last_admin")
+    assert User.objects.get(pk=ada.pk).email == "ada@example.com"
+    assert Member.objects.present().filter(user=ada).exists()
+
+
+def test_a_deactivated_or_deleted_administrator_does_not_count(delete: Any, ada: User) -> None:
+    deleted, barred = (UserFactory(role=Role.ADMIN) for _other in range(2))
+    assert delete(deleted).status_code == 204
+    barred.deactivate()
+    assert_conflict(delete(ada), "last_admin")
+
+
+def test_an_administrator_beside_another_one_can_be_deleted_also_by_themselves(
+    api: Api, ada: User
+) -> None:
+    UserFactory(role=Role.ADMIN)
+    client = api(ada)
+    assert client.delete(f"/api/users/{ada.pk}").status_code == 204
+    assert client.get("/api/users/me").status_code == 401
+
+
+@pytest.mark.parametrize("whose", ["own", "another", "none"])
+def test_nobody_else_deletes_accounts_whether_or_not_they_exist(
+    api: Api, olga: User, sam: User, whose: str
+) -> None:
+    user_id = {"own": sam.pk, "another": olga.pk, "none": 10**15}[whose]
+    response = api(sam).delete(f"/api/users/{user_id}")
+    assert (response.status_code, response.json()["code"]) == (403, "forbidden")
+    assert User.objects.present().count() == 2

@@ -1,0 +1,128 @@
+"""One account for an address, however it is written and however many ask at once."""
+
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+import pytest
+from rest_framework.response import Response
+from rest_framework.test import APIClient
+
+from tests.conftest import Api
+from tests.factories import PASSWORD, UserFactory
+from tests.server import Server
+from tests.users.logins import try_to_log_in
+from users.models import User
+
+PARALLEL = 8
+
+
+def register(email: str) -> Response:
+    return APIClient().post("/api/users/register", {"email": email, "password": PASSWORD})
+
+
+def assert_taken(response: Response) -> None:
+    assert (response.status_code, response.json()["code"]) == (409, "email_taken")
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("olga@example.com", "olga@example.com"),
+        ("olga@example.com", "OLGA@EXAMPLE.COM"),
+        ("Olga@Example.com", "oLGA@eXAMPLE.COM"),
+        ("olga@example.com", "  olga@example.com "),
+        ("olga@bücher.example", "olga@xn--bcher-kva.example"),
+        ("olga@xn--bcher-kva.example", "olga@BÜCHER.example"),
+        ("olga@bücher.example", "olga@bu\u0308cher.example"),
+        ("olga@example.com", "olga@ｅxample.com"),
+        ("olga@kelvin.example", "olga@\u212aelvin.example"),
+    ],
+)
+@pytest.mark.django_db
+def test_two_spellings_of_an_address_are_one_account(first: str, second: str) -> None:
+    assert register(first).status_code == 201
+    assert_taken(register(second))
+    assert User.objects.get().email == first.strip()
+
+
+LOOK_ALIKES = {
+    "Kelvin sign": "o\u212aga",
+    "dotless i": "olga\u0131",
+    "long s": "\u017fam",
+    "accent": "ólga",
+    "Cyrillic o": "\u043elga",
+    "full width": "\uff4flga",
+    "zero-width space": "olga\u200b",
+    "soft hyphen": "olga\u00ad",
+    "emoji": "olga😀",
+}
+
+
+@pytest.mark.parametrize("local", LOOK_ALIKES.values(), ids=LOOK_ALIKES)
+@pytest.mark.django_db
+def test_the_part_before_the_at_is_ascii(local: str) -> None:
+    response = register(f"{local}@example.com")
+    assert response.status_code == 400
+    assert list(response.json()["errors"]) == ["email"]
+    assert not User.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "other",
+    ["olga@example.org", "olga@mail.example.com", "olga+1@example.com", "o.lga@example.com"],
+)
+@pytest.mark.django_db
+def test_addresses_that_differ_are_different_accounts(other: str) -> None:
+    register("olga@example.com")
+    assert register(other).status_code == 201
+
+
+@pytest.mark.parametrize("typed", ["olga@BÜCHER.example", "OLGA@xn--bcher-kva.example"])
+@pytest.mark.django_db
+def test_one_logs_in_with_any_spelling(typed: str) -> None:
+    register("Olga@bücher.example")
+    assert try_to_log_in(typed).status_code == 200
+
+
+@pytest.mark.parametrize("route", ["", "/profile"])
+def test_an_account_cannot_move_to_a_taken_address(
+    api: Api, olga: User, ed: User, route: str
+) -> None:
+    body = {"name": "Olga Owner", "email": "ED@example.com", "password": PASSWORD}
+    assert_taken(api(olga).put(f"/api/users/{olga.pk}{route}", body))
+    olga.refresh_from_db()
+    assert olga.email == "olga@example.com"
+
+
+@pytest.mark.parametrize("route", ["", "/profile"])
+def test_ones_own_address_in_another_spelling_is_free(api: Api, olga: User, route: str) -> None:
+    body = {"name": "Olga Owner", "email": "OLGA@Example.com", "password": PASSWORD}
+    response = api(olga).put(f"/api/users/{olga.pk}{route}", body)
+    assert response.status_code == 200
+    assert response.json()["email"] == "OLGA@Example.com"
+    assert try_to_log_in("olga@example.com").status_code == 200
+
+
+def test_a_left_address_is_free_for_others(api: Api, olga: User) -> None:
+    api(olga).put(f"/api/users/{olga.pk}/profile", {"email": "olga@example.org"})
+    assert register("olga@example.com").status_code == 201
+
+
+@pytest.mark.django_db
+def test_a_deactivated_account_keeps_its_address() -> None:
+    user = UserFactory(email="gone@example.com")
+    user.deactivate()
+    assert_taken(register("gone@example.com"))
+
+
+def test_of_simultaneous_registrations_one_wins(server: Server) -> None:
+    def attempt(at: int) -> str:
+        email = "race@example.com" if at % 2 else "RACE@example.com"
+        body = {"email": email, "password": PASSWORD}
+        answer = httpx.post(f"{server.url}/api/users/register", json=body, timeout=30)
+        return "made" if answer.status_code == 201 else answer.json()["code"]
+
+    with ThreadPoolExecutor(PARALLEL) as pool:
+        outcomes = Counter(pool.map(attempt, range(PARALLEL)))
+    assert outcomes == {"made": 1, "email_taken": PARALLEL - 1}

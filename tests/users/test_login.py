@@ -1,0 +1,136 @@
+"""Log-in: who gets tokens, and that a refusal does not say why."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from django.conf import settings
+from django.contrib.auth import hashers
+from django.utils import timezone
+from rest_framework.response import Response
+from rest_framework.test import APIClient
+
+from tests.conftest import Api
+from tests.factories import PASSWORD
+from tests.users.logins import bearer, is_alive, log_in, refresh, try_to_log_in
+from users.models import User
+
+
+def test_logging_in_gives_a_pair_of_tokens_and_the_account(olga: User) -> None:
+    answer = log_in(olga)
+    assert set(answer) == {
+        "token", "type", "expiresIn", "refreshToken", "refreshExpiresIn", "user",
+    }  # fmt: skip
+    assert answer["type"] == "Bearer"
+    assert answer["user"] == bearer(answer["token"]).get("/api/users/me").json()
+    assert answer["user"]["id"] == olga.pk
+    assert refresh(answer["refreshToken"]).status_code == 200
+
+
+@pytest.mark.parametrize("email", ["OLGA@EXAMPLE.COM", "Olga@example.com", " olga@example.com "])
+def test_case_and_blanks_around_the_address_do_not_matter(olga: User, email: str) -> None:
+    assert try_to_log_in(email).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "password", [PASSWORD.upper(), f" {PASSWORD}", f"{PASSWORD} ", PASSWORD[:-1], "x"]
+)
+def test_a_password_must_match_to_the_letter(olga: User, password: str) -> None:
+    assert_bad_credentials(try_to_log_in("olga@example.com", password))
+
+
+def test_several_log_ins_live_side_by_side(olga: User) -> None:
+    tokens = [log_in(olga)["token"] for _device in range(3)]
+    assert len(set(tokens)) == 3
+    assert all(is_alive(token) for token in tokens)
+
+
+def test_all_refusals_are_byte_for_byte_alike(
+    api: Api, ada: User, olga: User, ed: User, vera: User
+) -> None:
+    ed.deactivate()
+    api(ada).delete(f"/api/users/{vera.pk}")
+    refusals = {
+        "unknown": try_to_log_in("nobody@example.com"),
+        "wrong": try_to_log_in("olga@example.com", "not-her-password"),
+        "deactivated": try_to_log_in("ed@example.com"),
+        "deactivated and wrong": try_to_log_in("ed@example.com", "not-his-password"),
+        "deleted": try_to_log_in("vera@example.com"),
+        "no address": try_to_log_in("olga"),
+        "look-alike": try_to_log_in("o\u212aga@example.com"),
+    }
+    for refusal in refusals.values():
+        assert_bad_credentials(refusal)
+    assert len({refusal.content for refusal in refusals.values()}) == 1
+    assert len({repr(sorted(refusal.headers.items())) for refusal in refusals.values()}) == 1
+
+
+def test_all_refusals_hash_once(olga: User, ed: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The time of a log-in is that of its hash, so equal hashes are equal times."""
+    hashed: list[str] = []
+    hasher = type(hashers.get_hasher())
+    for name in ("encode", "verify"):
+        original = getattr(hasher, name)
+
+        def counted(self: Any, password: str, *rest: str, original: Any = original) -> Any:
+            hashed.append(password)
+            return original(self, password, *rest)
+
+        monkeypatch.setattr(hasher, name, counted)
+    ed.deactivate()
+    for email in ("nobody@example.com", "olga@example.com", "ed@example.com", "no address"):
+        hashed.clear()
+        assert_bad_credentials(try_to_log_in(email, "not-the-password"))
+        assert hashed == ["not-the-password"]
+
+
+@pytest.mark.parametrize("field", ["email", "password"])
+@pytest.mark.parametrize("value", [..., None, "", 12, True, 1.5, [], {}, ["olga@example.com"]])
+def test_a_field_that_is_missing_or_no_text_is_refused(olga: User, field: str, value: Any) -> None:
+    body = {"email": "olga@example.com", "password": PASSWORD, field: value}
+    sent = {key: item for key, item in body.items() if item is not ...}
+    response = APIClient().post("/api/users/login", sent)
+    assert response.status_code == 400
+    assert list(response.json()["errors"]) == [field]
+
+
+@pytest.mark.parametrize(("field", "chars"), [("email", 255), ("password", 129)])
+def test_an_overlong_field_is_refused_before_any_hashing(
+    olga: User, field: str, chars: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_hashing(*_args: Any) -> None:
+        raise AssertionError("hashed")
+
+    for name in ("encode", "verify"):
+        monkeypatch.setattr(type(hashers.get_hasher()), name, no_hashing)
+    body = {"email": "olga@example.com", "password": PASSWORD, field: "x" * chars}
+    response = APIClient().post("/api/users/login", body)
+    assert response.status_code == 400
+    assert list(response.json()["errors"]) == [field]
+
+
+@pytest.mark.django_db
+def test_without_any_field_both_are_named() -> None:
+    response = APIClient().post("/api/users/login", {})
+    assert set(response.json()["errors"]) == {"email", "password"}
+
+
+def test_the_access_token_lives_exactly_its_lifetime(olga: User) -> None:
+    start = timezone.now().replace(microsecond=0)
+    lifetime = timedelta(seconds=settings.ACCESS_TOKEN_LIFETIME)
+    with time_machine.travel(start, tick=False) as clock:
+        token = log_in(olga)["token"]
+        clock.move_to(start + lifetime - timedelta(seconds=1))
+        assert is_alive(token)
+        clock.move_to(start + lifetime)
+        response = bearer(token).get("/api/users/me")
+    assert (response.status_code, response.json()["code"]) == (401, "token_expired")
+    assert response["WWW-Authenticate"] == "Bearer"
+
+
+def assert_bad_credentials(response: Response) -> None:
+    assert response.status_code == 401
+    assert response.json()["code"] == "bad_credentials"
+    assert response["Content-Type"] == "application/problem+json"
+    assert response["WWW-Authenticate"] == "Bearer"

@@ -1,0 +1,158 @@
+"""A new password: the caller's own log-in lives on, every other one of that user dies."""
+
+from typing import Any
+
+import pytest
+from rest_framework.response import Response
+
+from tests.conftest import Api
+from tests.factories import PASSWORD
+from tests.users.logins import bearer, is_alive, log_in, refresh, try_to_log_in
+from users.models import User
+
+NEW = "five-yellow-umbrellas"
+BODIES: dict[str, dict[str, str]] = {
+    "": {"name": "Olga Owner", "email": "olga@example.com", "password": NEW},
+    "/profile": {"currentPassword": PASSWORD, "newPassword": NEW, "newPasswordConfirm": NEW},
+}
+
+
+@pytest.fixture(params=BODIES, ids=["PUT", "profile"])
+def route(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+def test_the_new_password_logs_in_and_the_old_one_does_not(
+    api: Api, olga: User, route: str
+) -> None:
+    response = api(olga).put(f"/api/users/{olga.pk}{route}", BODIES[route])
+    assert response.status_code == 200
+    assert NEW not in response.content.decode()
+    assert try_to_log_in("olga@example.com", NEW).status_code == 200
+    assert try_to_log_in("olga@example.com", PASSWORD).status_code == 401
+
+
+def test_ones_own_log_in_lives_on_and_all_others_die_at_once(olga: User, route: str) -> None:
+    own, phone, library = log_in(olga), log_in(olga), log_in(olga)
+    bearer(own["token"]).put(f"/api/users/{olga.pk}{route}", BODIES[route])
+    assert is_alive(own["token"])
+    assert not is_alive(phone["token"])
+    assert not is_alive(library["token"])
+    assert refresh(phone["refreshToken"]).status_code == 401
+    assert is_alive(refresh(own["refreshToken"]).json()["token"])
+
+
+def test_the_log_ins_of_others_live_on(api: Api, olga: User, ed: User, route: str) -> None:
+    of_ed = log_in(ed)
+    api(olga).put(f"/api/users/{olga.pk}{route}", BODIES[route])
+    assert is_alive(of_ed["token"])
+
+
+def test_the_same_password_again_ends_nothing(olga: User, route: str) -> None:
+    own, phone = log_in(olga), log_in(olga)
+    body = {key: PASSWORD if value == NEW else value for key, value in BODIES[route].items()}
+    response = bearer(own["token"]).put(f"/api/users/{olga.pk}{route}", body)
+    assert response.status_code == 200
+    assert is_alive(phone["token"])
+
+
+def test_other_changes_end_nothing(olga: User) -> None:
+    own, phone = log_in(olga), log_in(olga)
+    change = {"name": "Olga Other", "email": "other@example.com"}
+    bearer(own["token"]).put(f"/api/users/{olga.pk}/profile", change)
+    assert is_alive(phone["token"])
+    assert refresh(phone["refreshToken"]).status_code == 200
+
+
+def test_a_password_that_an_administrator_sets_ends_every_log_in_of_the_user(
+    api: Api, ada: User, olga: User, route: str
+) -> None:
+    of_olga, client = log_in(olga), api(ada)
+    body = {key: value for key, value in BODIES[route].items() if key != "currentPassword"}
+    assert client.put(f"/api/users/{olga.pk}{route}", body).status_code == 200
+    assert not is_alive(of_olga["token"])
+    assert client.get("/api/users/me").status_code == 200
+    assert try_to_log_in("olga@example.com", NEW).status_code == 200
+
+
+def test_a_password_that_is_set_behind_the_api_ends_every_log_in(olga: User) -> None:
+    pair = log_in(olga)
+    olga.set_password(NEW)
+    olga.save()
+    assert not is_alive(pair["token"])
+    assert refresh(pair["refreshToken"]).status_code == 401
+
+
+@pytest.mark.parametrize(
+    "current",
+    [..., None, "", "wrong-password", NEW, PASSWORD.upper(), f" {PASSWORD}", 12, "x" * 129],
+)
+def test_a_wrong_or_missing_current_password_is_refused_on_its_field(
+    olga: User, current: Any
+) -> None:
+    own, phone = log_in(olga), log_in(olga)
+    body = (
+        {"newPassword": NEW} if current is ... else {"newPassword": NEW, "currentPassword": current}
+    )
+    assert_refused(put_profile(own, olga, body), "currentPassword")
+    assert is_alive(own["token"])
+    assert is_alive(phone["token"])
+    assert try_to_log_in("olga@example.com", PASSWORD).status_code == 200
+
+
+def test_an_administrator_too_proves_their_own_current_password(ada: User) -> None:
+    own = log_in(ada)
+    assert_refused(put_profile(own, ada, {"newPassword": NEW}), "currentPassword")
+
+
+@pytest.mark.parametrize("confirmation", ["", "six-brown-hats-here", NEW.upper(), f"{NEW} ", None])
+def test_a_confirmation_that_differs_is_refused_on_its_field(
+    olga: User, confirmation: str | None
+) -> None:
+    body = BODIES["/profile"] | {"newPasswordConfirm": confirmation}
+    assert_refused(put_profile(log_in(olga), olga, body), "newPasswordConfirm")
+    assert try_to_log_in("olga@example.com", PASSWORD).status_code == 200
+
+
+def test_the_confirmation_may_be_left_out(olga: User) -> None:
+    body = {"currentPassword": PASSWORD, "newPassword": NEW}
+    assert put_profile(log_in(olga), olga, body).status_code == 200
+    assert try_to_log_in("olga@example.com", NEW).status_code == 200
+
+
+@pytest.mark.parametrize("new", ["", "seven77", "password123", "x" * 129, None, 1234567890])
+def test_a_new_password_has_the_rules_of_registration(olga: User, new: Any) -> None:
+    body = {"currentPassword": PASSWORD, "newPassword": new}
+    assert_refused(put_profile(log_in(olga), olga, body), "newPassword")
+
+
+@pytest.mark.parametrize("body", [{"currentPassword": "wrong"}, {"newPasswordConfirm": NEW},
+                                  {"password": NEW}])  # fmt: skip
+def test_without_a_new_password_nothing_is_changed(olga: User, body: dict[str, str]) -> None:
+    assert put_profile(log_in(olga), olga, body).status_code == 200
+    assert try_to_log_in("olga@example.com", PASSWORD).status_code == 200
+
+
+def test_a_refused_change_changes_no_other_field(olga: User) -> None:
+    own = log_in(olga)
+    body = {"name": "Olga Other", "newPassword": NEW, "currentPassword": "wrong-password"}
+    assert_refused(put_profile(own, olga, body), "currentPassword")
+    assert bearer(own["token"]).get("/api/users/me").json()["name"] == "Olga Owner"
+
+
+def test_a_taken_address_leaves_the_password_and_the_log_ins_alone(olga: User, ed: User) -> None:
+    own, phone = log_in(olga), log_in(olga)
+    body = BODIES[""] | {"email": "ed@example.com"}
+    response = bearer(own["token"]).put(f"/api/users/{olga.pk}", body)
+    assert (response.status_code, response.json()["code"]) == (409, "email_taken")
+    assert is_alive(phone["token"])
+    assert try_to_log_in("olga@example.com", PASSWORD).status_code == 200
+
+
+def put_profile(pair: dict[str, Any], user: User, body: dict[str, Any]) -> Response:
+    return bearer(pair["token"]).put(f"/api/users/{user.pk}/profile", body)
+
+
+def assert_refused(response: Response, field: str) -> None:
+    assert (response.status_code, response.json()["code"]) == (400, "invalid")
+    assert list(response.json()["errors"]) == [field]

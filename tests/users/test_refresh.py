@@ -1,0 +1,137 @@
+"""Refresh tokens: each is good once, and a second use ends the whole log-in."""
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from typing import Any
+
+import httpx
+import pytest
+import time_machine
+from django.conf import settings
+from django.utils import timezone
+from rest_framework.response import Response
+
+from tests.factories import PASSWORD
+from tests.server import Server
+from tests.users.logins import is_alive, log_in, refresh
+from users.models import Session, User
+
+PARALLEL = 6
+
+
+def assert_refused(response: Response, code: str = "token_invalid") -> None:
+    assert (response.status_code, response.json()["code"]) == (401, code)
+    assert response["Content-Type"] == "application/problem+json"
+    assert response["WWW-Authenticate"] == "Bearer"
+
+
+def test_refreshing_gives_a_new_pair_in_the_shape_of_a_log_in(olga: User) -> None:
+    first = log_in(olga)
+    response = refresh(first["refreshToken"])
+    second = response.json()
+    assert response.status_code == 200
+    assert set(second) == set(first)
+    assert second["user"] == first["user"]
+    assert second["refreshToken"] != first["refreshToken"]
+    assert is_alive(second["token"])
+
+
+def test_a_family_lives_on_through_many_refreshes(olga: User) -> None:
+    pair = log_in(olga)
+    for _turn in range(5):
+        pair = refresh(pair["refreshToken"]).json()
+    assert is_alive(pair["token"])
+
+
+def test_refreshing_leaves_the_access_token_of_the_same_log_in_alive(olga: User) -> None:
+    pair = log_in(olga)
+    refresh(pair["refreshToken"])
+    assert is_alive(pair["token"])
+
+
+def test_a_second_use_ends_the_whole_family(olga: User) -> None:
+    first = log_in(olga)
+    second = refresh(first["refreshToken"]).json()
+    third = refresh(second["refreshToken"]).json()
+    assert_refused(refresh(first["refreshToken"]))
+    assert_refused(refresh(third["refreshToken"]))
+    assert_refused(refresh(second["refreshToken"]))
+    assert not any(is_alive(pair["token"]) for pair in (first, second, third))
+
+
+def test_a_second_use_ends_no_other_log_in(olga: User, ed: User) -> None:
+    first, elsewhere, of_ed = log_in(olga), log_in(olga), log_in(ed)
+    refresh(first["refreshToken"])
+    assert_refused(refresh(first["refreshToken"]))
+    assert is_alive(elsewhere["token"])
+    assert refresh(elsewhere["refreshToken"]).status_code == 200
+    assert refresh(of_ed["refreshToken"]).status_code == 200
+
+
+def test_a_refresh_token_lives_exactly_its_lifetime_and_each_refresh_starts_it_anew(
+    olga: User,
+) -> None:
+    start = timezone.now().replace(microsecond=0)
+    lifetime, second = timedelta(seconds=settings.REFRESH_TOKEN_LIFETIME), timedelta(seconds=1)
+    with time_machine.travel(start, tick=False) as clock:
+        pair, other = log_in(olga), log_in(olga)
+        clock.move_to(start + lifetime - second)
+        response = refresh(pair["refreshToken"])
+        assert response.status_code == 200
+        clock.move_to(start + lifetime)
+        assert_refused(refresh(other["refreshToken"]), "token_expired")
+        clock.move_to(start + 2 * lifetime - 2 * second)
+        assert refresh(response.json()["refreshToken"]).status_code == 200
+
+
+def test_an_access_token_is_no_refresh_token(olga: User) -> None:
+    pair = log_in(olga)
+    assert_refused(refresh(pair["token"]))
+    assert is_alive(pair["token"])
+    assert refresh(pair["refreshToken"]).status_code == 200
+
+
+def test_a_refresh_token_is_no_access_token(olga: User) -> None:
+    assert not is_alive(log_in(olga)["refreshToken"])
+
+
+@pytest.mark.parametrize(
+    "token", ["x", "a.b.c", "..", "eyJhbGciOiJIUzI1NiJ9.e30.", "ñandú", "x" * 4096, "Bearer x"]
+)
+@pytest.mark.django_db
+def test_junk_is_refused(token: str) -> None:
+    assert_refused(refresh(token))
+
+
+@pytest.mark.parametrize("token", [None, "", "   ", 12, True, ["x"], {}, "x" * 4097])
+@pytest.mark.django_db
+def test_what_is_no_text_is_refused_on_the_field(token: Any) -> None:
+    response = refresh(token)
+    assert response.status_code == 400
+    assert list(response.json()["errors"]) == ["refreshToken"]
+
+
+def test_of_simultaneous_uses_at_most_one_wins_and_the_family_ends(server: Server) -> None:
+    users = f"{server.url}/api/users"
+    body = {"email": "twice@example.com", "password": PASSWORD}
+    pair = httpx.post(f"{users}/register", json=body, timeout=30).json()
+
+    def use(_at: int) -> httpx.Response:
+        spent = {"refreshToken": pair["refreshToken"]}
+        return httpx.post(f"{users}/token/refresh", json=spent, timeout=30)
+
+    with ThreadPoolExecutor(PARALLEL) as pool:
+        answers = list(pool.map(use, range(PARALLEL)))
+    winners = [answer for answer in answers if answer.status_code == 200]
+    assert len(winners) == 1
+    assert {answer.status_code for answer in answers} == {200, 401}
+    for token in (pair["token"], winners[0].json()["token"]):
+        me = httpx.get(f"{users}/me", headers={"Authorization": f"Bearer {token}"})
+        assert me.status_code == 401
+
+
+def test_a_family_is_one_row_however_often_it_is_refreshed(olga: User) -> None:
+    pair = log_in(olga)
+    for _turn in range(3):
+        pair = refresh(pair["refreshToken"]).json()
+    assert Session.objects.filter(user=olga).count() == 1

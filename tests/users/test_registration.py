@@ -1,0 +1,174 @@
+"""Registration: the rules of its three fields, and what it answers."""
+
+from typing import Any
+
+import pytest
+from django.conf import settings
+from rest_framework.response import Response
+from rest_framework.test import APIClient
+
+from tests.factories import PASSWORD
+from tests.users.logins import is_alive, refresh, try_to_log_in
+from users.models import Role, User
+
+pytestmark = pytest.mark.django_db
+
+NINA = {"name": "Nina New", "email": "nina@example.com", "password": PASSWORD}
+
+
+def register(**fields: Any) -> Response:
+    """Register Nina with other `fields`; an ellipsis leaves one out."""
+    body = {key: value for key, value in (NINA | fields).items() if value is not ...}
+    return APIClient().post("/api/users/register", body)
+
+
+def test_registering_logs_in() -> None:
+    response = register()
+    answer = response.json()
+    user = User.objects.get()
+    assert response.status_code == 201
+    assert response["Location"] == f"/api/users/{user.pk}"
+    assert set(answer) == {
+        "token", "type", "expiresIn", "refreshToken", "refreshExpiresIn", "user",
+    }  # fmt: skip
+    assert answer["type"] == "Bearer"
+    assert answer["expiresIn"] == settings.ACCESS_TOKEN_LIFETIME
+    assert answer["refreshExpiresIn"] == settings.REFRESH_TOKEN_LIFETIME
+    assert is_alive(answer["token"])
+    assert refresh(answer["refreshToken"]).status_code == 200
+
+
+def test_the_answer_shows_the_new_account_whole() -> None:
+    shown = register().json()["user"]
+    created_at, updated_at = shown.pop("createdAt"), shown.pop("updatedAt")
+    assert created_at.endswith("Z")
+    assert updated_at.endswith("Z")
+    assert shown == {
+        "id": User.objects.get().pk,
+        "name": "Nina New",
+        "email": "nina@example.com",
+        "role": "USER",
+        "profilePicture": None,
+        "currency": "EUR",
+    }
+
+
+def test_one_can_log_in_afterwards() -> None:
+    register()
+    assert try_to_log_in("nina@example.com").status_code == 200
+
+
+def test_a_body_cannot_give_more_than_the_three_fields() -> None:
+    granted = register(
+        id=4711, role="ADMIN", isStaff=True, is_staff=True, isAdmin=True, isActive=False,
+        createdAt="2000-01-01T00:00:00Z", currency="JPY", profilePicture="/x.png",
+        deletedAt="2000-01-01T00:00:00Z", emailKey="other@example.com",
+    ).json()["user"]  # fmt: skip
+    user = User.objects.get()
+    assert user.pk != 4711
+    assert (user.role, user.is_staff, user.is_active) == (Role.USER, False, True)
+    assert (granted["role"], granted["currency"]) == ("USER", "EUR")
+    assert granted["profilePicture"] is None
+    assert user.created_at.year > 2000
+    assert user.email_key == "nina@example.com"
+
+
+def test_the_name_defaults_to_the_part_before_the_at() -> None:
+    assert register(name=..., email="Nina.New+trips@example.com").json()["user"]["name"] == (
+        "Nina.New+trips"
+    )
+
+
+def test_a_defaulted_name_is_cut_to_the_longest_name() -> None:
+    assert register(name=..., email=f"{'n' * 64}@example.com").json()["user"]["name"] == "n" * 50
+
+
+def test_name_and_email_are_trimmed_and_kept_as_typed() -> None:
+    shown = register(name="  Nina \n", email="  Nina.New@Example.COM ").json()["user"]
+    assert (shown["name"], shown["email"]) == ("Nina", "Nina.New@Example.COM")
+
+
+@pytest.mark.parametrize("name", ["Li", "n" * 50, "Ñandú Ōta", "<b>Nina</b>", "😀😀"])
+def test_names_from_2_to_50_characters_pass(name: str) -> None:
+    response = register(name=name)
+    assert response.status_code == 201
+    assert response.json()["user"]["name"] == name
+
+
+@pytest.mark.parametrize("name", ["", "   ", "N", " N ", "n" * 51, None, 12, True, ["Nina"], {}])
+def test_other_names_are_refused_on_the_field(name: Any) -> None:
+    assert_refused(register(name=name), "name")
+
+
+@pytest.mark.parametrize(
+    "email",
+    [
+        "", "   ", "nina", "nina@", "@example.com", "nina@localhost", "nina@example",
+        "nina@@example.com", "nina new@example.com", "nina@exa mple.com", "nina@-example.com",
+        "nina@example..com", "nina@example.com\n.org", "nina@[127.0.0.1",
+        "nina@example.com.", "nina@example\u3002com", "a\r\nb@example.com",
+        f"{'n' * 250}@example.com", f"nina@{'e' * 64}.com", "nina@example.com, ed@example.com",
+        None, 12, True, ["nina@example.com"], {},
+    ],
+)  # fmt: skip
+def test_what_is_no_address_is_refused_on_the_field(email: Any) -> None:
+    assert_refused(register(email=email), "email")
+
+
+FREE_PASSWORDS = {
+    "8 characters": "eight888",
+    "digits": "73920184756",
+    "blanks": " " * 8,
+    "128 characters": "x" * 128,
+    "no ASCII": "緑の鞄が四つあります",
+    "the name": "Nina New",
+    "the e-mail": "nina@example.com",
+}
+
+
+@pytest.mark.parametrize("password", FREE_PASSWORDS.values(), ids=FREE_PASSWORDS)
+def test_there_is_no_composition_rule_for_passwords(password: str) -> None:
+    assert register(password=password).status_code == 201
+    assert try_to_log_in("nina@example.com", password).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "password",
+    ["", "seven77", "x" * 129, "password123", "PASSWORD123", "12345678", None, 1234567890, True,
+     ["four-green-suitcases"], {}],
+)  # fmt: skip
+def test_short_long_and_common_passwords_are_refused_on_the_field(password: Any) -> None:
+    assert_refused(register(password=password), "password")
+
+
+def test_passwords_are_never_trimmed() -> None:
+    register(password="  four-green-suitcases ")
+    assert try_to_log_in("nina@example.com", "  four-green-suitcases ").status_code == 200
+    assert try_to_log_in("nina@example.com", "four-green-suitcases").status_code == 401
+
+
+def test_a_password_is_never_shown_and_stored_as_argon2id_for_a_small_server() -> None:
+    response = register()
+    stored = User.objects.get().password
+    assert PASSWORD not in response.content.decode()
+    assert "$argon2id$v=19$m=19456,t=2,p=1$" in stored
+
+
+@pytest.mark.parametrize("field", ["email", "password"])
+def test_email_and_password_are_required(field: str) -> None:
+    assert_refused(register(**{field: ...}), field)
+
+
+def test_every_wrong_field_is_named_at_once() -> None:
+    response = register(name="N", email="nina", password="short")
+    assert set(response.json()["errors"]) == {"name", "email", "password"}
+
+
+def assert_refused(response: Response, field: str) -> None:
+    problem = response.json()
+    assert response.status_code == 400
+    assert response["Content-Type"] == "application/problem+json"
+    assert problem["code"] == "invalid"
+    assert list(problem["errors"]) == [field]
+    assert all(isinstance(text, str) and text for text in problem["errors"][field])
+    assert not User.objects.exists()

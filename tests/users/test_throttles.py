@@ -1,0 +1,200 @@
+"""Rate limits: whom they count for, what a refusal says, and that a header does not dodge them."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+import time_machine
+from rest_framework.response import Response
+from rest_framework.test import APIClient
+
+from tests.conftest import Api
+from tests.factories import PASSWORD, UserFactory
+from tests.users.logins import refresh, try_to_log_in
+from trips.models import Trip
+from users.models import User
+
+Limits = Callable[..., None]
+
+NOON = datetime(2026, 5, 14, 12, 0, 0, tzinfo=UTC)
+
+
+@pytest.fixture(autouse=True)
+def clock() -> Any:
+    """Stands still at 20 seconds past noon, so that no test straddles two windows."""
+    with time_machine.travel(NOON.replace(second=20), tick=False) as traveller:
+        yield traveller
+
+
+def statuses(call: Callable[[], Response], times: int) -> list[int]:
+    return [call().status_code for _turn in range(times)]
+
+
+def assert_throttled(response: Response) -> None:
+    problem = response.json()
+    assert response.status_code == 429
+    assert response["Content-Type"] == "application/problem+json"
+    assert (problem["code"], problem["status"]) == ("throttled", 429)
+    assert problem["title"] == "Too Many Requests"
+    assert problem["detail"] == problem["message"] != ""
+    assert response["Retry-After"].isdecimal()
+    assert int(response["Retry-After"]) >= 1
+
+
+def test_a_refusal_says_when_to_come_back(limits: Limits, olga: User, clock: Any) -> None:
+    limits(login="2/min")
+    assert statuses(lambda: try_to_log_in("olga@example.com"), 2) == [200, 200]
+    response = try_to_log_in("olga@example.com")
+    assert_throttled(response)
+    assert response["Retry-After"] == "40"
+    clock.move_to(NOON.replace(second=59, microsecond=900_000))
+    assert try_to_log_in("olga@example.com")["Retry-After"] == "1"
+    clock.move_to(NOON.replace(minute=1))
+    assert try_to_log_in("olga@example.com").status_code == 200
+
+
+def test_right_and_wrong_log_ins_count_alike(limits: Limits, olga: User) -> None:
+    limits(login="3/min")
+    passwords = ["wrong-one", PASSWORD, "wrong-two", PASSWORD, "wrong-three"]
+    answers = [try_to_log_in("olga@example.com", word).status_code for word in passwords]
+    assert answers == [401, 200, 401, 429, 429]
+
+
+@pytest.mark.parametrize(
+    "spelling", ["OLGA@example.com", "  olga@example.com ", "Olga@Example.Com"]
+)
+def test_another_spelling_is_the_same_account(limits: Limits, olga: User, spelling: str) -> None:
+    limits(login="1/min")
+    try_to_log_in("olga@example.com")
+    assert_throttled(try_to_log_in(spelling))
+
+
+def test_log_ins_are_counted_by_account_and_by_address(
+    limits: Limits, olga: User, ed: User
+) -> None:
+    limits(login="1/min")
+    here, there = {"REMOTE_ADDR": "192.0.2.1"}, {"REMOTE_ADDR": "192.0.2.2"}
+    assert try_to_log_in("olga@example.com", **here).status_code == 200
+    assert_throttled(try_to_log_in("olga@example.com", **here))
+    assert try_to_log_in("ed@example.com", **here).status_code == 200
+    assert try_to_log_in("olga@example.com", **there).status_code == 200
+
+
+def test_accounts_that_do_not_exist_are_counted_too(limits: Limits, db: None) -> None:
+    limits(login="1/min")
+    assert try_to_log_in("nobody@example.com").status_code == 401
+    assert_throttled(try_to_log_in("nobody@example.com"))
+
+
+@pytest.mark.parametrize("email", [None, 12, [], {}, "", "x" * 5000])
+def test_a_body_without_an_address_is_counted_and_breaks_nothing(
+    limits: Limits, db: None, email: Any
+) -> None:
+    limits(login="1/min")
+    assert try_to_log_in(email).status_code == 400
+    assert_throttled(try_to_log_in(email))
+
+
+def test_a_body_that_is_no_json_is_a_400_with_limits_on(limits: Limits, db: None) -> None:
+    limits(login="5/min")
+    response = APIClient().post("/api/users/login", b"{", content_type="application/json")
+    assert (response.status_code, response.json()["code"]) == (400, "malformed_json")
+
+
+@pytest.mark.parametrize(
+    "header", ["HTTP_X_FORWARDED_FOR", "HTTP_X_REAL_IP", "HTTP_FORWARDED", "HTTP_CLIENT_IP"]
+)
+def test_a_client_cannot_name_its_own_address(limits: Limits, olga: User, header: str) -> None:
+    limits(login="1/min")
+    assert try_to_log_in("olga@example.com", **{header: "192.0.2.1"}).status_code == 200
+    assert_throttled(try_to_log_in("olga@example.com", **{header: "192.0.2.2"}))
+
+
+def test_registrations_are_counted_by_address(limits: Limits, db: None) -> None:
+    limits(register="2/hour")
+
+    def register(at: int, address: str) -> Response:
+        body = {"email": f"nina{at}@example.com", "password": PASSWORD}
+        return APIClient().post("/api/users/register", body, REMOTE_ADDR=address)
+
+    assert register(1, "192.0.2.1").status_code == 201
+    assert register(2, "192.0.2.1").status_code == 201
+    assert_throttled(register(3, "192.0.2.1"))
+    assert register(3, "192.0.2.2").status_code == 201
+    assert not User.objects.filter(email="nina4@example.com").exists()
+
+
+def test_refreshes_are_counted(limits: Limits, db: None) -> None:
+    limits(refresh="2/hour")
+    assert statuses(lambda: refresh("a.b.c"), 2) == [401, 401]
+    assert_throttled(refresh("a.b.c"))
+
+
+@pytest.mark.parametrize("path", ["users/email/olga@example.com", "trips/code/XXXXXXXX"])
+def test_look_ups_are_counted_by_user_not_by_address(
+    api: Api, limits: Limits, olga: User, ed: User, path: str
+) -> None:
+    limits(lookup="2/hour")
+    client = api(olga)
+    first = [client.get(f"/api/{path}", REMOTE_ADDR=f"192.0.2.{at}") for at in range(3)]
+    assert {response.status_code for response in first[:2]} <= {200, 404}
+    assert_throttled(first[2])
+    assert api(ed).get(f"/api/{path}").status_code != 429
+    assert client.get("/api/users/me").status_code == 200
+
+
+def test_joining_by_code_counts_as_a_look_up(
+    api: Api, limits: Limits, trip: Trip, sam: User
+) -> None:
+    limits(lookup="2/hour")
+    client = api(sam)
+    client.get("/api/trips/code/XXXXXXXX")
+    assert client.post("/api/trips/join", {"tripCode": "XXXXXXXX"}).status_code == 404
+    assert_throttled(client.post("/api/trips/join", {"tripCode": trip.code}))
+    assert client.get("/api/trips").json()["total"] == 0
+
+
+def test_all_requests_of_a_user_are_counted_together(
+    api: Api, limits: Limits, trip: Trip, olga: User, ed: User
+) -> None:
+    limits(user="4/min")
+    phone, laptop = api(olga), api(olga)
+    paths = ["users/me", "trips", f"trips/{trip.pk}", f"trips/{trip.pk}/balances"]
+    assert {phone.get(f"/api/{path}").status_code for path in paths} == {200}
+    assert_throttled(laptop.get("/api/users/me"))
+    assert api(ed).get("/api/users/me").status_code == 200
+
+
+def test_requests_without_a_log_in_are_counted_by_address(limits: Limits, db: None) -> None:
+    limits(anon="2/min")
+    client = APIClient()
+
+    def read(address: str) -> Response:
+        return client.get("/api/schema", REMOTE_ADDR=address)
+
+    assert statuses(lambda: read("192.0.2.1"), 2) == [200, 200]
+    assert_throttled(read("192.0.2.1"))
+    assert read("192.0.2.2").status_code == 200
+
+
+def test_health_is_never_throttled(limits: Limits, db: None) -> None:
+    limits(anon="1/day", user="1/day")
+    client = APIClient()
+    assert statuses(lambda: client.get("/api/health"), 3) == [200] * 3
+    assert statuses(lambda: client.get("/api/health/ready"), 3) == [200] * 3
+
+
+def test_a_limit_that_is_switched_off_refuses_nobody(limits: Limits, db: None) -> None:
+    limits(login=None)
+    email = UserFactory().email
+    assert statuses(lambda: try_to_log_in(email), 12) == [200] * 12
+
+
+def test_a_refused_log_in_is_not_even_hashed(
+    limits: Limits, olga: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits(login="1/min")
+    try_to_log_in("olga@example.com")
+    monkeypatch.setattr(User, "check_password", lambda *_args: pytest.fail("hashed"))
+    assert_throttled(try_to_log_in("olga@example.com"))
