@@ -1,0 +1,221 @@
+"""What the machine of the ledger stands on: a trip, its people, and the comparison of the books."""
+
+from collections.abc import Iterable
+from decimal import Decimal
+from io import StringIO
+from typing import Any, NamedTuple
+
+from django.core.management import call_command
+from django.db import transaction
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant
+from rest_framework.response import Response
+
+from tests.conftest import Api
+from tests.factories import TripFactory, join
+from tests.splits.book import Book, Json, exact
+from tests.splits.rules import Money, Rules, share_out
+from trips.roles import Can, Reach, TripRole, reach
+from users.models import User
+
+ROLES = [TripRole.OWNER, TripRole.EDITOR, TripRole.EDITOR, TripRole.VIEWER]
+DECIMALS = {"EUR": 2, "JPY": 0, "KWD": 3}
+#: Chooses among as many things as there are at that moment.
+ANY = st.integers(0, 11)
+#: The owner, who may do everything, the others, and an admin, who is no member.
+CALLER = st.sampled_from([0, 0, 0, 0, 1, 1, 2, 3, 4])
+AMOUNTS = st.integers(1, 400)
+TYPES = st.sampled_from(["EQUAL", "EQUAL", "MANUAL", "PERCENTAGE", "SHARES"])
+
+
+@st.composite
+def weighted_people(draw: st.DrawFn) -> dict[int, int]:
+    """Some of the cast, by position, each with a weight."""
+    people = draw(st.lists(st.integers(0, 3), min_size=1, max_size=4, unique=True))
+    return {person: draw(st.integers(1, 5)) for person in people}
+
+
+#: How an expense is divided; the names are those of `Histories.sent`.
+DIVISION: dict[str, st.SearchStrategy[Any]] = {
+    "amount": AMOUNTS,
+    "split_type": TYPES,
+    "people": weighted_people(),
+    "payers": weighted_people(),
+}
+
+
+class Sent(NamedTuple):
+    """The body of an expense, and what it says in minor units."""
+
+    body: Json
+    put_in: dict[int, int]
+    #: What the amount is divided by, by user.
+    entered: dict[int, int]
+
+    @property
+    def named(self) -> set[int]:
+        return {*self.put_in, *self.entered}
+
+    def parts(self, turn: int) -> dict[int, int]:
+        return share_out(sum(self.put_in.values()), self.entered, turn)
+
+
+class Histories(RuleBasedStateMachine):
+    """Each example is a new trip inside a savepoint, which is rolled back in the end."""
+
+    def __init__(self, api: Api, cast: list[User], admin: User) -> None:
+        super().__init__()
+        self.admin, self.api = admin, api
+        self.callers = [*cast, admin]
+        self.users = {user.pk: user for user in cast}
+        self.roles = dict(zip(self.users, ROLES, strict=True))
+        self.present = set(self.users)
+        self.rules = Rules()
+        self.savepoint = transaction.atomic()
+        self.savepoint.__enter__()
+
+    def begin(self, currency: str) -> None:
+        trip = TripFactory(currency=currency)
+        for user, role in self.roles.items():
+            join(trip, self.users[user], role)
+        self.currency = currency
+        self.book = Book(trip, self.api, self.admin)
+
+    def teardown(self) -> None:
+        transaction.set_rollback(True)
+        self.savepoint.__exit__(None, None, None)
+
+    # -- What is expected -------------------------------------------------------------------------
+
+    def refusal(self, caller: User, can: Can, *, own: bool = False) -> int:
+        """The status that `caller` gets for want of rights, or 0."""
+        if caller == self.admin:
+            return 0
+        if caller.pk not in self.present:
+            return 404
+        reached = reach(self.roles[caller.pk], can)
+        return 0 if reached is Reach.ANY or (reached is Reach.OWN and own) else 403
+
+    def refusal_to_change(self, caller: User, bill: int, can: Can = Can.CHANGE_EXPENSES) -> int:
+        stored = self.rules.bills[bill]
+        own = caller.pk == stored.by or caller.pk in stored.put_in
+        return self.refusal(caller, can, own=own)
+
+    def known(self, bill: int) -> set[int]:
+        """Whom a changed expense may name: members, and those who are in it already."""
+        stored = self.rules.bills[bill]
+        return self.present | stored.put_in.keys() | stored.parts.keys()
+
+    def minor(self, amount: Decimal | int) -> int:
+        scaled = Decimal(amount).scaleb(DECIMALS[self.currency])
+        assert scaled == int(scaled)
+        return int(scaled)
+
+    # -- What is sent -----------------------------------------------------------------------------
+
+    def send(self, caller: User, method: str, path: str, body: Any = None) -> Response:
+        response = self.book.answer(caller, method, path, body)
+        assert response.status_code < 500
+        return response
+
+    def major(self, amount_minor: int) -> str:
+        return str(Decimal(amount_minor).scaleb(-DECIMALS[self.currency]))
+
+    def pick(self, things: Iterable[int], number: int) -> int:
+        ordered = sorted(things)
+        return ordered[number % len(ordered)]
+
+    def sent(
+        self, amount: int, split_type: str, people: dict[int, int], payers: dict[int, int]
+    ) -> Sent:
+        """An expense; equal, or paid by one, if there is too little to give everybody something."""
+        weights = {self.callers[at].pk: weight for at, weight in people.items()}
+        put_in = share_out(amount, {self.callers[at].pk: w for at, w in payers.items()}, 0)
+        if not all(put_in.values()):
+            put_in = {min(put_in): amount}
+        if split_type == "PERCENTAGE":
+            weights = share_out(100 * 10**4, weights, 0)
+        if split_type == "MANUAL":
+            weights = share_out(amount, weights, 0)
+        if split_type == "EQUAL" or not all(weights.values()):
+            split_type, weights = "EQUAL", dict.fromkeys(weights, 1)
+        written = {
+            "EQUAL": str,
+            "SHARES": str,
+            "PERCENTAGE": lambda part: str(Decimal(part).scaleb(-4)),
+            "MANUAL": self.major,
+        }[split_type]
+        body = {
+            "description": "Dinner",
+            "amount": self.major(amount),
+            "expenseDate": "2026-05-14",
+            "splitType": split_type,
+            "participantUserIds": [self.callers[at].pk for at in people],
+            "splitAmounts": {str(user): written(part) for user, part in weights.items()},
+            "payers": [{"userId": u, "amount": self.major(part)} for u, part in put_in.items()],
+        }
+        return Sent(body, put_in, weights)
+
+    # -- After every step -------------------------------------------------------------------------
+
+    @invariant()
+    def balances_are_what_the_rules_say(self) -> None:
+        rows = exact(self.send(self.admin, "get", "balances"))
+        balances = {row["user"]["id"]: self.minor(row["balance"]) for row in rows}
+        listed = self.present | self.rules.people()
+        assert balances == {user: self.rules.balance(user) for user in listed}
+        assert sum(balances.values()) == 0
+
+    @invariant()
+    def splits_are_as_paid_as_the_rules_say(self) -> None:
+        shown = {}
+        expenses = exact(self.send(self.admin, "get", "expenses?pageSize=100"))["items"]
+        assert {expense["id"] for expense in expenses} == self.rules.bills.keys()
+        for expense in expenses:
+            put_in = {row["user"]["id"]: self.minor(row["amount"]) for row in expense["payers"]}
+            assert put_in == self.rules.bills[expense["id"]].put_in
+            for split in expense["splits"]:
+                amount, paid = self.minor(split["amount"]), self.minor(split["paidAmount"])
+                assert split["paid"] == (paid == amount) == (split["paidAt"] is not None)
+                place = (expense["id"], split["participant"]["id"])
+                shown[split["id"]] = (place, amount, paid)
+        rules = self.rules
+        assert shown == {
+            split: (place, rules.amount(split), rules.amount(split) - rules.still_open(split))
+            for split, place in rules.splits.items()
+        }
+
+    @invariant()
+    def debts_are_what_the_rules_say(self) -> None:
+        for user in self.users:
+            pending = exact(self.send(self.admin, "get", f"/api/users/{user}/pending-debts"))
+            assert [split["id"] for split in pending] == self.rules.pending(user)
+            path = f"/api/users/{user}/total-debt?currency={self.currency}"
+            total = self.minor(exact(self.send(self.admin, "get", path)))
+            assert total == sum(map(self.rules.still_open, self.rules.pending(user)))
+
+    @invariant()
+    def settlements_are_what_the_rules_say(self) -> None:
+        rows = exact(self.send(self.admin, "get", "settlements?pageSize=100"))["items"]
+        shown = {
+            row["id"]: (row["from"]["id"], row["to"]["id"], self.minor(row["amount"]))
+            for row in rows
+        }
+        assert shown == {key: money[:3] for key, money in self.rules.money.items()}
+
+    @invariant()
+    def the_audit_finds_nothing(self) -> None:
+        call_command("audit_ledger", stdout=StringIO())
+
+    # -- Ids that the service gave ----------------------------------------------------------------
+
+    def rewritten(self, bill: int, parts: dict[int, int], put_in: dict[int, int] | None) -> None:
+        """Tell the rules how an expense is divided now; without `put_in` the payers stay."""
+        splits = self.book.expense({"id": bill})["splits"]
+        ids = {split["participant"]["id"]: split["id"] for split in splits}
+        self.rules.rewrite(bill, put_in or self.rules.bills[bill].put_in, parts, ids)
+
+    def entered(self, expected: list[Money]) -> None:
+        """Tell the rules which settlements were just recorded, in the order of their ids."""
+        rows = [row for row in self.book.settlements() if row["id"] not in self.rules.money]
+        self.rules.enter({row["id"]: money for row, money in zip(rows, expected, strict=True)})

@@ -1,0 +1,105 @@
+"""Travellers on the real server, their trip, and how they do things in the same instant."""
+
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from decimal import Decimal
+from json import loads
+from threading import Barrier
+from typing import Any
+
+import httpx
+
+Call = Callable[[], httpx.Response]
+
+
+@dataclass(frozen=True)
+class Traveller:
+    """A user of the server, with a token."""
+
+    http: httpx.Client
+    id: int
+    headers: dict[str, str]
+
+    def call(self, method: str, path: str, body: Any = None, **headers: str) -> httpx.Response:
+        headers = {**self.headers, **headers}
+        return self.http.request(method, f"/api{path}", json=body, headers=headers)
+
+    def done(self, method: str, path: str, body: Any = None) -> Any:
+        """The exact JSON of a request that is not refused."""
+        response = self.call(method, path, body)
+        assert response.is_success, response.text
+        return loads(response.text, parse_float=Decimal) if response.content else None
+
+
+@dataclass(frozen=True)
+class Journey:
+    """A trip in EUR, and what is done in it."""
+
+    owner: Traveller
+    id: int
+
+    @property
+    def path(self) -> str:
+        return f"/trips/{self.id}"
+
+    def admit(self, user: Traveller, role: str = "EDITOR") -> None:
+        self.owner.done("POST", f"{self.path}/members", {"userId": user.id, "role": role})
+
+    def expense_body(self, amount: int, *among: Traveller, **fields: Any) -> dict[str, Any]:
+        return {
+            "description": "Dinner",
+            "amount": amount,
+            "expenseDate": "2026-05-14",
+            "splitType": "EQUAL",
+            "participantUserIds": [user.id for user in among],
+            **fields,
+        }
+
+    def spend(self, amount: int, *among: Traveller) -> Any:
+        body = self.expense_body(amount, *among)
+        return self.owner.done("POST", f"{self.path}/expenses", body)
+
+    def rows(self, name: str) -> list[Any]:
+        page = self.owner.done("GET", f"{self.path}/{name}?pageSize=100")
+        assert page["total"] == len(page["items"])
+        return page["items"]
+
+    def adds_up(self) -> None:
+        """Balances sum to zero, and are what the entries say; whoever paid paid alone here."""
+        sums: Counter[int] = Counter()
+        for expense in self.rows("expenses"):
+            payer = expense["paidBy"]["id"]
+            sums[payer] += expense["amount"]
+            for split in expense["splits"]:
+                sums[split["participant"]["id"]] -= split["amount"]
+            sums[payer] -= expense["amount"] - sum(s["amount"] for s in expense["splits"])
+        for settlement in self.rows("settlements"):
+            sums[settlement["from"]["id"]] += settlement["amount"]
+            sums[settlement["to"]["id"]] -= settlement["amount"]
+        rows = self.owner.done("GET", f"{self.path}/balances")
+        balances = {row["user"]["id"]: row["balance"] for row in rows}
+        assert sum(balances.values()) == 0
+        assert balances == {user: sums[user] for user in balances.keys() | sums.keys()}
+
+
+def at_once(calls: list[Call]) -> Counter[tuple[int, str]]:
+    """Make all calls in the same instant; how often which status and code came back."""
+    return Counter(
+        (response.status_code, "" if response.is_success else response.json()["code"])
+        for response in answers_at_once(calls)
+    )
+
+
+def answers_at_once(calls: list[Call]) -> list[httpx.Response]:
+    barrier = Barrier(len(calls))
+
+    def run(call: Call) -> httpx.Response:
+        barrier.wait()
+        return call()
+
+    with ThreadPoolExecutor(len(calls)) as threads:
+        responses = list(threads.map(run, calls))
+    assert not [response for response in responses if response.status_code >= 500]
+    return responses

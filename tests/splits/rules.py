@@ -1,0 +1,240 @@
+"""The rules of a trip's money once more, written for reading: plain dicts, nothing kept twice.
+
+All amounts are minor units. The machine of the ledger compares the service with this.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import floor
+from typing import NamedTuple
+
+ByUser = Mapping[int, int]
+
+
+class DebtKey(NamedTuple):
+    split: int
+    creditor: int
+
+
+class Money(NamedTuple):
+    """A settlement; `split` is the one whose `pay` recorded it."""
+
+    sender: int
+    receiver: int
+    amount: int
+    by: int
+    split: int | None = None
+
+
+@dataclass
+class Use:
+    """So much of a settlement covers so much of a debt; a closing use names only one of the two."""
+
+    settlement: int | None
+    debt: DebtKey | None
+    amount: int
+    closed_by: int | None = None
+
+
+@dataclass
+class Bill:
+    """An expense: the how manieth, who recorded it, what people put in, and their parts."""
+
+    number: int
+    by: int
+    put_in: ByUser = field(default_factory=dict)
+    parts: ByUser = field(default_factory=dict)
+    #: Whether the parts are a division of the amount, with none added or deleted by hand.
+    divided: bool = True
+
+
+def share_out(total: int, weights: ByUser, turn: int) -> dict[int, int]:
+    """Largest remainder; ties go round by user id, `turn` says who is first."""
+    users = sorted(weights)
+    exact = {user: Fraction(total * weights[user], sum(weights.values())) for user in users}
+    parts = {user: floor(exact[user]) for user in users}
+    nearest = sorted(
+        users, key=lambda user: (parts[user] - exact[user], (users.index(user) - turn) % len(users))
+    )
+    for user in nearest[: total - sum(parts.values())]:
+        parts[user] += 1
+    return parts
+
+
+def borne(bill: Bill) -> dict[int, int]:
+    """What everybody has to bear: the own part, and for payers what no split covers."""
+    rest = sum(bill.put_in.values()) - sum(bill.parts.values())
+    uncovered = share_out(rest, bill.put_in, bill.number) if rest else {}
+    people = bill.parts.keys() | bill.put_in.keys()
+    return {user: bill.parts.get(user, 0) + uncovered.get(user, 0) for user in people}
+
+
+def owed(bill: Bill) -> dict[tuple[int, int], int]:
+    """`{(debtor, creditor): amount}`: what own money does not cover, in proportion to claims."""
+    left = {user: bill.put_in.get(user, 0) - part for user, part in borne(bill).items()}
+    claims = {user: amount for user, amount in left.items() if amount > 0}
+    result = {}
+    for debtor in sorted(user for user in bill.parts if left[user] < 0):
+        for creditor, amount in share_out(-left[debtor], claims, bill.number).items():
+            result[debtor, creditor] = amount
+            claims[creditor] -= amount
+    return {pair: amount for pair, amount in result.items() if amount}
+
+
+class Rules:
+    """One trip. Commands take the ids that the service gave to what they made."""
+
+    def __init__(self) -> None:
+        self.recorded = 0
+        self.bills: dict[int, Bill] = {}
+        self.splits: dict[int, tuple[int, int]] = {}
+        self.debts: dict[DebtKey, int] = {}
+        self.money: dict[int, Money] = {}
+        self.uses: list[Use] = []
+
+    # -- Questions --------------------------------------------------------------------------------
+
+    def open(self, debt: DebtKey) -> int:
+        return self.debts[debt] - sum(use.amount for use in self.uses if use.debt == debt)
+
+    def credit(self, settlement: int) -> int:
+        used = sum(use.amount for use in self.uses if use.settlement == settlement)
+        return self.money[settlement].amount - used
+
+    def of_split(self, split: int) -> list[DebtKey]:
+        return sorted(debt for debt in self.debts if debt.split == split)
+
+    def still_open(self, split: int) -> int:
+        return sum(self.open(debt) for debt in self.of_split(split))
+
+    def amount(self, split: int) -> int:
+        bill, user = self.splits[split]
+        return self.bills[bill].parts[user]
+
+    def creditors(self, split: int) -> set[int]:
+        return {debt.creditor for debt in self.of_split(split)}
+
+    def pending(self, user: int) -> list[int]:
+        mine = [split for split, (_bill, debtor) in self.splits.items() if debtor == user]
+        return sorted(split for split in mine if self.still_open(split))
+
+    def balance(self, user: int) -> int:
+        paid = sum(bill.put_in.get(user, 0) for bill in self.bills.values())
+        share = sum(borne(bill).get(user, 0) for bill in self.bills.values())
+        sent = sum(money.amount for money in self.money.values() if money.sender == user)
+        received = sum(money.amount for money in self.money.values() if money.receiver == user)
+        return paid - share + sent - received
+
+    def people(self) -> set[int]:
+        """Everybody with an entry of more than nothing."""
+        sides = {user for money in self.money.values() for user in money[:2]}
+        payers = {user for bill in self.bills.values() for user in bill.put_in}
+        bearers = {
+            user for bill in self.bills.values() for user, part in borne(bill).items() if part
+        }
+        return sides | payers | bearers
+
+    # -- Commands ---------------------------------------------------------------------------------
+
+    def record(self, bill: int, by: int) -> int:
+        """A new expense; `rewrite` says who paid and who has which part."""
+        self.bills[bill] = Bill(self.recorded, by)
+        self.recorded += 1
+        return bill
+
+    def rewrite(self, bill: int, put_in: ByUser, parts: ByUser, ids: ByUser) -> None:
+        """`ids` are the splits by user: kept ones have to have kept theirs."""
+        before, after = self.bills[bill], Bill(self.bills[bill].number, 0, put_in, parts)
+        owes: dict[int, dict[int, int]] = {user: {} for user in parts}
+        for (debtor, creditor), amount in owed(after).items():
+            owes[debtor][creditor] = amount
+        old = {user: split for split, (of, user) in self.splits.items() if of == bill}
+        kept = {
+            user
+            for user in old.keys() & parts.keys()
+            if parts[user] == before.parts[user] and owes[user].keys() == self.creditors(old[user])
+        }
+        assert ids.keys() == parts.keys()
+        assert {user for user in ids if ids[user] == old.get(user)} == kept
+        for user in old.keys() - kept:
+            self.drop(old[user])
+        for user in kept:
+            for creditor, amount in owes[user].items():
+                self.resize(DebtKey(old[user], creditor), amount)
+        before.put_in, before.parts = put_in, parts
+        for user in parts.keys() - kept:
+            self.splits[ids[user]] = (bill, user)
+            for creditor, amount in owes[user].items():
+                debt = DebtKey(ids[user], creditor)
+                self.debts[debt] = amount
+                self.cover(debt, self.between(user, creditor))
+
+    def delete(self, bill: int) -> None:
+        for split in [split for split, (of, _user) in self.splits.items() if of == bill]:
+            self.drop(split)
+        del self.bills[bill]
+
+    def pay(self, split: int, by: int) -> list[Money]:
+        """The settlements that are to be recorded after credit is used; `enter` them then."""
+        debtor = self.splits[split][1]
+        for debt in self.of_split(split):
+            self.cover(debt, self.between(debtor, debt.creditor))
+        rest = [(debt.creditor, self.open(debt)) for debt in self.of_split(split)]
+        return [Money(debtor, creditor, amount, by, split) for creditor, amount in rest if amount]
+
+    def unpay(self, split: int) -> None:
+        for settlement in [s for s, money in self.money.items() if money.split == split]:
+            self.delete_settlement(settlement)
+        self.uses = [use for use in self.uses if not (use.debt and use.debt.split == split)]
+
+    def enter(self, new: Mapping[int, Money]) -> None:
+        """Record settlements at once, each to cover what is oldest; then close if all is zero."""
+        self.money.update(new)
+        for settlement, money in new.items():
+            for debt in sorted(self.debts):
+                sides = (self.splits[debt.split][1], debt.creditor)
+                if sides == money[:2] and money.split in {None, debt.split}:
+                    self.cover(debt, [settlement])
+        if new and not any(self.balance(user) for user in self.people()):
+            self.close(max(new))
+
+    def close(self, settlement: int) -> None:
+        for debt in self.debts:
+            self.use(Use(None, debt, self.open(debt), settlement))
+        for other in self.money:
+            self.use(Use(other, None, self.credit(other), settlement))
+
+    def delete_settlement(self, settlement: int) -> None:
+        del self.money[settlement]
+        self.uses = [u for u in self.uses if settlement not in {u.settlement, u.closed_by}]
+
+    # -- Steps ------------------------------------------------------------------------------------
+
+    def between(self, sender: int, receiver: int) -> list[int]:
+        sides = (sender, receiver)
+        return sorted(s for s, m in self.money.items() if (m.sender, m.receiver) == sides)
+
+    def cover(self, debt: DebtKey, settlements: Iterable[int]) -> None:
+        for settlement in settlements:
+            amount = min(self.open(debt), self.credit(settlement))
+            self.use(Use(settlement, debt, amount))
+
+    def use(self, use: Use) -> None:
+        if use.amount:
+            self.uses.append(use)
+
+    def drop(self, split: int) -> None:
+        self.unpay(split)
+        del self.splits[split]
+        self.debts = {debt: amount for debt, amount in self.debts.items() if debt.split != split}
+
+    def resize(self, debt: DebtKey, amount: int) -> None:
+        """What covers more than the new amount is credit again, the latest first."""
+        excess = self.debts[debt] - self.open(debt) - amount
+        for use in [use for use in self.uses if use.debt == debt][::-1]:
+            freed = max(0, min(excess, use.amount))
+            excess -= freed
+            use.amount -= freed
+        self.debts[debt] = amount
+        self.uses = [use for use in self.uses if use.amount]

@@ -1,0 +1,168 @@
+"""Lists of expenses and settlements: filters, order, search and pages."""
+
+from typing import Any
+
+import pytest
+
+from tests.splits.book import Book
+from users.models import User
+
+
+@pytest.fixture
+def listed(book: Book, olga: User, ed: User, vera: User) -> list[str]:
+    """Four expenses; their names are what the tests compare."""
+    for name, amount, day, category, by, among in (
+        ("Tram", 9, "2026-05-15", "TRANSPORT", olga, [olga, ed]),
+        ("Hotel", 300, "2026-05-14", "ACCOMMODATION", olga, [olga, ed, vera]),
+        ("Fado", 45.5, "2026-05-16", "ACTIVITIES", ed, [ed, vera]),
+        ("Tarts", 9, "2026-05-15", "FOOD", ed, [olga]),
+    ):
+        book.spend(by, amount, *among, description=name, expenseDate=day, category=category)
+    return ["Fado", "Tarts", "Tram", "Hotel"]
+
+
+def names(book: Book, user: User, query: str = "") -> list[str]:
+    response = book.answer(user, "get", f"expenses{query}")
+    assert response.status_code == 200, response.content
+    return [expense["description"] for expense in response.json()["items"]]
+
+
+def test_the_newest_date_comes_first_and_of_one_day_the_latest_entry(
+    book: Book, vera: User, listed: list[str]
+) -> None:
+    assert names(book, vera) == listed == names(book, vera, "?ordering=-expenseDate")
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("dateFrom=2026-05-15", ["Fado", "Tarts", "Tram"]),
+        ("dateTo=2026-05-14", ["Hotel"]),
+        ("dateFrom=2026-05-15&dateTo=2026-05-15", ["Tarts", "Tram"]),
+        ("dateFrom=2026-05-16&dateTo=2026-05-14", []),
+        ("category=FOOD", ["Tarts"]),
+        ("category=OTHER", []),
+        ("search=ta", ["Tarts"]),
+        ("search=TRAM", ["Tram"]),
+        ("search=%25", []),
+        ("search=_", []),
+        ("search=%20", ["Fado", "Tarts", "Tram", "Hotel"]),
+        ("category=FOOD&search=tram", []),
+        ("unknown=7", ["Fado", "Tarts", "Tram", "Hotel"]),
+    ],
+)
+@pytest.mark.usefixtures("listed")
+def test_filters_narrow_the_list(book: Book, vera: User, query: str, found: list[str]) -> None:
+    assert names(book, vera, f"?{query}") == found
+
+
+@pytest.mark.usefixtures("listed")
+def test_expenses_of_a_payer(book: Book, olga: User, ed: User, vera: User) -> None:
+    assert names(book, vera, f"?paidBy={ed.pk}") == ["Fado", "Tarts"]
+    assert names(book, vera, f"?paidBy={vera.pk}") == []
+    assert names(book, vera, f"?paidBy={olga.pk}&participant={vera.pk}") == ["Hotel"]
+
+
+@pytest.mark.usefixtures("listed")
+def test_expenses_of_a_participant(book: Book, olga: User, vera: User) -> None:
+    assert names(book, vera, f"?participant={vera.pk}") == ["Fado", "Hotel"]
+    assert names(book, vera, f"?participant={olga.pk}") == ["Tarts", "Tram", "Hotel"]
+
+
+@pytest.mark.usefixtures("listed")
+def test_the_search_looks_into_the_notes_too(book: Book, olga: User, vera: User) -> None:
+    book.spend(olga, 1, olga, description="Tip", notes="for the hotel porter")
+    assert names(book, vera, "?search=hotel") == ["Tip", "Hotel"]
+
+
+@pytest.mark.parametrize(
+    ("ordering", "order"),
+    [
+        ("expenseDate", ["Hotel", "Tram", "Tarts", "Fado"]),
+        ("amount", ["Tram", "Tarts", "Fado", "Hotel"]),
+        ("-amount", ["Hotel", "Fado", "Tarts", "Tram"]),
+        ("createdAt", ["Tram", "Hotel", "Fado", "Tarts"]),
+        ("-createdAt", ["Tarts", "Fado", "Hotel", "Tram"]),
+    ],
+)
+@pytest.mark.usefixtures("listed")
+def test_a_list_is_ordered_as_asked(
+    book: Book, vera: User, ordering: str, order: list[str]
+) -> None:
+    assert names(book, vera, f"?ordering={ordering}") == order
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "ordering=description",
+        "ordering=--amount",
+        "ordering=id",
+        "ordering=amount_minor",
+        "dateFrom=14.05.2026",
+        "dateTo=2026-02-30",
+        "category=food",
+        "category=PARROTS",
+        "paidBy=x",
+        "paidBy=0",
+        "participant=1.5",
+        "participant=9223372036854775808",
+        "search=a%00b",
+        "page=0",
+        "page=-1",
+        "page=x",
+        "page=1.0",
+        "pageSize=0",
+        "pageSize=101",
+        "pageSize=all",
+        "page=99999999999999999999999",
+    ],
+)
+def test_a_query_that_means_nothing_is_refused_by_name(book: Book, vera: User, query: str) -> None:
+    response = book.answer(vera, "get", f"expenses?{query}")
+    assert response.status_code == 400
+    assert list(response.json()["errors"]) == [query.partition("=")[0]]
+
+
+@pytest.mark.parametrize(
+    ("query", "page"),
+    [
+        ("", {"total": 4, "page": 1, "pageSize": 20, "totalPages": 1}),
+        ("?pageSize=3", {"total": 4, "page": 1, "pageSize": 3, "totalPages": 2}),
+        ("?page=2&pageSize=3", {"total": 4, "page": 2, "pageSize": 3, "totalPages": 2}),
+        ("?page=9&pageSize=100", {"total": 4, "page": 9, "pageSize": 100, "totalPages": 1}),
+        ("?category=OTHER", {"total": 0, "page": 1, "pageSize": 20, "totalPages": 0}),
+    ],
+)
+@pytest.mark.usefixtures("listed")
+def test_a_page_says_where_it_is(book: Book, vera: User, query: str, page: dict[str, Any]) -> None:
+    body = book.answer(vera, "get", f"expenses{query}").json()
+    items = body.pop("items")
+    assert body == page
+    start = (page["page"] - 1) * page["pageSize"]
+    assert len(items) == max(0, min(page["pageSize"], page["total"] - start))
+
+
+def test_pages_together_are_the_whole_list(book: Book, vera: User, listed: list[str]) -> None:
+    pages = [names(book, vera, f"?pageSize=1&page={page}") for page in range(1, 6)]
+    assert sum(pages, []) == listed
+
+
+def test_expenses_of_other_trips_are_not_listed(book: Book, book_in: Any, olga: User) -> None:
+    book_in("EUR").spend(olga, 1, olga)
+    assert names(book, olga) == []
+
+
+def test_settlements_are_listed_by_day_the_latest_first(
+    book: Book, olga: User, ed: User, vera: User
+) -> None:
+    for day in ("2026-05-20", "2026-05-22", "2026-05-20"):
+        body = {"fromUserId": ed.pk, "toUserId": olga.pk, "amount": 1, "settledOn": day}
+        assert book.answer(ed, "post", "settlements", body).status_code == 201
+    page = book.answer(vera, "get", "settlements?pageSize=2").json()
+    assert (page["total"], page["totalPages"]) == (3, 2)
+    first, second = page["items"]
+    [third] = book.answer(vera, "get", "settlements?pageSize=2&page=2").json()["items"]
+    days = [row["settledOn"] for row in (first, second, third)]
+    assert days == ["2026-05-22", "2026-05-20", "2026-05-20"]
+    assert second["id"] > third["id"]

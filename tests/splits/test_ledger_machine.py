@@ -1,0 +1,234 @@
+"""Random histories of a trip over the API, compared after every step with the rules once more."""
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import initialize, precondition, rule, run_state_machine_as_test
+
+from tests.conftest import Api
+from tests.factories import UserFactory
+from tests.splits.book import exact
+from tests.splits.histories import (
+    AMOUNTS,
+    ANY,
+    CALLER,
+    DECIMALS,
+    DIVISION,
+    Histories,
+    weighted_people,
+)
+from tests.splits.rules import Money
+from trips.roles import Can, TripRole
+from users.models import User
+
+
+def with_bills(machine: Histories) -> bool:
+    return bool(machine.rules.bills)
+
+
+def with_splits(machine: Histories) -> bool:
+    return bool(machine.rules.splits)
+
+
+def with_money(machine: Histories) -> bool:
+    return bool(machine.rules.money)
+
+
+def with_balances(machine: Histories) -> bool:
+    return any(machine.rules.balance(user) for user in machine.users)
+
+
+class Trip(Histories):
+    """Everything that anybody does with the money of a trip."""
+
+    @initialize(
+        currency=st.sampled_from(sorted(DECIMALS)),
+        expenses=st.lists(st.fixed_dictionaries(DIVISION), min_size=2, max_size=4),
+    )
+    def start(self, currency: str, expenses: list[dict[str, Any]]) -> None:
+        self.begin(currency)
+        for division in expenses:
+            self.record_an_expense(0, **division)
+
+    @rule(caller=CALLER, **DIVISION)
+    def record_an_expense(self, caller: int, **division: Any) -> None:
+        by, sent = self.callers[caller], self.sent(**division)
+        response = self.send(by, "post", "expenses", sent.body)
+        refused = self.refusal(by, Can.RECORD) or (400 if sent.named - self.present else 0)
+        assert response.status_code == (refused or 201)
+        if not refused:
+            bill = self.rules.record(response.json()["id"], by.pk)
+            self.rewritten(bill, sent.parts(self.rules.bills[bill].number), sent.put_in)
+
+    @precondition(with_bills)
+    @rule(caller=CALLER, bill=ANY, **DIVISION)
+    def replace_an_expense(self, caller: int, bill: int, **division: Any) -> None:
+        by, bill, sent = (
+            self.callers[caller],
+            self.pick(self.rules.bills, bill),
+            self.sent(**division),
+        )
+        response = self.send(by, "put", f"expenses/{bill}", sent.body)
+        refused = self.refusal_to_change(by, bill) or (400 if sent.named - self.known(bill) else 0)
+        assert response.status_code == (refused or 200)
+        if not refused:
+            self.rewritten(bill, sent.parts(self.rules.bills[bill].number), sent.put_in)
+
+    @precondition(with_bills)
+    @rule(caller=CALLER, bill=ANY, payers=weighted_people())
+    def say_anew_who_paid(self, caller: int, bill: int, payers: dict[int, int]) -> None:
+        by, bill = self.callers[caller], self.pick(self.rules.bills, bill)
+        stored = self.rules.bills[bill]
+        amount = sum(stored.put_in.values())
+        sent = self.sent(amount, "EQUAL", {0: 1}, payers)
+        response = self.send(by, "patch", f"expenses/{bill}", {"payers": sent.body["payers"]})
+        refused = self.refusal_to_change(by, bill)
+        refused = refused or (400 if sent.put_in.keys() - self.known(bill) else 0)
+        if refused or not stored.divided:
+            # Splits that were added or deleted by hand may be no division of the amount any more.
+            assert response.status_code in ({refused} if refused else {200, 400})
+        else:
+            assert response.status_code == 200
+        if response.status_code == 200:
+            rows = exact(response)["splits"]
+            parts = {row["participant"]["id"]: self.minor(row["amount"]) for row in rows}
+            assert parts == stored.parts or not stored.divided
+            assert sum(parts.values()) == amount
+            self.rewritten(bill, parts, sent.put_in)
+            stored.divided = True
+
+    @precondition(with_bills)
+    @rule(caller=CALLER, bill=ANY)
+    def correct_a_text(self, caller: int, bill: int) -> None:
+        by, bill = self.callers[caller], self.pick(self.rules.bills, bill)
+        response = self.send(by, "patch", f"expenses/{bill}", {"notes": "Was it?"})
+        assert response.status_code == (self.refusal_to_change(by, bill) or 200)
+
+    @precondition(with_bills)
+    @rule(caller=CALLER, bill=ANY)
+    def delete_an_expense(self, caller: int, bill: int) -> None:
+        by, bill = self.callers[caller], self.pick(self.rules.bills, bill)
+        refused = self.refusal_to_change(by, bill)
+        response = self.send(by, "delete", f"expenses/{bill}")
+        assert response.status_code == (refused or 204)
+        if not refused:
+            self.rules.delete(bill)
+
+    @precondition(with_bills)
+    @rule(caller=CALLER, bill=ANY, person=ANY, amount=AMOUNTS)
+    def add_a_split(self, caller: int, bill: int, person: int, amount: int) -> None:
+        by, bill = self.callers[caller], self.pick(self.rules.bills, bill)
+        stored, user = self.rules.bills[bill], self.pick(self.users, person)
+        left = sum(stored.put_in.values()) - sum(stored.parts.values())
+        amount = min(amount, left + 1)
+        body = {"participantUserId": user, "amount": self.major(amount)}
+        response = self.send(by, "post", f"/api/expenses/{bill}/splits", body)
+        refused = self.refusal(by, Can.RECORD) or (0 if user in self.present else 400)
+        refused = refused or (409 if user in stored.parts or amount > left else 0)
+        assert response.status_code == (refused or 201)
+        if not refused:
+            stored.divided = False
+            self.rewritten(bill, {**stored.parts, user: amount}, None)
+
+    @precondition(with_splits)
+    @rule(caller=CALLER, split=ANY)
+    def delete_a_split(self, caller: int, split: int) -> None:
+        by, split = self.callers[caller], self.pick(self.rules.splits, split)
+        bill, user = self.rules.splits[split]
+        stored = self.rules.bills[bill]
+        refused = self.refusal_to_change(by, bill, Can.DELETE_SPLITS)
+        response = self.send(by, "delete", f"/api/expenses/{bill}/splits/{split}")
+        assert response.status_code == (refused or 204)
+        if not refused:
+            stored.divided = False
+            self.rewritten(bill, {u: p for u, p in stored.parts.items() if u != user}, None)
+
+    @precondition(with_splits)
+    @rule(caller=CALLER, split=ANY, action=st.sampled_from(["pay", "pay", "unpay"]))
+    def pay_or_unpay(self, caller: int, split: int, action: str) -> None:
+        by, split = self.callers[caller], self.pick(self.rules.splits, split)
+        bill, debtor = self.rules.splits[split]
+        refused = self.refusal(by, Can.SETTLE, own=by.pk in {debtor, *self.rules.creditors(split)})
+        url = f"/api/expenses/{bill}/splits/{split}/{action}"
+        response = self.send(by, "put", url)
+        assert response.status_code == (refused or 200)
+        if not refused:
+            if action == "pay":
+                self.entered(self.rules.pay(split, by.pk))
+            else:
+                self.rules.unpay(split)
+            assert self.send(by, "put", url).content == response.content
+
+    @rule(caller=CALLER, sender=ANY, receiver=ANY, amount=AMOUNTS)
+    def settle(self, caller: int, sender: int, receiver: int, amount: int) -> None:
+        by, sender = self.callers[caller], self.pick(self.users, sender)
+        receiver = self.pick(self.users.keys() - {sender}, receiver)
+        body = {"fromUserId": sender, "toUserId": receiver, "amount": self.major(amount)}
+        response = self.send(by, "post", "settlements", body)
+        refused = self.refusal(by, Can.SETTLE, own=by.pk in {sender, receiver})
+        refused = refused or (400 if {sender, receiver} - self.present else 0)
+        assert response.status_code == (refused or 201)
+        if not refused:
+            self.entered([Money(sender, receiver, amount, by.pk)])
+
+    @precondition(with_balances)
+    @rule()
+    def follow_the_plan(self) -> None:
+        plan = exact(self.send(self.admin, "get", "settle-up"))
+        assert 0 < len(plan) < sum(1 for user in self.users if self.rules.balance(user))
+        for transfer in plan:
+            sender, receiver = transfer["from"]["id"], transfer["to"]["id"]
+            body = {"fromUserId": sender, "toUserId": receiver, "amount": transfer["amount"]}
+            response = self.send(self.admin, "post", "settlements", body)
+            if {sender, receiver} - self.present:
+                assert response.status_code == 400
+                return
+            self.entered([Money(sender, receiver, self.minor(body["amount"]), self.admin.pk)])
+        assert not with_balances(self)
+        assert not any(self.rules.pending(user) for user in self.users)
+
+    @precondition(with_money)
+    @rule(caller=CALLER, settlement=ANY)
+    def delete_a_settlement(self, caller: int, settlement: int) -> None:
+        by, settlement = self.callers[caller], self.pick(self.rules.money, settlement)
+        own = by.pk == self.rules.money[settlement].by
+        refused = self.refusal(by, Can.DELETE_SETTLEMENTS, own=own)
+        response = self.send(by, "delete", f"settlements/{settlement}")
+        assert response.status_code == (refused or 204)
+        if not refused:
+            self.rules.delete_settlement(settlement)
+
+    @precondition(with_splits)
+    @rule(person=ANY)
+    def leave_or_come_back(self, person: int) -> None:
+        user = self.pick(self.users, person)
+        if user not in self.present:
+            body = {"userId": user, "role": self.roles[user].value}
+            assert self.send(self.admin, "post", "members", body).status_code == 201
+            self.present.add(user)
+            return
+        stays = self.roles[user] is TripRole.OWNER or self.rules.balance(user)
+        response = self.send(self.users[user], "post", "members/leave")
+        assert response.status_code == (409 if stays else 204)
+        if not stays:
+            self.present.discard(user)
+
+
+@pytest.mark.soak
+def test_whatever_happens_the_books_are_what_the_rules_say(
+    api: Api, olga: User, ed: User, vera: User, ada: User
+) -> None:
+    bert = UserFactory(name="Bert Beside", email="bert@example.com")
+    soaking = settings.get_current_profile_name() == "soak"
+    budget = settings(max_examples=8, stateful_step_count=25, derandomize=True, database=None)
+    run_state_machine_as_test(
+        lambda: Trip(api, [olga, ed, bert, vera], ada),
+        settings=settings(
+            settings() if soaking else budget,
+            deadline=None,
+            phases=[Phase.reuse, Phase.generate, Phase.shrink],
+            suppress_health_check=list(HealthCheck),
+        ),
+    )

@@ -1,0 +1,260 @@
+"""Bodies of expenses that are refused, each with the field that is wrong, and nothing written."""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from splits.models import Expense
+from tests.splits.book import Book, Json
+from users.models import User
+
+ABSENT: Any = object()
+NOT_TEXTS = (5, True, [], {})
+NOT_AMOUNTS = (
+    None,
+    "",
+    " 5 ",
+    "five",
+    "1,5",
+    "0x10",
+    "1_000",
+    "١٢",
+    True,
+    [],
+    {},
+    "NaN",
+    "Infinity",
+)
+NOT_POSITIVE = (0, -1, "0.00", "-0.01", "0.004")
+TOO_LARGE = ("1000000000000.01", 10**12 + 1, Decimal(10**30), "1e400", "1e-400")
+NOT_IDS = ("x", "", "1.0", 1.5, True, None, 0, -1, 2**63, "9" * 30, [], {})
+
+
+def wrong_fields() -> list[Any]:
+    """Each wrong value by the field that it stands in."""
+    wrong = {
+        "description": (ABSENT, None, "", "   ", "x" * 256, *NOT_TEXTS),
+        "amount": (ABSENT, *NOT_AMOUNTS, *NOT_POSITIVE, *TOO_LARGE),
+        "expenseDate": (
+            ABSENT,
+            None,
+            "",
+            "14.05.2026",
+            "2026-02-30",
+            "2026-05-14T10:00:00Z",
+            "2026-5-14",
+            "２０２６-05-14",
+            20260514,
+            *NOT_TEXTS,
+        ),
+        "splitType": (ABSENT, None, "", "equal", "HALVES", *NOT_TEXTS),
+        "participantUserIds": (ABSENT, None, [], "1", 1, {}, *([value] for value in NOT_IDS)),
+        "paidByUserId": NOT_IDS,
+        "payers": (None, [], {}, "1", [1], [{}], [None]),
+        "category": (None, "", "food", "PARROTS", *NOT_TEXTS),
+        "receiptUrl": (
+            "",
+            "javascript:alert(1)",
+            "data:text/html,x",
+            "ftp://example.com/x",
+            "//example.com/x",
+            "https://",
+            "/" + "x" * 2048,
+            *NOT_TEXTS,
+        ),
+        "notes": (None, "x" * 2001, *NOT_TEXTS),
+    }
+    return [
+        pytest.param(
+            field, value, id=f"{field}-{'absent' if value is ABSENT else repr(value)[:30]}"
+        )
+        for field, values in wrong.items()
+        for value in values
+    ]
+
+
+def fields_of(problem: Json) -> set[str]:
+    """The fields that a problem document complains about, without their inner paths."""
+    assert problem["code"] == "invalid"
+    assert all(text for texts in problem["errors"].values() for text in texts)
+    return {path.partition(".")[0] for path in problem["errors"]}
+
+
+def refused(book: Book, user: User, body: Json) -> Json:
+    """The problem document of a body that is refused."""
+    response = book.answer(user, "post", "expenses", body)
+    assert response.status_code == 400
+    assert response["Content-Type"] == "application/problem+json"
+    assert not Expense.objects.exists()
+    return response.json()
+
+
+@pytest.mark.parametrize(("field", "value"), wrong_fields())
+def test_a_wrong_field_is_refused_by_name(book: Book, olga: User, field: str, value: Any) -> None:
+    body = book.expense_body(60, olga, **{field: value})
+    if value is ABSENT:
+        del body[field]
+    assert fields_of(refused(book, olga, body)) == {field}
+
+
+@pytest.mark.parametrize("value", NOT_IDS)
+def test_a_payer_is_an_id(book: Book, olga: User, value: Any) -> None:
+    payers = [{"userId": value, "amount": 60}]
+    problem = refused(book, olga, book.expense_body(60, olga, payers=payers))
+    assert set(problem["errors"]) == {"payers.0.userId"}
+
+
+@pytest.mark.parametrize("value", [*NOT_AMOUNTS, *NOT_POSITIVE, *TOO_LARGE])
+def test_what_a_payer_put_in_is_an_amount(book: Book, olga: User, value: Any) -> None:
+    payers = [{"userId": olga.pk, "amount": value}]
+    problem = refused(book, olga, book.expense_body(60, olga, payers=payers))
+    assert set(problem["errors"]) == {"payers.0.amount"}
+
+
+@pytest.mark.parametrize("split_type", ["MANUAL", "PERCENTAGE", "SHARES"])
+@pytest.mark.parametrize("value", [*NOT_AMOUNTS, 0, -1, "-0.01", Decimal(10**30), "1e400"])
+def test_what_a_participant_is_given_is_a_positive_number(
+    book: Book, olga: User, split_type: str, value: Any
+) -> None:
+    body = book.expense_body(60, olga, splitType=split_type, splitAmounts={str(olga.pk): value})
+    assert fields_of(refused(book, olga, body)) == {"splitAmounts"}
+
+
+@pytest.mark.parametrize("split_type", ["MANUAL", "PERCENTAGE", "SHARES"])
+@pytest.mark.parametrize(
+    "value", [ABSENT, None, [], "x", 5, {}, {"x": 1}, {"": 1}, {"-1": 1}, {"1.0": 1}, {"9" * 30: 1}]
+)
+def test_what_is_not_numbers_by_user_id_is_refused(
+    book: Book, olga: User, split_type: str, value: Any
+) -> None:
+    body = book.expense_body(60, olga, splitType=split_type)
+    if value is not ABSENT:
+        body["splitAmounts"] = value
+    assert fields_of(refused(book, olga, body)) == {"splitAmounts"}
+
+
+@pytest.mark.parametrize("split_type", ["MANUAL", "PERCENTAGE", "SHARES"])
+def test_a_participant_without_a_number_is_named(
+    book: Book, olga: User, ed: User, split_type: str
+) -> None:
+    body = book.expense_body(100, olga, ed, splitType=split_type, splitAmounts={str(olga.pk): 100})
+    problem = refused(book, olga, body)
+    assert str(ed.pk) in problem["errors"]["splitAmounts"][0]
+
+
+@pytest.mark.parametrize("split_type", ["MANUAL", "PERCENTAGE", "SHARES"])
+def test_a_number_for_somebody_who_is_no_participant_is_refused(
+    book: Book, olga: User, ed: User, split_type: str
+) -> None:
+    amounts = {str(olga.pk): 50, str(ed.pk): 50}
+    body = book.expense_body(100, olga, splitType=split_type, splitAmounts=amounts)
+    problem = refused(book, olga, body)
+    assert str(ed.pk) in problem["errors"]["splitAmounts"][0]
+
+
+@pytest.mark.parametrize(("second", "difference"), [(29.99, "0.01"), (35, "-5.00")])
+def test_exact_amounts_must_add_up_and_the_text_says_by_how_much_they_miss(
+    book: Book, olga: User, ed: User, second: float, difference: str
+) -> None:
+    amounts = {str(olga.pk): 30, str(ed.pk): second}
+    body = book.expense_body(60, olga, ed, splitType="MANUAL", splitAmounts=amounts)
+    problem = refused(book, olga, body)
+    assert difference in problem["errors"]["splitAmounts"][0]
+    assert difference in problem["detail"] == problem["message"]
+
+
+@pytest.mark.parametrize(("second", "difference"), [(29.99, "0.01"), (35, "-5.00")])
+def test_what_the_payers_put_in_must_add_up_and_the_text_says_by_how_much_it_misses(
+    book: Book, olga: User, ed: User, second: float, difference: str
+) -> None:
+    payers = [{"userId": olga.pk, "amount": 30}, {"userId": ed.pk, "amount": second}]
+    problem = refused(book, olga, book.expense_body(60, olga, payers=payers))
+    assert difference in problem["errors"]["payers"][0]
+
+
+@pytest.mark.parametrize(("second", "total"), [(50.01, "100.01"), ("49.9999", "99.9999")])
+def test_percentages_must_add_up_to_a_hundred(
+    book: Book, olga: User, ed: User, second: Any, total: str
+) -> None:
+    percentages = {str(olga.pk): 50, str(ed.pk): second}
+    body = book.expense_body(60, olga, ed, splitType="PERCENTAGE", splitAmounts=percentages)
+    assert total in refused(book, olga, body)["errors"]["splitAmounts"][0]
+
+
+@pytest.mark.parametrize("percentage", ["100.01", "33.33333", 101])
+def test_a_percentage_is_at_most_a_hundred_and_has_at_most_four_decimals(
+    book: Book, olga: User, percentage: Any
+) -> None:
+    percentages = {str(olga.pk): percentage}
+    body = book.expense_body(60, olga, splitType="PERCENTAGE", splitAmounts=percentages)
+    assert fields_of(refused(book, olga, body)) == {"splitAmounts"}
+
+
+@pytest.mark.parametrize("make", [int, str])
+def test_no_participant_is_named_twice(book: Book, olga: User, make: type) -> None:
+    body = book.expense_body(60, olga, participantUserIds=[olga.pk, make(olga.pk)])
+    assert fields_of(refused(book, olga, body)) == {"participantUserIds"}
+
+
+def test_no_payer_is_named_twice(book: Book, olga: User) -> None:
+    payers = [{"userId": olga.pk, "amount": 30}, {"userId": olga.pk, "amount": 30}]
+    assert fields_of(refused(book, olga, book.expense_body(60, olga, payers=payers))) == {"payers"}
+
+
+def test_paid_by_is_the_first_of_the_payers_if_both_are_given(
+    book: Book, olga: User, ed: User
+) -> None:
+    payers = [{"userId": olga.pk, "amount": 30}, {"userId": ed.pk, "amount": 30}]
+    body = book.expense_body(60, olga, payers=payers, paidByUserId=ed.pk)
+    assert fields_of(refused(book, olga, body)) == {"paidByUserId"}
+
+
+@pytest.mark.parametrize("who", ["a stranger", "a former member", "nobody"])
+@pytest.mark.parametrize("field", ["participantUserIds", "paidByUserId", "payers"])
+def test_whoever_is_named_must_be_a_member(
+    book: Book, olga: User, vera: User, sam: User, field: str, who: str
+) -> None:
+    assert book.answer(vera, "post", "members/leave").status_code == 204
+    user_id = {"a stranger": sam.pk, "a former member": vera.pk, "nobody": 2**63 - 1}[who]
+    value = {
+        "participantUserIds": [olga.pk, user_id],
+        "paidByUserId": user_id,
+        "payers": [{"userId": olga.pk, "amount": 30}, {"userId": user_id, "amount": 30}],
+    }[field]
+    problem = refused(book, olga, book.expense_body(60, olga, **{field: value}))
+    assert fields_of(problem) == {field}
+    assert str(user_id) in problem["detail"]
+
+
+def test_every_wrong_field_is_named_at_once(book: Book, olga: User) -> None:
+    body = book.expense_body(-1, olga, description="", category="PARROTS")
+    assert fields_of(refused(book, olga, body)) == {"amount", "description", "category"}
+
+
+@pytest.mark.parametrize("number", [b"NaN", b"Infinity", b"-Infinity"])
+def test_numbers_that_json_has_not_are_malformed(book: Book, olga: User, number: bytes) -> None:
+    client = book.client(olga)
+    body = b'{"description": "x", "amount": %s}' % number
+    response = client.post(f"{book.url}/expenses", body, content_type="application/json")
+    assert (response.status_code, response.json()["code"]) == (400, "malformed_json")
+
+
+@pytest.mark.parametrize("field", ["description", "notes", "receiptUrl"])
+@pytest.mark.parametrize("character", ["\x00", "\ud800"])
+def test_characters_that_no_database_takes_are_refused(
+    book: Book, olga: User, field: str, character: str
+) -> None:
+    escaped = character.encode("unicode_escape").replace(b"\\x", b"\\u00")
+    body = b'{"%s": "a%sb"}' % (field.encode(), escaped)
+    client = book.client(olga)
+    response = client.post(f"{book.url}/expenses", body, content_type="application/json")
+    assert response.status_code == 400
+    assert not Expense.objects.exists()
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b"null", b"5", b'"text"', b"{"])
+def test_a_body_is_a_json_object(book: Book, olga: User, body: bytes) -> None:
+    client = book.client(olga)
+    response = client.post(f"{book.url}/expenses", body, content_type="application/json")
+    assert response.status_code == 400

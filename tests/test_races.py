@@ -1,0 +1,280 @@
+"""Many requests in the same instant against the real server: each race has one lawful outcome."""
+
+import secrets
+from collections import Counter
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.factories import PASSWORD
+from tests.server import Server
+from tests.splits.journey import Journey, Traveller, answers_at_once, at_once
+
+#: How often a race of two is run: whoever is first differs from time to time.
+ROUNDS = 6
+
+
+@pytest.fixture(scope="module")
+def http(server: Server) -> Iterator[httpx.Client]:
+    """In the end everything that the races left behind is recomputed."""
+    with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as client:
+        yield client
+    server.manage("audit_ledger")
+
+
+def register(http: httpx.Client, email: str) -> httpx.Response:
+    body = {"name": "Tess Traveller", "email": email, "password": PASSWORD}
+    return http.post("/api/users/register", json=body)
+
+
+def fresh_email() -> str:
+    return f"{secrets.token_hex(8)}@example.com"
+
+
+@pytest.fixture(scope="module")
+def travellers(http: httpx.Client) -> list[Traveller]:
+    """Twelve users; every race has its own trip, so that they can be shared."""
+    users = []
+    for _number in range(12):
+        login = register(http, fresh_email()).json()
+        headers = {"Authorization": f"Bearer {login['token']}"}
+        users.append(Traveller(http, login["user"]["id"], headers))
+    return users
+
+
+@pytest.fixture
+def journey(travellers: list[Traveller]) -> Journey:
+    """A trip of the first of the travellers."""
+    body = {
+        "title": "Lisbon",
+        "destination": "Lisbon",
+        "startDate": "2026-05-14",
+        "endDate": "2026-05-18",
+    }
+    return Journey(travellers[0], travellers[0].done("POST", "/trips", body)["id"])
+
+
+def split_path(split: Any, action: str = "") -> str:
+    return f"/expenses/{split['expenseId']}/splits/{split['id']}{action}"
+
+
+def test_a_split_paid_ten_times_at_once_is_paid_once(
+    journey: Journey, travellers: list[Traveller]
+) -> None:
+    owner, debtor, *_others = travellers
+    journey.admit(debtor)
+    split = journey.spend(60, debtor)["splits"][0]
+    path = split_path(split, "/pay")
+    payers = [debtor, owner] * 5
+    assert at_once([lambda by=by: by.call("PUT", path) for by in payers]) == {(200, ""): 10}
+    assert [row["amount"] for row in journey.rows("settlements")] == [60]
+    assert debtor.done("GET", split_path(split))["paid"]
+    journey.adds_up()
+
+
+def test_pay_and_unpay_at_once_leave_all_or_nothing(
+    journey: Journey, travellers: list[Traveller]
+) -> None:
+    debtor = travellers[1]
+    journey.admit(debtor)
+    split = journey.spend(60, debtor)["splits"][0]
+    paths = [split_path(split, action) for action in ("/pay", "/unpay")] * 4
+    assert at_once([lambda p=path: debtor.call("PUT", p) for path in paths]) == {(200, ""): 8}
+    paid = debtor.done("GET", split_path(split))["paid"]
+    assert [row["amount"] for row in journey.rows("settlements")] == ([60] if paid else [])
+    journey.adds_up()
+
+
+def test_splits_added_at_once_do_not_exceed_the_expense(
+    journey: Journey, travellers: list[Traveller]
+) -> None:
+    owner, *others = travellers
+    for user in others[:10]:
+        journey.admit(user)
+    expense = journey.spend(100, owner)
+    owner.done("DELETE", split_path(expense["splits"][0]))
+    path = f"/expenses/{expense['id']}/splits"
+    outcome = at_once(
+        [
+            lambda user=user: owner.call("POST", path, {"participantUserId": user.id, "amount": 15})
+            for user in others[:10]
+        ]
+    )
+    assert outcome == {(201, ""): 6, (409, "exceeds_expense"): 4}
+    assert sum(split["amount"] for split in owner.done("GET", path)) == 90
+    journey.adds_up()
+
+
+def test_one_person_gets_one_split_however_often_it_is_added_at_once(
+    journey: Journey, travellers: list[Traveller]
+) -> None:
+    owner, user, *_others = travellers
+    journey.admit(user)
+    expense = journey.spend(100, owner)
+    owner.done("DELETE", split_path(expense["splits"][0]))
+    path, body = f"/expenses/{expense['id']}/splits", {"participantUserId": user.id, "amount": 1}
+    outcome = at_once([lambda: owner.call("POST", path, body)] * 10)
+    assert outcome == {(201, ""): 1, (409, "already_split"): 9}
+    journey.adds_up()
+
+
+def test_an_expense_deleted_while_its_split_is_paid_leaves_nothing_behind(
+    journey: Journey, travellers: list[Traveller]
+) -> None:
+    owner, debtor, *_others = travellers
+    journey.admit(debtor)
+    for _round in range(ROUNDS):
+        expense = journey.spend(60, owner, debtor)
+        path = split_path(expense["splits"][1], "/pay")
+        delete, pay = answers_at_once(
+            [
+                lambda e=expense: owner.call("DELETE", f"{journey.path}/expenses/{e['id']}"),
+                lambda p=path: debtor.call("PUT", p),
+            ]
+        )
+        assert delete.status_code == 204
+        assert pay.status_code in {200, 404}
+        assert journey.rows("settlements") == []
+        journey.adds_up()
+
+
+def test_fifty_expenses_at_once_are_all_recorded(
+    journey: Journey, travellers: list[Traveller]
+) -> None:
+    people = travellers[:3]
+    for user in people[1:]:
+        journey.admit(user)
+    path, body = f"{journey.path}/expenses", journey.expense_body(100, *people)
+    calls = [lambda by=people[at % 3]: by.call("POST", path, body) for at in range(50)]
+    assert at_once(calls) == {(201, ""): 50}
+    expenses = journey.rows("expenses")
+    assert len(expenses) == 50
+    odd_cents = Counter(
+        split["participant"]["id"]
+        for expense in expenses
+        for split in expense["splits"]
+        if split["amount"] == Decimal("33.34")
+    )
+    assert sorted(odd_cents.values()) == [16, 17, 17]
+    journey.adds_up()
+
+
+def test_changes_of_one_expense_at_once_leave_one_of_them(
+    journey: Journey, travellers: list[Traveller]
+) -> None:
+    owner, user, *_others = travellers
+    journey.admit(user)
+    expense = journey.spend(10, owner, user)
+    path = f"{journey.path}/expenses/{expense['id']}"
+    amounts = range(20, 120, 10)
+    calls = [lambda a=amount: owner.call("PATCH", path, {"amount": a}) for amount in amounts]
+    assert at_once(calls) == {(200, ""): 10}
+    changed = owner.done("GET", path)
+    assert changed["amount"] in amounts
+    assert sum(split["amount"] for split in changed["splits"]) == changed["amount"]
+    journey.adds_up()
+
+
+def test_a_member_removed_while_an_expense_names_them_is_either_gone_or_in_it(
+    journey: Journey, travellers: list[Traveller]
+) -> None:
+    owner, user, *_others = travellers
+    for _round in range(ROUNDS):
+        journey.admit(user)
+        body = journey.expense_body(60, user)
+        outcome = at_once(
+            [
+                lambda: owner.call("DELETE", f"{journey.path}/members/{user.id}"),
+                lambda b=body: owner.call("POST", f"{journey.path}/expenses", b),
+            ]
+        )
+        removed_first = {(204, ""): 1, (400, "invalid"): 1}
+        assert outcome in (removed_first, {(409, "balance_open"): 1, (201, ""): 1})
+        journey.adds_up()
+        for expense in journey.rows("expenses"):
+            owner.done("DELETE", f"{journey.path}/expenses/{expense['id']}")
+        if outcome != removed_first:
+            owner.done("DELETE", f"{journey.path}/members/{user.id}")
+
+
+def test_of_two_owners_who_leave_at_once_exactly_one_stays(
+    journey: Journey, travellers: list[Traveller]
+) -> None:
+    first, second, witness, *_others = travellers
+    journey.admit(witness, "VIEWER")
+    journey.admit(second, "OWNER")
+    leave = f"{journey.path}/members/leave"
+    for _round in range(ROUNDS):
+        outcome = at_once([lambda by=by: by.call("POST", leave) for by in (first, second)])
+        assert outcome == {(204, ""): 1, (409, "last_owner"): 1}
+        members = witness.done("GET", f"{journey.path}/members")
+        [owner] = [row["user"]["id"] for row in members if row["role"] == "OWNER"]
+        stayed, left = (first, second) if owner == first.id else (second, first)
+        body = {"userId": left.id, "role": "OWNER"}
+        stayed.done("POST", f"{journey.path}/members", body)
+
+
+def test_of_two_owners_who_demote_each_other_at_once_exactly_one_stays(
+    journey: Journey, travellers: list[Traveller]
+) -> None:
+    first, second, *_others = travellers
+    journey.admit(second, "OWNER")
+    path, body = f"{journey.path}/members", {"role": "VIEWER"}
+    outcome = at_once(
+        [
+            lambda: first.call("PUT", f"{path}/{second.id}/role", body),
+            lambda: second.call("PUT", f"{path}/{first.id}/role", body),
+        ]
+    )
+    # The second to be served is no owner any more, or finds that it would demote the last one.
+    assert outcome in (
+        {(200, ""): 1, (403, "forbidden"): 1},
+        {(200, ""): 1, (409, "last_owner"): 1},
+    )
+    roles = [row["role"] for row in first.done("GET", path)]
+    assert sorted(roles) == ["OWNER", "VIEWER"]
+
+
+def test_twenty_registrations_of_one_address_make_one_account(http: httpx.Client) -> None:
+    email = fresh_email()
+    spellings = [
+        "".join(c.upper() if at % (n + 2) else c for at, c in enumerate(email)) for n in range(20)
+    ]
+    outcome = at_once([lambda e=spelling: register(http, e) for spelling in spellings])
+    assert outcome == {(201, ""): 1, (409, "email_taken"): 19}
+
+
+def test_twenty_adds_of_one_member_make_one_membership(
+    journey: Journey, travellers: list[Traveller]
+) -> None:
+    owner, user, *_others = travellers
+    path, body = f"{journey.path}/members", {"userId": user.id}
+    outcome = at_once([lambda: owner.call("POST", path, body)] * 20)
+    assert outcome == {(201, ""): 1, (409, "already_member"): 19}
+    assert len(owner.done("GET", path)) == 2
+    journey.adds_up()
+
+
+def test_a_refresh_token_used_by_twenty_at_once_is_good_for_one(http: httpx.Client) -> None:
+    body = {"refreshToken": register(http, fresh_email()).json()["refreshToken"]}
+    answers = answers_at_once([lambda: http.post("/api/users/token/refresh", json=body)] * 20)
+    assert Counter(answer.status_code for answer in answers) == {200: 1, 401: 19}
+    [pair] = [answer.json() for answer in answers if answer.is_success]
+    for token in (pair["refreshToken"], body["refreshToken"]):
+        again = http.post("/api/users/token/refresh", json={"refreshToken": token})
+        assert again.status_code == 401
+
+
+def test_one_idempotency_key_used_ten_times_at_once_records_one_expense(
+    journey: Journey, travellers: list[Traveller]
+) -> None:
+    owner = travellers[0]
+    path, body = f"{journey.path}/expenses", journey.expense_body(60, owner)
+    key = {"Idempotency-Key": secrets.token_hex(8)}
+    outcome = at_once([lambda: owner.call("POST", path, body, **key)] * 10)
+    assert outcome.keys() <= {(201, ""), (409, "idempotency_in_progress")}
+    assert len(journey.rows("expenses")) == 1
+    journey.adds_up()
