@@ -1,0 +1,89 @@
+"""What is written in `openapi.yaml`, and what every refusal looks like."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent
+MEMBERS = {"type", "title", "status", "detail", "message", "code"}
+METHODS = ("get", "post", "put", "patch", "delete")
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One method of one path, as the document has it."""
+
+    method: str
+    path: str
+    spec: Mapping[str, Any]
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.path}"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it can be called without a token."""
+        return {} in self.spec.get("security", ())
+
+    @property
+    def body(self) -> dict[str, Any] | None:
+        """The schema of the request body."""
+        content = self.spec.get("requestBody", {}).get("content", {})
+        return resolved(content["application/json"]["schema"]) if content else None
+
+    def parameters(self, place: str) -> list[dict[str, Any]]:
+        """Parameters in `path`, `query` or `header`."""
+        return [p for p in self.spec.get("parameters", ()) if p["in"] == place]
+
+    def url(self, ids: Mapping[str, Any]) -> str:
+        """The path with every parameter filled in from `ids`."""
+        return re.sub(r"{(\w+)}", lambda match: str(ids[match[1]]), self.path)
+
+
+def _read_document() -> dict[str, Any]:
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    return yaml.load((ROOT / "openapi.yaml").read_text(), loader)  # noqa: S506
+
+
+DOCUMENT = _read_document()
+OPERATIONS = [
+    Operation(method.upper(), path, item[method])
+    for path, item in DOCUMENT["paths"].items()
+    for method in METHODS
+    if method in item
+]
+
+
+def resolved(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """`schema` without `$ref` and `allOf` at its top."""
+    if "$ref" in schema:
+        return resolved(DOCUMENT["components"]["schemas"][schema["$ref"].rpartition("/")[2]])
+    merged = {key: value for key, value in schema.items() if key != "allOf"}
+    for part in schema.get("allOf", ()):
+        merged = resolved(part) | merged
+    return merged
+
+
+def problem_of(response: Any, status: int, code: str = "") -> dict[str, Any]:
+    """The problem document in `response` (Django's or httpx's), whose form is checked."""
+    assert response.status_code == status, response.content[:500]
+    assert response.headers["Content-Type"] == "application/problem+json"
+    document: dict[str, Any] = json.loads(response.content)
+    assert document.keys() >= MEMBERS
+    assert document["status"] == status
+    assert document["type"]
+    assert document["title"]
+    assert document["detail"]
+    assert document["message"] == document["detail"]
+    assert re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", document["code"])
+    for field, texts in document.get("errors", {}).items():
+        assert field, document
+        assert texts, document
+        assert all(isinstance(text, str) and text for text in texts)
+    assert not code or document["code"] == code
+    return document

@@ -1,0 +1,303 @@
+"""Hostile values for every field, made from the OpenAPI document, and a world to send them to.
+
+An endpoint or a field that is added tomorrow is attacked tomorrow.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from django.apps import apps
+
+from tests.document import Operation, resolved
+from tests.factories import PASSWORD
+from users.models import Session
+from users.tokens import token_pair
+
+LONE_SURROGATE = '"a\\ud800b"'
+NUL = '"a\\u0000b"'
+BROKEN_LITERALS = ("NaN", "Infinity", "-Infinity", NUL, LONE_SURROGATE)
+OTHER_THAN_TEXT = ("0", "-1", "1.5", "1e400", "9" * 2000, "true", "[]", '["a"]', "{}", '{"a":1}')
+OTHER_THAN_LIST = ("0", "1.5", "true", '"a"', '""', "{}", '{"0":1}')
+NO_ID = (
+    *("0", "-1", "1.5", "1e400", "9" * 400, "true", "[]", "[1]", "{}", '""', '" 1"', '"abc"'),
+    *('"1.5"', '"0"', '"-1"', '"+1"', '"1e0"', '"0x1"', '"1_0"', '"１"', '"٣"'),
+    *("9223372036854775808", '"9223372036854775808"'),
+)
+NO_NUMBER = (
+    *("0", "-1", "-0.0", "1e400", "-1e400", "1e-400", "9" * 2000, "true", "[]", "[1]", "{}"),
+    *('""', '" 1"', '"1 "', '"abc"', '"１２"', '"٣"', '"1_000"', '"1,5"', '"0x10"', '"+"', '"."'),
+    *('"0"', '"-1"', '"NaN"', '"Infinity"', '"-Infinity"', '"1e400"', '"1e-400"', '"1e99999"'),
+)
+NO_DATE = (
+    *OTHER_THAN_TEXT,
+    *('""', '"today"', '"2026-02-30"', '"2026-13-01"', '"2026-5-4"', '"20260514"', '"0000-01-01"'),
+    *('"14.05.2026"', '"05/14/2026"', '"２０２６-０５-１４"', '"2026-05-14T00:00:00Z"'),
+    *('"99999-01-01"', '" 2026-05-14"', "20260514"),
+)
+NO_URL = tuple(
+    json.dumps(text)
+    for text in (
+        *(
+            "javascript:alert(1)",
+            "JaVaScRiPt:alert(1)",
+            "java\tscript:alert(1)",
+            "data:text/html,x",
+        ),
+        *("vbscript:x", "file:///etc/passwd", "ftp://example.com/x", "//evil.example/x"),
+        *("\\\\evil.example", "http://", "http://[::1", "https:x"),
+    )
+)
+NO_EMAIL = tuple(
+    json.dumps(text)
+    for text in (
+        *("x", "@", "a@", "@example.com", "a b@example.com", "a@b@example.com", "a@example..com"),
+        *("mi\u212ae@example.com", "\u017fam@example.com", "１@example.com", "a@example.com\nb"),
+    )
+)
+
+
+def is_nullable(schema: Mapping[str, Any]) -> bool:
+    kinds = schema.get("type", ())
+    one_of = schema.get("oneOf", ())
+    return "null" in kinds or any(option.get("type") == "null" for option in one_of)
+
+
+def hostile(name: str, schema: Mapping[str, Any]) -> Iterator[str]:
+    """JSON texts that the field `name` must refuse, from its schema."""
+    schema = resolved(schema)
+    yield from BROKEN_LITERALS
+    if not is_nullable(schema):
+        yield "null"
+    options = {option.get("type"): option for option in schema.get("oneOf", ())}
+    if "enum" in schema:
+        yield from _no_choice(schema["enum"])
+    elif "integer" in options:
+        yield from NO_ID
+    elif "number" in options:
+        yield from NO_NUMBER
+        yield str(options["number"]["maximum"] + 1)
+        yield json.dumps(str(options["number"]["maximum"] + 1))
+    elif schema.get("format") == "date":
+        yield from NO_DATE
+    elif schema.get("type") == "array":
+        yield from OTHER_THAN_LIST
+        yield from ("[]", "[null]", "[[]]", json.dumps([1] * (schema["maxItems"] + 1)))
+    elif "properties" in schema:
+        yield from ("0", "1.5", "true", '"a"', '""', "[]", "[{}]", "{}")
+    elif "additionalProperties" in schema:
+        yield from ("0", "true", '"a"', "[]", "[[1,2]]", "{}")
+        for key in (
+            "abc",
+            "",
+            "0",
+            "-1",
+            "1.5",
+            "１",
+            "9223372036854775808",
+            "9" * 400,
+            "a\\ud800",
+        ):
+            yield f'{{"{key}": 1}}'
+    else:
+        yield from _no_text(name, schema)
+
+
+def _no_choice(options: list[str]) -> Iterator[str]:
+    first = options[0]
+    look_alike = first.translate({ord("E"): "\u0395", ord("A"): "\u0410", ord("U"): "\uff35"})
+    yield from OTHER_THAN_TEXT
+    for text in (
+        "",
+        "UNKNOWN",
+        first.lower(),
+        first.title(),
+        f"{first} ",
+        look_alike,
+        "A" * 10_000,
+    ):
+        yield json.dumps(text)
+
+
+def _no_text(name: str, schema: Mapping[str, Any]) -> Iterator[str]:
+    yield from OTHER_THAN_TEXT
+    yield json.dumps("x" * (schema["maxLength"] + 1))
+    if schema.get("minLength"):
+        yield '""'
+        if not schema.get("writeOnly"):
+            yield '"  \\t "'
+        if schema["minLength"] > 1:
+            yield json.dumps("x" * (schema["minLength"] - 1))
+    if schema["maxLength"] == 2048:
+        yield from NO_URL
+    if name == "email":
+        yield from NO_EMAIL
+
+
+def fields_of(schema: Mapping[str, Any], body: Any, path: tuple[Any, ...] = ()) -> Iterator[Any]:
+    """`(path, schema, required)` of every field in `body`, nested ones included."""
+    schema = resolved(schema)
+    if isinstance(body, dict) and "properties" in schema:
+        for name, value in body.items():
+            part = schema["properties"][name]
+            yield (*path, name), part, name in schema.get("required", ())
+            yield from fields_of(part, value, (*path, name))
+    elif isinstance(body, dict) and "additionalProperties" in schema:
+        # What a value may be depends on the split type; all of them are numbers above 0.
+        number = {"oneOf": [{"type": "number", "maximum": 10**12}]}
+        for key in list(body)[:1]:
+            yield (*path, key), number, False
+    elif isinstance(body, list):
+        for item in body[:1]:
+            yield (*path, 0), schema["items"], False
+            yield from fields_of(schema["items"], item, (*path, 0))
+
+
+def replaced(body: Any, path: tuple[Any, ...], literal: str | None) -> bytes:
+    """`body` as JSON with `literal` at `path`; None leaves the field out."""
+    copy = json.loads(json.dumps(body))
+    place = copy
+    for step in path[:-1]:
+        place = place[step]
+    if literal is None:
+        del place[path[-1]]
+        return json.dumps(copy).encode()
+    place[path[-1]] = "<the hostile value>"
+    return json.dumps(copy).replace('"<the hostile value>"', literal, 1).encode()
+
+
+def names(document: Mapping[str, Any], path: tuple[Any, ...]) -> bool:
+    """Whether the errors of a problem document name the field at `path`, or what it is part of."""
+    field = ".".join(map(str, path))
+    return any(
+        field == error or field.startswith(f"{error}.") or error.startswith(f"{field}.")
+        for error in document.get("errors", ())
+    )
+
+
+class World:
+    """A trip with money in it, seen by its owner, and good bodies for every endpoint."""
+
+    def __init__(self, client: Any, olga: Any, ed: Any, sam: Any, trip: Any) -> None:
+        self.client = client
+        client.raise_request_exception = False
+        client.handler.enforce_csrf_checks = True
+        tokens = token_pair(Session.start(olga))
+        refresh_token = tokens.refresh_token
+        self.headers = {"Authorization": f"Bearer {tokens.token}"}
+        account = {"name": "Nora", "email": "nora@example.com", "password": PASSWORD}
+        plan = {
+            "title": "Lisbon in May",
+            "destination": "Lisbon",
+            "description": "Trams.",
+            "imageUrl": "/images/lisbon.webp",
+            "startDate": "2026-05-14",
+            "endDate": "2026-05-18",
+            "budget": 1200.5,
+            "currency": "EUR",
+            "joinRole": "EDITOR",
+        }
+        dinner = {
+            "description": "Dinner",
+            "amount": 62.5,
+            "expenseDate": "2026-05-14",
+            "participantUserIds": [olga.pk, ed.pk],
+            "category": "FOOD",
+            "receiptUrl": "/receipts/1.webp",
+            "notes": "Alfama",
+        }
+        by_amount = dinner | {
+            "splitType": "MANUAL",
+            "splitAmounts": {str(olga.pk): 40, str(ed.pk): 22.5},
+            "payers": [{"userId": olga.pk, "amount": 50}, {"userId": ed.pk, "amount": 12.5}],
+            "currency": "USD",
+            "exchangeRate": 0.9,
+        }
+        equally = dinner | {"splitType": "EQUAL", "paidByUserId": olga.pk}
+        settlement = {"fromUserId": ed.pk, "toUserId": olga.pk, "amount": 5, "note": "cash"}
+        settlement["settledOn"] = "2026-05-20"
+        trip_url = f"/api/trips/{trip.pk}"
+        expense = self._made(f"{trip_url}/expenses", equally)
+        split_url = f"/api/expenses/{expense['id']}/splits"
+        mine, eds = (split["id"] for split in expense["splits"])
+        assert self.client.delete(f"{split_url}/{eds}").status_code == 204
+        settled = self._made(f"{trip_url}/settlements", settlement)
+        plan_tag = self.client.get(f"{trip_url}/settle-up").headers["ETag"].strip('"')
+        self.ids = {
+            "tripId": trip.pk,
+            "userId": olga.pk,
+            "expenseId": expense["id"],
+            "splitId": mine,
+            "settlementId": settled["id"],
+            "code": trip.code,
+            "email": ed.email,
+        }
+        self.member_id = ed.pk
+        self.bodies = {
+            "POST /api/users/register": [account],
+            "POST /api/users/login": [{"email": olga.email, "password": PASSWORD}],
+            "POST /api/users/token/refresh": [{"refreshToken": refresh_token}],
+            "POST /api/users/logout": [{"refreshToken": refresh_token}],
+            "PUT /api/users/{userId}": [account],
+            "PUT /api/users/{userId}/profile": [
+                {
+                    "name": "Olga",
+                    "email": "olga@example.org",
+                    "profilePicture": "/pictures/olga.webp",
+                    "currency": "JPY",
+                    "currentPassword": PASSWORD,
+                    "newPassword": f"{PASSWORD}-2",
+                    "newPasswordConfirm": f"{PASSWORD}-2",
+                }
+            ],
+            "POST /api/trips": [plan],
+            "PUT /api/trips/{tripId}": [plan],
+            "PATCH /api/trips/{tripId}": [plan],
+            "POST /api/trips/join": [{"tripCode": trip.code}],
+            "POST /api/trips/{tripId}/members": [
+                {"userId": sam.pk, "role": "EDITOR"},
+                {"email": sam.email, "role": "EDITOR"},
+            ],
+            "PUT /api/trips/{tripId}/members/{userId}/role": [{"role": "VIEWER"}],
+            "POST /api/trips/{tripId}/expenses": [by_amount, equally],
+            "PUT /api/trips/{tripId}/expenses/{expenseId}": [by_amount, equally],
+            "PATCH /api/trips/{tripId}/expenses/{expenseId}": [by_amount, equally],
+            "POST /api/expenses/{expenseId}/splits": [
+                {"participantUserId": ed.pk, "amount": 10},
+                {"participantUserId": ed.pk, "percentage": 12.5},
+            ],
+            "POST /api/trips/{tripId}/expenses/preview": [by_amount, equally],
+            "POST /api/trips/{tripId}/settlements": [settlement],
+            "POST /api/trips/{tripId}/settle-up": [{"tag": plan_tag}],
+        }
+
+    def _made(self, url: str, body: dict[str, Any]) -> Any:
+        response = self.client.post(url, body)
+        assert response.status_code == 201, response.content
+        return response.json()
+
+    def ids_at(self, path: str) -> dict[str, Any]:
+        """What stands for each parameter of a path: behind `members`, the user is Ed."""
+        return self.ids | ({"userId": self.member_id} if "/members/" in path else {})
+
+    def url(self, operation: Operation, **ids: Any) -> str:
+        return operation.url(self.ids_at(operation.path) | ids)
+
+    def send(self, op: Operation, body: bytes, language: str = "en", **more: Any) -> Any:
+        """Call `op` with a raw body; `more` may have another `content_type`.
+
+        Every POST carries the same key: what is refused must leave it unused.
+        """
+        more.setdefault("content_type", "application/json")
+        headers = {"Accept-Language": language}
+        if op.method == "POST":
+            headers["Idempotency-Key"] = "the-same"
+        return self.client.generic(op.method, self.url(op), body, headers=headers, **more)
+
+
+def rows() -> dict[str, list[dict[str, Any]]]:
+    """Every row of every table."""
+    return {
+        model._meta.label: list(model._base_manager.order_by("pk").values())
+        for model in apps.get_models()
+    }

@@ -1,0 +1,246 @@
+"""Pages of the allowed origins may call the API: by its headers, and in a real browser."""
+
+import html
+import json
+import os
+import re
+import shutil
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from tests.document import DOCUMENT
+
+ORIGIN = "http://localhost:4200"
+REQUEST_HEADERS = {
+    *("authorization", "content-type", "accept-language"),
+    *("idempotency-key", "if-match", "x-app-client"),
+}
+EXPOSED_HEADERS = {"etag", "location", "retry-after", "idempotency-replayed"}
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+HOW_TO_GET_ONE = (
+    "No browser to test with. Install Chromium (apt-get install chromium, brew install chromium), "
+    "name one in CHROMIUM=/path/to/chromium, or set NO_BROWSER=1 to do without this test."
+)
+WAIT_SECONDS = 60
+
+PAGE = """<!doctype html><meta charset="utf-8"><title>Front end</title><pre></pre><script>
+const base = "BASE_URL/api";
+async function call(method, path, body, headers) {
+  const response = await fetch(base + path, {
+    method,
+    headers: {"Content-Type": "application/json", "Accept-Language": "es", ...headers},
+    body: body && JSON.stringify(body),
+  });
+  const text = await response.text();
+  return {
+    status: response.status,
+    type: response.headers.get("Content-Type"),
+    location: response.headers.get("Location"),
+    etag: response.headers.get("ETag"),
+    replayed: response.headers.get("Idempotency-Replayed"),
+    server: response.headers.get("Server"),
+    body: text && JSON.parse(text),
+  };
+}
+(async () => {
+  const found = {origin: location.origin};
+  try {
+    const account = {name: "Nora", email: "nora@example.com", password: "four-green-suitcases"};
+    found.register = await call("POST", "/users/register", account);
+    found.login = await call("POST", "/users/login", account);
+    const known = {"Authorization": "Bearer " + found.login.body.token, "X-App-Client": "web"};
+    const plan = {title: "Lisbon", destination: "Lisbon", startDate: "2026-05-14",
+                  endDate: "2026-05-18"};
+    const once = {...known, "Idempotency-Key": "a-key"};
+    found.trip = await call("POST", "/trips", plan, once);
+    found.again = await call("POST", "/trips", plan, once);
+    found.shown = await call("GET", "/trips/" + found.trip.body.id, undefined, known);
+    found.stale = await call("PATCH", "/trips/" + found.trip.body.id, {title: "Porto"},
+                             {...known, "If-Match": '"stale"'});
+    found.refused = await call("POST", "/trips", {...plan, title: ""}, known);
+    found.nobody = await call("GET", "/trips");
+    found.nothing = await call("GET", "/nothing");
+    found.left = await call("DELETE", "/trips/" + found.trip.body.id, undefined, known);
+  } catch (error) {
+    found.error = String(error);
+  }
+  document.querySelector("pre").textContent = JSON.stringify(found);
+})();
+</script>"""
+
+
+def allowed(response):
+    """The names in a header that lists them."""
+
+    def names(header):
+        return {name.strip().lower() for name in response.headers.get(header, "").split(",")}
+
+    return names
+
+
+@pytest.mark.parametrize("origin", [ORIGIN, "http://localhost:3000"])
+@pytest.mark.parametrize("path", ["users/register", "trips", "trips/1/members/leave", "docs", "no"])
+def test_a_preflight_allows_what_a_front_end_sends(client, origin, path):
+    response = client.options(
+        f"/api/{path}",
+        headers={
+            "Origin": origin,
+            "Access-Control-Request-Method": "POST",
+            "Access-Control-Request-Headers": ", ".join(sorted(REQUEST_HEADERS)),
+        },
+    )
+    assert response.status_code in {200, 204}
+    assert response.headers["Access-Control-Allow-Origin"] == origin
+    names = allowed(response)
+    assert names("Access-Control-Allow-Headers") == REQUEST_HEADERS
+    assert names("Access-Control-Allow-Methods") >= {"get", "post", "put", "patch", "delete"}
+    assert "origin" in names("Vary")
+    assert "Access-Control-Allow-Credentials" not in response.headers
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        *("http://localhost:4201", "https://localhost:4200", "http://localhost", "null"),
+        *("http://localhost:4200.evil.example", "http://evil.example", "http://127.0.0.1:4200"),
+        *("HTTP://LOCALHOST:4200/", "http://localhost:42000", ""),
+    ],
+)
+@pytest.mark.parametrize("method", ["GET", "OPTIONS"])
+def test_a_foreign_origin_is_allowed_nothing(client, db, origin, method):
+    headers = {"Origin": origin, "Access-Control-Request-Method": "GET"}
+    response = client.generic(method, "/api/trips", headers=headers)
+    assert not [name for name in response.headers if name.lower().startswith("access-control")]
+
+
+@pytest.mark.parametrize("path", ["/admin/login/", "/nothing", "/apiary"])
+def test_what_is_not_the_api_is_not_shared(client, db, path):
+    response = client.get(path, headers={"Origin": ORIGIN})
+    assert "Access-Control-Allow-Origin" not in response.headers
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        *(("GET", "/api/health", 200), ("GET", "/api/trips", 401), ("GET", "/api/nothing", 404)),
+        *(("DELETE", "/api/trips", 401), ("POST", "/api/users/login", 400), ("GET", "/api", 404)),
+        *(("DELETE", "/api/health", 405), ("POST", "/api/users/register", 400)),
+        *(("GET", "/api/session/logout", 405), ("GET", "/api/schema", 200)),
+    ],
+)
+def test_every_answer_can_be_read_across_origins_errors_too(client, db, method, path, status):
+    response = client.generic(method, path, b"{", "application/json", headers={"Origin": ORIGIN})
+    assert response.status_code == status
+    assert response.headers["Access-Control-Allow-Origin"] == ORIGIN
+    names = allowed(response)
+    assert names("Access-Control-Expose-Headers") == EXPOSED_HEADERS
+    assert "origin" in names("Vary")
+    assert "Access-Control-Allow-Credentials" not in response.headers
+
+
+def test_throttling_and_faults_can_be_read_across_origins(api, olga, trip, limits):
+    client = api(olga)
+    client.raise_request_exception = False
+    type(trip).objects.filter(pk=trip.pk).update(currency="???", budget_minor=1)
+    broken = client.get(f"/api/trips/{trip.pk}", headers={"Origin": ORIGIN})
+    limits(user="1/min")
+    client.get("/api/trips")
+    throttled = client.get("/api/trips", headers={"Origin": ORIGIN})
+    assert (broken.status_code, throttled.status_code) == (500, 429)
+    for response in (broken, throttled):
+        assert response.headers["Access-Control-Allow-Origin"] == ORIGIN
+
+
+@contextmanager
+def front_end(page: str) -> Iterator[str]:
+    """Serve `page` on ORIGIN; waits while another run of this test has the port."""
+
+    class Page(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:  # noqa: N802
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.end_headers()
+            self.wfile.write(page.encode())
+
+        def log_message(self, *args: object) -> None:
+            """Nothing."""
+
+    deadline = time.monotonic() + WAIT_SECONDS
+    while True:
+        try:
+            front = ThreadingHTTPServer(("127.0.0.1", 4200), Page)
+            break
+        except OSError:
+            assert time.monotonic() < deadline, "Port 4200 is in use."
+            time.sleep(0.5)
+    threading.Thread(target=front.serve_forever, daemon=True).start()
+    try:
+        yield ORIGIN
+    finally:
+        front.shutdown()
+        front.server_close()
+
+
+def the_browser() -> str:
+    """A Chromium; skips the test only if NO_BROWSER says so."""
+    names = (os.environ.get("CHROMIUM"), *BROWSERS)
+    found = next((path for path in map(shutil.which, filter(None, names)) if path), None)
+    if found is None and os.environ.get("NO_BROWSER"):
+        pytest.skip("NO_BROWSER is set.")
+    assert found, HOW_TO_GET_ONE
+    return found
+
+
+def after_its_scripts(url: str, profile: Path) -> str:
+    """The page at `url` as a real browser has it when nothing is going on any more."""
+    return subprocess.run(
+        [
+            the_browser(),
+            *("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"),
+            *("--disable-background-networking", "--disable-component-update"),
+            *("--disable-sync", "--disable-dev-shm-usage", f"--user-data-dir={profile}"),
+            *("--virtual-time-budget=60000", "--dump-dom", url),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=WAIT_SECONDS,
+        check=True,
+    ).stdout
+
+
+def test_a_front_end_in_a_real_browser_registers_logs_in_makes_a_trip_and_reads_errors(
+    server, tmp_path
+):
+    with front_end(PAGE.replace("BASE_URL", server.url)) as origin:
+        shown = after_its_scripts(f"{origin}/", tmp_path)
+    found = json.loads(html.unescape(re.search(r"<pre>(.*?)</pre>", shown, re.DOTALL)[1]))
+    assert "error" not in found, found
+    assert found["origin"] == ORIGIN
+    statuses = {name: answer["status"] for name, answer in found.items() if name != "origin"}
+    assert statuses == {
+        **{"register": 201, "login": 200, "trip": 201, "again": 201, "shown": 200},
+        **{"stale": 412, "refused": 400, "nobody": 401, "nothing": 404, "left": 204},
+    }
+    assert found["trip"]["location"] == f"/api/trips/{found['trip']['body']['id']}"
+    assert found["again"]["replayed"] == "true"
+    assert found["again"]["body"] == found["trip"]["body"]
+    assert found["shown"]["etag"]
+    assert found["shown"]["server"] is None
+    for name in ("stale", "refused", "nobody", "nothing"):
+        assert found[name]["type"] == "application/problem+json"
+        assert found[name]["body"]["message"]
+    assert "title" in found["refused"]["body"]["errors"]
+    assert found["nothing"]["body"]["detail"] == "No encontrado."
+
+
+def test_swagger_ui_draws_every_operation_in_a_real_browser(server, tmp_path):
+    shown = after_its_scripts(f"{server.url}/api/docs", tmp_path)
+    drawn = re.findall(r'data-path="([^"]+)"', shown)
+    assert {html.unescape(path).replace("\u200b", "") for path in drawn} == set(DOCUMENT["paths"])

@@ -1,0 +1,257 @@
+"""Pages for people who explore: Swagger UI, the document, probes, the browsable API."""
+
+import json
+import re
+from html import unescape
+from urllib.parse import urljoin, urlsplit
+
+import pytest
+import yaml
+from django.contrib.staticfiles import finders
+from django.test import Client
+
+from tests.document import DOCUMENT, OPERATIONS, problem_of
+from tests.factories import PASSWORD, spend
+
+#: What a page loads by itself; links that people click may lead anywhere.
+LOADED = re.compile(
+    r"""<(?:script|img|iframe|link|source|embed)\b[^>]*?\b(?:src|href)=["']?([^"'\s>]+)|"""
+    r"""url\(["']?([^"')]+)|@import\s+["']([^"']+)|(?:fetch|import)\(["']([^"']+)"""
+)
+SCRIPT = "<script>alert('x')</script>"
+
+
+def loaded_by(page: str) -> list[str]:
+    """Addresses of everything that the page loads."""
+    found = (next(filter(None, groups)) for groups in LOADED.findall(page))
+    return [unescape(address) for address in found if not address.startswith("data:")]
+
+
+def assert_self_contained(client, path: str, page: str) -> None:
+    """Everything that `page` at `path` loads is served here, with what those files load."""
+    addresses = [urljoin(path, address) for address in loaded_by(page)]
+    assert addresses
+    for address in addresses:
+        parts = urlsplit(address)
+        assert not parts.netloc, address
+        if parts.path.startswith("/static/"):
+            assert finders.find(parts.path.removeprefix("/static/")), address
+        else:
+            assert client.get(parts.path).status_code == 200, address
+
+
+@pytest.fixture
+def browser(olga):
+    """Olga's browser, logged in by the form, as strict about CSRF as a real one."""
+    browser = Client(enforce_csrf_checks=True, headers={"Accept": "text/html"})
+    page = browser.get("/api/session/login")
+    token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', page.content.decode())[1]
+    form = {"username": olga.email, "password": PASSWORD, "csrfmiddlewaretoken": token}
+    response = browser.post("/api/session/login", form)
+    assert response.status_code == 302, response.content
+    return browser
+
+
+def csrf_header(browser: Client) -> dict[str, str]:
+    return {"X-CSRFToken": browser.cookies["csrftoken"].value}
+
+
+# -- The document and Swagger UI -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("accept", "read"),
+    [
+        (None, yaml.safe_load),
+        ("application/vnd.oai.openapi", yaml.safe_load),
+        ("application/yaml", yaml.safe_load),
+        ("application/json", json.loads),
+        ("application/vnd.oai.openapi+json", json.loads),
+    ],
+)
+def test_the_document_is_served_as_yaml_and_as_json(client, accept, read):
+    headers = {} if accept is None else {"Accept": accept}
+    response = client.get("/api/schema", headers=headers)
+    assert response.status_code == 200
+    assert read(response.content) == DOCUMENT
+
+
+def test_the_document_can_be_asked_for_by_its_format(client):
+    assert json.loads(client.get("/api/schema?format=json").content) == DOCUMENT
+    assert yaml.safe_load(client.get("/api/schema?format=yaml").content) == DOCUMENT
+
+
+def test_swagger_ui_is_served_from_the_project_and_shows_the_document(client):
+    response = client.get("/api/docs")
+    page = response.content.decode()
+    assert response.status_code == 200
+    assert response.headers["Content-Type"].startswith("text/html")
+    assert "SwaggerUIBundle" in page
+    assert "/api/schema" in page
+    assert_self_contained(client, "/api/docs", page)
+    assert not re.findall(r"https?://(?!localhost)[^\s\"'<]+", page)
+
+
+@pytest.mark.usefixtures("db")
+def test_the_files_of_swagger_ui_are_really_there(client):
+    for address in loaded_by(client.get("/api/docs").content.decode()):
+        response = client.get(address)
+        assert response.status_code == 200
+        assert len(b"".join(response)) > 500
+        response.close()
+
+
+@pytest.mark.parametrize("path", ["/api/docs", "/api/schema", "/api/health", "/api/health/ready"])
+@pytest.mark.parametrize("header", [None, "Bearer stale", "Basic eDp5"])
+def test_the_open_pages_ask_nobody_for_a_token(client, db, path, header):
+    headers = {} if header is None else {"Authorization": header}
+    assert client.get(path, headers=headers).status_code == 200
+
+
+# -- Probes ----------------------------------------------------------------------------------------
+
+
+def test_the_live_probe_asks_no_database(client, django_assert_num_queries):
+    response = client.get("/api/health")
+    assert response.json() == {"status": "ok"}
+
+
+def test_the_ready_probe_asks_the_database_once(client, db, django_assert_num_queries):
+    with django_assert_num_queries(1):
+        response = client.get("/api/health/ready")
+    assert response.json() == {"status": "ok"}
+
+
+def test_the_probes_are_not_throttled(client, db, limits):
+    limits(anon="1/hour", user="1/hour")
+    for _count in range(3):
+        assert client.get("/api/health").status_code == 200
+        assert client.get("/api/health/ready").status_code == 200
+
+
+# -- The browsable API -----------------------------------------------------------------------------
+
+
+def test_the_log_in_page_is_self_contained_and_asks_for_the_e_mail(client, db):
+    page = client.get("/api/session/login").content.decode()
+    assert_self_contained(client, "/api/session/login", page)
+    assert "Email" in page
+
+
+def test_one_logs_in_by_e_mail_in_any_case_and_lands_on_the_trips(olga):
+    response = Client().post(
+        "/api/session/login", {"username": "OLGA@example.com", "password": PASSWORD}
+    )
+    assert response.status_code == 302
+    assert response.headers["Location"] == "/api/trips"
+
+
+@pytest.mark.parametrize("target", ["//evil.example/", "https://evil.example/", "javascript:x"])
+def test_a_log_in_leads_nowhere_else(olga, target):
+    form = {"username": olga.email, "password": PASSWORD, "next": target}
+    response = Client().post("/api/session/login", form)
+    assert response.headers["Location"] == "/api/trips"
+
+
+@pytest.mark.parametrize("field", ["username", "password"])
+def test_a_wrong_log_in_is_refused_on_the_page(olga, field):
+    form = {"username": olga.email, "password": PASSWORD, field: "wrong@example.com"}
+    client = Client()
+    response = client.post("/api/session/login", form)
+    assert response.status_code == 200
+    assert "sessionid" not in client.cookies
+
+
+def test_a_deleted_account_cannot_log_in(olga, sam, ada, api):
+    assert api(ada).delete(f"/api/users/{sam.pk}").status_code == 204
+    client = Client()
+    client.post("/api/session/login", {"username": "sam@example.com", "password": PASSWORD})
+    assert "sessionid" not in client.cookies
+
+
+def test_guessing_passwords_by_the_form_is_throttled_like_the_api(olga, limits):
+    limits(login="3/min")
+    statuses = [
+        Client()
+        .post("/api/session/login", {"username": olga.email, "password": str(at)})
+        .status_code
+        for at in range(5)
+    ]
+    assert statuses == [200, 200, 200, 429, 429]
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [op for op in OPERATIONS if op.method == "GET" and "{code}" not in op.path],
+    ids=str,
+)
+def test_every_endpoint_has_a_page(browser, olga, ed, trip, operation):
+    expense = spend(trip, 1000, paid_by=olga, among=[olga, ed])
+    split = expense.splits.get(participant=ed)
+    split.pay(by=ed)
+    ids = {"tripId": trip.pk, "expenseId": expense.pk, "splitId": split.pk, "userId": olga.pk}
+    ids |= {"settlementId": trip.settlements.get().pk, "email": ed.email}
+    ids |= {"code": trip.code}
+    path = operation.url(ids)
+    response = browser.get(path)
+    page = response.content.decode()
+    assert response.status_code == 200
+    assert response.headers["Content-Type"].startswith("text/html")
+    assert_self_contained(browser, path, page)
+    assert "HTTP 200 OK" in unescape(re.sub(r"<[^>]+>", "", page))
+
+
+def test_an_error_has_a_page_with_the_problem_in_it(browser):
+    response = browser.get("/api/trips/999999")
+    assert response.status_code == 404
+    assert b"not_found" in response.content
+
+
+def test_a_page_says_who_is_logged_in_and_logs_out(browser, olga):
+    page = browser.get("/api/users/me").content.decode()
+    assert olga.email in page
+    assert "/api/session/logout" in page
+    assert browser.post("/api/session/logout", headers=csrf_header(browser)).status_code in {
+        200,
+        302,
+    }
+    problem_of(browser.get("/api/users/me", headers={"Accept": "application/json"}), 401)
+
+
+def test_what_people_write_is_shown_and_not_run(browser, olga, trip):
+    trip.title = trip.description = SCRIPT
+    trip.save()
+    olga.name = SCRIPT
+    olga.save()
+    for path in ("/api/trips", f"/api/trips/{trip.pk}", f"/api/trips/{trip.pk}/members"):
+        page = browser.get(path).content.decode()
+        assert "alert(" not in re.sub(r"&lt;script&gt;.*?&lt;/script&gt;", "", page)
+        assert "&lt;script&gt;alert" in page
+
+
+@pytest.mark.parametrize("url", ["javascript:alert(1)", 'http://x/"onload=alert(1)', "data:,x"])
+def test_an_address_that_people_write_becomes_no_dangerous_link(browser, trip, url):
+    # The API refuses the schemes; the page must not trust that.
+    trip.image_url = url
+    trip.save()
+    page = browser.get(f"/api/trips/{trip.pk}").content.decode()
+    assert not re.findall(r"""href=["']?(?:javascript|data):(?!void)""", page)
+    assert '"onload=' not in page
+
+
+def test_a_browser_writes_with_its_csrf_token_only(browser, olga):
+    body = {"name": "Olga by browser"}
+    path = f"/api/users/{olga.pk}/profile"
+    as_json = {"Accept": "application/json"}
+    refused = browser.put(path, body, "application/json", headers=as_json)
+    problem_of(refused, 403, "csrf_failed")
+    olga.refresh_from_db()
+    assert olga.name == "Olga Owner"
+    done = browser.put(path, body, "application/json", headers=as_json | csrf_header(browser))
+    assert done.json()["name"] == "Olga by browser"
+
+
+def test_a_changed_password_ends_the_browser_session(browser, api, olga):
+    body = {"currentPassword": PASSWORD, "newPassword": f"{PASSWORD}-2"}
+    assert api(olga).put(f"/api/users/{olga.pk}/profile", body).status_code == 200
+    problem_of(browser.get("/api/users/me", headers={"Accept": "application/json"}), 401)

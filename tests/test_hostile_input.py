@@ -1,0 +1,251 @@
+"""Whatever is sent, to whichever endpoint: a clear refusal, nothing broken, nothing changed."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from django.db import transaction
+
+from tests.document import METHODS, OPERATIONS, Operation, problem_of
+from tests.hostile import World, fields_of, hostile, names, replaced, rows
+
+WITH_BODY = [operation for operation in OPERATIONS if operation.body]
+WITH_QUERY = [operation for operation in OPERATIONS if operation.parameters("query")]
+WITH_PATH = [operation for operation in OPERATIONS if operation.parameters("path")]
+READS = [op for op in OPERATIONS if op.method == "GET" and "health" not in op.path]
+UNKNOWN_ID = 999_999_999
+#: Refusals of what is well-formed, beside 400: nobody has this address, or this log-in.
+ALSO_REFUSED_WITH = {"POST /api/users/login": 401, "POST /api/trips/{tripId}/members": 404}
+
+MALFORMED = (
+    *(b"{", b"[]", b"[{}]", b"null", b'"text"', b"1", b"\xef\xbb\xbf{}", b'{"a": 1, "a": 1}'),
+    *(b'{"a":' * 33 + b"1" + b"}" * 33, b'{"a":' * 100_000 + b"1" + b"}" * 100_000),
+    *(b'{"a":' + b"[" * 100_000, b'{"a": NaN}', b'{"\\ud800": 1}', b'{"a": "\xe9"}'),
+)
+FOREIGN_TYPES = (
+    *("text/plain", "application/xml", "application/x-www-form-urlencoded", "application/jsonx"),
+    *("multipart/form-data", "application/merge-patch+json", "application/json; charset=latin-1"),
+)
+NO_PATH_ID = (
+    *("0", "-1", "+1", "1.0", "1.5", "1e0", "0x1", "01", "abc", "1 ", "1_0", "１", "٣", "%"),
+    *(str(2**63), "9" * 400, "null", "1\x00", "1'", "\ud800", "..", "<b>"),
+)
+NO_PATH_TEXT = (
+    *("\x00", "a\x00b", "\ud800", "a" * 4000, "' OR 1=1--", "%", "_", "*", "<script>", "a\nb"),
+    *("\U0001f9f3", "..", "ß" * 8, "２３４５６７８９", "K@example.com"),
+)
+#: By format, enum or type of a query parameter; each is refused.
+QUERIES = {
+    "integer": (
+        *("0", "-1", "1.5", "1e3", "abc", "", " 1", "1_0", "１", "٣", str(2**63), "9" * 400),
+        *("\x00", "\ud800", "true", "[]"),
+    ),
+    "int64": (
+        *(
+            "0",
+            "-1",
+            "1.5",
+            "1e3",
+            "abc",
+            "1_0",
+            "１",
+            "٣",
+            str(2**63),
+            "9" * 400,
+            "\x00",
+            "\ud800",
+        ),
+    ),
+    "date": (
+        *("0", "today", "2026-02-30", "2026-13-01", "2026-5-4", "20260514", "05/14/2026"),
+        *("14/05/2026", "14.05.2026", "May 14, 2026", "２０２６-０５-１４", "0000-01-01", "\x00"),
+    ),
+    "enum": (
+        "food",
+        "UNKNOWN",
+        "ＦＯＯＤ",
+        "eur",
+        "\x00",
+        "\ud800",
+        "A" * 5000,
+        "'",
+        "id",
+        "-password",
+    ),
+    "text": ("x" * 256, "\x00", "a\x00b"),
+}
+
+
+@pytest.fixture
+def world(api, olga, ed, sam, trip):
+    return World(api(olga), olga, ed, sam, trip)
+
+
+@pytest.fixture
+def unchanged(world):
+    """At the end of the test all tables are as they were."""
+    before = rows()
+    yield
+    assert rows() == before
+
+
+def fields(world: World, operation: Operation) -> Iterator[Any]:
+    """Each field once, with the first good body that has it: `(body, path, schema, required)`."""
+    seen = set()
+    for body in world.bodies[str(operation)]:
+        for path, schema, required in fields_of(operation.body, body):
+            if path not in seen:
+                yield body, path, schema, required
+            seen.add(path)
+
+
+@pytest.mark.parametrize("operation", WITH_BODY, ids=str)
+def test_the_bodies_that_the_hostile_ones_are_made_of_are_good_and_name_every_field(
+    world, operation
+):
+    bodies = world.bodies[str(operation)]
+    assert {name for body in bodies for name in body} == operation.body["properties"].keys()
+    for body in bodies:
+        with transaction.atomic():
+            response = world.send(operation, json.dumps(body).encode())
+            transaction.set_rollback(True)
+        assert response.status_code < 300 or response.json()["code"] == "already_member", body
+
+
+@pytest.mark.parametrize("operation", WITH_BODY, ids=str)
+@pytest.mark.usefixtures("unchanged")
+def test_a_hostile_value_is_refused_by_the_name_of_its_field(world, operation):
+    faults = []
+    statuses = {400, ALSO_REFUSED_WITH.get(str(operation))}
+    for body, path, schema, _required in fields(world, operation):
+        for literal in hostile(str(path[-1]), schema):
+            response = world.send(operation, replaced(body, path, literal))
+            if response.status_code not in statuses:
+                faults.append((path, literal[:60], response.status_code, response.content[:200]))
+            elif response.status_code == 400:
+                document = problem_of(response, 400)
+                if document["code"] == "invalid" and not names(document, path):
+                    faults.append((path, literal[:60], document))
+    assert not faults, "\n".join(map(str, faults))
+    for reading in READS:
+        assert world.client.get(world.url(reading)).status_code == 200, reading
+
+
+@pytest.mark.parametrize("operation", WITH_BODY, ids=str)
+@pytest.mark.usefixtures("unchanged")
+def test_a_required_field_that_is_missing_is_named(world, operation):
+    for body, path, _schema, required in fields(world, operation):
+        if required:
+            document = problem_of(world.send(operation, replaced(body, path, None)), 400, "invalid")
+            assert ".".join(map(str, path)) in document["errors"]
+
+
+@pytest.mark.parametrize("operation", WITH_BODY, ids=str)
+@pytest.mark.usefixtures("unchanged")
+def test_an_id_of_nobody_is_refused_by_the_name_of_its_field(world, operation):
+    for body, path, schema, _required in fields(world, operation):
+        if {"type": "integer", "format": "int64"}.items() <= schema.get("oneOf", [{}])[0].items():
+            response = world.send(operation, replaced(body, path, str(UNKNOWN_ID)))
+            if response.status_code == 404:
+                problem_of(response, 404, "user_not_found")
+            else:
+                assert names(problem_of(response, 400, "invalid"), path), (path, response.content)
+
+
+@pytest.mark.parametrize("operation", WITH_BODY, ids=str)
+@pytest.mark.usefixtures("unchanged")
+def test_a_body_that_is_no_json_object_is_refused(world, operation):
+    for body in MALFORMED:
+        problem_of(world.send(operation, body), 400, "malformed_json")
+
+
+@pytest.mark.parametrize("operation", WITH_BODY, ids=str)
+@pytest.mark.usefixtures("unchanged")
+def test_a_body_of_another_type_is_refused(world, operation):
+    body = json.dumps(world.bodies[str(operation)][0]).encode()
+    for content_type in FOREIGN_TYPES:
+        response = world.send(operation, body, content_type=content_type)
+        problem_of(response, 415, "unsupported_media_type")
+
+
+@pytest.mark.parametrize("operation", WITH_PATH, ids=str)
+@pytest.mark.usefixtures("unchanged")
+def test_a_hostile_path_is_not_found(world, operation):
+    for parameter in operation.parameters("path"):
+        is_id = parameter["schema"]["type"] == "integer"
+        for text in NO_PATH_ID if is_id else NO_PATH_TEXT:
+            part = quote(text, safe="", errors="surrogatepass")
+            url = world.url(operation, **{parameter["name"]: part})
+            response = world.client.generic(operation.method, url, b"{}", "application/json")
+            problem_of(response, 404, "not_found")
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=str)
+@pytest.mark.usefixtures("unchanged")
+def test_a_path_that_is_almost_right_is_not_found(world, operation):
+    url = world.url(operation)
+    for wrong in (
+        f"{url}/",
+        f"{url}/nothing",
+        url.replace("/api", "/API"),
+        url.replace("/api", ""),
+    ):
+        response = world.client.generic(operation.method, wrong, b"{}", "application/json")
+        problem_of(response, 404, "not_found")
+
+
+@pytest.mark.parametrize("path", sorted({operation.path for operation in OPERATIONS}))
+@pytest.mark.usefixtures("unchanged")
+def test_a_method_that_the_path_has_not_is_refused_with_those_it_has(world, path):
+    operations = {op.method: op for op in OPERATIONS if op.path == path}
+    url = world.url(next(iter(operations.values())))
+    allowed = {*operations, "HEAD"} if "GET" in operations else {*operations}
+    for method in {*map(str.upper, METHODS), "OPTIONS", "TRACE"} - {*operations}:
+        response = world.client.generic(method, url, b"{}", "application/json")
+        problem_of(response, 405, "method_not_allowed")
+        assert set(response.headers["Allow"].split(", ")) == allowed, method
+
+
+@pytest.mark.parametrize("operation", WITH_QUERY, ids=str)
+@pytest.mark.usefixtures("unchanged")
+def test_a_hostile_query_is_refused_by_the_name_of_its_parameter(world, operation):
+    faults = []
+    for parameter in operation.parameters("query"):
+        schema = parameter["schema"]
+        choices = schema.get("enum") or schema.get("items", {}).get("enum")
+        kind = "enum" if choices or parameter["name"] == "currency" else schema.get("format")
+        for text in QUERIES[kind or schema["type"].replace("string", "text")]:
+            query = f"?{parameter['name']}={quote(text, safe='', errors='surrogatepass')}"
+            for accept_language in ("en", "es"):
+                response = world.client.get(
+                    world.url(operation) + query, HTTP_ACCEPT_LANGUAGE=accept_language
+                )
+                if response.status_code != 400:
+                    faults.append((query[:60], accept_language, response.status_code))
+                    continue
+                document = problem_of(response, 400, "invalid")
+                assert names(document, (parameter["name"],)), (query, document)
+    assert not faults, "\n".join(map(str, faults))
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "search=%25",
+        "search=_",
+        "search='",
+        "search=%5C",
+        "search=%ED%A0%80",
+        "page=10000000000000000",
+        "unknown=1",
+        "page=1&page=1",
+        "category=&paidBy=&search=",
+        "search=" + "%F0%9F%A7%B3" * 50,
+    ],
+)
+@pytest.mark.usefixtures("unchanged")
+def test_a_strange_query_that_means_something_is_answered(world, query):
+    response = world.client.get(f"/api/trips/{world.ids['tripId']}/expenses?{query}")
+    assert response.status_code == 200

@@ -1,0 +1,313 @@
+"""`openapi.yaml` is what the code does: complete, valid, with examples that are true."""
+
+import copy
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+import openapi_spec_validator
+import pytest
+from django.core.management import call_command
+from django.urls import URLPattern, get_resolver
+from jsonschema import Draft202012Validator
+
+from tests.document import DOCUMENT, METHODS, OPERATIONS, ROOT, Operation, problem_of
+from tests.factories import PASSWORD
+from tripcompanion.kit.serializers import camel_case
+
+#: Pages and documents around the API; everything else under /api is in the document.
+UNDOCUMENTED = {"/api/schema", "/api/docs", "/api/session/login", "/api/session/logout"}
+PROBLEM = "application/problem+json"
+SUCCESSES = {"200", "201", "204", "304"}
+
+
+def _closed(node: Any) -> Any:
+    """A copy of a schema in which an object has the documented fields only."""
+    if isinstance(node, list):
+        return [_closed(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    closed = {key: _closed(value) for key, value in node.items()}
+    if "properties" in closed and closed.get("type") == "object":
+        closed.setdefault("additionalProperties", False)
+    return closed
+
+
+COMPONENTS = _closed(DOCUMENT["components"])
+
+
+def errors_of(value: Any, schema: dict[str, Any]) -> list[str]:
+    """What is wrong with `value` under `schema`; fields that it does not name are."""
+    whole = {**_closed(schema), "components": COMPONENTS}
+    checker = Draft202012Validator.FORMAT_CHECKER
+    return [
+        f"{error.json_path}: {error.message[:200]}"
+        for error in Draft202012Validator(whole, format_checker=checker).iter_errors(value)
+    ]
+
+
+def contents(operation: Operation) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every documented body of an operation, with the place where it stands."""
+    for media_type, content in operation.spec.get("requestBody", {}).get("content", {}).items():
+        yield f"request {media_type}", content
+    for status, response in operation.spec["responses"].items():
+        for media_type, content in response.get("content", {}).items():
+            yield f"{status} {media_type}", content
+
+
+def check(operation: Operation, response: Any) -> None:
+    """Hold an answer against what is documented for its status."""
+    status = str(response.status_code)
+    assert status in operation.spec["responses"], (str(operation), status, response.content[:300])
+    documented = operation.spec["responses"][status]
+    for name in set(documented.get("headers", ())) - {"ETag"}:
+        assert response.headers[name], (str(operation), name)
+    if not documented.get("content"):
+        assert response.content == b"", str(operation)
+        return
+    content = documented["content"][response.headers["Content-Type"]]
+    value = json.loads(response.content)
+    assert errors_of(value, content["schema"]) == [], (str(operation), value)
+    if status in {"404", "409", "412", "422"}:
+        codes = {example["value"]["code"] for example in content["examples"].values()}
+        assert problem_of(response, response.status_code)["code"] in codes, str(operation)
+
+
+class Caller:
+    """A client that holds every answer against the document."""
+
+    def __init__(self, client: Any, answered: set[str]) -> None:
+        self.client, self.answered = client, answered
+
+    def __call__(self, method: str, path: str, body: Any = None, status: int = 200, **more: Any):
+        data = b"" if body is None else json.dumps(body).encode()
+        url = f"/api/{path}"
+        response = self.client.generic(method, url, data, "application/json", headers=more)
+        assert response.status_code == status, response.content
+        operation = operation_at(method, url.partition("?")[0])
+        check(operation, response)
+        if str(status) in SUCCESSES:
+            self.answered.add(str(operation))
+        return json.loads(response.content) if response.content else None
+
+
+def operation_at(method: str, path: str) -> Operation:
+    """The operation behind a real path; fixed paths go before those with parameters."""
+    fits = [
+        operation
+        for operation in OPERATIONS
+        if operation.method == method
+        and re.fullmatch(re.sub(r"{\w+}", "[^/]+", operation.path), path)
+    ]
+    return min(fits, key=lambda operation: operation.path.count("{"))
+
+
+def test_the_committed_document_is_what_the_code_generates(tmp_path):
+    call_command("spectacular", file=str(tmp_path / "openapi.yaml"), validate=True)
+    assert (tmp_path / "openapi.yaml").read_text() == (ROOT / "openapi.yaml").read_text()
+
+
+def test_the_document_is_openapi_3_1():
+    assert DOCUMENT["openapi"].startswith("3.1.")
+    openapi_spec_validator.validate(copy.deepcopy(DOCUMENT))
+
+
+def test_the_document_and_the_url_map_have_the_same_operations():
+    def routes(patterns: list[Any], prefix: str) -> Iterator[str]:
+        for pattern in patterns:
+            path = f"{prefix}{pattern.pattern}"
+            if not isinstance(pattern, URLPattern):
+                yield from routes(pattern.url_patterns, path)
+            elif path.startswith("/api/") and path not in UNDOCUMENTED:
+                wire = re.sub(r"<\w+:(\w+)>", lambda match: f"{{{camel_case(match[1])}}}", path)
+                for method in {*pattern.callback.actions} - {"head"}:
+                    yield f"{method.upper()} {wire}"
+
+    mapped = list(routes(get_resolver().url_patterns, "/"))
+    documented = [
+        f"{method.upper()} {path}" for path, item in DOCUMENT["paths"].items() for method in item
+    ]
+    assert sorted(mapped) == sorted(documented)
+    assert {method for item in DOCUMENT["paths"].values() for method in item} <= {*METHODS}
+
+
+def test_operation_ids_are_unique_and_everything_is_described():
+    ids = [operation.spec["operationId"] for operation in OPERATIONS]
+    assert len(set(ids)) == len(ids)
+    for operation in OPERATIONS:
+        assert operation.spec["description"], operation
+        assert operation.spec["summary"], operation
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=str)
+def test_every_body_has_an_example_and_every_example_is_true(operation):
+    for place, content in contents(operation):
+        examples = [example["value"] for example in content.get("examples", {}).values()]
+        assert examples or content["schema"].get("examples"), place
+        for example in examples or content["schema"]["examples"]:
+            assert errors_of(example, content["schema"]) == [], place
+            if place.endswith(PROBLEM):
+                assert str(example["status"]) == place.split()[0]
+                assert example["message"] == example["detail"]
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=str)
+def test_every_operation_documents_its_usual_refusals(operation):
+    expected = {"406", "503"}
+    if not operation.path.startswith("/api/health"):
+        expected |= {"429"}
+    if not operation.is_open:
+        expected |= {"401"}
+    if operation.parameters("path"):
+        expected |= {"404"}
+    if operation.body:
+        expected |= {"400", "413", "415"}
+    if operation.parameters("query"):
+        expected |= {"400"}
+    if operation.method == "POST" and operation.parameters("header"):
+        expected |= {"409", "422"}
+    if any(parameter["name"] == "If-Match" for parameter in operation.parameters("header")):
+        expected |= {"412"}
+    responses = operation.spec["responses"]
+    assert expected <= responses.keys()
+    assert any(status.startswith("2") for status in responses)
+    for status, response in responses.items():
+        assert status in SUCCESSES or list(response["content"]) == [PROBLEM]
+    for status in {"429", "503"} & responses.keys():
+        assert "Retry-After" in responses[status]["headers"]
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=str)
+def test_path_parameters_are_64_bit_ids_and_every_parameter_has_a_schema(operation):
+    for parameter in operation.parameters("path"):
+        assert parameter["required"]
+        if parameter["name"].endswith("Id"):
+            limits = {"format": "int64", "minimum": 1, "maximum": 2**63 - 1}
+            assert parameter["schema"] == {"type": "integer", **limits}
+    assert {*re.findall(r"{(\w+)}", operation.path)} == {
+        parameter["name"] for parameter in operation.parameters("path")
+    }
+    for place in ("query", "header"):
+        assert all(parameter["schema"] for parameter in operation.parameters(place))
+
+
+def test_every_operation_answers_as_documented(api, olga, ed, sam, ada):
+    answered: set[str] = set()
+    as_olga, as_ed, as_sam, as_ada, anybody = (
+        Caller(api(user), answered) for user in (olga, ed, sam, ada, None)
+    )
+    account = {"name": "Nora", "email": "nora@example.com", "password": PASSWORD}
+    anybody("GET", "health")
+    anybody("GET", "health/ready")
+    nora = anybody("POST", "users/register", account, 201)["user"]["id"]
+    anybody("POST", "users/register", account, 409)
+    anybody("POST", "users/login", {**account, "password": "wrong"}, 401)
+    tokens = anybody("POST", "users/login", account)
+    tokens = anybody("POST", "users/token/refresh", {"refreshToken": tokens["refreshToken"]})
+    anybody("POST", "users/logout", {"refreshToken": tokens["refreshToken"]}, 204)
+    as_olga("GET", "users/me")
+    as_olga("GET", f"users/{nora}")
+    as_olga("GET", f"users/email/{ed.email}")
+    as_olga("PUT", f"users/{olga.pk}/profile", {"currency": "EUR"})
+    as_olga("PUT", f"users/{nora}", account, 403)
+    as_ada("PUT", f"users/{nora}", account)
+    as_olga("DELETE", f"users/{nora}", status=403)
+    as_ada("DELETE", f"users/{nora}", status=204)
+    as_ada("DELETE", f"users/{ada.pk}", status=409)
+
+    plan = {"title": "Lisbon", "destination": "Lisbon"}
+    plan |= {"startDate": "2026-05-14", "endDate": "2026-05-18", "budget": 1200.5}
+    as_olga("POST", "trips", plan | {"endDate": "2026-05-13"}, 400)
+    made = as_olga("POST", "trips", plan, 201)
+    trip, code = f"trips/{made['id']}", made["tripCode"]
+    as_olga("GET", "trips")
+    as_olga("GET", "trips/my-trips?pageSize=1")
+    as_olga("GET", trip)
+    as_olga("PUT", trip, plan)
+    as_olga("PATCH", trip, {"joinRole": "VIEWER"})
+    as_olga("PATCH", trip, {"title": "Porto"}, 412, **{"If-Match": '"stale"'})
+    as_ed("GET", f"trips/code/{code}")
+    as_ed("POST", "trips/join", {"tripCode": code}, 201)
+    as_ed("POST", "trips/join", {"tripCode": code}, 409)
+    as_olga("POST", f"{trip}/code")
+    as_olga("POST", f"{trip}/members", {"email": sam.email}, 201)
+    as_olga("POST", f"{trip}/members", {"email": sam.email}, 409)
+    as_olga("POST", f"{trip}/members", {"email": "nobody@example.com"}, 404)
+    as_ed("POST", f"{trip}/members", {"email": ada.email}, 403)
+    as_ed("GET", f"{trip}/members")
+    as_ed("GET", f"{trip}/members/{olga.pk}")
+    as_olga("PUT", f"{trip}/members/{ed.pk}/role", {"role": "EDITOR"})
+    as_olga("PUT", f"{trip}/members/{olga.pk}/role", {"role": "VIEWER"}, 409)
+
+    dinner = {"description": "Dinner", "amount": 62.5, "expenseDate": "2026-05-14"}
+    dinner |= {"splitType": "EQUAL", "participantUserIds": [olga.pk, ed.pk]}
+    as_olga("POST", f"{trip}/expenses/preview", dinner)
+    expense = as_olga("POST", f"{trip}/expenses", dinner, 201)
+    rest = {"splitType": "PERCENTAGE", "splitAmounts": {str(olga.pk): 40, str(ed.pk): 60}}
+    as_ed("GET", f"{trip}/expenses?category=OTHER&ordering=-amount")
+    of_trip, splits = f"{trip}/expenses/{expense['id']}", f"expenses/{expense['id']}/splits"
+    as_ed("GET", of_trip)
+    as_ed("PUT", of_trip, dinner, 403)
+    as_olga("PUT", of_trip, dinner | rest)
+    as_olga("PATCH", of_trip, {"notes": "Alfama"})
+    _mine, eds = as_olga("GET", splits)
+    as_ed("GET", f"{splits}/{eds['id']}")
+    as_ed("GET", f"users/{ed.pk}/pending-debts")
+    as_ed("GET", f"users/{ed.pk}/total-debt")
+    as_ed("GET", f"expenses/users/{ed.pk}/pending-debts")
+    as_ed("GET", f"expenses/users/{ed.pk}/total-debt?currency=EUR")
+    as_ed("GET", f"users/{olga.pk}/total-debt", status=403)
+    as_olga("DELETE", f"{trip}/members/{ed.pk}", status=409)
+    as_ed("POST", f"{trip}/members/leave", status=409)
+    as_olga("DELETE", f"{splits}/{eds['id']}", status=204)
+    new = {"participantUserId": ed.pk, "amount": 70}
+    as_olga("POST", splits, new, 409)
+    split = as_olga("POST", splits, new | {"amount": 31.25}, 201)
+    as_olga("POST", splits, new, 409)
+    as_ed("PUT", f"{splits}/{split['id']}/pay")
+    as_ed("PUT", f"{splits}/{split['id']}/unpay")
+    as_ed("GET", f"{trip}/balances")
+    as_ed("GET", f"{trip}/balances/{ed.pk}")
+    as_ed("GET", f"{trip}/settle-up")
+    as_olga("POST", f"{trip}/settle-up", {"tag": "other"}, 409)
+
+    def settle_up():
+        tag = as_olga.client.get(f"/api/{trip}/settle-up").headers["ETag"].strip('"')
+        as_olga("POST", f"{trip}/settle-up", {"tag": tag}, 201)
+
+    settle_up()
+    handed_over = {"fromUserId": olga.pk, "toUserId": ed.pk, "amount": 5}
+    settlement = as_ed("POST", f"{trip}/settlements", handed_over, 201)
+    as_ed("GET", f"{trip}/settlements")
+    as_ed("GET", f"{trip}/settlements/{settlement['id']}")
+    as_ed("DELETE", f"{trip}/settlements/{settlement['id']}", status=204)
+    as_olga("DELETE", of_trip, status=204)
+    settle_up()
+    as_sam("POST", f"{trip}/members/leave", status=204)
+    as_sam("GET", trip, status=404)
+    as_olga("DELETE", f"{trip}/members/{ed.pk}", status=204)
+    as_olga("DELETE", trip, status=204)
+
+    assert answered == {str(operation) for operation in OPERATIONS}
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=str)
+def test_every_operation_refuses_as_documented(api, ada, operation):
+    def send(client, body=b"", content_type="application/json", **headers):
+        url = operation.url(defaultdict(lambda: 999_999))
+        return client.generic(operation.method, url, body, content_type, **headers)
+
+    refused = [send(api(ada), headers={"Accept": "text/csv"})]
+    if not operation.is_open:
+        refused.append(send(api(None)))
+    if "Id}" in operation.path:
+        refused.append(send(api(ada)))
+    elif operation.body:
+        for body in (b"{", b"{}", b"[" * 5000, b" " * (1024 * 1024 + 1)):
+            refused.append(send(api(ada), body))
+        refused.append(send(api(ada), b"{}", "text/plain"))
+    for response in refused:
+        assert response.status_code >= 400
+        check(operation, response)

@@ -1,0 +1,264 @@
+"""Every variable of the environment: its default, and what a wrong value says before it stops."""
+
+import json
+import os
+import re
+import secrets
+import shutil
+import stat
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.document import ROOT
+
+CODE = ("tripcompanion", "users", "trips", "splits", "locale")
+SECRET = secrets.token_urlsafe(48)
+SHOW = """
+import json
+from django.conf import settings
+names = {names!r}
+print(json.dumps({{name: getattr(settings, name) for name in names}}, default=str))
+"""
+LOAD = "from django.conf import settings; settings.DEBUG"
+WRONG = {
+    "DEBUG": ("maybe", "2", "on"),
+    "DATABASE_URL": (
+        *("nonsense", "postgres//user@host/name", "http://example.com", "mysql://u:p4ssw0rd@h/n"),
+        *("postgres://u:p4ssw0rd@host:port/name", "oracle://u@h/n", "sqlite", "db.sqlite3"),
+    ),
+    "DATABASE_POOL_SIZE": ("-1", "many", "1.5"),
+    "CACHE_URL": ("localhost:6379", "memcached://localhost", "redis:6379", "locmem"),
+    "ALLOWED_HOSTS": ("https://api.example.com", "api.example.com/api", "a b"),
+    "CORS_ALLOWED_ORIGINS": (
+        *("localhost:4200", "http://localhost:4200/", "http://localhost:4200/app", "*"),
+        *("ftp://localhost", "http://", "http://a.example http://b.example"),
+    ),
+    "CSRF_TRUSTED_ORIGINS": ("api.example.com", "https://api.example.com/admin", "*"),
+    "ACCESS_TOKEN_LIFETIME": ("0", "-1", "8h", "1e3", "9" * 18),
+    "REFRESH_TOKEN_LIFETIME": ("0", "30d", "1.5", "9" * 18),
+    "THROTTLE_LOGIN": ("often", "10", "10/fortnight", "0/min", "-1/min", "10/min/ip", "10 / min"),
+    "THROTTLE_REGISTER": ("20/hours", "1e3/hour"),
+    "THROTTLE_LOOKUP": ("none",),
+    "THROTTLE_REFRESH": ("60/",),
+    "THROTTLE_USER": ("/min",),
+    "THROTTLE_ANON": ("１/min",),
+    "NUM_PROXIES": ("-1", "one"),
+    "LOG_LEVEL": ("LOUD", "0"),
+    "JWT_SIGNING_KEY": ("short", "x" * 31),
+}
+WRONG_SECRETS = (
+    *("x", "a" * 31, "short-but-otherwise-good-key-31", "change-me" * 8, "CHANGEME" * 8),
+    *("django-insecure-" + "k3y!" * 12, " " * 50, "a" * 50),
+)
+DEFAULTS = {
+    "DEBUG": False,
+    "DATABASE_POOL_SIZE": 4,
+    "ALLOWED_HOSTS": ["localhost", "127.0.0.1", "[::1]"],
+    "CORS_ALLOWED_ORIGINS": ["http://localhost:4200", "http://localhost:3000"],
+    "CSRF_TRUSTED_ORIGINS": [],
+    "ACCESS_TOKEN_LIFETIME": 8 * 3600,
+    "REFRESH_TOKEN_LIFETIME": 30 * 24 * 3600,
+    "NUM_PROXIES": 0,
+}
+RATES = {
+    **{"login": "10/min", "register": "20/hour", "lookup": "60/hour"},
+    **{"refresh": "60/hour", "user": "600/min", "anon": "60/min"},
+}
+
+
+@pytest.fixture
+def project(tmp_path) -> Path:
+    """A fresh checkout without a `.env`."""
+    root = tmp_path / "project"
+    ignored = shutil.ignore_patterns("__pycache__")
+    for name in CODE:
+        shutil.copytree(ROOT / name, root / name, ignore=ignored)
+    for name in ("manage.py", "gunicorn.conf.py"):
+        shutil.copy(ROOT / name, root / name)
+    return root
+
+
+def run(project: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Python in `project`, with nothing of this process's environment but PATH."""
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(project.parent / "home"),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONUTF8": "1",
+        "DJANGO_SETTINGS_MODULE": "tripcompanion.settings",
+    }
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=project,
+        env=environment | variables,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def settings_of(project: Path, *names: str, **variables: str) -> dict[str, Any]:
+    """The named settings as the process has them."""
+    shown = run(project, "-c", SHOW.format(names=names), **variables)
+    assert shown.returncode == 0, shown.stderr
+    return json.loads(shown.stdout)
+
+
+def assert_stopped(done: subprocess.CompletedProcess[str], name: str) -> None:
+    """It said one line, about `name`, and nothing else."""
+    assert done.returncode != 0
+    assert done.stdout == ""
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("Configuration error: ")
+    assert name in line
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [(name, value) for name, values in WRONG.items() for value in values]
+)
+def test_a_wrong_value_stops_the_start_with_one_clear_line(project, name, value):
+    done = run(project, "-c", LOAD, **{"SECRET_KEY": SECRET, name: value})
+    assert_stopped(done, name)
+    assert "p4ssw0rd" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "start", [("manage.py", "migrate"), ("manage.py", "check"), ("-m", "gunicorn")], ids=" ".join
+)
+@pytest.mark.parametrize("name", ["THROTTLE_LOGIN", "SECRET_KEY"])
+def test_the_same_line_is_said_whatever_is_started(project, start, name):
+    variables = {"SECRET_KEY": SECRET, "PORT": "0" if start[0] == "manage.py" else "8999"}
+    variables[name] = "x"
+    assert_stopped(run(project, *start, **variables), name)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("PORT", value) for value in ("abc", "0", "-1", "70000", "80.5")),
+        *(("WEB_CONCURRENCY", value) for value in ("0", "-1", "all")),
+    ],
+)
+def test_a_wrong_value_for_the_server_stops_it_too(project, name, value):
+    done = run(project, "-m", "gunicorn", **{"SECRET_KEY": SECRET, name: value})
+    assert_stopped(done, name)
+
+
+@pytest.mark.parametrize("value", [None, "", *WRONG_SECRETS], ids=repr)
+def test_production_refuses_to_start_without_a_secret_of_its_own(project, value):
+    variables = {} if value is None else {"SECRET_KEY": value}
+    done = run(project, "-c", LOAD, **variables)
+    assert_stopped(done, "SECRET_KEY")
+    assert len(value or "") < 8 or value not in done.stderr
+
+
+def test_a_development_key_never_signs_in_production(project):
+    settings_of(project, "SECRET_KEY", DEBUG="true")
+    done = run(project, "-c", LOAD)
+    assert_stopped(done, "SECRET_KEY")
+
+
+def test_development_makes_its_key_once_and_keeps_it_outside_the_repository(project):
+    before = sorted(project.rglob("*"))
+    first, second = (
+        settings_of(project, "SECRET_KEY", DEBUG="true")["SECRET_KEY"] for _count in range(2)
+    )
+    assert first == second
+    assert len(first) >= 50
+    assert sorted(project.rglob("*")) == before
+    file = project.parent / "home" / ".local" / "state" / "tripcompanion" / "secret_key"
+    assert file.read_text() == first
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_the_state_folder_of_the_user_is_respected(project, tmp_path):
+    state = str(tmp_path / "state")
+    key = settings_of(project, "SECRET_KEY", DEBUG="true", XDG_STATE_HOME=state)["SECRET_KEY"]
+    assert (tmp_path / "state" / "tripcompanion" / "secret_key").read_text() == key
+    assert not (tmp_path / "home" / ".local").exists()
+
+
+def test_processes_that_start_at_once_agree_on_one_key(project):
+    with ThreadPoolExecutor(6) as pool:
+        keys = pool.map(lambda _at: settings_of(project, "SECRET_KEY", DEBUG="true"), range(6))
+        assert len({str(key) for key in keys}) == 1
+    kept = list((project.parent / "home" / ".local" / "state" / "tripcompanion").iterdir())
+    assert [file.name for file in kept] == ["secret_key"]
+
+
+def test_defaults_work_on_a_fresh_machine(project):
+    shown = settings_of(
+        project, *DEFAULTS, "REST_FRAMEWORK", "CACHES", "DATABASES", SECRET_KEY=SECRET
+    )
+    assert {name: shown[name] for name in DEFAULTS} == DEFAULTS
+    assert shown["REST_FRAMEWORK"]["DEFAULT_THROTTLE_RATES"] == RATES
+    assert shown["CACHES"]["default"]["BACKEND"].endswith("LocMemCache")
+    database = shown["DATABASES"]["default"]
+    assert database["ENGINE"].endswith("sqlite3")
+    assert Path(database["NAME"]) == project / "db.sqlite3"
+    started = run(project, "manage.py", "migrate", "--verbosity", "0", SECRET_KEY=SECRET)
+    assert (started.returncode, started.stdout, started.stderr) == (0, "", "")
+
+
+def test_values_are_taken_as_they_are_meant(project):
+    variables = {
+        "DEBUG": " TRUE ",
+        "DATABASE_URL": "postgres://user:p%40ss@db.example.com:5433/trips",
+        "DATABASE_POOL_SIZE": "7",
+        "CACHE_URL": "redis://cache.example.com:6379/1",
+        "ALLOWED_HOSTS": " api.example.com , .example.org,",
+        "CORS_ALLOWED_ORIGINS": "https://app.example.com,https://m.example.com:8443",
+        "CSRF_TRUSTED_ORIGINS": "https://api.example.com",
+        "ACCESS_TOKEN_LIFETIME": "60",
+        "THROTTLE_LOGIN": "",
+        "THROTTLE_USER": "1000/hour",
+        "JWT_SIGNING_KEY": "s" + SECRET,
+    }
+    names = ("DEBUG", "DATABASES", "CACHES", "REST_FRAMEWORK", "SIMPLE_JWT", "SECRET_KEY")
+    lists = ("ALLOWED_HOSTS", "CORS_ALLOWED_ORIGINS", "CSRF_TRUSTED_ORIGINS")
+    shown = settings_of(project, *names, *lists, SECRET_KEY=SECRET, **variables)
+    database = shown["DATABASES"]["default"]
+    assert (database["HOST"], database["PORT"]) == ("db.example.com", 5433)
+    assert (database["USER"], database["PASSWORD"], database["NAME"]) == ("user", "p@ss", "trips")
+    assert database["OPTIONS"]["pool"]["max_size"] == 7
+    assert shown["DEBUG"] is True
+    assert shown["CACHES"]["default"]["LOCATION"] == "redis://cache.example.com:6379/1"
+    assert shown["ALLOWED_HOSTS"] == ["api.example.com", ".example.org"]
+    assert shown["CORS_ALLOWED_ORIGINS"][1] == "https://m.example.com:8443"
+    assert shown["CSRF_TRUSTED_ORIGINS"] == ["https://api.example.com"]
+    assert shown["SIMPLE_JWT"]["ACCESS_TOKEN_LIFETIME"] == "0:01:00"
+    assert shown["SIMPLE_JWT"]["SIGNING_KEY"] == "s" + SECRET
+    assert shown["SECRET_KEY"] == SECRET
+    rates = shown["REST_FRAMEWORK"]["DEFAULT_THROTTLE_RATES"]
+    assert rates == RATES | {"login": None, "user": "1000/hour"}
+
+
+def test_a_file_fills_in_what_the_environment_does_not_say(project):
+    (project / ".env").write_text(f"SECRET_KEY={SECRET}\nDEBUG=true\nPORT=abc\n")
+    shown = settings_of(project, "SECRET_KEY", "DEBUG", DEBUG="false")
+    assert shown == {"SECRET_KEY": SECRET, "DEBUG": False}
+    assert_stopped(run(project, "-m", "gunicorn"), "PORT")
+
+
+def test_cookies_and_pages_are_guarded_in_production_only_where_it_would_break_development(project):
+    names = ("SESSION_COOKIE_SECURE", "CSRF_COOKIE_SECURE", "SECURE_HSTS_SECONDS")
+    for debug in (True, False):
+        shown = settings_of(project, *names, SECRET_KEY=SECRET, DEBUG=str(debug))
+        assert shown["SESSION_COOKIE_SECURE"] is shown["CSRF_COOKIE_SECURE"] is not debug
+        assert shown["SECURE_HSTS_SECONDS"] >= 365 * 24 * 3600
+
+
+def test_every_variable_stands_in_the_example_file_and_no_other():
+    code = (ROOT / "tripcompanion" / "settings.py").read_text()
+    code += (ROOT / "gunicorn.conf.py").read_text()
+    read = {*re.findall(r'env\.\w+\(\s*"([A-Z_]+)"', code), "SECRET_KEY"}
+    example = (ROOT / ".env.example").read_text()
+    named = set(re.findall(r"^#?([A-Z_]+)=", example, re.MULTILINE))
+    assert named - {"POSTGRES_PASSWORD"} == read
+    assert {*WRONG, "SECRET_KEY", "PORT", "WEB_CONCURRENCY"} == read
