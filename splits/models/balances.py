@@ -69,7 +69,7 @@ class Plan:
                 raise PlanChanged
             for settlement in plan.transfers:
                 settlement.created_by = by
-                settlement.record()
+                settlement.record(planned=True)
             return plan.transfers
 
     def is_own(self, user: User, can: Can) -> bool:

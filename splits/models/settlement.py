@@ -174,16 +174,18 @@ class Settlement(models.Model):
     def __str__(self) -> str:
         return f"{self.sender_id} to {self.receiver_id}: {self.amount_minor}"
 
-    def record(self) -> None:
+    def record(self, *, planned: bool = False) -> None:
         """Enter this unsaved row, and let the money cover what it can.
 
-        Raises `ValidationError` if one of the two is no member.
+        Raises `ValidationError` if one of the two is no member; in a settle-up plan (`planned`)
+        former members count too, whose balance was moved after they left.
         """
         with transaction.atomic():
             self.trip = Trip.objects.locked(self.trip_id)
-            self.trip.require_members(
-                {"fromUserId": [self.sender_id], "toUserId": [self.receiver_id]}
-            )
+            if not planned:
+                self.trip.require_members(
+                    {"fromUserId": [self.sender_id], "toUserId": [self.receiver_id]}
+                )
             self.credit_minor = self.amount_minor
             self.save()
             self.trip.members.shift(sums_of([self]))

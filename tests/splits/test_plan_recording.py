@@ -65,6 +65,19 @@ def test_who_is_no_side_of_every_payment_may_not_record_the_plan(
     assert book.answer(ed, "post", "settle-up", {"tag": read_tag(book, ed)}).status_code == 201
 
 
+def test_a_plan_reaches_former_members_too(book: Book, olga: User, ed: User, vera: User) -> None:
+    expense = book.spend(olga, 30, ed, vera)
+    book.settle(vera, olga, 15)
+    assert book.answer(vera, "post", "members/leave").status_code == 204
+    book.change(expense, olga, amount=40)
+    assert book.balances() == {olga.pk: 25, ed.pk: -20, vera.pk: -5}
+    by_hand = {"fromUserId": vera.pk, "toUserId": olga.pk, "amount": 5}
+    assert book.answer(olga, "post", "settlements", by_hand).status_code == 400
+    recorded = book.answer(olga, "post", "settle-up", {"tag": read_tag(book, olga)})
+    assert recorded.status_code == 201
+    assert set(book.balances().values()) == {0}
+
+
 def test_the_tag_is_required(book: Book, olga: User) -> None:
     for body in ({}, {"tag": None}, {"tag": ""}, {"tag": 7}):
         refused = book.answer(olga, "post", "settle-up", body)
