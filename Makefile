@@ -11,10 +11,11 @@ export PORT DEBUG
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run serve demo test check lint format schema messages soak lock audit-deps clean
+.PHONY: help run serve demo test check lint format schema messages soak bench bench-profile \
+	lock audit-deps clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 
 # -- Running --------------------------------------------------------------------------------------
 
@@ -68,6 +69,12 @@ soak: .venv/.dev ## Play random histories against the API for MINUTES=10
 	while [ $$(date +%s) -lt $$end ]; do \
 		$(BIN)/python -m pytest -m soak --hypothesis-profile=soak $(ARGS) || exit 1; \
 	done
+
+bench: .venv/.dev ## Measure the service against a floor (ARGS="--seconds 0.3 --only page")
+	@$(BIN)/python -m benchmarks $(ARGS)
+
+bench-profile: .venv/.dev ## Show where the time of an operation goes (OPERATION=page)
+	@$(BIN)/python -m benchmarks --profile $(or $(OPERATION),page) $(ARGS)
 
 audit-deps: .venv/.dev ## Look for known holes in the locked dependencies (needs the network)
 	$(BIN)/pip-audit --disable-pip --require-hashes -r requirements-dev.txt

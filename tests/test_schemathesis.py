@@ -2,6 +2,8 @@
 
 import pytest
 import schemathesis
+from django.core.signals import request_finished, request_started
+from django.db import close_old_connections
 from hypothesis import HealthCheck, settings
 from schemathesis import GenerationMode
 from schemathesis.core.parameters import ParameterLocation
@@ -19,7 +21,13 @@ schema.config.checks.negative_data_rejection.expected_statuses = [*map(str, rang
 
 @pytest.fixture
 def world(api, olga, ed, sam, trip):
-    return World(api(olga), olga, ed, sam, trip)
+    """The rows of one transaction, which the WSGI handler must not end by closing its connection."""
+    signals = (request_started, request_finished)
+    for signal in signals:
+        signal.disconnect(close_old_connections)
+    yield World(api(olga), olga, ed, sam, trip)
+    for signal in signals:
+        signal.connect(close_old_connections)
 
 
 @schema.parametrize()

@@ -40,7 +40,7 @@ def test_the_first_page_has_20_rows_unless_asked_otherwise(api: Api, olga: User,
     assert answer == {"total": 25, "page": 1, "pageSize": 20, "totalPages": 2}
 
 
-@pytest.mark.parametrize("size", [1, 7, 12, 25, 100])
+@pytest.mark.parametrize("size", [7, 25])
 def test_the_pages_together_are_the_list(api: Api, olga: User, path: str, size: int) -> None:
     client = api(olga)
     whole = client.get(f"{path}?pageSize=100").json()["items"]
@@ -54,7 +54,7 @@ def test_the_pages_together_are_the_list(api: Api, olga: User, path: str, size: 
     assert rows == whole
 
 
-@pytest.mark.parametrize("page", [3, 100, 10**17])
+@pytest.mark.parametrize("page", [3, 10**17])
 def test_a_page_past_the_end_is_empty(api: Api, olga: User, path: str, page: int) -> None:
     response = api(olga).get(f"{path}?page={page}")
     assert response.status_code == 200

@@ -1,0 +1,192 @@
+"""Measures the service against the floor: `python -m benchmarks --help`."""
+
+import argparse
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import partial
+from itertools import islice
+
+from benchmarks.client import Answer, Leg, Request, ask, play
+from benchmarks.operations import OPERATIONS, Operation, World
+from benchmarks.reference import Reference
+from benchmarks.report import Row, above, machine, table
+from benchmarks.servers import PROCESSES, Home, Server, home
+
+CROWD = 8
+_LEAST_REQUESTS = 5
+#: Legs of an operation that writes, in one round: two servers, alone and in a crowd.
+_LEGS = 4
+_MOST_NAMED = 5
+#: A smaller trip has too few splits to pay for so many rounds.
+_SMALLEST, _MOST_ROUNDS = 20, 10
+
+
+class Bench:
+    """One run: both servers, the trips of each size, and what was measured so far."""
+
+    def __init__(
+        self, servers: dict[str, Server], sizes: list[int], *, seconds: float, rounds: int
+    ) -> None:
+        self.servers, self.seconds, self.rounds = servers, seconds, rounds
+        self.worlds = [World.find(size, partial(ask, servers["service"].port)) for size in sizes]
+        self.references = {size: Reference(size) for size in sizes}
+        self.rows: dict[tuple[str, int], Row] = {}
+        self.checked = 0
+        self.wrong: list[str] = []
+        self._right: dict[str, bytes] = {}
+
+    def measure(self, operations: list[Operation]) -> None:
+        """All that read, round by round, then all that write: they make the trips grow."""
+        for writes in (False, True):
+            chosen = [operation for operation in operations if operation.writes is writes]
+            for operation in chosen:
+                for world in self.worlds:
+                    self.rows[operation.name, world.size] = Row()
+                    self._compare(operation, world)
+            for turn in range(self.rounds if chosen else 0):
+                say(f"Round {turn + 1}: {', '.join(operation.name for operation in chosen)}")
+                for operation in chosen:
+                    for world in self.worlds:
+                        self._round(operation, world, turn)
+
+    def _round(self, operation: Operation, world: World, turn: int) -> None:
+        """Both servers, by turns the one or the other first."""
+        row = self.rows[operation.name, world.size]
+        sides = {"service": row.service, "floor": row.floor}
+        # What is left to pay is shared out among the legs that are to come.
+        most = len(world.open_splits) // (_LEGS * (self.rounds - turn))
+        for name, side in sorted(sides.items(), reverse=turn % 2 == 0):
+            for clients, legs in ((1, side.alone), (CROWD, side.crowd)):
+                requests = operation.requests(world)
+                if operation.writes:
+                    requests = islice(requests, max(most, 1))
+                legs.append(self._leg(name, operation, world, requests, clients))
+
+    def _leg(
+        self,
+        name: str,
+        operation: Operation,
+        world: World,
+        requests: Iterator[Request],
+        clients: int,
+    ) -> Leg:
+        server = self.servers[name]
+        before = server.cpu_seconds()
+        leg = play(
+            server.port,
+            requests,
+            clients=clients,
+            seconds=self.seconds,
+            at_least=max(_LEAST_REQUESTS, clients),
+        )
+        leg.cpu_seconds = server.cpu_seconds() - before
+        for answer in leg.answers:
+            self._check(name, operation, world, answer)
+        leg.answers.clear()
+        return leg
+
+    def _compare(self, operation: Operation, world: World) -> None:
+        """Warm both servers up; what is read must be the same, field by field."""
+        answers = {}
+        for name, server in self.servers.items():
+            requests = islice(operation.requests(world), CROWD)
+            crowd = play(server.port, requests, clients=CROWD, seconds=0, at_least=CROWD)
+            answers[name] = ask(server.port, next(operation.requests(world)))
+            for answer in (*crowd.answers, answers[name]):
+                self._check(name, operation, world, answer)
+        is_read = not operation.writes and answers["service"].request.method == "GET"
+        if is_read and answers["service"].data != answers["floor"].data:
+            self._note("the two differ", operation, world, answers["service"])
+
+    def _check(self, name: str, operation: Operation, world: World, answer: Answer) -> None:
+        """Against the reference; of equal answers to equal questions only the first."""
+        self.checked += 1
+        key = f"{name} {answer.request.path}"
+        if answer.status == 200 and self._right.get(key) == answer.body:
+            return
+        try:
+            is_right = operation.is_right(self.references[world.size], world, answer)
+        except (ValueError, KeyError, TypeError):
+            is_right = False
+        if not is_right:
+            self._note(name, operation, world, answer)
+        elif answer.request.method == "GET":
+            self._right[key] = answer.body
+
+    def _note(self, what: str, operation: Operation, world: World, answer: Answer) -> None:
+        where = f"{operation.name}({world.size:,}), {answer.request.method} {answer.request.path}"
+        self.wrong.append(f"{what}: {where}: {answer.status} {answer.body[:200]!r}")
+
+
+def say(line: str = "") -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+def options(args: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--sizes", default="100,1000,10000", help="expenses in each trip")
+    parser.add_argument("--seconds", type=float, default=1.0, help="of each measurement")
+    parser.add_argument("--rounds", type=int, default=3, help="how often all is measured")
+    parser.add_argument("--sqlite", action="store_true", help="on SQLite, not on PostgreSQL")
+    parser.add_argument("--only", metavar="OPERATION", choices=OPERATIONS, help="this one alone")
+    parser.add_argument(
+        "--profile", metavar="OPERATION", choices=OPERATIONS, help="where its time goes instead"
+    )
+    chosen = parser.parse_args(args)
+    try:
+        chosen.sizes = sorted({int(size) for size in chosen.sizes.split(",")})
+    except ValueError:
+        parser.error("--sizes are whole numbers with commas between them")
+    if chosen.sizes[0] < _SMALLEST or not 1 <= chosen.rounds <= _MOST_ROUNDS:
+        parser.error(f"sizes are at least {_SMALLEST}, rounds at most {_MOST_ROUNDS}")
+    return chosen
+
+
+def main(args: list[str]) -> int:
+    """Run; 1 if an answer was wrong, or if the audit found a difference afterwards."""
+    chosen = options(args)
+    with home(sqlite=chosen.sqlite) as here:
+        if chosen.profile:
+            here.fill(chosen.sizes[-1:])
+            return _profile(here, chosen.profile, chosen.sizes[-1])
+        here.fill(chosen.sizes)
+        operations = [OPERATIONS[chosen.only]] if chosen.only else list(OPERATIONS.values())
+        say(f"{here.title}; {machine()}")
+        say(
+            f"Rounds: {chosen.rounds}; {chosen.seconds:g} s a measurement, {PROCESSES} processes "
+            f"a server, service and floor by turns"
+        )
+        with here.service() as service, here.floor() as floor:
+            servers = {"service": service, "floor": floor}
+            bench = Bench(servers, chosen.sizes, seconds=chosen.seconds, rounds=chosen.rounds)
+            bench.measure(operations)
+            memory_mib = service.memory_mib()
+        audit = here.run("manage.py", "audit_ledger")
+    say(f"\n{table(bench.rows)}\n")
+    goals = {operation.name: operation.goal for operation in operations}
+    for line in above(bench.rows, goals):
+        say(f"Above the goal: {line}.")
+    say(f"At the end: {machine()}")
+    say(f"A worker of the service used at most {memory_mib:.0f} MiB.")
+    say(f"{bench.checked:,} answers checked, {len(bench.wrong)} wrong.")
+    for line in bench.wrong[:_MOST_NAMED]:
+        say(line)
+    say(f"Audit: {(audit.stdout + audit.stderr).strip()}")
+    return int(bool(bench.wrong) or audit.returncode != 0)
+
+
+def _profile(here: Home, operation: str, size: int) -> int:
+    command = [sys.executable, "-m", "benchmarks.profiling", operation, str(size)]
+    return subprocess.run(command, env=here.environment, check=False).returncode
+
+
+if __name__ == "__main__":
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: sys.exit(1))  # so that the clean-up runs
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(130)

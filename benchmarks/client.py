@@ -1,0 +1,176 @@
+"""A closed loop of clients: each sends its next request when it has the answer to the last.
+
+One process and one thread play all clients on bare sockets, so that the client takes a few dozen
+microseconds a request and does not stand in the way of what is measured.
+"""
+
+import selectors
+import socket
+import statistics
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import orjson
+
+_WAIT_SECONDS = 60
+_CHUNK_BYTES = 256 * 1024
+#: After so many requests a client connects anew: which process of the server has which
+#: connections is chance, and this evens it out.
+_REQUESTS_A_CONNECTION = 50
+
+
+class Request(NamedTuple):
+    """What is asked; `token` is that of the caller, empty for nobody's."""
+
+    method: str
+    path: str
+    token: str = ""
+    body: dict[str, Any] | None = None
+
+    @property
+    def raw(self) -> bytes:
+        body = b"" if self.body is None else orjson.dumps(self.body)
+        lines = [f"{self.method} {self.path} HTTP/1.1", "Host: 127.0.0.1"]
+        if self.token:
+            lines.append(f"Authorization: Bearer {self.token}")
+        if body:
+            lines += ["Content-Type: application/json", f"Content-Length: {len(body)}"]
+        return "\r\n".join([*lines, "", ""]).encode() + body
+
+
+class Answer(NamedTuple):
+    """What came back."""
+
+    request: Request
+    status: int
+    body: bytes
+
+    @property
+    def data(self) -> Any:
+        return orjson.loads(self.body)
+
+
+@dataclass
+class Leg:
+    """One stretch of requests: how long each took, all of them, and what was answered."""
+
+    seconds: float = 0.0
+    #: Of the server's processes, without the database; 0 where Linux does not tell.
+    cpu_seconds: float = 0.0
+    latencies_ms: list[float] = field(default_factory=list)
+    answers: list[Answer] = field(default_factory=list)
+
+    @property
+    def p50_ms(self) -> float:
+        return statistics.median(self.latencies_ms)
+
+    @property
+    def p95_ms(self) -> float:
+        return sorted(self.latencies_ms)[int(len(self.latencies_ms) * 0.95)]
+
+    @property
+    def cpu_ms(self) -> float:
+        """Processor time of the server for one request."""
+        return self.cpu_seconds * 1000 / len(self.latencies_ms)
+
+    @property
+    def per_second(self) -> float:
+        return len(self.latencies_ms) / self.seconds
+
+
+class _Client:
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self._sent = 0
+        self._connect()
+
+    def _connect(self) -> None:
+        self.socket = socket.create_connection(("127.0.0.1", self._port), timeout=_WAIT_SECONDS)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def renew(self) -> bool:
+        """Whether this was the time to connect anew; the selector must know the new socket."""
+        if self._sent < _REQUESTS_A_CONNECTION:
+            return False
+        self.socket.close()
+        self._connect()
+        self._sent = 0
+        return True
+
+    def send(self, request: Request) -> None:
+        self._request, self._received, self._length = request, bytearray(), -1
+        self._sent += 1
+        raw = request.raw
+        self._sent_at = time.perf_counter()
+        self.socket.sendall(raw)
+
+    def receive(self, leg: Leg) -> bool:
+        """Read what there is; True when the answer is complete and in `leg`."""
+        chunk = self.socket.recv(_CHUNK_BYTES)
+        if not chunk:
+            raise ConnectionError(f"The server hung up on {self._request.path}.")
+        self._received += chunk
+        if self._length < 0:
+            self._head_end = self._received.find(b"\r\n\r\n") + 4
+            if self._head_end < 4:
+                return False
+            head = bytes(self._received[: self._head_end]).lower()
+            self._status = int(head[9:12])
+            _before, found, after = head.partition(b"\r\ncontent-length: ")
+            if not found:
+                raise ConnectionError(f"{self._request.path} answers without a length.")
+            self._length = self._head_end + int(after.partition(b"\r\n")[0])
+        if len(self._received) < self._length:
+            return False
+        leg.latencies_ms.append((time.perf_counter() - self._sent_at) * 1000)
+        body = bytes(self._received[self._head_end :])
+        leg.answers.append(Answer(self._request, self._status, body))
+        return True
+
+
+def play(
+    port: int, requests: Iterator[Request], *, clients: int, seconds: float, at_least: int
+) -> Leg:
+    """Send `requests` until the time is over and `at_least` so many are answered, or all are."""
+    leg = Leg()
+    with selectors.DefaultSelector() as selector:
+        started = time.perf_counter()
+        for request in _first(requests, clients):
+            client = _Client(port)
+            selector.register(client.socket, selectors.EVENT_READ, client)
+            client.send(request)
+        while selector.get_map():
+            ready = selector.select(_WAIT_SECONDS)
+            if not ready:
+                raise TimeoutError(f"No answer for {_WAIT_SECONDS} seconds.")
+            for key, _events in ready:
+                client = key.data
+                if not client.receive(leg):
+                    continue
+                over = time.perf_counter() - started >= seconds and len(leg.answers) >= at_least
+                following = None if over else next(requests, None)
+                if following is None:
+                    selector.unregister(client.socket)
+                    client.socket.close()
+                    continue
+                selector.unregister(client.socket)
+                client.renew()
+                selector.register(client.socket, selectors.EVENT_READ, client)
+                client.send(following)
+        leg.seconds = time.perf_counter() - started
+    return leg
+
+
+def ask(port: int, request: Request) -> Answer:
+    """One request on a connection of its own."""
+    return play(port, iter([request]), clients=1, seconds=0, at_least=1).answers[0]
+
+
+def _first(requests: Iterator[Request], count: int) -> Iterator[Request]:
+    for _turn in range(count):
+        request = next(requests, None)
+        if request is None:
+            return
+        yield request

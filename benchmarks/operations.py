@@ -1,0 +1,186 @@
+"""The ten operations: what is asked of a W(n), and what a right answer is."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import cycle, repeat
+from typing import Any
+
+from benchmarks.client import Answer, Request
+from benchmarks.data import MEMBERS, PASSWORD
+from benchmarks.reference import Reference, plain
+
+#: Whose reads are timed; the owner's, and of the debts those of the second member.
+_DEBTOR = 1
+_MOST_PAGES = 10
+_NEW: dict[str, Any] = {
+    "description": "Boat",
+    "amount": 62.53,
+    "expenseDate": "2026-05-14",
+    "splitType": "EQUAL",
+}
+
+
+@dataclass
+class World:
+    """A W(n) as its members see it."""
+
+    size: int
+    trip_id: int
+    user_ids: list[int]
+    token: str
+    debtor_token: str
+    #: The newest expenses as ids, with their numbers.
+    expenses: dict[int, int] = field(default_factory=dict)
+    #: Splits that nobody paid yet, as paths; paying one uses it up.
+    open_splits: list[str] = field(default_factory=list)
+
+    @property
+    def trip_path(self) -> str:
+        return f"/api/trips/{self.trip_id}"
+
+    @classmethod
+    def find(cls, size: int, ask: Callable[[Request], Answer]) -> "World":
+        """Log in to the service, and look round."""
+        tokens = [ask(log_in_as(size, at)).data["token"] for at in (0, _DEBTOR)]
+
+        def get(path: str) -> Any:
+            return ask(Request("GET", path, tokens[0])).data
+
+        [trip] = get("/api/trips/my-trips")["items"]
+        balances = get(f"/api/trips/{trip['id']}/balances")
+        world = cls(size, trip["id"], [row["user"]["id"] for row in balances], *tokens)
+        for page in range(1, min(_MOST_PAGES, -(-size // 100)) + 1):
+            for expense in get(f"{world.trip_path}/expenses?pageSize=100&page={page}")["items"]:
+                world.expenses[expense["id"]] = int(expense["description"].split()[1])
+                world.open_splits += [
+                    f"/api/expenses/{expense['id']}/splits/{split['id']}"
+                    for split in expense["splits"]
+                    if not split["paid"]
+                ]
+        return world
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One line of the table. `goal` is how many times the floor's time it may take."""
+
+    name: str
+    requests: Callable[[World], Iterator[Request]]
+    is_right: Callable[[Reference, World, Answer], bool]
+    goal: float = 3.0
+    #: Whether the rows change, so that no two answers are alike.
+    writes: bool = False
+
+
+def log_in_as(size: int, at: int) -> Request:
+    body = {"email": f"w{size}-{at}@example.com", "password": PASSWORD}
+    return Request("POST", "/api/users/login", body=body)
+
+
+def _get(path: str) -> Callable[[World], Iterator[Request]]:
+    def requests(world: World) -> Iterator[Request]:
+        return repeat(Request("GET", world.trip_path + path, world.token))
+
+    return requests
+
+
+def _of_debtor(name: str) -> Callable[[World], Iterator[Request]]:
+    def requests(world: World) -> Iterator[Request]:
+        path = f"/api/users/{world.user_ids[_DEBTOR]}/{name}"
+        return repeat(Request("GET", path, world.debtor_token))
+
+    return requests
+
+
+def _log_ins(world: World) -> Iterator[Request]:
+    return repeat(log_in_as(world.size, 0))
+
+
+def _each_expense(world: World) -> Iterator[Request]:
+    newest = list(world.expenses)[:50]
+    paths = cycle(f"{world.trip_path}/expenses/{expense_id}" for expense_id in newest)
+    return (Request("GET", path, world.token) for path in paths)
+
+
+def _my_trips(world: World) -> Iterator[Request]:
+    return repeat(Request("GET", "/api/trips/my-trips", world.token))
+
+
+def _new_expenses(world: World) -> Iterator[Request]:
+    body = {**_NEW, "participantUserIds": world.user_ids}
+    return repeat(Request("POST", f"{world.trip_path}/expenses", world.token, body))
+
+
+def _payments(world: World) -> Iterator[Request]:
+    while world.open_splits:
+        yield Request("PUT", f"{world.open_splits.pop()}/pay", world.token)
+
+
+def _is_log_in(reference: Reference, _world: World, answer: Answer) -> bool:
+    data = answer.data
+    return (
+        answer.status == 200
+        and plain(data["user"]) == reference.account()
+        and data["token"].count(".") == data["refreshToken"].count(".") == 2
+        and (data["type"], data["expiresIn"], data["refreshExpiresIn"])
+        == ("Bearer", 8 * 3600, 30 * 24 * 3600)
+    )
+
+
+def _is_expense(reference: Reference, world: World, answer: Answer) -> bool:
+    number = world.expenses[int(answer.request.path.rpartition("/")[2])]
+    return answer.status == 200 and plain(answer.data) == reference.expense(number)
+
+
+def _is(expected: Callable[[Reference], Any]) -> Callable[[Reference, World, Answer], bool]:
+    def is_right(reference: Reference, _world: World, answer: Answer) -> bool:
+        return answer.status == 200 and plain(answer.data) == expected(reference)
+
+    return is_right
+
+
+def _is_plan(reference: Reference, _world: World, answer: Answer) -> bool:
+    return answer.status == 200 and reference.is_plan(answer.data)
+
+
+def _is_new_expense(reference: Reference, world: World, answer: Answer) -> bool:
+    """Whose turn the odd cents are is told by the number of the expense, which the audit knows."""
+    data = answer.data
+    shares_minor = [round(split["amount"] * 100) for split in data["splits"]]
+    part, left_over = divmod(round(_NEW["amount"] * 100), MEMBERS)
+    expected = reference.new_expense(
+        _NEW["description"], _NEW["amount"], _NEW["expenseDate"], shares_minor
+    )
+    return (
+        answer.status == 201
+        and data["tripId"] == world.trip_id
+        and sorted(shares_minor) == [part] * (MEMBERS - left_over) + [part + 1] * left_over
+        and plain(data) == expected
+    )
+
+
+def _is_paid(reference: Reference, world: World, answer: Answer) -> bool:
+    data = answer.data
+    number, at = world.expenses[data["expenseId"]], world.user_ids.index(data["participant"]["id"])
+    expected = reference.part(at, reference.share(number, at), is_paid=True)
+    path = f"/api/expenses/{data['expenseId']}/splits/{data['id']}/pay"
+    return answer.status == 200 and path == answer.request.path and plain(data) == expected
+
+
+OPERATIONS = {
+    operation.name: operation
+    for operation in (
+        Operation("log-in", _log_ins, _is_log_in),
+        Operation("expense", _each_expense, _is_expense),
+        Operation("page", _get("/expenses?pageSize=50"), _is(Reference.page)),
+        Operation("balances", _get("/balances"), _is(Reference.balances)),
+        Operation("settle-up", _get("/settle-up"), _is_plan),
+        Operation(
+            "pending-debts", _of_debtor("pending-debts"), _is(lambda known: known.pending(_DEBTOR))
+        ),
+        Operation("total-debt", _of_debtor("total-debt"), _is(lambda known: known.total(_DEBTOR))),
+        Operation("my-trips", _my_trips, _is(Reference.trips)),
+        Operation("create", _new_expenses, _is_new_expense, goal=5.0, writes=True),
+        Operation("pay", _payments, _is_paid, goal=5.0, writes=True),
+    )
+}

@@ -1,0 +1,181 @@
+"""What W(n) must answer, worked out from its definition alone; no row and no rule is asked.
+
+Compared is what `plain` leaves of an answer: identifiers and instants are gone, since they differ
+from run to run, and of `paidAt` it is kept whether there is one.
+"""
+
+from datetime import timedelta
+from functools import cached_property
+from typing import Any
+
+from benchmarks.data import FIRST_DAY, MEMBERS
+
+_UNKNOWN = {"id", "tripId", "expenseId", "createdAt", "updatedAt", "tripCode"}
+
+
+def plain(value: Any) -> Any:
+    """An answer without what cannot be known beforehand."""
+    if isinstance(value, list):
+        return [plain(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    kept = {name: plain(item) for name, item in value.items() if name not in _UNKNOWN}
+    if "paidAt" in kept:
+        kept["paidAt"] = kept["paidAt"] is not None
+    return kept
+
+
+class Reference:
+    """W(`size`), in minor units. Its members are counted from 0, and so are its expenses."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+
+    def person(self, at: int) -> dict[str, Any]:
+        name = f"w{self.size}-{at}"
+        return {"name": name, "email": f"{name}@example.com", "profilePicture": None}
+
+    def amount(self, number: int) -> int:
+        return 1_000 + number % 9_000
+
+    def payer(self, number: int) -> int:
+        return number % MEMBERS
+
+    def share(self, number: int, at: int) -> int:
+        """A tenth; the cents left over go round, and begin with another member each time."""
+        part, left_over = divmod(self.amount(number), MEMBERS)
+        return part + ((at - number) % MEMBERS < left_over)
+
+    def is_paid(self, number: int, at: int) -> bool:
+        """The payer's own split, and of the nine others the first of every three."""
+        payer = self.payer(number)
+        return at == payer or (at - (at > payer)) % 3 == 0
+
+    def split(self, number: int, at: int) -> dict[str, Any]:
+        return self.part(at, self.share(number, at), is_paid=self.is_paid(number, at))
+
+    def part(self, at: int, share_minor: int, *, is_paid: bool) -> dict[str, Any]:
+        """A split of this amount, open or paid whole."""
+        return {
+            "participant": self.person(at),
+            "amount": share_minor / 100,
+            "percentage": None,
+            "paid": is_paid,
+            "paidAmount": share_minor / 100 if is_paid else 0,
+            "paidAt": is_paid,
+        }
+
+    def expense(self, number: int) -> dict[str, Any]:
+        day = FIRST_DAY + timedelta(days=number % 3_000)
+        splits = [self.split(number, at) for at in range(MEMBERS)]
+        return self.paid_by(
+            self.payer(number), f"Expense {number}", self.amount(number) / 100, str(day), splits
+        )
+
+    def new_expense(
+        self, description: str, amount: float, day: str, shares_minor: list[int]
+    ) -> dict[str, Any]:
+        """One that the owner records: nobody paid it back yet."""
+        splits = [
+            self.part(at, share_minor, is_paid=at == 0)
+            for at, share_minor in enumerate(shares_minor)
+        ]
+        return self.paid_by(0, description, amount, day, splits)
+
+    def paid_by(
+        self, at: int, description: str, amount: float, day: str, splits: list[dict[str, Any]]
+    ) -> dict[str, Any]:
+        payer = self.person(at)
+        return {
+            "description": description,
+            "amount": amount,
+            "currency": "EUR",
+            "tripAmount": amount,
+            "tripCurrency": "EUR",
+            "exchangeRate": None,
+            "exchangeRateSource": "",
+            "exchangeRateDate": None,
+            "expenseDate": day,
+            "category": "OTHER",
+            "splitType": "EQUAL",
+            "paidBy": payer,
+            "payers": [{"user": payer, "amount": amount}],
+            "receiptUrl": None,
+            "notes": "",
+            "splits": splits,
+        }
+
+    def page(self) -> dict[str, Any]:
+        """The first page of 50."""
+        newest = sorted(range(self.size), key=lambda number: (-(number % 3_000), -number))[:50]
+        return {
+            "items": [self.expense(number) for number in newest],
+            "total": self.size,
+            "page": 1,
+            "pageSize": 50,
+            "totalPages": -(-self.size // 50),
+        }
+
+    @cached_property
+    def balances_minor(self) -> list[dict[str, int]]:
+        """The four sums and the balance of each member."""
+        sums = [dict.fromkeys(("paid", "share", "sent", "received"), 0) for _at in range(MEMBERS)]
+        for number in range(self.size):
+            payer = self.payer(number)
+            sums[payer]["paid"] += self.amount(number)
+            for at in range(MEMBERS):
+                share = self.share(number, at)
+                sums[at]["share"] += share
+                if at != payer and self.is_paid(number, at):
+                    sums[at]["sent"] += share
+                    sums[payer]["received"] += share
+        for row in sums:
+            row["balance"] = row["paid"] - row["share"] + row["sent"] - row["received"]
+        return sums
+
+    def balances(self) -> list[dict[str, Any]]:
+        return [
+            {"user": self.person(at), **{name: minor / 100 for name, minor in sums.items()}}
+            for at, sums in enumerate(self.balances_minor)
+        ]
+
+    def is_plan(self, transfers: list[dict[str, Any]]) -> bool:
+        """Whether everybody stands at zero after these, and nobody paid who is owed."""
+        left = {
+            self.person(at)["name"]: sums["balance"] for at, sums in enumerate(self.balances_minor)
+        }
+        for transfer in transfers:
+            sender, receiver = transfer["from"]["name"], transfer["to"]["name"]
+            amount_minor = round(transfer["amount"] * 100)
+            if amount_minor <= 0 or left[sender] >= 0 or left[receiver] <= 0:
+                return False
+            left[sender] += amount_minor
+            left[receiver] -= amount_minor
+        return not any(left.values()) and len(transfers) < MEMBERS
+
+    def pending(self, at: int) -> list[dict[str, Any]]:
+        numbers = range(self.size)
+        return [self.split(number, at) for number in numbers if not self.is_paid(number, at)]
+
+    def total(self, at: int) -> float:
+        numbers = range(self.size)
+        return sum(self.share(n, at) for n in numbers if not self.is_paid(n, at)) / 100
+
+    def trips(self) -> dict[str, Any]:
+        trip = {
+            "title": f"W({self.size})",
+            "destination": "Everywhere",
+            "description": "",
+            "imageUrl": None,
+            "startDate": str(FIRST_DAY),
+            "endDate": str(FIRST_DAY + timedelta(days=self.size)),
+            "budget": None,
+            "currency": "EUR",
+            "joinRole": "VIEWER",
+            "currentUserRole": "OWNER",
+        }
+        return {"items": [trip], "total": 1, "page": 1, "pageSize": 20, "totalPages": 1}
+
+    def account(self) -> dict[str, Any]:
+        """The owner, as a log-in shows them."""
+        return {**self.person(0), "role": "USER", "currency": "EUR"}

@@ -1,0 +1,169 @@
+"""A database that is thrown away afterwards, and the two servers on it."""
+
+import os
+import re
+import secrets
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import psycopg
+from psycopg import sql
+
+from tests.postgres import HOW_TO_GET_ONE, WAYS, Unavailable, connect
+
+ROOT = Path(__file__).resolve().parent.parent
+PROCESSES = 2
+_START_SECONDS = 60
+
+
+@dataclass(frozen=True)
+class Server:
+    """A gunicorn: where it listens, and what it has used."""
+
+    port: int
+    pid: int
+
+    def workers(self) -> list[Path]:
+        """Their folders in /proc; none but on Linux."""
+        threads = Path(f"/proc/{self.pid}/task").glob("*/children")
+        return [Path("/proc", pid) for thread in threads for pid in thread.read_text().split()]
+
+    def cpu_seconds(self) -> float:
+        """Processor time of the workers so far, to the nanosecond."""
+        threads = (path for worker in self.workers() for path in worker.glob("task/*/schedstat"))
+        return sum(int(path.read_text().split()[0]) for path in threads) / 1e9
+
+    def memory_mib(self) -> float:
+        """The most that one worker has used."""
+        status = (worker / "status" for worker in self.workers())
+        peaks = [re.search(r"VmHWM:\s+(\d+) kB", path.read_text()) for path in status]
+        return max((int(peak[1]) / 1024 for peak in peaks if peak), default=0.0)
+
+
+@dataclass(frozen=True)
+class Home:
+    """A migrated database, and the environment in which programs find it."""
+
+    title: str
+    environment: dict[str, str]
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run Python with these arguments on the database."""
+        return subprocess.run(
+            [sys.executable, *arguments],
+            cwd=ROOT,
+            env=self.environment,
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+
+    def must(self, *arguments: str) -> str:
+        """`run`, and what it wrote; ends the benchmark if it fails."""
+        done = self.run(*arguments)
+        if done.returncode:
+            raise SystemExit(f"{' '.join(arguments)} failed:\n{done.stdout}{done.stderr}")
+        return done.stdout
+
+    def fill(self, sizes: Iterable[int]) -> None:
+        """Write a W(n) of each size, and let the database learn what it holds now."""
+        self.must("-m", "benchmarks.data", *map(str, sizes))
+        url = self.environment["DATABASE_URL"]
+        if url.startswith("postgres"):
+            with psycopg.connect(url, autocommit=True) as connection:
+                connection.execute("VACUUM ANALYZE")
+
+    def service(self) -> AbstractContextManager[Server]:
+        """The service as it runs in production."""
+        return self._gunicorn()
+
+    def floor(self) -> AbstractContextManager[Server]:
+        """The floor under the same server."""
+        # From its own folder, so that Django is not in its processes.
+        return self._gunicorn("--pythonpath", "benchmarks", "floor.app:application")
+
+    @contextmanager
+    def _gunicorn(self, *arguments: str) -> Iterator[Server]:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        process = subprocess.Popen(
+            [sys.executable, "-m", "gunicorn", "--bind", f"127.0.0.1:{port}", *arguments],
+            cwd=ROOT,
+            env=self.environment,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            _wait(port, process)
+            yield Server(port, process.pid)
+        finally:
+            process.terminate()
+            process.wait(timeout=_START_SECONDS)
+
+
+def _wait(port: int, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + _START_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        except OSError:
+            time.sleep(0.05)
+        else:
+            return
+    raise SystemExit(f"A server did not start on port {port}.")
+
+
+@contextmanager
+def home(*, sqlite: bool) -> Iterator[Home]:
+    """A new database with the tables and no rows, dropped at the end."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tripcompanion-")))
+        if sqlite:
+            title, url = "SQLite", f"sqlite:///{folder / 'bench.sqlite3'}"
+        else:
+            title, url = _postgres(stack, folder)
+        limits = ("LOGIN", "REGISTER", "LOOKUP", "REFRESH", "USER", "ANON")
+        key = secrets.token_urlsafe(48)
+        here = Home(
+            title,
+            os.environ
+            | {f"THROTTLE_{name}": "" for name in limits}
+            | {
+                "DATABASE_URL": url,
+                "DEBUG": "false",
+                "JWT_SIGNING_KEY": key,
+                "SECRET_KEY": key,
+                "WEB_CONCURRENCY": str(PROCESSES),
+            },
+        )
+        here.must("manage.py", "migrate", "--verbosity", "0")
+        yield here
+
+
+def _postgres(stack: ExitStack, folder: Path) -> tuple[str, str]:
+    """The title and the URL of a new database on the first PostgreSQL that can be had."""
+    reasons = []
+    for way, get in WAYS.items():
+        place = folder / way
+        place.mkdir()
+        try:
+            url = urlsplit(stack.enter_context(get(place)))
+            admin = stack.enter_context(connect(url.geturl()))
+        except Unavailable as reason:
+            reasons.append(f"{way}: {reason}")
+            continue
+        url = url._replace(path=f"{url.path}_bench")
+        name = sql.Identifier(url.path.removeprefix("/"))
+        admin.execute(sql.SQL("CREATE DATABASE {}").format(name))
+        stack.callback(admin.execute, sql.SQL("DROP DATABASE {} WITH (FORCE)").format(name))
+        version = admin.info.parameter_status("server_version")
+        return f"PostgreSQL {version} ({way})", url.geturl()
+    raise SystemExit(f"PostgreSQL: {'; '.join(reasons)}. {HOW_TO_GET_ONE}")

@@ -1,0 +1,83 @@
+"""The benchmark itself: its floor, its reference and the service say the same, and it notices."""
+
+import copy
+from dataclasses import replace
+from typing import Any
+
+import orjson
+import pytest
+from django.db import connection
+from django.test import Client
+
+from benchmarks.__main__ import main
+from benchmarks.client import Answer, Leg, Request
+from benchmarks.data import fill
+from benchmarks.operations import OPERATIONS, World
+from benchmarks.reference import Reference
+from benchmarks.report import Row, above, table
+
+SIZE = 20
+
+
+def test_a_small_run_finds_no_wrong_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    database = ["--sqlite"] if connection.vendor == "sqlite" else []
+    status = main(["--sizes", str(SIZE), "--seconds", "0.01", "--rounds", "1", *database])
+    said = capsys.readouterr().out
+    assert (status, " 0 wrong." in said, "no difference" in said) == (0, True, True), said
+    for name in OPERATIONS:
+        assert f"| {name} | {SIZE} |" in said
+
+
+def ask(request: Request) -> Answer:
+    response = Client().generic(
+        request.method,
+        request.path,
+        b"" if request.body is None else orjson.dumps(request.body),
+        content_type="application/json",
+        headers={"Authorization": f"Bearer {request.token}"} if request.token else {},
+    )
+    return Answer(request, response.status_code, response.content)
+
+
+def twisted(value: Any) -> Any:
+    """The same answer with its last number changed, however deep that is; None without one."""
+    if isinstance(value, float | int) and not isinstance(value, bool):
+        return value + 1
+    places: Any = ()
+    if isinstance(value, dict | list):
+        places = [*value] if isinstance(value, dict) else range(len(value))
+    for place in reversed(places):
+        held = None if place == "id" else twisted(value[place])
+        if held is not None:
+            changed = copy.copy(value)
+            changed[place] = held
+            return changed
+    return None
+
+
+def test_a_wrong_figure_is_noticed(db: None) -> None:
+    fill(SIZE)
+    reference, world = Reference(SIZE), World.find(SIZE, ask)
+    for name, operation in OPERATIONS.items():
+        answer = ask(next(operation.requests(world)))
+        assert operation.is_right(reference, world, answer), (name, answer.body)
+        assert not operation.is_right(reference, world, answer._replace(status=202)), name
+        wrong = answer._replace(body=orjson.dumps(twisted(answer.data)))
+        assert not operation.is_right(reference, world, wrong), name
+
+
+def test_ratios_and_growth_are_those_of_the_medians() -> None:
+    answer = Answer(Request("GET", "/"), 200, b"")
+    rows = {}
+    for size, times_ms in ((100, (3, 4, 90)), (10_000, (6, 7, 5))):
+        row = rows["page", size] = Row()
+        for time_ms in times_ms:
+            leg = Leg(seconds=2, latencies_ms=[time_ms] * 8, answers=[answer])
+            row.service.alone.append(leg)
+            row.service.crowd.append(leg)
+            row.floor.alone.append(replace(leg, latencies_ms=[1] * 8))
+            row.floor.crowd.append(replace(leg, seconds=1))
+    *_head, small, large = table(rows).splitlines()
+    assert small.split("|")[-6:-1] == [" 4.00 ", " 0.50 ", "  ", " 2175% ", "  "]
+    assert large.split("|")[-6:-1] == [" 6.00 ", " 0.50 ", "  ", " 33% ", " 1.50 "]
+    assert list(above(rows, {"page": 5.0})) == ["page(10,000): 6.0 times the floor, the goal is 5"]
