@@ -167,10 +167,12 @@ def close_account(user: User) -> None:
     Raises `LastOwner` if somebody would be left in a trip without an owner, and `LastAdmin`.
     """
     with transaction.atomic():
-        memberships = Member.objects.present().filter(user=user).order_by("trip_id")
-        for member in memberships:
-            others = Member.objects.present().filter(trip=Trip.objects.locked(member.trip_id))
-            if others.exclude(pk=member.pk).exists():
+        memberships = Member.objects.present().filter(user=user)
+        for trip_id in memberships.order_by("trip_id").values_list("trip_id", flat=True):
+            # Read again under the lock: somebody may have made them the owner meanwhile.
+            present = Trip.objects.locked(trip_id).members.present()
+            member = present.filter(user=user).first()
+            if member is not None and present.exclude(pk=member.pk).exists():
                 member._require_other_owner()
         memberships.update(left_at=timezone.now())
         user.empty()
