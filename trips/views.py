@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.throttling import BaseThrottle
 
-from tripcompanion.kit.throttling import CallerThrottle, Limit
+from tripcompanion.kit.throttling import Limit
 from tripcompanion.kit.viewsets import ApiViewSet
 from trips.models import Member, Trip, TripQuerySet, close_account, with_companionship
 from trips.models.member import BalanceOpen, LastOwner
@@ -32,12 +32,10 @@ from users.permissions import IsAdmin, IsSelfOrAdmin, IsUser
 from users.serializers import UserCreateRequest, UserSerializer, UserUpdateRequest
 
 
-class LookupLimit(CallerThrottle):
+class LookupLimit(Limit):
     """Look-ups that say what exists: accounts by address, trips by code."""
 
-    def allow_request(self, request: Request, view: object) -> bool:
-        self.scope = "lookup"
-        return Limit.allow_request(self, request, view)
+    scope = "lookup"
 
     def identity(self, request: Request, view: object) -> str:
         return str(request.user.pk)

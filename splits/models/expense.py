@@ -25,6 +25,7 @@ from splits.models.division import (
     require_sum,
 )
 from splits.models.rate import ENTERED, Rate
+from splits.models.settlement import today
 from splits.models.split import Split
 from tripcompanion.kit.currencies import MAX_AMOUNT, convert, to_major, to_minor
 from tripcompanion.kit.problems import Conflict
@@ -290,7 +291,7 @@ class Expense(models.Model):
             self.exchange_rate, self.rate_source, self.rate_day = None, "", None
         elif given is not None:
             self.exchange_rate, self.rate_source = given, ENTERED
-            self.rate_day = timezone.now().date()
+            self.rate_day = today()
         else:
             rates = Rate.objects.latest_to(self.trip.currency, [self.currency])
             self.exchange_rate, self.rate_source, self.rate_day = rates[self.currency]

@@ -2,7 +2,8 @@
 
 Two columns are sums, kept for speed: `Debt.open_minor` and `Settlement.credit_minor`. Nothing
 adds to them or takes from them; whoever writes or deletes allocations calls `restate`, which
-sums them anew from the allocations. So a debt's "paid" and a balance cannot tell two stories.
+sums them anew from the allocations (`Debt.resize` does it together with the amount). So a
+debt's "paid" and a balance cannot tell two stories.
 """
 
 from collections import Counter, defaultdict

@@ -3,10 +3,10 @@
 from datetime import timedelta
 from typing import Any
 
-from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from rest_framework import serializers
 
+from splits.models.settlement import today
 from splits.serializers.split import ED_EXAMPLE
 from tripcompanion.kit.serializers import (
     AmountField,
@@ -36,7 +36,7 @@ class SettlementRequest(Shape):
             text = _("Nobody can settle with themselves.")
             raise serializers.ValidationError({"toUserId": [text]})
         # One day of grace: somewhere it is tomorrow already.
-        latest = timezone.now().date() + timedelta(days=1)
+        latest = today() + timedelta(days=1)
         if attrs.get("settled_on", latest) > latest:
             raise serializers.ValidationError({"settledOn": [_("Must not be in the future.")]})
         attrs["amount_minor"] = minor_units("amount", attrs.pop("amount"), self.context["currency"])

@@ -111,9 +111,9 @@ class IdField(serializers.Field):
 class ExactNumber(serializers.Field):
     """A finite decimal number as a JSON number or a plain string; `Decimal` inside.
 
-    `minimum` is exclusive when `above_minimum`, `maximum` inclusive; `decimals` rounds half up
-    by refusing nothing, `max_decimals` refuses more. Strings are ASCII digits with an optional
-    fraction and exponent: no blanks, no underscores, no other scripts' digits.
+    `minimum` is exclusive, `maximum` inclusive; more decimals than `max_decimals` are refused.
+    Strings are ASCII digits with an optional fraction and exponent: no blanks, no underscores,
+    no other scripts' digits.
     """
 
     default_error_messages = {
