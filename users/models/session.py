@@ -1,0 +1,86 @@
+"""The log-ins that are alive on an account."""
+
+import uuid
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+from django.utils.crypto import constant_time_compare
+
+from users.models.user import User
+
+
+class SessionQuerySet(models.QuerySet["Session"]):
+    def live(self) -> "SessionQuerySet":
+        """Log-ins that were neither ended nor left to expire."""
+        return self.filter(ended_at=None, expires_at__gt=timezone.now())
+
+
+class Session(models.Model):
+    """One log-in: the family of its refresh tokens, of which only the latest is good.
+
+    Every access token names its session, so ending the row ends them all at once.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="sessions")
+    #: The `jti` of the refresh token that may be used next; all earlier ones are spent.
+    refresh_jti = models.CharField(max_length=32)
+    #: Changes with the password, however that is changed; a session with another one is dead.
+    auth_hash = models.CharField(max_length=128)
+    created_at = models.DateTimeField(default=timezone.now)
+    used_at = models.DateTimeField(default=timezone.now)
+    expires_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True)
+
+    objects = SessionQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return f"{self.user_id} since {self.created_at:%Y-%m-%d %H:%M}"
+
+    @classmethod
+    def start(cls, user: User) -> "Session":
+        """A new log-in of `user`."""
+        return cls.objects.create(
+            user=user,
+            refresh_jti=uuid.uuid4().hex,
+            auth_hash=user.get_session_auth_hash(),
+            expires_at=_refresh_expiry(),
+        )
+
+    def is_good(self) -> bool:
+        """Whether tokens of this log-in are still worth anything. Reads `self.user`."""
+        return (
+            self.ended_at is None
+            and self.expires_at > timezone.now()
+            and self.user.is_active
+            and constant_time_compare(self.auth_hash, self.user.get_session_auth_hash())
+        )
+
+    def renew(self, jti: str) -> bool:
+        """Spend the refresh token `jti` for the next one; False if it was spent before.
+
+        A second use means that somebody copied the token, so it ends the whole session. Of any
+        number of simultaneous uses the conditional UPDATE lets exactly one through.
+        """
+        next_jti = uuid.uuid4().hex
+        renewed = (
+            Session.objects.live()
+            .filter(pk=self.pk, refresh_jti=jti)
+            .update(refresh_jti=next_jti, used_at=timezone.now(), expires_at=_refresh_expiry())
+        )
+        if not renewed:
+            self.end()
+            return False
+        self.refresh_jti = next_jti
+        return True
+
+    def end(self) -> None:
+        """Make every token of this log-in worthless."""
+        Session.objects.filter(pk=self.pk, ended_at=None).update(ended_at=timezone.now())
+
+
+def _refresh_expiry() -> Any:
+    return timezone.now() + timedelta(seconds=settings.REFRESH_TOKEN_LIFETIME)
