@@ -91,7 +91,13 @@ if _vendor == "sqlite3":
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;",
     }
 else:
-    _database["OPTIONS"] = _database.get("OPTIONS", {}) | {"connect_timeout": 3}
+    _database["OPTIONS"] = _database.get("OPTIONS", {}) | {
+        "connect_timeout": 3,
+        # What `tripcompanion.kit.prepared` asks again is planned once for each connection. Django's
+        # own `server_side_binding` stays off: it sends a number in an expression as 32 bits, and
+        # cuts off what does not fit.
+        "prepare_threshold": 2,
+    }
     if DATABASE_POOL_SIZE:
         _database["OPTIONS"]["pool"] = {
             "min_size": 1,

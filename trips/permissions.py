@@ -5,13 +5,12 @@ from contextlib import contextmanager
 from typing import Any, ClassVar
 
 from django.db import transaction
-from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 
 from tripcompanion.kit.etags import etag_of, require_match
 from tripcompanion.kit.showing import show
 from tripcompanion.kit.viewsets import ApiViewSet
-from trips.models import Trip
+from trips.models import Trip, visible_row
 from trips.roles import TABLE, Can, Reach, reach
 from users.permissions import IsUser
 
@@ -81,11 +80,11 @@ class InTripViewSet(ApiViewSet):
             yield
 
     def guarded(self, rows: Any, **lookup: Any) -> Any:
-        """The one row of `rows` (a `visible_to` queryset), if the caller may do this to it.
+        """The one row of `rows()` that `lookup` names, if the caller may do this to it.
 
-        Raises `NotFound` for a stranger, a wrong parent and a missing id alike, and
-        `PermissionDenied` for a member whose role does not cover the action.
+        Raises `NotFound` for a stranger, a wrong parent and a missing id alike (`visible_row`),
+        and `PermissionDenied` for a member whose role does not cover the action.
         """
-        found = get_object_or_404(rows, **lookup)
+        found = visible_row(rows, self.caller, **lookup)
         self.check_object_permissions(self.request, found)
         return found

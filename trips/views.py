@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar
 
-from django.db.models import Count, Prefetch, Q
+from django.db.models import Count, Q
 from rest_framework.exceptions import NotFound
 from rest_framework.generics import get_object_or_404
 from rest_framework.permissions import BasePermission
@@ -12,7 +12,16 @@ from rest_framework.throttling import BaseThrottle
 
 from tripcompanion.kit.throttling import Limit
 from tripcompanion.kit.viewsets import ApiViewSet
-from trips.models import Member, Trip, TripQuerySet, close_account, with_companionship
+from trips.models import (
+    Member,
+    Trip,
+    close_account,
+    members_of,
+    trips_of,
+    trips_with_members,
+    visible_row,
+    with_companionship,
+)
 from trips.models.member import BalanceOpen, LastOwner
 from trips.models.trip import AlreadyMember, CurrencyFixed, UserNotFound
 from trips.permissions import TAGGED_ACTIONS, InTripViewSet, IsTripOwner, MayInTrip
@@ -82,30 +91,23 @@ class TripViewSet(InTripViewSet):
     def get_throttles(self) -> list[BaseThrottle]:
         return [LookupLimit()] if self.action in {"by_code", "join"} else super().get_throttles()
 
-    def visible(self) -> TripQuerySet:
-        members = Member.objects.present().select_related("user")
-        return Trip.objects.visible_to(self.caller).prefetch_related(
-            Prefetch("members", members, to_attr="present_members")
-        )
-
     def list(self, request: Request) -> Response:
         """The caller's trips, the newest start first."""
-        trips = Trip.objects.of_member(self.caller).order_by("-start_date", "-id")
-        return self.page(trips)
+        return self.page(trips_of(viewer=self.caller.pk))
 
     def create(self, request: Request) -> Response:
         """Make a trip; the caller becomes its OWNER."""
         trip = Trip.start(self.caller, **self.body(currency=self.caller.currency))
         location = f"/api/trips/{trip.pk}"
-        return self.answer(self.visible().get(pk=trip.pk), location=location)
+        return self.answer(self._shown(trip), location=location)
 
     def retrieve(self, request: Request, trip_id: int) -> Response:
         """A trip with its members."""
-        return self.tagged(request, self.guarded(self.visible(), pk=trip_id))
+        return self.tagged(request, self.guarded(trips_with_members, pk=trip_id))
 
     def update(self, request: Request, trip_id: int, *, partial: bool = False) -> Response:
         """Replace a trip: absent optional fields fall back to their default, the currency stays."""
-        trip = self.guarded(self.visible(), pk=trip_id)
+        trip = self.guarded(trips_with_members, pk=trip_id)
         with self.unchanged(trip_id, lambda: self._shown(trip)):
             trip.change(**self.body(partial=partial, currency=trip.currency, trip=trip))
         return self.tagged(request, self._shown(trip))
@@ -116,19 +118,19 @@ class TripViewSet(InTripViewSet):
 
     def destroy(self, request: Request, trip_id: int) -> Response:
         """Delete a trip with everything in it."""
-        trip = self.guarded(Trip.objects.visible_to(self.caller), pk=trip_id)
+        trip = self.guarded(Trip.objects.all, pk=trip_id)
         with self.unchanged(trip_id, lambda: self._shown(trip)):
             trip.remove()
         return self.done()
 
     def renew_code(self, request: Request, trip_id: int) -> Response:
         """Give the trip a new code; the old one is dead."""
-        trip = self.guarded(self.visible(), pk=trip_id)
+        trip = self.guarded(trips_with_members, pk=trip_id)
         trip.renew_code()
         return self.answer(trip)
 
     def _shown(self, trip: Trip) -> Trip:
-        return self.visible().get(pk=trip.pk)
+        return visible_row(trips_with_members, self.caller, pk=trip.pk)
 
     def by_code(self, request: Request, code: str) -> Response:
         """What a trip code leads to: enough to decide to join."""
@@ -176,13 +178,12 @@ class MemberViewSet(InTripViewSet):
         return [MayInTrip()]
 
     def member(self, trip_id: int, user_id: int) -> Member:
-        members = Member.objects.visible_to(self.caller).present().select_related("user")
-        return self.guarded(members, trip_id=trip_id, user_id=user_id)
+        return self.guarded(Member.objects.shown, trip_id=trip_id, user_id=user_id)
 
     def list(self, request: Request, trip_id: int) -> Response:
         """All members, by the time they joined."""
-        trip = self.guarded(Trip.objects.visible_to(self.caller), pk=trip_id)
-        return self.answer(list(trip.members.present().select_related("user")))
+        trip = self.guarded(Trip.objects.all, pk=trip_id)
+        return self.answer(list(members_of(trip=trip.pk)))
 
     def retrieve(self, request: Request, trip_id: int, user_id: int) -> Response:
         """One member, by their user id."""
@@ -190,7 +191,7 @@ class MemberViewSet(InTripViewSet):
 
     def create(self, request: Request, trip_id: int) -> Response:
         """Add somebody, by id or by e-mail, with a role not above one's own."""
-        trip = self.guarded(Trip.objects.visible_to(self.caller), pk=trip_id)
+        trip = self.guarded(Trip.objects.all, pk=trip_id)
         member = trip.add_member(by_role=trip.caller_role, **self.body())
         location = f"/api/trips/{trip_id}/members/{member.user_id}"
         return self.answer(member, location=location)

@@ -4,17 +4,19 @@ from decimal import Decimal
 from hashlib import sha256
 
 from django.db import transaction
-from django.db.models import Q, Sum
+from django.db.models import Q, QuerySet, Sum
 from django.utils.translation import gettext_lazy
 
 from splits.models.rate import Rate
 from splits.models.settlement import Debt, Settlement
 from splits.settling import fewest_transfers
 from tripcompanion.kit.currencies import convert, to_major
+from tripcompanion.kit.prepared import Given, Prepared
 from tripcompanion.kit.problems import Conflict
 from trips.models import Member, Trip
+from trips.models.member import SUMS, MemberQuerySet
 from trips.roles import Can
-from users.models import User
+from users.models import User, summary_of
 
 
 class PlanChanged(Conflict):
@@ -26,10 +28,7 @@ class PlanChanged(Conflict):
 
 def balances_of(trip: Trip) -> list[Member]:
     """Present members and everybody else with an entry, by the time they joined."""
-    has_entry = Q(paid_minor__gt=0) | Q(share_minor__gt=0) | Q(sent_minor__gt=0)
-    has_entry |= Q(received_minor__gt=0)
-    rows = trip.members.filter(Q(left_at=None) | has_entry)
-    return list(rows.select_related("user", "trip").order_by("joined_at", "id"))
+    return list(_with_entries(trip=trip.pk))
 
 
 class Plan:
@@ -38,7 +37,7 @@ class Plan:
     caller_role: str
 
     def __init__(self, trip: Trip) -> None:
-        members = {m.user_id: m for m in trip.members.unsettled().select_related("user")}
+        members = {member.user_id: member for member in _unsettled(trip=trip.pk)}
         balances = {user_id: member.balance_minor for user_id, member in members.items()}
         #: Unsaved settlements, one for each transfer.
         self.transfers = [
@@ -77,13 +76,34 @@ class Plan:
         return all(transfer.is_own(user, can) for transfer in self.transfers)
 
 
+@Prepared
+def _with_entries(trip: Given) -> MemberQuerySet:
+    has_entry = Q(paid_minor__gt=0) | Q(share_minor__gt=0) | Q(sent_minor__gt=0)
+    has_entry |= Q(received_minor__gt=0)
+    rows = Member.objects.filter(Q(left_at=None) | has_entry, trip=trip)
+    columns = (*SUMS, "trip__currency", *summary_of("user"))
+    return rows.select_related("user", "trip").only(*columns).order_by("joined_at", "id")
+
+
+@Prepared
+def _unsettled(trip: Given) -> MemberQuerySet:
+    rows = Member.objects.unsettled().filter(trip=trip)
+    return rows.select_related("user").only(*SUMS, "trip", *summary_of("user"))
+
+
+@Prepared
+def _open_sums(debtor: Given) -> QuerySet[Debt, tuple[str, int]]:
+    """What is open by the currencies of the trips."""
+    open_debts = Debt.objects.filter(debtor=debtor, open_minor__gt=0)
+    return open_debts.values_list("trip__currency").annotate(Sum("open_minor")).order_by()
+
+
 def total_debt(user: User, currency: str) -> Decimal:
     """What `user` still owes in all trips, in major units of `currency`, at the latest rates.
 
     Raises `NoRate` if something is owed in a currency that cannot be converted.
     """
-    open_debts = Debt.objects.filter(debtor=user, open_minor__gt=0)
-    sums = dict(open_debts.values_list("trip__currency").annotate(Sum("open_minor")).order_by())
+    sums = dict(_open_sums(debtor=user.pk))
     total_minor = sums.pop(currency, 0)
     rates = Rate.objects.latest_to(currency, sums) if sums else {}
     for owed_currency, open_minor in sums.items():

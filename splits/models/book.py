@@ -11,12 +11,19 @@ from splits import money
 from splits.models.division import Part, Payment
 from splits.models.settlement import Allocation, Debt, Settlement, cover
 from splits.models.split import Split
-from users.models import User
+from users.models import User, summary_of
 
 if TYPE_CHECKING:
     from splits.models.expense import Expense
 
 Sums = dict[int, Counter[str]]
+
+
+class PayerQuerySet(models.QuerySet["Payer"]):
+    def shown(self) -> "PayerQuerySet":
+        """Each with the person, and no more than an answer shows; the first one first."""
+        columns = ("expense", "user", "entered_minor", *summary_of("user"))
+        return self.select_related("user").only(*columns).order_by("id")
 
 
 class Payer(models.Model):
@@ -27,6 +34,8 @@ class Payer(models.Model):
     amount_minor = models.BigIntegerField()
     #: As entered, in minor units of the expense's currency.
     entered_minor = models.BigIntegerField()
+
+    objects = PayerQuerySet.as_manager()
 
     class Meta:
         constraints = [

@@ -28,6 +28,7 @@ from splits.models.rate import ENTERED, Rate
 from splits.models.settlement import today
 from splits.models.split import Split
 from tripcompanion.kit.currencies import MAX_AMOUNT, convert, to_major, to_minor
+from tripcompanion.kit.prepared import Given, Prepared
 from tripcompanion.kit.problems import Conflict
 from trips.models import InTripQuerySet, Trip
 from trips.roles import Can
@@ -65,10 +66,13 @@ class Category(models.TextChoices):
 
 
 class ExpenseQuerySet(InTripQuerySet["Expense"]):
+    def with_trip(self) -> "ExpenseQuerySet":
+        return self.select_related("trip")
+
     def shown(self) -> "ExpenseQuerySet":
         """With all that an answer shows: the currency, the payers, the splits with their state."""
         shown: dict[str, models.QuerySet[Any]] = {
-            "payers": Payer.objects.select_related("user").order_by("id"),
+            "payers": Payer.objects.shown(),
             "splits": Split.objects.with_state().order_by("id"),
         }
         return self.select_related("trip").prefetch_related(
@@ -337,6 +341,18 @@ class Expense(models.Model):
         self.divided = False
         self.updated_at = timezone.now()
         self.save(update_fields=["divided", "updated_at"])
+
+
+@Prepared
+def expenses_of(trip: Given) -> ExpenseQuerySet:
+    """The expenses of a trip as they are shown, the newest first."""
+    return Expense.objects.shown().filter(trip=trip).order_by("-expense_date", "-id")
+
+
+@Prepared
+def shown_expenses(pk: Given) -> ExpenseQuerySet:
+    """The expense of this id, as it is shown."""
+    return Expense.objects.shown().filter(pk=pk)
 
 
 def _percentage_of(amount_minor: int, percentage_e4: int, left_minor: int) -> int:

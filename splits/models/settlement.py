@@ -16,6 +16,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 from rest_framework.exceptions import NotFound
 
+from tripcompanion.kit.prepared import Given, Prepared
 from trips.models import InTripQuerySet, Trip
 from trips.roles import Can
 from users.models import User
@@ -280,6 +281,12 @@ class Allocation(models.Model):
         rows = cls.objects.bulk_create(allocations)
         if rows:
             restate([row.debt_id for row in rows], [row.settlement_id for row in rows])
+
+
+@Prepared
+def settlements_of(trip: Given) -> SettlementQuerySet:
+    """The settlements of a trip as they are shown, the latest day first."""
+    return Settlement.objects.shown().filter(trip=trip).order_by("-settled_on", "-id")
 
 
 def sums_of(settlements: Iterable[Settlement], sign: int = 1) -> dict[int, Counter[str]]:

@@ -9,10 +9,19 @@ from django.utils import timezone
 from rest_framework.exceptions import NotFound
 
 from splits.models.settlement import Allocation, Debt, Settlement, cover, sums_of
+from tripcompanion.kit.prepared import Given, Prepared
 from trips.models import InTripQuerySet, Trip
 from trips.roles import Can
-from users.models import User
+from users.models import User, summary_of
 
+_COLUMNS = (
+    "expense",
+    "participant",
+    "amount_minor",
+    "percentage_e4",
+    "created_at",
+    *summary_of("participant"),
+)
 _STATE = {
     "open_minor": Coalesce(Sum("debts__open_minor"), 0, output_field=models.BigIntegerField()),
     "covered_at": Max("debts__covered_at"),
@@ -24,13 +33,14 @@ class SplitQuerySet(InTripQuerySet["Split"]):
 
     def with_state(self) -> "SplitQuerySet":
         """Each with its participant, and with what is open of its debts."""
-        return self.select_related("participant").annotate(**_STATE)
+        return self.select_related("participant").only(*_COLUMNS).annotate(**_STATE)
 
     def shown(self) -> "SplitQuerySet":
         """With all that an answer shows: the state, and the currency."""
-        return self.with_state().select_related("participant", "expense__trip")
+        columns = (*_COLUMNS, "expense__trip__currency", "expense__created_by")
+        return self.with_state().select_related("participant", "expense__trip").only(*columns)
 
-    def pending(self, user: User) -> "SplitQuerySet":
+    def pending(self, user: User | Given) -> "SplitQuerySet":
         """Splits of `user` of which something is still owed, oldest first."""
         open_debts = Debt.objects.filter(debtor=user, open_minor__gt=0).values("split")
         return self.filter(pk__in=open_debts).order_by("id")
@@ -134,3 +144,21 @@ class Split(models.Model):
         if not Split.objects.filter(pk=self.pk).exists():
             raise NotFound
         return trip
+
+
+@Prepared
+def splits_of(expense: Given) -> SplitQuerySet:
+    """The splits of an expense, as they are shown."""
+    return Split.objects.shown().filter(expense=expense).order_by("id")
+
+
+@Prepared
+def shown_splits(pk: Given) -> SplitQuerySet:
+    """The split of this id, as it is shown."""
+    return Split.objects.shown().filter(pk=pk)
+
+
+@Prepared
+def pending_of(user: Given) -> SplitQuerySet:
+    """The splits of a user that are still open, the oldest first, as they are shown."""
+    return Split.objects.pending(user).shown()

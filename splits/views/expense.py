@@ -8,7 +8,7 @@ from rest_framework.response import Response
 
 from splits.filters import ExpenseFilter
 from splits.models import Division, Expense
-from splits.models.expense import ExpenseQuerySet
+from splits.models.expense import expenses_of, shown_expenses
 from splits.models.preview import Preview
 from splits.models.rate import NoRate
 from splits.serializers.expense import (
@@ -53,37 +53,35 @@ class ExpenseViewSet(InTripViewSet):
         "partial_update": ExpenseSerializer,
     }
 
-    def visible(self) -> ExpenseQuerySet:
-        return Expense.objects.visible_to(self.caller)
-
     def list(self, request: Request, trip_id: int) -> Response:
         """Expenses, the newest date first unless `ordering` says otherwise."""
-        trip = self.guarded(Trip.objects.visible_to(self.caller), pk=trip_id)
+        trip = self.guarded(Trip.objects.all, pk=trip_id)
+        if request.query_params.keys().isdisjoint(ExpenseFilter.base_filters):
+            return self.page(expenses_of(trip=trip.pk))
         return self.page(self.filter_queryset(trip.expenses.shown()))
 
     def create(self, request: Request, trip_id: int) -> Response:
         """Record an expense and divide it."""
-        trip = self.guarded(Trip.objects.visible_to(self.caller), pk=trip_id)
+        trip = self.guarded(Trip.objects.all, pk=trip_id)
         expense = Expense.record(trip, self.caller, **self._new(trip))
         location = f"/api/trips/{trip_id}/expenses/{expense.pk}"
         return self.answer(self._shown(expense), location=location)
 
     def preview(self, request: Request, trip_id: int) -> Response:
         """What an expense would be divided into, to the cent, without recording it."""
-        trip = self.guarded(Trip.objects.visible_to(self.caller), pk=trip_id)
+        trip = self.guarded(Trip.objects.all, pk=trip_id)
         return self.answer(Preview(trip, self.caller, **self._new(trip)))
 
     def retrieve(self, request: Request, trip_id: int, expense_id: int) -> Response:
         """An expense with its payers and splits."""
-        rows = self.visible().shown()
-        return self.tagged(request, self.guarded(rows, trip_id=trip_id, pk=expense_id))
+        expense = self.guarded(Expense.objects.shown, trip_id=trip_id, pk=expense_id)
+        return self.tagged(request, expense)
 
     def update(
         self, request: Request, trip_id: int, expense_id: int, *, partial: bool = False
     ) -> Response:
         """Replace an expense and divide it anew; without payers, the caller paid it all."""
-        rows = self.visible().select_related("trip")
-        expense = self.guarded(rows, trip_id=trip_id, pk=expense_id)
+        expense = self.guarded(Expense.objects.with_trip, trip_id=trip_id, pk=expense_id)
         read = self._part if partial else self._whole
         changes = read(trip=expense.trip, expense=expense)
         with self.unchanged(trip_id, lambda: self._shown(expense)):
@@ -96,13 +94,13 @@ class ExpenseViewSet(InTripViewSet):
 
     def destroy(self, request: Request, trip_id: int, expense_id: int) -> Response:
         """Delete an expense with its splits."""
-        expense = self.guarded(self.visible(), trip_id=trip_id, pk=expense_id)
+        expense = self.guarded(Expense.objects.all, trip_id=trip_id, pk=expense_id)
         with self.unchanged(trip_id, lambda: self._shown(expense)):
             expense.remove()
         return self.done()
 
     def _shown(self, expense: Expense) -> Expense:
-        return Expense.objects.shown().get(pk=expense.pk)
+        return shown_expenses(pk=expense.pk).first()
 
     def _part(self, **context: Any) -> dict[str, Any]:
         return self.body(partial=True, **context)

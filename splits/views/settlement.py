@@ -9,6 +9,7 @@ from rest_framework.response import Response
 from splits.models import Settlement
 from splits.models.balances import Plan, PlanChanged, balances_of
 from splits.models.explanation import explain
+from splits.models.settlement import settlements_of
 from splits.serializers.settlement import (
     BalanceLineSerializer,
     BalanceSerializer,
@@ -17,7 +18,7 @@ from splits.serializers.settlement import (
     SettleUpRequest,
     TransferSerializer,
 )
-from trips.models import Trip
+from trips.models import Trip, visible_row
 from trips.permissions import InTripViewSet
 from trips.roles import Can
 
@@ -40,17 +41,17 @@ class SettlementViewSet(InTripViewSet):
 
     def list(self, request: Request, trip_id: int) -> Response:
         """Settlements, the latest day first."""
-        trip = self.guarded(Trip.objects.visible_to(self.caller), pk=trip_id)
-        return self.page(trip.settlements.shown().order_by("-settled_on", "-id"))
+        trip = self.guarded(Trip.objects.all, pk=trip_id)
+        return self.page(settlements_of(trip=trip.pk))
 
     def retrieve(self, request: Request, trip_id: int, settlement_id: int) -> Response:
         """One settlement."""
-        rows = Settlement.objects.visible_to(self.caller).shown()
-        return self.answer(self.guarded(rows, trip_id=trip_id, pk=settlement_id))
+        lookup = {"trip_id": trip_id, "pk": settlement_id}
+        return self.answer(self.guarded(Settlement.objects.shown, **lookup))
 
     def create(self, request: Request, trip_id: int) -> Response:
         """Record a payment: it covers the sender's open splits, the rest is credit."""
-        trip = get_object_or_404(Trip.objects.visible_to(self.caller), pk=trip_id)
+        trip = visible_row(Trip.objects.all, self.caller, pk=trip_id)
         body = self.body(currency=trip.currency)
         draft = Settlement(trip=trip, created_by=self.caller, **body)
         draft.caller_role = trip.caller_role
@@ -61,8 +62,8 @@ class SettlementViewSet(InTripViewSet):
 
     def destroy(self, request: Request, trip_id: int, settlement_id: int) -> Response:
         """Delete a settlement: what it covered is open again."""
-        rows = Settlement.objects.visible_to(self.caller)
-        self.guarded(rows, trip_id=trip_id, pk=settlement_id).remove()
+        lookup = {"trip_id": trip_id, "pk": settlement_id}
+        self.guarded(Settlement.objects.all, **lookup).remove()
         return self.done()
 
 
@@ -87,19 +88,19 @@ class BalanceViewSet(InTripViewSet):
 
     def list(self, request: Request, trip_id: int) -> Response:
         """The balance of every member, and of everybody else with an entry; they sum to zero."""
-        trip = self.guarded(Trip.objects.visible_to(self.caller), pk=trip_id)
+        trip = self.guarded(Trip.objects.all, pk=trip_id)
         return self.answer(balances_of(trip))
 
     def plan(self, request: Request, trip_id: int) -> Response:
         """The fewest payments that bring every balance to zero; the `ETag` is the plan's tag."""
-        plan = Plan(self.guarded(Trip.objects.visible_to(self.caller), pk=trip_id))
+        plan = Plan(self.guarded(Trip.objects.all, pk=trip_id))
         response = self.answer(plan.transfers)
         response["ETag"] = f'"{plan.tag}"'
         return response
 
     def record_plan(self, request: Request, trip_id: int) -> Response:
         """Record the whole plan at once, if it is still the one with this tag."""
-        trip = get_object_or_404(Trip.objects.visible_to(self.caller), pk=trip_id)
+        trip = visible_row(Trip.objects.all, self.caller, pk=trip_id)
         plan = Plan(trip)
         plan.caller_role = trip.caller_role
         self.check_object_permissions(request, plan)
@@ -116,6 +117,6 @@ class ExplanationViewSet(InTripViewSet):
 
     def explain(self, request: Request, trip_id: int, user_id: int) -> Response:
         """The entries that make up a balance, in the order recorded, with the running sum."""
-        trip = self.guarded(Trip.objects.visible_to(self.caller), pk=trip_id)
+        trip = self.guarded(Trip.objects.all, pk=trip_id)
         get_object_or_404(trip.members, user_id=user_id)
         return self.page(explain(trip, user_id))

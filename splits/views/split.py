@@ -10,6 +10,7 @@ from splits.models import Expense, Split
 from splits.models.balances import total_debt
 from splits.models.expense import AlreadySplit, ExceedsExpense
 from splits.models.rate import NoRate
+from splits.models.split import pending_of, shown_splits, splits_of
 from splits.serializers.split import (
     CreateSplitRequest,
     DebtQuery,
@@ -46,13 +47,12 @@ class SplitViewSet(InTripViewSet):
     problems: ClassVar = {"create": [AlreadySplit, ExceedsExpense]}
 
     def split(self, expense_id: int, split_id: int) -> Split:
-        rows = Split.objects.visible_to(self.caller).shown()
-        return self.guarded(rows, expense_id=expense_id, pk=split_id)
+        return self.guarded(Split.objects.shown, expense_id=expense_id, pk=split_id)
 
     def list(self, request: Request, expense_id: int) -> Response:
         """All splits of an expense."""
-        expense = self.guarded(Expense.objects.visible_to(self.caller), pk=expense_id)
-        return self.answer(list(expense.splits.shown().order_by("id")))
+        expense = self.guarded(Expense.objects.all, pk=expense_id)
+        return self.answer(list(splits_of(expense=expense.pk)))
 
     def retrieve(self, request: Request, expense_id: int, split_id: int) -> Response:
         """One split."""
@@ -60,8 +60,7 @@ class SplitViewSet(InTripViewSet):
 
     def create(self, request: Request, expense_id: int) -> Response:
         """Give one more member a part of the expense."""
-        rows = Expense.objects.visible_to(self.caller).select_related("trip")
-        expense = self.guarded(rows, pk=expense_id)
+        expense = self.guarded(Expense.objects.with_trip, pk=expense_id)
         split = expense.add_split(**self.body(currency=expense.trip.currency))
         location = f"/api/expenses/{expense_id}/splits/{split.pk}"
         return self.answer(split, location=location)
@@ -70,13 +69,13 @@ class SplitViewSet(InTripViewSet):
         """Record what is still open as paid. Repeating it changes nothing."""
         split = self.split(expense_id, split_id)
         split.pay(by=self.caller)
-        return self.answer(Split.objects.shown().get(pk=split.pk))
+        return self.answer(shown_splits(pk=split.pk).first())
 
     def unpay(self, request: Request, expense_id: int, split_id: int) -> Response:
         """Take back what was paid for it. Repeating it changes nothing."""
         split = self.split(expense_id, split_id)
         split.unpay()
-        return self.answer(Split.objects.shown().get(pk=split.pk))
+        return self.answer(shown_splits(pk=split.pk).first())
 
     def destroy(self, request: Request, expense_id: int, split_id: int) -> Response:
         """Delete a split; its part falls to those who paid."""
@@ -100,10 +99,14 @@ class DebtViewSet(ApiViewSet):
 
     def pending(self, request: Request, user_id: int) -> Response:
         """Every split of the user that is still open, the oldest first."""
-        user = get_object_or_404(User.objects.present(), pk=user_id)
-        return self.answer(list(Split.objects.pending(user).shown()))
+        return self.answer(list(pending_of(user=self._debtor(user_id).pk)))
 
     def total(self, request: Request, user_id: int) -> Response:
         """The sum of what is still open: one number, in the user's currency or `?currency=`."""
-        user = get_object_or_404(User.objects.present(), pk=user_id)
+        user = self._debtor(user_id)
         return self.answer(total_debt(user, self.query().get("currency", user.currency)))
+
+    def _debtor(self, user_id: int) -> User:
+        if user_id == self.caller.pk:
+            return self.caller
+        return get_object_or_404(User.objects.present(), pk=user_id)

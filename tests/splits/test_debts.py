@@ -135,9 +135,9 @@ def test_it_costs_the_same_queries_for_one_debt_and_for_fifteen(
     for _number in range(rows):
         spend(trip, 1000, paid_by=olga, among=[ed])
     book.answer(ed, "get", "")
-    with django_assert_num_queries(3):  # token, user, splits
+    with django_assert_num_queries(2):  # token with user, splits
         assert len(book.pending(ed)) == rows
-    with django_assert_num_queries(3):  # token, user, sums
+    with django_assert_num_queries(2):  # token with user, sums
         assert book.debt(ed) == 10 * rows
 
 

@@ -1,8 +1,10 @@
 """Currencies of ISO 4217 and their minor units; the data is the `iso4217` package's."""
 
 from decimal import ROUND_HALF_UP, Context, Decimal
+from functools import lru_cache
 
 import iso4217
+import orjson
 
 #: Decimals of each currency: EUR 2, JPY 0, KWD 3. Metals and test codes have none and are out.
 EXPONENTS: dict[str, int] = {
@@ -38,3 +40,9 @@ def convert(amount_minor: int, source: str, target: str, rate: Decimal) -> int:
 def to_major(amount_minor: int, currency: str) -> Decimal:
     """The exact amount in major units, with all decimals of the currency (12.30, not 12.3)."""
     return Decimal(amount_minor).scaleb(-EXPONENTS[currency])
+
+
+@lru_cache(maxsize=8192)
+def as_number(amount_minor: int, currency: str) -> orjson.Fragment:
+    """`to_major` as the digits of a JSON number, which the same amounts share."""
+    return orjson.Fragment(format(to_major(amount_minor, currency), "f"))

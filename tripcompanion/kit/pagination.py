@@ -8,6 +8,8 @@ from rest_framework.pagination import BasePagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from tripcompanion.kit.prepared import Found
+
 DEFAULT_PAGE_SIZE = 20
 MAX_PAGE_SIZE = 100
 _MAX_DIGITS = 18
@@ -20,8 +22,11 @@ class NumberedPages(BasePagination):
         """The rows of the page that the request asks for; 400 on a page or size out of range."""
         self.page = _positive(request, "page", 1)
         self.page_size = _positive(request, "pageSize", DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE)
-        self.total = len(queryset) if isinstance(queryset, list) else queryset.count()
         start = (self.page - 1) * self.page_size
+        if isinstance(queryset, Found):
+            rows, self.total = queryset.page(self.page_size, start)
+            return rows
+        self.total = len(queryset) if isinstance(queryset, list) else queryset.count()
         return list(queryset[start : start + self.page_size]) if start < self.total else []
 
     def get_paginated_response(self, data: Any) -> Response:

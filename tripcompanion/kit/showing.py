@@ -1,20 +1,23 @@
 """The fast way out: what a shape declares, compiled once into plain attribute reads.
 
 A serializer copies its declared fields for every request and asks each of them for every row.
-Here a shape's fields are turned once, for each class, into a list of names and functions; a row
-is then shown by calling them. The shape stays the declaration: a test holds both ways together.
+Here a shape's fields are turned once, for each class, into a list of names and attributes, read
+all at once, and the few functions that turn a value into what is shown. The shape stays the
+declaration: a test holds both ways together.
 """
 
 from collections.abc import Callable, Mapping
 from functools import cache
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from rest_framework import serializers
 
-from tripcompanion.kit.serializers import Shape
+from tripcompanion.kit.currencies import as_number
+from tripcompanion.kit.serializers import MoneyField, Shape
 
-Reader = Callable[[Any], Any]
+#: Turns what an attribute holds, and the row, into what is shown.
+Convert = Callable[[Any, Any], Any]
 
 #: Fields whose value is shown as it is; the renderer knows dates and instants.
 _PLAIN = (
@@ -31,50 +34,48 @@ def show(shape: Any, row: Any, context: Mapping[str, Any]) -> Any:
     """`row` as `shape` declares it. A shape with a way of its own is asked itself."""
     if shape.to_representation is not Shape.to_representation:
         return shape(row, context=dict(context)).data
-    return _read(_readers(shape), row)
+    return _read(_compiled(shape), row)
 
 
-def _read(readers: tuple[tuple[str, Reader], ...], row: Any) -> dict[str, Any]:
-    return {name: read(row) for name, read in readers}
+class _Compiled(NamedTuple):
+    names: tuple[str, ...]
+    values: Callable[[Any], tuple[Any, ...]]
+    converted: tuple[tuple[str, Convert], ...]
+
+
+def _read(shape: _Compiled, row: Any) -> dict[str, Any]:
+    shown = dict(zip(shape.names, shape.values(row), strict=True))
+    for name, convert in shape.converted:
+        shown[name] = convert(shown[name], row)
+    return shown
 
 
 @cache
-def _readers(shape: Any) -> tuple[tuple[str, Reader], ...]:
+def _compiled(shape: Any) -> _Compiled:
     declared: Any = shape()
-    return tuple((name, _reader(field)) for name, field in declared.fields.items())
+    fields = dict(declared.fields)
+    values: Any = attrgetter(*(field.source for field in fields.values()))
+    converted = ((name, _converting(field)) for name, field in fields.items())
+    return _Compiled(
+        tuple(fields),
+        values if len(fields) > 1 else lambda row: (values(row),),
+        tuple((name, convert) for name, convert in converted if convert is not None),
+    )
 
 
-def _reader(field: Any) -> Reader:
-    get = attrgetter(field.source)
-    kind: Any = type(field)
-    if issubclass(kind, serializers.ListSerializer):
-        kind = type(field.child)
-        return _many(get, _readers(kind))
-    if issubclass(kind, Shape):
-        return _one(get, _readers(kind))
+def _converting(field: Any) -> Convert | None:
+    """What is done with the value of a field; None if it is shown as it is."""
     if isinstance(field, _PLAIN):
-        return get
-    return _converted(field)
-
-
-def _one(get: Reader, readers: tuple[tuple[str, Reader], ...]) -> Reader:
-    def read(row: Any) -> Any:
-        return _read(readers, get(row))
-
-    return read
-
-
-def _many(get: Reader, readers: tuple[tuple[str, Reader], ...]) -> Reader:
-    def read(row: Any) -> Any:
-        rows = get(row)
-        return [_read(readers, item) for item in rows]
-
-    return read
-
-
-def _converted(field: Any) -> Reader:
-    def read(row: Any) -> Any:
-        value = field.get_attribute(row)
-        return None if value is None else field.to_representation(value)
-
-    return read
+        return None
+    if isinstance(field, serializers.ListSerializer):
+        child: Any = type(field.child)
+        inner = _compiled(child)
+        return lambda rows, _owner: [_read(inner, row) for row in rows]
+    if isinstance(field, Shape):
+        inner = _compiled(type(field))
+        return lambda row, _owner: _read(inner, row)
+    if isinstance(field, MoneyField):
+        currency = attrgetter(field.currency_path)
+        return lambda minor, row: None if minor is None else as_number(minor, currency(row))
+    show_value = field.to_representation
+    return lambda value, _row: None if value is None else show_value(value)

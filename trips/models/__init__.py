@@ -1,6 +1,12 @@
 """Trips and their members. Everything that changes members or money locks the trip first."""
 
-from trips.models.member import Member, close_account, with_companionship
+from trips.models.member import (
+    Member,
+    close_account,
+    members_of,
+    trips_with_members,
+    with_companionship,
+)
 from trips.models.trip import (
     CODE_CHARS,
     JOIN_ROLE_CHOICES,
@@ -8,6 +14,9 @@ from trips.models.trip import (
     InTripQuerySet,
     Trip,
     TripQuerySet,
+    Viewer,
+    trips_of,
+    visible_row,
 )
 
 __all__ = [
@@ -18,6 +27,11 @@ __all__ = [
     "Member",
     "Trip",
     "TripQuerySet",
+    "Viewer",
     "close_account",
+    "members_of",
+    "trips_of",
+    "trips_with_members",
+    "visible_row",
     "with_companionship",
 ]

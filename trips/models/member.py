@@ -4,17 +4,22 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from django.db import models, transaction
-from django.db.models import Case, Exists, F, OuterRef, Q, Value, When
+from django.db.models import Case, Exists, F, OuterRef, Prefetch, Q, Value, When
 from django.utils import timezone
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import NotFound
 
 from tripcompanion.kit.currencies import to_major
 from tripcompanion.kit.paths import MAX_INTEGER
+from tripcompanion.kit.prepared import Given, Prepared
 from tripcompanion.kit.problems import Conflict
-from trips.models.trip import ROLE_CHOICES, InTripQuerySet, Trip
+from trips.models.trip import ROLE_CHOICES, InTripQuerySet, Trip, TripQuerySet
 from trips.roles import TripRole
-from users.models import User
+from users.models import User, summary_of
+
+#: What a member's balance is made of.
+SUMS = ("paid_minor", "share_minor", "sent_minor", "received_minor")
+_COLUMNS = ("trip", "user", "role", "joined_at", "left_at")
 
 
 class LastOwner(Conflict):
@@ -38,6 +43,10 @@ class MemberQuerySet(InTripQuerySet["Member"]):
     def present(self) -> "MemberQuerySet":
         """Members who have not left."""
         return self.filter(left_at=None)
+
+    def shown(self) -> "MemberQuerySet":
+        """Present members, each with the person, and no more than an answer shows."""
+        return self.present().select_related("user").only(*_COLUMNS, *summary_of("user"))
 
     def unsettled(self) -> "MemberQuerySet":
         """Members, present or past, whose balance is not zero."""
@@ -159,6 +168,18 @@ class Member(models.Model):
     def _other_owners(self) -> MemberQuerySet:
         owners = Member.objects.present().filter(trip=self.trip_id, role=TripRole.OWNER)
         return owners.exclude(pk=self.pk)
+
+
+@Prepared
+def members_of(trip: Given) -> MemberQuerySet:
+    """The present members of a trip, by the time they joined."""
+    return Member.objects.shown().filter(trip=trip)
+
+
+def trips_with_members() -> TripQuerySet:
+    """Trips, each with its members as `present_members`."""
+    members = Member.objects.shown()
+    return Trip.objects.prefetch_related(Prefetch("members", members, "present_members"))
 
 
 def close_account(user: User) -> None:

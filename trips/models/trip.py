@@ -1,8 +1,9 @@
 """The trip, the one lock of the service, and who may see what belongs to a trip."""
 
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from django.db import IntegrityError, models, transaction
@@ -13,6 +14,7 @@ from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import NotFound, PermissionDenied, ValidationError
 
 from tripcompanion.kit.currencies import CODES
+from tripcompanion.kit.prepared import Given, Prepared
 from tripcompanion.kit.problems import Conflict
 from trips.roles import TripRole, may_grant
 from users.models import User
@@ -63,24 +65,53 @@ class AlreadyMember(Conflict):
     default_detail = gettext_lazy("This user is a member of the trip already.")
 
 
+class Viewer(Given):
+    """The place of a user in a prepared read; who is an ADMIN has a statement of their own."""
+
+    def __init__(self, is_admin: bool = False) -> None:
+        super().__init__("viewer")
+        self.is_admin = is_admin
+
+
 class InTripQuerySet(models.QuerySet[Row]):
     """Rows that belong to a trip, and who may see them."""
 
     #: How to get from a row to the memberships of its trip.
     members_path = "trip__members"
 
-    def of_member(self, user: User) -> Self:
+    def of_member(self, user: User | Viewer) -> Self:
         """Rows of the trips that `user` is a member of, with their role as `caller_role`."""
         path = self.members_path
         return self.filter(**{f"{path}__user": user, f"{path}__left_at": None}).annotate(
             caller_role=F(f"{path}__role")
         )
 
-    def visible_to(self, user: User) -> Self:
+    def visible_to(self, user: User | Viewer) -> Self:
         """Rows that `user` may see, with `caller_role`; an ADMIN sees all, as an OWNER would."""
         if user.is_admin:
             return self.annotate(caller_role=Value(TripRole.OWNER.value))
         return self.of_member(user)
+
+
+@cache
+def _visible(
+    rows: Callable[[], InTripQuerySet[Any]], is_admin: bool, names: tuple[str, ...]
+) -> Prepared:
+    lookup = {name: Given(name) for name in names}
+    return Prepared(lambda: rows().visible_to(Viewer(is_admin)).filter(**lookup))
+
+
+def visible_row(rows: Callable[[], InTripQuerySet[Row]], user: User, **lookup: int) -> Row:
+    """The one row of `rows()` that `lookup` names, with `caller_role`; see `visible_to`.
+
+    `rows` is a method of a manager, such as `Trip.objects.all`. Raises `NotFound` for what is not
+    there and for what `user` may not see.
+    """
+    prepared = _visible(rows, user.is_admin, tuple(lookup))
+    found = prepared(viewer=user.pk, **lookup).first()
+    if found is None:
+        raise NotFound
+    return found
 
 
 class TripQuerySet(InTripQuerySet["Trip"]):
@@ -253,6 +284,12 @@ class Trip(models.Model):
             member.role, member.left_at, member.joined_at = role, None, timezone.now()
             member.save(update_fields=["role", "left_at", "joined_at"])
             return member
+
+
+@Prepared
+def trips_of(viewer: Viewer = Viewer()) -> TripQuerySet:  # noqa: B008 -- a place, not a value
+    """The trips that a user is a member of, the newest start first."""
+    return Trip.objects.of_member(viewer).order_by("-start_date", "-id")
 
 
 def _require_order(start: date, end: date) -> None:

@@ -1,6 +1,6 @@
 """Accounts, and what lets their owners in."""
 
-from users.models.session import Session
+from users.models.session import Session, sessions_of
 from users.models.user import (
     DELETED_NAME,
     MAX_NAME_CHARS,
@@ -10,6 +10,7 @@ from users.models.user import (
     LastAdmin,
     Role,
     User,
+    summary_of,
 )
 
 __all__ = [
@@ -22,4 +23,6 @@ __all__ = [
     "Role",
     "Session",
     "User",
+    "sessions_of",
+    "summary_of",
 ]

@@ -9,6 +9,7 @@ from django.db import models
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
+from tripcompanion.kit.prepared import Given, Prepared
 from users.models.user import User
 
 
@@ -80,6 +81,12 @@ class Session(models.Model):
     def end(self) -> None:
         """Make every token of this log-in worthless."""
         Session.objects.filter(pk=self.pk, ended_at=None).update(ended_at=timezone.now())
+
+
+@Prepared
+def sessions_of(pk: Given = Given("pk", models.UUIDField())) -> SessionQuerySet:  # noqa: B008
+    """The log-in of this id, alive or not, with its user."""
+    return Session.objects.select_related("user").filter(pk=pk)
 
 
 def _refresh_expiry() -> Any:

@@ -20,6 +20,7 @@ MAX_NAME_CHARS = 50
 MAX_PASSWORD_CHARS = 128
 MIN_PASSWORD_CHARS = 8
 DELETED_NAME = "Deleted user"
+_SUMMARY = ("name", "email", "profile_picture")
 
 
 class EmailTaken(Conflict):
@@ -70,6 +71,11 @@ class UserManager(BaseUserManager["User"]):
         user.role = Role.ADMIN
         user.save(update_fields=["role"])
         return user
+
+
+def summary_of(path: str) -> tuple[str, ...]:
+    """The columns by which the person at `path` appears inside other objects, for `only`."""
+    return tuple(f"{path}__{name}" for name in _SUMMARY)
 
 
 class User(AbstractBaseUser):

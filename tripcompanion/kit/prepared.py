@@ -1,0 +1,285 @@
+"""The fast way in: a queryset that is compiled once, and run with the values of each request.
+
+Most of the time of a small read goes into building the same SQL again: a queryset is copied at
+each step, resolved and written out, and its rows pass through the constructor of a model. Here
+that happens once. `Prepared` decorates a function that gives a queryset; the function is called
+once, with a `Given` for each argument, a place where a value will be. What the ORM wrote is kept,
+and calling with values gives the rows that the queryset would have given:
+
+    @Prepared
+    def members_of(trip):
+        return Member.objects.filter(trip=trip).select_related("user")
+
+    for member in members_of(trip=7): ...
+
+The queryset stays the declaration: its joins, `only`, annotations and `Prefetch` all count.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
+from functools import cached_property
+from inspect import signature
+from itertools import chain, zip_longest
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+import psycopg
+from django.db import DEFAULT_DB_ALIAS, connection, connections, models
+from django.db.models import Expression, F, Prefetch, QuerySet
+from django.db.models.base import ModelState
+
+Row = tuple[Any, ...]
+Make = Callable[[Row, dict[Any, Any]], Any]
+
+
+class Given(Expression):
+    """The place of a value in a prepared statement; `column` says how the database wants it."""
+
+    def __init__(self, name: str, column: Any = None) -> None:
+        super().__init__(output_field=column)
+        self.name, self.column = name, column
+
+    def as_sql(self, compiler: Any, connection: Any) -> Any:
+        return "%s", [self]
+
+    def of(self, values: Mapping[str, Any]) -> Any:
+        """Its value among `values`, as the database driver takes it."""
+        value = values[self.name]
+        return value if self.column is None else self.column.get_db_prep_value(value, connection)
+
+
+class GivenMany(Given):
+    """The place of any number of integers; `among` compares a column with them."""
+
+    def among(self, column: str) -> "_Among":
+        """The condition that `column` is one of them."""
+        return _Among(F(column), self)
+
+    def of(self, values: Mapping[str, Any]) -> Any:
+        numbers = list(values[self.name])
+        return numbers if connection.vendor == "postgresql" else json.dumps(numbers)
+
+
+class _Among(models.Func):
+    """One statement for any number of values; `IN` would be another one for each number."""
+
+    output_field = models.BooleanField()
+    template = "%(expressions)s)"
+    arg_joiner = " = ANY("
+
+    def as_sqlite(self, compiler: Any, connection: Any, **_options: Any) -> tuple[str, Any]:
+        joiner = " IN (SELECT value FROM json_each("
+        return self.as_sql(compiler, connection, arg_joiner=joiner, template="%(expressions)s))")
+
+
+class Prepared:
+    """A queryset with places for values, compiled when it is first asked.
+
+    A default of an argument is a place of another kind, such as `GivenMany`.
+    """
+
+    def __init__(self, build: Callable[..., QuerySet[Any]]) -> None:
+        self._build = build
+
+    def __call__(self, **values: Any) -> "Found":
+        """The rows for these values; nothing is asked before they are looked at."""
+        return Found(self, values)
+
+    def all(self, values: Mapping[str, Any]) -> list[Any]:
+        """Every row."""
+        return self._instances(self._statement, _run(self._statement, values))
+
+    def page(self, values: Mapping[str, Any], size: int, after: int) -> tuple[list[Any], int]:
+        """At most `size` rows after so many, and how many there are in all."""
+        rows = self._instances(self._paged, _run(self._paged, values, (size, after)))
+        if not rows and after:
+            return rows, self.page(values, 1, 0)[1]
+        return rows, rows[0].counted if rows else 0
+
+    def _instances(self, statement: "_Statement", found: list[Row]) -> list[Any]:
+        if statement.make is None:
+            return found
+        known: dict[Any, Any] = {}
+        instances = [statement.make(row, known) for row in found]
+        for part in self._parts if instances else ():
+            part.attach(instances)
+        return instances
+
+    @cached_property
+    def _rows(self) -> QuerySet[Any]:
+        arguments = signature(self._build).parameters.values()
+        return self._build(
+            *(a.default if isinstance(a.default, Given) else Given(a.name) for a in arguments)
+        )
+
+    @cached_property
+    def _statement(self) -> "_Statement":
+        return _compiled(self._rows)
+
+    @cached_property
+    def _paged(self) -> "_Statement":
+        statement = _compiled(self._rows.annotate(counted=_Count(self._rows.order_by())))
+        return statement._replace(sql=f"{statement.sql} LIMIT %s OFFSET %s")
+
+    @cached_property
+    def _parts(self) -> list["_Part"]:
+        lookups: Any = self._rows._prefetch_related_lookups  # type: ignore[attr-defined]
+        return [_Part(self._rows.model, lookup) for lookup in lookups]
+
+
+class Found:
+    """The rows of a prepared queryset for certain values: all, a page of them, or the first."""
+
+    def __init__(self, prepared: Prepared, values: Mapping[str, Any]) -> None:
+        self._prepared, self._values = prepared, values
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._prepared.all(self._values))
+
+    def page(self, size: int, after: int) -> tuple[list[Any], int]:
+        """At most `size` rows after so many, and how many there are in all."""
+        return self._prepared.page(self._values, size, after)
+
+    def first(self) -> Any:
+        """The first row, or None."""
+        return next(iter(self), None)
+
+
+class _Count(models.Subquery):
+    """How many rows a queryset has: counted in the statement that also reads some of them."""
+
+    template = "(SELECT COUNT(*) FROM (%(subquery)s) counted)"
+    output_field = models.BigIntegerField()
+
+    def __init__(self, rows: QuerySet[Any]) -> None:
+        super().__init__(rows.values("pk"))
+
+
+class _Statement(NamedTuple):
+    """What the ORM made of a queryset. `make` is None where rows stay tuples (`values_list`)."""
+
+    sql: str
+    places: tuple[Given, ...]
+    converters: tuple[tuple[int, Callable[[Any], Any]], ...]
+    make: Make | None
+
+
+class _Part:
+    """What a `Prefetch` adds: the rows that point to the instances, in one more statement."""
+
+    def __init__(self, model: Any, lookup: Prefetch) -> None:
+        self._name = lookup.to_attr
+        self._field = getattr(model, lookup.prefetch_through).rel.field
+        rows: Any = lookup.queryset
+        owners = GivenMany("owners")
+        self._prepared = Prepared(lambda: rows.filter(owners.among(self._field.attname)))
+
+    def attach(self, owners: list[Any]) -> None:
+        parts: dict[Any, list[Any]] = {}
+        by_key = {owner.pk: owner for owner in owners}
+        for owner in owners:
+            owner.__dict__[self._name] = parts[owner.pk] = []
+        name, column = self._field.name, self._field.attname
+        for row in self._prepared.all({"owners": by_key}):
+            key = row.__dict__[column]
+            row._state.fields_cache[name] = by_key[key]
+            parts[key].append(row)
+
+
+def _run(
+    statement: _Statement, values: Mapping[str, Any], limits: tuple[int, ...] = ()
+) -> list[Row]:
+    with _cursor() as cursor:
+        cursor.execute(statement.sql, [*(place.of(values) for place in statement.places), *limits])
+        found = cursor.fetchall()
+    for at, convert in statement.converters:
+        found = [(*row[:at], convert(row[at]), *row[at + 1 :]) for row in found]
+    return found
+
+
+def _cursor() -> Any:
+    """A cursor; on PostgreSQL one that keeps statements at the server and reads binary values."""
+    database: Any = connections[DEFAULT_DB_ALIAS]
+    if database.vendor != "postgresql":
+        return database.cursor()
+    database.ensure_connection()
+    cursor = psycopg.Cursor(database.connection)
+    cursor.format = psycopg.pq.Format.BINARY
+    return database._prepare_cursor(cursor)
+
+
+def _compiled(rows: QuerySet[Any]) -> _Statement:
+    compiler = rows.query.get_compiler(connection=connection)
+    sql, values = compiler.as_sql()
+    # What is the same each time stands in the text, so that a partial index is recognised.
+    texts = ["%s" if isinstance(value, Given) else _literal(value) for value in values]
+    sql = "".join(chain(*zip_longest(sql.split("%s"), texts, fillvalue="")))
+    places = tuple(value for value in values if isinstance(value, Given))
+    columns = [column for column, _sql, _alias in compiler.select]
+    converters = tuple(
+        (at, _converter(functions, column))
+        for at, (functions, column) in compiler.get_converters(columns).items()
+    )
+    make = None
+    if compiler.klass_info is not None and rows._fields is None:  # type: ignore[attr-defined]
+        make = _maker(compiler.klass_info, compiler.select, compiler.annotation_col_map or {})
+    return _Statement(sql, places, converters, make)
+
+
+def _literal(value: Any) -> str:
+    """A constant of the queryset as SQL."""
+    is_plain = isinstance(value, int) or (isinstance(value, str) and value.isalnum())
+    if isinstance(value, bool) or not is_plain:
+        raise TypeError(f"{value!r} cannot stand in a prepared statement.")
+    return str(value) if isinstance(value, int) else f"'{value}'"
+
+
+def _converter(functions: list[Any], column: Any) -> Callable[[Any], Any]:
+    if connection.vendor == "sqlite" and isinstance(column.output_field, models.DateTimeField):
+        return _instant
+
+    def convert(value: Any) -> Any:
+        for function in functions:
+            value = function(value, column, connection)
+        return value
+
+    return convert
+
+
+def _instant(value: Any) -> datetime | None:
+    """SQLite keeps UTC without saying so."""
+    if isinstance(value, str):
+        value = datetime.fromisoformat(value)
+    return None if value is None else value.replace(tzinfo=UTC)
+
+
+def _maker(info: Any, select: Any, annotations: Mapping[str, int] | None) -> Make:
+    """Makes instances as `from_db` would, without signals and the constructor's questions.
+
+    Of the same related row, say a person in many splits, there is one instance among `known`.
+    """
+    model = info["model"]
+    columns = {select[at][0].target.attname: at for at in info["select_fields"]}
+    key_at = columns[model._meta.pk.attname]
+    columns |= annotations or {}
+    names, pick = tuple(columns), itemgetter(*columns.values())
+    related = [
+        (inner["field"].name, _maker(inner, select, None))
+        for inner in info.get("related_klass_infos", ())
+    ]
+    is_root, new, alias = annotations is not None, model.__new__, connection.alias
+
+    def make(row: Row, known: dict[Any, Any]) -> Any:
+        key = (model, row[key_at])
+        if not is_root and (key[1] is None or key in known):
+            return known.get(key)
+        instance = new(model)
+        instance.__dict__ = dict(zip(names, pick(row), strict=True))
+        state = instance._state = ModelState()
+        state.adding, state.db = False, alias
+        state.fields_cache = {name: make_related(row, known) for name, make_related in related}
+        known[key] = instance
+        return instance
+
+    return make
