@@ -102,7 +102,7 @@ def _record(trip: Trip, people: list[User], numbers: range) -> None:
             sums[user_id]["share_minor"] += share
     Payer.objects.bulk_create(payers)
     splits = Split.objects.bulk_create(splits, batch_size=CHUNK_EXPENSES)
-    trip.members.shift(sums)
+    Member.shift(trip.pk, sums)
     _pay(trip, _owe(trip, splits, owed))
 
 
@@ -153,7 +153,7 @@ def _pay(trip: Trip, debts: list[Debt]) -> None:
         ),
         batch_size=CHUNK_EXPENSES,
     )
-    trip.members.shift(sums_of(settlements))
+    Member.shift(trip.pk, sums_of(settlements))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import pytest
 from splits.models import Settlement, SplitType
 from tests.conftest import Api
 from tests.factories import spend
-from tripcompanion.kit import viewsets
+from tripcompanion.kit import showing, viewsets
 from tripcompanion.kit.rendering import ExactJSONRenderer
 from tripcompanion.kit.showing import show
 from trips.models import Trip
@@ -28,6 +28,7 @@ def compared(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return fast
 
     monkeypatch.setattr(viewsets, "show", show_twice)
+    monkeypatch.setattr(showing, "show", show_twice)
     return names
 
 

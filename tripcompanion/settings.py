@@ -49,12 +49,12 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "corsheaders.middleware.CorsMiddleware",
-    "django.contrib.sessions.middleware.SessionMiddleware",
+    "tripcompanion.kit.browsers.Sessions",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "django.contrib.messages.middleware.MessageMiddleware",
+    "tripcompanion.kit.browsers.LogIns",
+    "tripcompanion.kit.browsers.Messages",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 
@@ -158,6 +158,7 @@ REST_FRAMEWORK = {
         "tripcompanion.kit.rendering.ExactJSONRenderer",
         "tripcompanion.kit.rendering.BrowsableRenderer",
     ],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "tripcompanion.kit.rendering.Negotiation",
     "DEFAULT_PAGINATION_CLASS": "tripcompanion.kit.pagination.NumberedPages",
     "DEFAULT_THROTTLE_CLASSES": ["tripcompanion.kit.throttling.CallerThrottle"],
     "DEFAULT_SCHEMA_CLASS": "tripcompanion.kit.schema.ProblemAwareSchema",

@@ -183,7 +183,7 @@ class MemberViewSet(InTripViewSet):
     def list(self, request: Request, trip_id: int) -> Response:
         """All members, by the time they joined."""
         trip = self.guarded(Trip.objects.all, pk=trip_id)
-        return self.answer(list(members_of(trip=trip.pk)))
+        return self.answer(members_of(trip=trip.pk))
 
     def retrieve(self, request: Request, trip_id: int, user_id: int) -> Response:
         """One member, by their user id."""

@@ -9,8 +9,10 @@ from django.db.models import Q
 
 from splits import money
 from splits.models.division import Part, Payment
-from splits.models.settlement import Allocation, Debt, Settlement, cover
+from splits.models.settlement import Allocation, Debt, Settlement, cover, credit_between
 from splits.models.split import Split
+from tripcompanion.kit.prepared import insert
+from trips.models import Member
 from users.models import User, summary_of
 
 if TYPE_CHECKING:
@@ -85,19 +87,21 @@ class Entry:
         for user_id, moved in self._sums(self.put_in, self.parts).items():
             sums.setdefault(user_id, Counter()).subtract(moved)
         owed = self._owed(put_in, parts)
-        stored = list(self.expense.splits.prefetch_related("debts"))
+        is_new = not (self.put_in or self.parts)
+        stored = [] if is_new else list(self.expense.splits.prefetch_related("debts"))
         kept = {s.participant_id: s for s in stored if _keeps_state(s, parts, owed)}
         self._drop([s.pk for s in stored if s.participant_id not in kept])
         for user_id, split in kept.items():
             _adjust(split, parts[user_id], owed[user_id])
         if list(self.put_in.items()) != list(put_in.items()):
-            self.expense.payers.all().delete()
-            Payer.objects.bulk_create(
+            if self.put_in:
+                self.expense.payers.all().delete()
+            insert(
                 Payer(expense=self.expense, user_id=user_id, **payment._asdict())
                 for user_id, payment in put_in.items()
             )
         self._open({u: part for u, part in parts.items() if u not in kept}, owed)
-        self.expense.trip.members.shift(sums)
+        Member.shift(self.expense.trip_id, sums)
 
     def _drop(self, split_ids: list[int]) -> None:
         """Delete splits with their allocations, and the settlements that `pay` recorded."""
@@ -108,11 +112,11 @@ class Entry:
 
     def _open(self, parts: Mapping[int, Part], owed: Mapping[int, Mapping[int, int]]) -> None:
         """Make new splits and their debts, and let credit between the same two cover them."""
-        splits = Split.objects.bulk_create(
+        splits = insert(
             Split(expense=self.expense, participant_id=user_id, **part._asdict())
             for user_id, part in parts.items()
         )
-        debts = Debt.objects.bulk_create(
+        debts = insert(
             Debt(
                 trip=self.expense.trip,
                 split=split,
@@ -125,9 +129,10 @@ class Entry:
             for creditor_id, amount_minor in owed[split.participant_id].items()
         )
         if debts:
-            credits = self.expense.trip.settlements.with_credit().filter(
-                sender__in={debt.debtor_id for debt in debts},
-                receiver__in={debt.creditor_id for debt in debts},
+            credits = credit_between(
+                trip=self.expense.trip_id,
+                senders={debt.debtor_id for debt in debts},
+                receivers={debt.creditor_id for debt in debts},
             )
             Allocation.make(cover(debts, credits))
 

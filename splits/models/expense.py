@@ -28,7 +28,7 @@ from splits.models.rate import ENTERED, Rate
 from splits.models.settlement import today
 from splits.models.split import Split
 from tripcompanion.kit.currencies import MAX_AMOUNT, convert, to_major, to_minor
-from tripcompanion.kit.prepared import Given, Prepared
+from tripcompanion.kit.prepared import Given, Prepared, insert
 from tripcompanion.kit.problems import Conflict
 from trips.models import InTripQuerySet, Trip
 from trips.roles import Can
@@ -177,7 +177,7 @@ class Expense(models.Model):
             entry = Entry(expense)
             payments, parts = expense.divide(entry, put_in, division, payers_field)
             trip.count_expense()
-            expense.save()
+            insert([expense])
             entry.rewrite(payments, parts)
             return expense
 

@@ -9,15 +9,16 @@ debt's "paid" and a balance cannot tell two stories.
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from datetime import date
+from typing import Any
 
 from django.db import models, transaction
-from django.db.models import Case, F, OuterRef, Q, Subquery, Sum, When
+from django.db.models import Case, F, OuterRef, Q, QuerySet, Subquery, Sum, When
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 from rest_framework.exceptions import NotFound
 
-from tripcompanion.kit.prepared import Given, Prepared
-from trips.models import InTripQuerySet, Trip
+from tripcompanion.kit.prepared import Given, GivenMany, Prepared, PreparedUpdate, insert
+from trips.models import InTripQuerySet, Member, Trip
 from trips.roles import Can
 from users.models import User
 
@@ -122,7 +123,7 @@ class SettlementQuerySet(InTripQuerySet["Settlement"]):
         entries = Allocation.objects.filter(Q(settlement__in=rows) | Q(closed_by__in=rows))
         entries.release()
         Settlement.objects.filter(pk__in=[row.pk for row in rows]).delete()
-        rows[0].trip.members.shift(sums_of(rows, sign=-1))
+        Member.shift(rows[0].trip_id, sums_of(rows, sign=-1))
 
 
 class Settlement(models.Model):
@@ -190,7 +191,7 @@ class Settlement(models.Model):
                 )
             self.credit_minor = self.amount_minor
             self.save()
-            self.trip.members.shift(sums_of([self]))
+            Member.shift(self.trip_id, sums_of([self]))
             debts = Debt.objects.open().filter(
                 trip=self.trip_id, debtor=self.sender_id, creditor=self.receiver_id
             )
@@ -212,7 +213,7 @@ class Settlement(models.Model):
         Open debts and unused credit cancel out then, also where money went past the people who
         were owed. This settlement is noted as the cause, so that deleting it opens them again.
         """
-        if self.trip.members.unsettled().exists():
+        if unsettled_in(trip=self.trip_id).first():
             return
         debts = Debt.objects.open().filter(trip=self.trip_id)
         credits = Settlement.objects.with_credit().filter(trip=self.trip_id)
@@ -278,7 +279,7 @@ class Allocation(models.Model):
     @classmethod
     def make(cls, allocations: Iterable["Allocation"]) -> None:
         """Write allocations and restate what they touch."""
-        rows = cls.objects.bulk_create(allocations)
+        rows = insert(allocations)
         if rows:
             restate([row.debt_id for row in rows], [row.settlement_id for row in rows])
 
@@ -287,6 +288,29 @@ class Allocation(models.Model):
 def settlements_of(trip: Given) -> SettlementQuerySet:
     """The settlements of a trip as they are shown, the latest day first."""
     return Settlement.objects.shown().filter(trip=trip).order_by("-settled_on", "-id")
+
+
+@Prepared
+def unsettled_in(trip: Given) -> QuerySet[Member, tuple[int]]:
+    """One of the members whose balance is not zero, if there is any."""
+    return Member.objects.unsettled().filter(trip=trip).order_by().values_list("pk")[:1]
+
+
+@Prepared
+def credit_between(
+    trip: Given,
+    senders: GivenMany = GivenMany("senders"),  # noqa: B008 -- a place, not a value
+    receivers: GivenMany = GivenMany("receivers"),  # noqa: B008
+) -> SettlementQuerySet:
+    """Settlements in a trip from one of `senders` to one of `receivers` with unused money."""
+    between = [senders.among("sender_id"), receivers.among("receiver_id")]
+    return Settlement.objects.with_credit().filter(*between, trip=trip)
+
+
+@Prepared
+def open_debts_of(split: Given) -> DebtQuerySet:
+    """The open debts of a split."""
+    return Debt.objects.open().filter(split=split)
 
 
 def sums_of(settlements: Iterable[Settlement], sign: int = 1) -> dict[int, Counter[str]]:
@@ -322,17 +346,27 @@ def cover(debts: Iterable[Debt], settlements: Iterable[Settlement]) -> list[Allo
 
 def restate(debt_ids: Iterable[int | None], settlement_ids: Iterable[int | None]) -> None:
     """Sum `open_minor` and `credit_minor` anew for the given rows (None is passed over)."""
+    _restate_debts(debts={pk for pk in debt_ids if pk}, now=timezone.now())
+    _restate_settlements(settlements={pk for pk in settlement_ids if pk})
+
+
+@PreparedUpdate
+def _restate_debts(
+    debts: GivenMany = GivenMany("debts"),  # noqa: B008
+    now: Given = Given("now", models.DateTimeField()),  # noqa: B008
+) -> tuple[DebtQuerySet, dict[str, Any]]:
     covered = _allocated("debt")
-    Debt.objects.filter(pk__in={pk for pk in debt_ids if pk}).update(
-        open_minor=F("amount_minor") - covered,
-        covered_at=Case(
-            When(amount_minor=covered, then=Coalesce(F("covered_at"), timezone.now())),
-            default=None,
-        ),
-    )
-    Settlement.objects.filter(pk__in={pk for pk in settlement_ids if pk}).update(
-        credit_minor=F("amount_minor") - _allocated("settlement")
-    )
+    covered_at = Case(When(amount_minor=covered, then=Coalesce(F("covered_at"), now)), default=None)
+    changes = {"open_minor": F("amount_minor") - covered, "covered_at": covered_at}
+    return Debt.objects.filter(debts.among("id")), changes
+
+
+@PreparedUpdate
+def _restate_settlements(
+    settlements: GivenMany = GivenMany("settlements"),  # noqa: B008
+) -> tuple[SettlementQuerySet, dict[str, Any]]:
+    changes = {"credit_minor": F("amount_minor") - _allocated("settlement")}
+    return Settlement.objects.filter(settlements.among("id")), changes
 
 
 def _allocated(side: str) -> Coalesce:

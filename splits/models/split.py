@@ -3,14 +3,22 @@
 from datetime import datetime
 
 from django.db import models, transaction
-from django.db.models import Max, Q, Sum
+from django.db.models import Aggregate, Max, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 from rest_framework.exceptions import NotFound
 
-from splits.models.settlement import Allocation, Debt, Settlement, cover, sums_of
-from tripcompanion.kit.prepared import Given, Prepared
-from trips.models import InTripQuerySet, Trip
+from splits.models.settlement import (
+    Allocation,
+    Debt,
+    Settlement,
+    cover,
+    credit_between,
+    open_debts_of,
+    sums_of,
+)
+from tripcompanion.kit.prepared import Given, Prepared, insert
+from trips.models import InTripQuerySet, Member, Trip
 from trips.roles import Can
 from users.models import User, summary_of
 
@@ -22,10 +30,13 @@ _COLUMNS = (
     "created_at",
     *summary_of("participant"),
 )
-_STATE = {
-    "open_minor": Coalesce(Sum("debts__open_minor"), 0, output_field=models.BigIntegerField()),
-    "covered_at": Max("debts__covered_at"),
-}
+_AMOUNT = models.BigIntegerField()
+
+
+def _of_debts(aggregate: Aggregate) -> Subquery:
+    """Of the debts of each split. A join would have the planner read all debts there are."""
+    debts = Debt.objects.filter(split=OuterRef("pk")).order_by().values("split")
+    return Subquery(debts.annotate(answer=aggregate).values("answer"))
 
 
 class SplitQuerySet(InTripQuerySet["Split"]):
@@ -33,7 +44,11 @@ class SplitQuerySet(InTripQuerySet["Split"]):
 
     def with_state(self) -> "SplitQuerySet":
         """Each with its participant, and with what is open of its debts."""
-        return self.select_related("participant").only(*_COLUMNS).annotate(**_STATE)
+        state = {
+            "open_minor": Coalesce(_of_debts(Sum("open_minor")), 0, output_field=_AMOUNT),
+            "covered_at": _of_debts(Max("covered_at")),
+        }
+        return self.select_related("participant").only(*_COLUMNS).annotate(**state)
 
     def shown(self) -> "SplitQuerySet":
         """With all that an answer shows: the state, and the currency."""
@@ -108,12 +123,14 @@ class Split(models.Model):
         """
         with transaction.atomic():
             trip = self._lock()
-            debts = list(self.debts.open())
-            credits = trip.settlements.with_credit().filter(
-                sender=self.participant_id, receiver__in=[debt.creditor_id for debt in debts]
+            debts = list(open_debts_of(split=self.pk))
+            credits = credit_between(
+                trip=trip.pk,
+                senders=[self.participant_id],
+                receivers=[debt.creditor_id for debt in debts],
             )
             from_credit = cover(debts, credits)
-            settlements = Settlement.objects.bulk_create(
+            settlements = insert(
                 Settlement(
                     trip=trip,
                     split=self,
@@ -126,7 +143,7 @@ class Split(models.Model):
                 for debt in debts
                 if debt.open_minor
             )
-            trip.members.shift(sums_of(settlements))
+            Member.shift(trip.pk, sums_of(settlements))
             Allocation.make([*from_credit, *cover(debts, settlements)])
             if settlements:
                 settlements[-1].close_if_square()
@@ -141,9 +158,14 @@ class Split(models.Model):
     def _lock(self) -> Trip:
         """The trip, locked; raises `NotFound` if the split was deleted in the meantime."""
         trip = Trip.objects.locked(self.expense.trip_id)
-        if not Split.objects.filter(pk=self.pk).exists():
+        if not _present(pk=self.pk).first():
             raise NotFound
         return trip
+
+
+@Prepared
+def _present(pk: Given) -> QuerySet[Split, tuple[int]]:
+    return Split.objects.filter(pk=pk).values_list("pk")
 
 
 @Prepared

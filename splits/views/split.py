@@ -52,7 +52,7 @@ class SplitViewSet(InTripViewSet):
     def list(self, request: Request, expense_id: int) -> Response:
         """All splits of an expense."""
         expense = self.guarded(Expense.objects.all, pk=expense_id)
-        return self.answer(list(splits_of(expense=expense.pk)))
+        return self.answer(splits_of(expense=expense.pk))
 
     def retrieve(self, request: Request, expense_id: int, split_id: int) -> Response:
         """One split."""
@@ -99,7 +99,7 @@ class DebtViewSet(ApiViewSet):
 
     def pending(self, request: Request, user_id: int) -> Response:
         """Every split of the user that is still open, the oldest first."""
-        return self.answer(list(pending_of(user=self._debtor(user_id).pk)))
+        return self.answer(pending_of(user=self._debtor(user_id).pk))
 
     def total(self, request: Request, user_id: int) -> Response:
         """The sum of what is still open: one number, in the user's currency or `?currency=`."""

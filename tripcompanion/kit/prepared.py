@@ -16,21 +16,25 @@ The queryset stays the declaration: its joins, `only`, annotations and `Prefetch
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cache, cached_property
 from inspect import signature
 from itertools import chain, zip_longest
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import psycopg
 from django.db import DEFAULT_DB_ALIAS, connection, connections, models
 from django.db.models import Expression, F, Prefetch, QuerySet
 from django.db.models.base import ModelState
+from django.db.models.sql import UpdateQuery
 
+Instance = TypeVar("Instance", bound=models.Model)
 Row = tuple[Any, ...]
 Make = Callable[[Row, dict[Any, Any]], Any]
+
+_CHUNK_ROWS = 500
 
 
 class Given(Expression):
@@ -86,13 +90,17 @@ class Prepared:
         """The rows for these values; nothing is asked before they are looked at."""
         return Found(self, values)
 
-    def all(self, values: Mapping[str, Any]) -> list[Any]:
-        """Every row."""
-        return self._instances(self._statement, _run(self._statement, values))
+    def all(self, values: Mapping[str, Any]) -> Iterator[Any]:
+        """Every row; some hundred are instances at a time, so that many take little memory."""
+        statement = self._statement
+        for found in _run(statement, statement.of(values)):
+            yield from self._instances(statement, found)
 
     def page(self, values: Mapping[str, Any], size: int, after: int) -> tuple[list[Any], int]:
         """At most `size` rows after so many, and how many there are in all."""
-        rows = self._instances(self._paged, _run(self._paged, values, (size, after)))
+        statement = self._paged
+        found = list(chain(*_run(statement, [*statement.of(values), size, after])))
+        rows = self._instances(statement, found)
         if not rows and after:
             return rows, self.page(values, 1, 0)[1]
         return rows, rows[0].counted if rows else 0
@@ -108,10 +116,7 @@ class Prepared:
 
     @cached_property
     def _rows(self) -> QuerySet[Any]:
-        arguments = signature(self._build).parameters.values()
-        return self._build(
-            *(a.default if isinstance(a.default, Given) else Given(a.name) for a in arguments)
-        )
+        return self._build(*_places(self._build))
 
     @cached_property
     def _statement(self) -> "_Statement":
@@ -128,6 +133,66 @@ class Prepared:
         return [_Part(self._rows.model, lookup) for lookup in lookups]
 
 
+class PreparedUpdate:
+    """The same for an UPDATE: the function gives the rows, and what becomes of their columns."""
+
+    def __init__(self, build: Callable[..., tuple[QuerySet[Any], Mapping[str, Any]]]) -> None:
+        self._build = build
+
+    def __call__(self, **values: Any) -> None:
+        statement = self._statement
+        with _cursor() as cursor:
+            cursor.execute(statement.sql, statement.of(values))
+
+    @cached_property
+    def _statement(self) -> "_Statement":
+        rows, changes = self._build(*_places(self._build))
+        query = rows.query.chain(UpdateQuery)
+        query.add_update_values(changes)  # type: ignore[attr-defined]
+        return _written(query.get_compiler(connection=connection))
+
+
+def insert(rows: Iterable[Instance]) -> list[Instance]:
+    """Write unsaved rows of one model in one statement, and give them their ids.
+
+    What `bulk_create` does, with its statement kept.
+    """
+    rows = list(rows)
+    if rows:
+        with _cursor() as cursor:
+            cursor.execute(*_insertion(rows))
+            keys = cursor.fetchall()
+        for row, (key,) in zip(rows, keys, strict=True):
+            row.pk, row._state.adding, row._state.db = key, False, DEFAULT_DB_ALIAS
+    return rows
+
+
+def _insertion(rows: list[Any]) -> tuple[str, list[Any]]:
+    """A row of marks for each row or, on PostgreSQL, an array for each column."""
+    model: Any = type(rows[0])
+    start, fields, marks, end = _insert_into(model)
+    if connection.vendor == "postgresql":
+        values = [[row.__dict__[field.attname] for row in rows] for field in fields]
+        return f"{start} SELECT * FROM unnest{marks} {end}", values  # noqa: S608 -- no value in it
+    flat = [
+        field.get_db_prep_save(row.__dict__[field.attname], connection)
+        for row in rows
+        for field in fields
+    ]
+    return f"{start} VALUES {', '.join([marks] * len(rows))} {end}", flat
+
+
+@cache
+def _insert_into(model: Any) -> tuple[str, list[Any], str, str]:
+    quote, is_postgresql = connection.ops.quote_name, connection.vendor == "postgresql"
+    fields = [field for field in model._meta.local_concrete_fields if not field.primary_key]
+    columns = ", ".join(quote(field.column) for field in fields)
+    types = [f"::{field.db_type(connection)}[]" if is_postgresql else "" for field in fields]
+    marks = ", ".join(f"%s{kind}" for kind in types)
+    start = f"INSERT INTO {quote(model._meta.db_table)} ({columns})"
+    return start, fields, f"({marks})", f"RETURNING {quote(model._meta.pk.column)}"
+
+
 class Found:
     """The rows of a prepared queryset for certain values: all, a page of them, or the first."""
 
@@ -135,7 +200,7 @@ class Found:
         self._prepared, self._values = prepared, values
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._prepared.all(self._values))
+        return self._prepared.all(self._values)
 
     def page(self, size: int, after: int) -> tuple[list[Any], int]:
         """At most `size` rows after so many, and how many there are in all."""
@@ -143,7 +208,7 @@ class Found:
 
     def first(self) -> Any:
         """The first row, or None."""
-        return next(iter(self), None)
+        return next(iter(list(self)), None)
 
 
 class _Count(models.Subquery):
@@ -161,8 +226,12 @@ class _Statement(NamedTuple):
 
     sql: str
     places: tuple[Given, ...]
-    converters: tuple[tuple[int, Callable[[Any], Any]], ...]
-    make: Make | None
+    converters: tuple[tuple[int, Callable[[Any], Any]], ...] = ()
+    make: Make | None = None
+
+    def of(self, values: Mapping[str, Any]) -> list[Any]:
+        """The values in the order of the text."""
+        return [place.of(values) for place in self.places]
 
 
 class _Part:
@@ -187,15 +256,14 @@ class _Part:
             parts[key].append(row)
 
 
-def _run(
-    statement: _Statement, values: Mapping[str, Any], limits: tuple[int, ...] = ()
-) -> list[Row]:
+def _run(statement: _Statement, values: list[Any]) -> Iterator[list[Row]]:
+    """What the statement gives for the values, a chunk at a time."""
     with _cursor() as cursor:
-        cursor.execute(statement.sql, [*(place.of(values) for place in statement.places), *limits])
-        found = cursor.fetchall()
-    for at, convert in statement.converters:
-        found = [(*row[:at], convert(row[at]), *row[at + 1 :]) for row in found]
-    return found
+        cursor.execute(statement.sql, values)
+        while found := cursor.fetchmany(_CHUNK_ROWS):
+            for at, convert in statement.converters:
+                found = [(*row[:at], convert(row[at]), *row[at + 1 :]) for row in found]
+            yield found
 
 
 def _cursor() -> Any:
@@ -209,13 +277,22 @@ def _cursor() -> Any:
     return database._prepare_cursor(cursor)
 
 
+def _places(build: Callable[..., Any]) -> list[Given]:
+    arguments = signature(build).parameters.values()
+    return [a.default if isinstance(a.default, Given) else Given(a.name) for a in arguments]
+
+
+def _written(compiler: Any) -> _Statement:
+    """The text, with what is the same each time in it, so that a partial index is recognised."""
+    sql, values = compiler.as_sql()
+    texts = ["%s" if isinstance(value, Given) else _literal(value) for value in values]
+    text = "".join(chain(*zip_longest(sql.split("%s"), texts, fillvalue="")))
+    return _Statement(text, tuple(value for value in values if isinstance(value, Given)))
+
+
 def _compiled(rows: QuerySet[Any]) -> _Statement:
     compiler = rows.query.get_compiler(connection=connection)
-    sql, values = compiler.as_sql()
-    # What is the same each time stands in the text, so that a partial index is recognised.
-    texts = ["%s" if isinstance(value, Given) else _literal(value) for value in values]
-    sql = "".join(chain(*zip_longest(sql.split("%s"), texts, fillvalue="")))
-    places = tuple(value for value in values if isinstance(value, Given))
+    statement = _written(compiler)
     columns = [column for column, _sql, _alias in compiler.select]
     converters = tuple(
         (at, _converter(functions, column))
@@ -224,7 +301,7 @@ def _compiled(rows: QuerySet[Any]) -> _Statement:
     make = None
     if compiler.klass_info is not None and rows._fields is None:  # type: ignore[attr-defined]
         make = _maker(compiler.klass_info, compiler.select, compiler.annotation_col_map or {})
-    return _Statement(sql, places, converters, make)
+    return statement._replace(converters=converters, make=make)
 
 
 def _literal(value: Any) -> str:
@@ -261,25 +338,28 @@ def _maker(info: Any, select: Any, annotations: Mapping[str, int] | None) -> Mak
     """
     model = info["model"]
     columns = {select[at][0].target.attname: at for at in info["select_fields"]}
-    key_at = columns[model._meta.pk.attname]
+    key_at, is_root = columns[model._meta.pk.attname], annotations is not None
     columns |= annotations or {}
     names, pick = tuple(columns), itemgetter(*columns.values())
-    related = [
+    related = tuple(
         (inner["field"].name, _maker(inner, select, None))
         for inner in info.get("related_klass_infos", ())
-    ]
-    is_root, new, alias = annotations is not None, model.__new__, connection.alias
+    )
+    alias = connection.alias
 
     def make(row: Row, known: dict[Any, Any]) -> Any:
-        key = (model, row[key_at])
-        if not is_root and (key[1] is None or key in known):
-            return known.get(key)
-        instance = new(model)
-        instance.__dict__ = dict(zip(names, pick(row), strict=True))
-        state = instance._state = ModelState()
-        state.adding, state.db = False, alias
-        state.fields_cache = {name: make_related(row, known) for name, make_related in related}
-        known[key] = instance
+        instance, state = model.__new__(model), ModelState()
+        loaded = instance.__dict__ = dict(zip(names, pick(row), strict=True))
+        loaded["_state"] = state
+        cached = {name: make_related(row, known) for name, make_related in related}
+        state.__dict__ = {"adding": False, "db": alias, "fields_cache": cached}
         return instance
 
-    return make
+    def make_once(row: Row, known: dict[Any, Any]) -> Any:
+        key = (model, row[key_at])
+        found = known.get(key)
+        if found is None and key[1] is not None:
+            found = known[key] = make(row, known)
+        return found
+
+    return make if is_root else make_once

@@ -6,6 +6,7 @@ from typing import Any
 
 import orjson
 from django.utils.functional import Promise
+from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.renderers import BaseRenderer, BrowsableAPIRenderer
 
 
@@ -39,6 +40,18 @@ class ExactJSONRenderer(BaseRenderer):
         if renderer_context is not None and renderer_context.get("indent"):
             options |= orjson.OPT_INDENT_2
         return orjson.dumps(data, default=_as_json, option=options)
+
+
+class Negotiation(DefaultContentNegotiation):
+    """DRF's choice of a renderer, made at once for those who take anything or ask for JSON."""
+
+    def select_renderer(
+        self, request: Any, renderers: Any, format_suffix: str | None = None
+    ) -> tuple[BaseRenderer, str]:
+        wanted, first = request.META.get("HTTP_ACCEPT", "*/*"), renderers[0]
+        if wanted in {"*/*", first.media_type} and "format" not in request.META["QUERY_STRING"]:
+            return first, first.media_type
+        return super().select_renderer(request, renderers, format_suffix)
 
 
 class BrowsableRenderer(BrowsableAPIRenderer):

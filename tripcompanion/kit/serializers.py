@@ -1,6 +1,7 @@
 """Shapes on the wire: camelCase names outside, snake_case names inside, strict primitive fields."""
 
 import re
+from copy import copy, deepcopy
 from datetime import date
 from decimal import Decimal
 from functools import reduce
@@ -42,7 +43,11 @@ class Shape(serializers.Serializer):
 
     def get_fields(self) -> dict[str, serializers.Field]:
         fields: dict[str, serializers.Field] = {}
-        for name, field in super().get_fields().items():
+        for name, declared in self._declared_fields.items():
+            # A declared field is never bound, so a flat copy is enough but for those with a child;
+            # DRF constructs each anew, with its 170 currencies, for every request.
+            has_child = isinstance(declared, serializers.BaseSerializer | serializers.ListField)
+            field = deepcopy(declared) if has_child else copy(declared)
             wire_name = camel_case(name)
             if field.source is None and wire_name != name:
                 field.source = name

@@ -6,7 +6,7 @@ all at once, and the few functions that turn a value into what is shown. The sha
 declaration: a test holds both ways together.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ from rest_framework import serializers
 from tripcompanion.kit.currencies import as_number
 from tripcompanion.kit.serializers import MoneyField, Shape
 
-#: Turns what an attribute holds, and the row, into what is shown.
+#: Turns the value of an attribute into what is shown; the second is the currency of an amount.
 Convert = Callable[[Any, Any], Any]
 
 #: Fields whose value is shown as it is; the renderer knows dates and instants.
@@ -37,16 +37,28 @@ def show(shape: Any, row: Any, context: Mapping[str, Any]) -> Any:
     return _read(_compiled(shape), row)
 
 
+def show_all(shape: Any, rows: Iterable[Any], context: Mapping[str, Any]) -> list[Any]:
+    """`show` for many rows."""
+    return [show(shape, row, context) for row in rows]
+
+
 class _Compiled(NamedTuple):
+    """The names of a shape, the attributes behind them, and where a value is converted.
+
+    Behind the attributes of the names come those of the currencies; `converted` says at which
+    place the one of an amount is.
+    """
+
     names: tuple[str, ...]
-    values: Callable[[Any], tuple[Any, ...]]
-    converted: tuple[tuple[str, Convert], ...]
+    attributes: Callable[[Any], tuple[Any, ...]]
+    converted: tuple[tuple[str, Convert, int], ...]
 
 
 def _read(shape: _Compiled, row: Any) -> dict[str, Any]:
-    shown = dict(zip(shape.names, shape.values(row), strict=True))
-    for name, convert in shape.converted:
-        shown[name] = convert(shown[name], row)
+    values = shape.attributes(row)
+    shown = dict(zip(shape.names, values, strict=False))
+    for name, convert, at in shape.converted:
+        shown[name] = convert(shown[name], values[at])
     return shown
 
 
@@ -54,28 +66,33 @@ def _read(shape: _Compiled, row: Any) -> dict[str, Any]:
 def _compiled(shape: Any) -> _Compiled:
     declared: Any = shape()
     fields = dict(declared.fields)
-    values: Any = attrgetter(*(field.source for field in fields.values()))
-    converted = ((name, _converting(field)) for name, field in fields.items())
-    return _Compiled(
-        tuple(fields),
-        values if len(fields) > 1 else lambda row: (values(row),),
-        tuple((name, convert) for name, convert in converted if convert is not None),
-    )
+    paths = [field.source for field in fields.values()]
+    converted = []
+    for name, field in fields.items():
+        at = 0
+        if isinstance(field, MoneyField):
+            if field.currency_path not in paths[len(fields) :]:
+                paths.append(field.currency_path)
+            at = paths.index(field.currency_path, len(fields))
+        if (convert := _converting(field)) is not None:
+            converted.append((name, convert, at))
+    # One path alone would not make a tuple.
+    return _Compiled(tuple(fields), attrgetter(*paths, paths[0]), tuple(converted))
 
 
 def _converting(field: Any) -> Convert | None:
     """What is done with the value of a field; None if it is shown as it is."""
     if isinstance(field, _PLAIN):
         return None
+    if isinstance(field, MoneyField):
+        return lambda minor, currency: None if minor is None else as_number(minor, currency)
     if isinstance(field, serializers.ListSerializer):
         child: Any = type(field.child)
         inner = _compiled(child)
-        return lambda rows, _owner: [_read(inner, row) for row in rows]
+        return lambda rows, _currency: [_read(inner, row) for row in rows]
     if isinstance(field, Shape):
-        inner = _compiled(type(field))
-        return lambda row, _owner: _read(inner, row)
-    if isinstance(field, MoneyField):
-        currency = attrgetter(field.currency_path)
-        return lambda minor, row: None if minor is None else as_number(minor, currency(row))
+        kind: Any = type(field)
+        inner = _compiled(kind)
+        return lambda row, _currency: _read(inner, row)
     show_value = field.to_representation
-    return lambda value, _row: None if value is None else show_value(value)
+    return lambda value, _currency: None if value is None else show_value(value)

@@ -12,8 +12,9 @@ from rest_framework.viewsets import GenericViewSet
 
 from tripcompanion.kit.etags import etag_of, is_known
 from tripcompanion.kit.idempotency import answer_once, key_of
+from tripcompanion.kit.prepared import Found
 from tripcompanion.kit.serializers import Shape
-from tripcompanion.kit.showing import show
+from tripcompanion.kit.showing import show, show_all
 
 
 class ApiViewSet(GenericViewSet):
@@ -97,8 +98,8 @@ class ApiViewSet(GenericViewSet):
     def _as_declared(self, instance: Any, context: Mapping[str, Any]) -> Any:
         shape = self.answers[self.action]
         context = {**self.get_serializer_context(), **context}
-        if isinstance(instance, list):
-            return [show(shape, row, context) for row in instance]
+        if isinstance(instance, list | Found):
+            return show_all(shape, instance, context)
         return show(shape, instance, context)
 
     def tagged(self, request: Request, instance: Any) -> Response:

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import NotFound, PermissionDenied, ValidationError
 
 from tripcompanion.kit.currencies import CODES
-from tripcompanion.kit.prepared import Given, Prepared
+from tripcompanion.kit.prepared import Given, Prepared, PreparedUpdate
 from tripcompanion.kit.problems import Conflict
 from trips.roles import TripRole, may_grant
 from users.models import User
@@ -126,7 +126,7 @@ class TripQuerySet(InTripQuerySet["Trip"]):
 
         The one lock of the service: with it held, members and money of the trip stand still.
         """
-        trip = self.select_for_update().filter(pk=trip_id).first()
+        trip = _locking(pk=trip_id).first()
         if trip is None:
             raise NotFound
         return trip
@@ -213,7 +213,7 @@ class Trip(models.Model):
     def count_expense(self) -> None:
         """Note that one more expense was recorded. Call under the trip's lock."""
         self.expenses_recorded += 1
-        self.save(update_fields=["expenses_recorded"])
+        _count_expense(pk=self.pk)
 
     def remove(self) -> None:
         """Delete the trip with all that is in it. Not undone."""
@@ -242,7 +242,7 @@ class Trip(models.Model):
 
         `named` maps field names to user ids.
         """
-        present = set(self.members.present().values_list("user_id", flat=True))
+        present = {user_id for (user_id,) in _present(trip=self.pk)}
         errors = {}
         for field, user_ids in named.items():
             strangers = [str(user_id) for user_id in user_ids if user_id not in present]
@@ -284,6 +284,23 @@ class Trip(models.Model):
             member.role, member.left_at, member.joined_at = role, None, timezone.now()
             member.save(update_fields=["role", "left_at", "joined_at"])
             return member
+
+
+@Prepared
+def _locking(pk: Given) -> TripQuerySet:
+    return Trip.objects.select_for_update().filter(pk=pk)
+
+
+@PreparedUpdate
+def _count_expense(pk: Given) -> tuple[TripQuerySet, dict[str, Any]]:
+    return Trip.objects.filter(pk=pk), {"expenses_recorded": F("expenses_recorded") + 1}
+
+
+@Prepared
+def _present(trip: Given) -> models.QuerySet["Trip", tuple[int]]:
+    """The user ids of the present members."""
+    rows = Trip.objects.filter(pk=trip, members__left_at=None)
+    return rows.values_list("members__user")
 
 
 @Prepared

@@ -1,0 +1,119 @@
+"""With 10,000 expenses in a trip no request reads a table from end to end."""
+
+import re
+from collections.abc import Iterator
+from datetime import date
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from splits.models import Split
+from tests.bulk import OPEN_DEBTS, long_trip
+from tests.conftest import Api
+
+#: The tables that grow with what people spend.
+BIG = {
+    "splits_allocation",
+    "splits_debt",
+    "splits_expense",
+    "splits_payer",
+    "splits_settlement",
+    "splits_split",
+}
+_READS_OR_WRITES = re.compile("SELECT|UPDATE|DELETE")
+_NODE_OF_SQLITE = re.compile(r"SCAN (\w+)")
+
+
+Statement = tuple[str, Any]
+
+
+def full_scans(sql: str, values: Any = None) -> list[str]:
+    """The big tables that the database means to read as a whole."""
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute(f"EXPLAIN (FORMAT JSON) {sql}", values)
+            [[[whole]]] = cursor.fetchall()
+            scanned = [
+                node["Relation Name"]
+                for node in nodes(whole["Plan"])
+                if node["Node Type"] == "Seq Scan"
+            ]
+        else:
+            cursor.execute(f"EXPLAIN QUERY PLAN {sql}", values)
+            found = [_NODE_OF_SQLITE.match(row[-1]) for row in cursor.fetchall()]
+            names = aliases(sql)
+            scanned = [names.get(node[1], node[1]) for node in found if node]
+    return sorted(BIG.intersection(scanned))
+
+
+def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield plan
+    for inner in plan.get("Plans", ()):
+        yield from nodes(inner)
+
+
+def aliases(sql: str) -> dict[str, str]:
+    """The tables of a statement by the names that it gives them."""
+    return {alias: table for table, alias in re.findall(r'"(\w+)" (?:AS )?"?(U\d+|T\d+)"?', sql)}
+
+
+@pytest.fixture
+def asked(api: Api, transactional_db: None) -> dict[str, list[Statement]]:
+    """The statements of each hot request on a long trip."""
+    trip, people = long_trip()
+    owner, debtor = people[:2]
+    path = f"/api/trips/{trip.pk}"
+    newest = trip.expenses.latest("id")
+    split = Split.objects.filter(participant=debtor, debts__open_minor__gt=0).latest("id")
+    body = {
+        "description": "Boat",
+        "amount": 62.53,
+        "expenseDate": date(2026, 5, 14),
+        "splitType": "EQUAL",
+        "participantUserIds": [person.pk for person in people],
+    }
+    mine, theirs = api(owner), api(debtor)
+    requests = {
+        "expense": lambda: mine.get(f"{path}/expenses/{newest.pk}"),
+        "page": lambda: mine.get(f"{path}/expenses?pageSize=50"),
+        "last page": lambda: mine.get(f"{path}/expenses?pageSize=50&page=200"),
+        "splits": lambda: mine.get(f"/api/expenses/{newest.pk}/splits"),
+        "settlements": lambda: mine.get(f"{path}/settlements"),
+        "balances": lambda: mine.get(f"{path}/balances"),
+        "settle-up": lambda: mine.get(f"{path}/settle-up"),
+        "my trips": lambda: mine.get("/api/trips/my-trips"),
+        "pending debts": lambda: theirs.get(f"/api/users/{debtor.pk}/pending-debts"),
+        "total debt": lambda: theirs.get(f"/api/users/{debtor.pk}/total-debt"),
+        "create": lambda: mine.post(f"{path}/expenses", body),
+        "pay": lambda: theirs.put(f"/api/expenses/{split.expense_id}/splits/{split.pk}/pay"),
+    }
+    statements: dict[str, list[Statement]] = {}
+    for name, request in requests.items():
+        written = statements[name] = []
+
+        def note(execute: Any, sql: str, values: Any, many: bool, context: Any, to: Any = written):
+            to.append((sql, values))
+            return execute(sql, values, many, context)
+
+        with connection.execute_wrapper(note):
+            response = request()
+        assert response.status_code in {200, 201}, name
+        if name == "pending debts":
+            assert len(response.json()) == OPEN_DEBTS
+    return statements
+
+
+def test_no_hot_request_reads_a_table_from_end_to_end(asked: dict[str, list[Statement]]) -> None:
+    found = {
+        (name, sql): tables
+        for name, statements in asked.items()
+        for sql, values in statements
+        if _READS_OR_WRITES.match(sql) and (tables := full_scans(sql, values))
+    }
+    assert not found
+
+
+@pytest.mark.django_db
+def test_a_scan_would_be_noticed() -> None:
+    assert full_scans("SELECT * FROM splits_debt WHERE amount_minor = 7") == ["splits_debt"]
