@@ -110,6 +110,9 @@ else:
             "min_size": 1,
             "max_size": DATABASE_POOL_SIZE,
             "timeout": 2,
+            # Else the pool pauses longer and longer, and is still pausing when the database is
+            # back; so the next request tries anew.
+            "reconnect_timeout": 0.2,
         }
 DATABASES = {"default": _database}
 
