@@ -22,7 +22,7 @@ def _as_json(value: Any) -> Any:
 
 
 class ExactJSONRenderer(BaseRenderer):
-    """UTF-8 JSON; a `Decimal` becomes a JSON number with exactly its digits."""
+    """UTF-8 JSON; a `Decimal` becomes a JSON number with exactly its digits, bytes are JSON."""
 
     media_type = "application/json"
     format = "json"
@@ -36,10 +36,17 @@ class ExactJSONRenderer(BaseRenderer):
     ) -> bytes:
         if data is None:
             return b""
+        if isinstance(data, bytes):
+            return data
         options = orjson.OPT_NON_STR_KEYS | orjson.OPT_UTC_Z
         if renderer_context is not None and renderer_context.get("indent"):
             options |= orjson.OPT_INDENT_2
         return orjson.dumps(data, default=_as_json, option=options)
+
+
+def is_json(request: Any) -> bool:
+    """Whether the answer goes out as JSON, and not as a page for browsers."""
+    return isinstance(request.accepted_renderer, ExactJSONRenderer)
 
 
 class Negotiation(DefaultContentNegotiation):

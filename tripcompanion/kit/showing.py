@@ -8,13 +8,17 @@ declaration: a test holds both ways together.
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
+from itertools import islice
 from operator import attrgetter
 from typing import Any, NamedTuple
 
 from rest_framework import serializers
 
 from tripcompanion.kit.currencies import as_number
+from tripcompanion.kit.rendering import ExactJSONRenderer
 from tripcompanion.kit.serializers import MoneyField, Shape
+
+_CHUNK_ROWS = 500
 
 #: Turns the value of an attribute into what is shown; the second is the currency of an amount.
 Convert = Callable[[Any, Any], Any]
@@ -40,6 +44,14 @@ def show(shape: Any, row: Any, context: Mapping[str, Any]) -> Any:
 def show_all(shape: Any, rows: Iterable[Any], context: Mapping[str, Any]) -> list[Any]:
     """`show` for many rows."""
     return [show(shape, row, context) for row in rows]
+
+
+def show_as_json(shape: Any, rows: Iterable[Any], context: Mapping[str, Any]) -> bytes:
+    """`show_all` as JSON; of thousands of rows nothing but their text is kept."""
+    left, render, texts = iter(rows), ExactJSONRenderer().render, []
+    while chunk := list(islice(left, _CHUNK_ROWS)):
+        texts.append(render(show_all(shape, chunk, context))[1:-1])
+    return b"[%b]" % b",".join(texts)
 
 
 class _Compiled(NamedTuple):

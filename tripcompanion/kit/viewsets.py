@@ -14,8 +14,9 @@ from tripcompanion.kit.etags import etag_of, is_known
 from tripcompanion.kit.idempotency import answer_once, key_of
 from tripcompanion.kit.parsing import require_length
 from tripcompanion.kit.prepared import Found
+from tripcompanion.kit.rendering import is_json
 from tripcompanion.kit.serializers import Shape
-from tripcompanion.kit.showing import show, show_all
+from tripcompanion.kit.showing import show, show_all, show_as_json
 from tripcompanion.kit.throttling import Spent
 
 
@@ -113,6 +114,8 @@ class ApiViewSet(GenericViewSet):
     def _as_declared(self, instance: Any, context: Mapping[str, Any]) -> Any:
         shape = self.answers[self.action]
         context = {**self.get_serializer_context(), **context}
+        if isinstance(instance, Found) and is_json(self.request):
+            return show_as_json(shape, instance, context)
         if isinstance(instance, list | Found):
             return show_all(shape, instance, context)
         return show(shape, instance, context)
