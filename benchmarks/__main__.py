@@ -19,6 +19,7 @@ _LEAST_REQUESTS = 5
 #: Legs of an operation that writes, in one round: two servers, alone and in a crowd.
 _LEGS = 4
 _MOST_NAMED = 5
+_MIXED_AT_ONCE = 200
 #: A smaller trip has too few splits to pay for so many rounds.
 _SMALLEST, _MOST_ROUNDS = 20, 10
 
@@ -50,6 +51,18 @@ class Bench:
                 for operation in chosen:
                     for world in self.worlds:
                         self._round(operation, world, turn)
+
+    def mix(self, operations: list[Operation], count: int) -> None:
+        """So many requests to the service from a crowd, the operations and sizes by turns."""
+        sources = [operation.requests(world) for operation in operations for world in self.worlds]
+        requests = islice(_by_turns(sources), count)
+        while some := list(islice(requests, _MIXED_AT_ONCE)):
+            port = self.servers["service"].port
+            leg = play(port, iter(some), clients=CROWD, seconds=0, at_least=len(some))
+            self.checked += len(leg.answers)
+            for answer in leg.answers:
+                if answer.status not in {200, 201}:
+                    self.wrong.append(f"mixed: {answer.request.path}: {answer.status}")
 
     def _round(self, operation: Operation, world: World, turn: int) -> None:
         """Both servers, by turns the one or the other first."""
@@ -120,6 +133,17 @@ class Bench:
         self.wrong.append(f"{what}: {where}: {answer.status} {answer.body[:200]!r}")
 
 
+def _by_turns(sources: list[Iterator[Request]]) -> Iterator[Request]:
+    """One of each in turn; a source that is exhausted is left out from then on."""
+    while sources:
+        for source in tuple(sources):
+            request = next(source, None)
+            if request is None:
+                sources.remove(source)
+            else:
+                yield request
+
+
 def say(line: str = "") -> None:
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
@@ -130,6 +154,9 @@ def options(args: list[str]) -> argparse.Namespace:
     parser.add_argument("--sizes", default="100,1000,10000", help="expenses in each trip")
     parser.add_argument("--seconds", type=float, default=1.0, help="of each measurement")
     parser.add_argument("--rounds", type=int, default=3, help="how often all is measured")
+    parser.add_argument(
+        "--requests", type=int, default=0, help="mixed ones at the end, to see the memory"
+    )
     parser.add_argument("--sqlite", action="store_true", help="on SQLite, not on PostgreSQL")
     parser.add_argument("--only", metavar="OPERATION", choices=OPERATIONS, help="this one alone")
     parser.add_argument(
@@ -163,14 +190,15 @@ def main(args: list[str]) -> int:
             servers = {"service": service, "floor": floor}
             bench = Bench(servers, chosen.sizes, seconds=chosen.seconds, rounds=chosen.rounds)
             bench.measure(operations)
-            memory_mib = service.memory_mib()
+            bench.mix(operations, chosen.requests)
+            most_mib, now_mib = service.memory_mib("VmHWM"), service.memory_mib("VmRSS")
         audit = here.run("manage.py", "audit_ledger")
     say(f"\n{table(bench.rows)}\n")
     goals = {operation.name: operation.goal for operation in operations}
     for line in above(bench.rows, goals):
         say(f"Above the goal: {line}.")
     say(f"At the end: {machine()}")
-    say(f"A worker of the service used at most {memory_mib:.0f} MiB.")
+    say(f"A worker of the service used at most {most_mib:.0f} MiB, and {now_mib:.0f} at the end.")
     say(f"{bench.checked:,} answers checked, {len(bench.wrong)} wrong.")
     for line in bench.wrong[:_MOST_NAMED]:
         say(line)

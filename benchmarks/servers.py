@@ -41,10 +41,10 @@ class Server:
         threads = (path for worker in self.workers() for path in worker.glob("task/*/schedstat"))
         return sum(int(path.read_text().split()[0]) for path in threads) / 1e9
 
-    def memory_mib(self) -> float:
-        """The most that one worker has used."""
+    def memory_mib(self, what: str) -> float:
+        """The most of all workers: `VmRSS` is now, `VmHWM` the most so far."""
         status = (worker / "status" for worker in self.workers())
-        peaks = [re.search(r"VmHWM:\s+(\d+) kB", path.read_text()) for path in status]
+        peaks = [re.search(rf"{what}:\s+(\d+) kB", path.read_text()) for path in status]
         return max((int(peak[1]) / 1024 for peak in peaks if peak), default=0.0)
 
 

@@ -1,5 +1,6 @@
 """Reading costs a constant number of queries, however many rows there are."""
 
+import re
 from collections.abc import Callable
 from datetime import date, timedelta
 from typing import Any
@@ -169,3 +170,50 @@ def test_paying_costs_the_same_with_10_and_with_60_debts(
         rounds.append(counted)
         assert not Debt.objects.open().exists()
     assert rounds[0] == rounds[1]
+
+
+@pytest.mark.parametrize("people", [1, 10])
+def test_an_expense_among_one_or_ten_takes_the_same_statements(
+    api: Api, trip: Trip, olga: User, people: int
+) -> None:
+    participants = UserFactory.create_batch(people)
+    for user in participants:
+        join(trip, user)
+    body = {
+        "description": "Boat",
+        "amount": 62.53,
+        "expenseDate": "2026-05-14",
+        "splitType": "EQUAL",
+        "participantUserIds": [user.pk for user in participants],
+    }
+    client = api(olga)
+    client.post(f"/api/trips/{trip.pk}/expenses", body)
+    with CaptureQueriesContext(connection) as captured:
+        response = client.post(f"/api/trips/{trip.pk}/expenses", body)
+    assert response.status_code == 201
+    assert len(response.json()["splits"]) == people
+    assert [shortened(query["sql"]) for query in captured] == [
+        "SELECT users_session",
+        "SELECT trips_trip",
+        "SAVEPOINT",
+        "SELECT trips_trip",
+        "SELECT trips_trip",
+        "UPDATE trips_trip",
+        "INSERT splits_expense",
+        "INSERT splits_payer",
+        "INSERT splits_split",
+        "INSERT splits_debt",
+        "SELECT splits_settlement",
+        "UPDATE trips_member",
+        "RELEASE",
+        "SELECT splits_expense",
+        "SELECT splits_payer",
+        "SELECT splits_split",
+    ]
+
+
+def shortened(sql: str) -> str:
+    """What a statement does, and with which table first."""
+    verb = sql.split()[0]
+    table = re.match(r"(?:SELECT|INSERT INTO|UPDATE) \"?(\w+)", sql)
+    return f"{verb} {table[1]}" if table and verb != "SAVEPOINT" else verb
