@@ -1,5 +1,6 @@
 """ARCHITECTURE.md tells the truth: its tree is the tree, and its example is what the API does."""
 
+import json
 import re
 from decimal import Decimal
 from typing import Any
@@ -33,6 +34,11 @@ def pairs(text: str) -> Pairs:
     """`Vera to Ed 6.67, …` as a set."""
     found = re.findall(r"(\w+) to (\w+) ([0-9.]+)", text)
     return {(debtor, creditor, Decimal(amount)) for debtor, creditor, amount in found}
+
+
+def exact(response: Any) -> Any:
+    """The answer, with amounts as the digits that were sent."""
+    return json.loads(response.content, parse_float=Decimal)
 
 
 def first_name(user: User | dict[str, Any]) -> str:
@@ -77,18 +83,18 @@ class Example:
         assert answer.status_code == 201, answer.content
 
     def balances(self) -> dict[str, Decimal]:
-        rows = self.client.get(f"{self.path}/balances").data
+        rows = exact(self.client.get(f"{self.path}/balances"))
         return {first_name(row["user"]): row["balance"] for row in rows}
 
     def plan(self) -> Pairs:
-        rows = self.client.get(f"{self.path}/settle-up").data
+        rows = exact(self.client.get(f"{self.path}/settle-up"))
         return {(first_name(row["from"]), first_name(row["to"]), row["amount"]) for row in rows}
 
     def open_amounts(self, api: Api) -> dict[str, Decimal]:
         """What each person still owes, by their pending debts and by their total debt."""
         amounts = {}
         for name, user in self.people.items():
-            pending = api(user).get(f"/api/users/{user.pk}/pending-debts").data
+            pending = exact(api(user).get(f"/api/users/{user.pk}/pending-debts"))
             amounts[name] = sum(row["amount"] - row["paidAmount"] for row in pending)
             total = api(user).get(f"/api/users/{user.pk}/total-debt")
             assert Decimal(total.content.decode()) == amounts[name]
@@ -143,7 +149,7 @@ def test_the_parts_that_the_example_names_are_the_splits(example: Example) -> No
     text = " ".join(LEDGER.split())
     parts = re.search(r"divides into ([0-9.]+) for Olga, .* ([0-9.]+) each for Ed and Vera", text)
     example.play(steps()[0]["Step"])
-    [expense] = example.client.get(f"{example.path}/expenses").data["items"]
+    [expense] = exact(example.client.get(f"{example.path}/expenses"))["items"]
     amounts = {first_name(split["participant"]): split["amount"] for split in expense["splits"]}
     olga, each = (Decimal(part.rstrip(".")) for part in parts.groups())
     assert amounts == {"Olga": olga, "Ed": each, "Vera": each}

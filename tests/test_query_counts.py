@@ -197,7 +197,7 @@ def test_an_expense_among_one_or_ten_takes_the_same_statements(
         "SELECT trips_trip",
         "SAVEPOINT",
         "SELECT trips_trip",
-        "SELECT trips_trip",
+        "SELECT trips_member",
         "UPDATE trips_trip",
         "INSERT splits_expense",
         "INSERT splits_payer",

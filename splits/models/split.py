@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from django.db import models, transaction
-from django.db.models import Aggregate, Max, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import Aggregate, F, Max, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 from rest_framework.exceptions import NotFound
@@ -43,17 +43,18 @@ class SplitQuerySet(InTripQuerySet["Split"]):
     members_path = "expense__trip__members"
 
     def with_state(self) -> "SplitQuerySet":
-        """Each with its participant, and with what is open of its debts."""
+        """With all that an answer shows: participant, currency, and what is open of the debts."""
         state = {
+            "trip_currency": F("expense__trip__currency"),
             "open_minor": Coalesce(_of_debts(Sum("open_minor")), 0, output_field=_AMOUNT),
             "covered_at": _of_debts(Max("covered_at")),
         }
         return self.select_related("participant").only(*_COLUMNS).annotate(**state)
 
     def shown(self) -> "SplitQuerySet":
-        """With all that an answer shows: the state, and the currency."""
-        columns = (*_COLUMNS, "expense__trip__currency", "expense__created_by")
-        return self.with_state().select_related("participant", "expense__trip").only(*columns)
+        """With state and expense, so that it can be decided who may change it."""
+        columns = (*_COLUMNS, "expense__trip", "expense__created_by")
+        return self.with_state().select_related("participant", "expense").only(*columns)
 
     def pending(self, user: User | Given) -> "SplitQuerySet":
         """Splits of `user` of which something is still owed, oldest first."""
@@ -82,6 +83,7 @@ class Split(models.Model):
 
     caller_role: str
     # Set by `with_state`.
+    trip_currency: str
     open_minor: int
     covered_at: datetime | None
 
@@ -171,16 +173,16 @@ def _present(pk: Given) -> QuerySet[Split, tuple[int]]:
 @Prepared
 def splits_of(expense: Given) -> SplitQuerySet:
     """The splits of an expense, as they are shown."""
-    return Split.objects.shown().filter(expense=expense).order_by("id")
+    return Split.objects.with_state().filter(expense=expense).order_by("id")
 
 
 @Prepared
 def shown_splits(pk: Given) -> SplitQuerySet:
     """The split of this id, as it is shown."""
-    return Split.objects.shown().filter(pk=pk)
+    return Split.objects.with_state().filter(pk=pk)
 
 
 @Prepared
 def pending_of(user: Given) -> SplitQuerySet:
     """The splits of a user that are still open, the oldest first, as they are shown."""
-    return Split.objects.pending(user).shown()
+    return Split.objects.pending(user).with_state()

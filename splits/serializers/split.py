@@ -71,10 +71,10 @@ class ExpenseSplitSerializer(Shape):
     id = serializers.IntegerField()
     expense_id = serializers.IntegerField()
     participant = UserSummary()
-    amount = MoneyField(currency="expense.trip.currency")
+    amount = MoneyField(currency="trip_currency")
     percentage = ScaledField(source="percentage_e4", allow_null=True)
     paid = serializers.BooleanField()
-    paid_amount = MoneyField(source="paid", currency="expense.trip.currency")
+    paid_amount = MoneyField(source="paid", currency="trip_currency")
     paid_at = serializers.DateTimeField(allow_null=True)
 
 
