@@ -16,7 +16,7 @@ The queryset stays the declaration: its joins, `only`, annotations and `Prefetch
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache, cached_property
 from inspect import signature
@@ -31,7 +31,7 @@ from django.db.models.base import ModelState
 from django.db.models.sql import UpdateQuery
 
 Instance = TypeVar("Instance", bound=models.Model)
-Row = tuple[Any, ...]
+Row = Sequence[Any]
 Make = Callable[[Row, dict[Any, Any]], Any]
 
 _CHUNK_ROWS = 500
@@ -107,7 +107,7 @@ class Prepared:
 
     def _instances(self, statement: "_Statement", found: list[Row]) -> list[Any]:
         if statement.make is None:
-            return found
+            return list(map(tuple, found))
         known: dict[Any, Any] = {}
         instances = [statement.make(row, known) for row in found]
         for part in self._parts if instances else ():
@@ -261,8 +261,11 @@ def _run(statement: _Statement, values: list[Any]) -> Iterator[list[Row]]:
     with _cursor() as cursor:
         cursor.execute(statement.sql, values)
         while found := cursor.fetchmany(_CHUNK_ROWS):
+            if statement.converters:
+                found = list(map(list, found))
             for at, convert in statement.converters:
-                found = [(*row[:at], convert(row[at]), *row[at + 1 :]) for row in found]
+                for row in found:
+                    row[at] = convert(row[at])
             yield found
 
 
