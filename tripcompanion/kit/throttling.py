@@ -30,6 +30,11 @@ def seconds_over(scope: str, identity: str) -> float:
     return (window + 1) * window_seconds - now if is_over else 0
 
 
+def address_of(request: Request) -> str:
+    """The client's address, as many proxies back as `NUM_PROXIES` says."""
+    return BaseThrottle().get_ident(request) or ""
+
+
 class Limit(BaseThrottle):
     """At most N requests in each window of a scope and an identity (`THROTTLE_<SCOPE>`).
 
@@ -41,7 +46,7 @@ class Limit(BaseThrottle):
 
     def identity(self, request: Request, view: Any) -> str:
         """Whom the requests are counted for: by default the client's address."""
-        return self.get_ident(request) or ""
+        return address_of(request)
 
     def allow_request(self, request: Request, view: Any) -> bool:
         self._wait_seconds = seconds_over(self.scope, self.identity(request, view))
