@@ -11,7 +11,7 @@ from uuid import UUID
 import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
-MEMBERS = {"type", "title", "status", "detail", "message", "code"}
+MEMBERS = {"type", "title", "status", "detail", "message", "code", "requestId"}
 METHODS = ("get", "post", "put", "patch", "delete")
 
 

@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.throttling import BaseThrottle
 
+from tripcompanion.kit.problems import LimitReached
 from tripcompanion.kit.throttling import Limit
 from tripcompanion.kit.viewsets import ApiViewSet
 from trips.models import (
@@ -34,7 +35,7 @@ from trips.serializers import (
     TripRequest,
     TripSerializer,
 )
-from users.models import EmailTaken, LastAdmin, ScopedToken, Session, TooManyTokens, User
+from users.models import EmailTaken, LastAdmin, ScopedToken, Session, User
 from users.permissions import IsAdmin, IsSelfOrAdmin, IsUser
 from users.serializers import (
     NewScopedTokenSerializer,
@@ -89,9 +90,10 @@ class TripViewSet(InTripViewSet):
     creates: ClassVar = frozenset({"create", "join"})
     tagged_actions: ClassVar = TAGGED_ACTIONS
     problems: ClassVar = {
+        "create": [LimitReached],
         "update": [CurrencyFixed],
         "partial_update": [CurrencyFixed],
-        "join": [NotFound, AlreadyMember],
+        "join": [NotFound, AlreadyMember, LimitReached],
     }
 
     def get_throttles(self) -> list[BaseThrottle]:
@@ -181,7 +183,7 @@ class MemberViewSet(InTripViewSet):
         "change_role": TripMemberSerializer,
     }
     problems: ClassVar = {
-        "create": [AlreadyMember, UserNotFound],
+        "create": [AlreadyMember, UserNotFound, LimitReached],
         "change_role": [LastOwner],
         "destroy": [LastOwner, BalanceOpen],
         "leave": [LastOwner, BalanceOpen],
@@ -307,7 +309,7 @@ class TokenViewSet(ApiViewSet):
         "retrieve": ScopedTokenSerializer,
         "create": NewScopedTokenSerializer,
     }
-    problems: ClassVar = {"create": [TooManyTokens]}
+    problems: ClassVar = {"create": [LimitReached]}
 
     def own(self) -> Any:
         return self.caller.scoped_tokens.live()

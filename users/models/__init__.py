@@ -5,7 +5,6 @@ from users.models.token import (
     MAX_LIVE_TOKENS,
     MAX_TOKEN_NAME_CHARS,
     ScopedToken,
-    TooManyTokens,
 )
 from users.models.user import (
     DELETED_NAME,
@@ -30,6 +29,5 @@ __all__ = [
     "Role",
     "ScopedToken",
     "Session",
-    "TooManyTokens",
     "User",
 ]

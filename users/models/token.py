@@ -3,16 +3,14 @@
 import secrets
 from datetime import datetime, timedelta
 from hashlib import sha256
-from typing import ClassVar
 
 from django.db import models, transaction
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare, salted_hmac
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import NotAuthenticated, ValidationError
 
-from tripcompanion.kit.problems import Conflict, InsufficientScope
+from tripcompanion.kit.problems import InsufficientScope, LimitReached
 from users.models.session import NOTED_EVERY
 from users.models.user import User
 from users.scopes import Scope
@@ -27,14 +25,6 @@ DEFAULT_LIFETIME = timedelta(days=90)
 MAX_LIFETIME = timedelta(days=365)
 
 _RANDOM_BYTES = 32
-
-
-class TooManyTokens(Conflict):
-    """409 `limit_reached`: nobody needs more at once."""
-
-    default_code = "limit_reached"
-    default_detail = gettext_lazy("There are %(count)s tokens already; end one of them first.")
-    example_values: ClassVar = {"count": MAX_LIVE_TOKENS}
 
 
 class ScopedTokenQuerySet(models.QuerySet["ScopedToken"]):
@@ -87,7 +77,7 @@ class ScopedToken(models.Model):
     ) -> "ScopedToken":
         """A new token of `user` with `.token` set; good for `DEFAULT_LIFETIME` unless said else.
 
-        Raises `ValidationError` if it would live not at all or too long, and `TooManyTokens`.
+        Raises `ValidationError` if it would live not at all or too long, and `LimitReached`.
         """
         raw_token = PREFIX + secrets.token_urlsafe(_RANDOM_BYTES)
         made = cls(user=user, name=name, trip_id=trip_id, hint=raw_token[:HINT_CHARS])
@@ -96,12 +86,13 @@ class ScopedToken(models.Model):
         made.expires_at = _require_lifetime(expires_at or made.created_at + DEFAULT_LIFETIME)
         with transaction.atomic():
             # One at a time, so that the limit holds; and read anew, the account may be barred.
-            owner = User.objects.select_for_update().filter(pk=user.pk, is_active=True).first()
+            rows = User.objects.select_for_update(no_key=True)
+            owner = rows.filter(pk=user.pk, is_active=True).first()
             if owner is None:
                 raise NotAuthenticated
             owner.scoped_tokens.filter(expires_at__lte=timezone.now()).delete()
-            if (count := owner.scoped_tokens.count()) >= MAX_LIVE_TOKENS:
-                raise TooManyTokens(count=count)
+            if owner.scoped_tokens.count() >= MAX_LIVE_TOKENS:
+                raise LimitReached(limit=MAX_LIVE_TOKENS)
             # Of `user`, not of `owner`: a password changed meanwhile ends this token too.
             made.password_mark = _password_mark(user)
             made.save()
