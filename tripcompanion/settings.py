@@ -161,6 +161,7 @@ SIMPLE_JWT = {
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
+        "users.tokens.ScopedTokenAuthentication",
         "users.tokens.BearerAuthentication",
         "users.tokens.BrowserSession",
     ],
