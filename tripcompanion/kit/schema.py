@@ -187,8 +187,7 @@ class ProblemAwareSchema(AutoSchema):
             yield self._example(kind)
         if self.view.authentication_classes:
             refusal = InsufficientScope(self.view.scope_for(self.method))
-            document = problem(403, refusal.default_code, str(refusal.detail))
-            yield _example_of(document)
+            yield _example_of(problem(403, refusal.default_code, str(refusal.detail)))
         if self._reads_input():
             text = "This field is required."
             invalid = problem(400, "invalid", f"title: {text}", {"title": [text]})
