@@ -45,6 +45,7 @@ class Stage:
         self.boat = spend(trip, 6000, paid_by=self.olga, among=among)
         self.hotel = spend(self.sams, 4000, paid_by=self.sam, among=[self.sam, self.olga])
         self.eds = self.dinner.splits.get(participant=self.ed)
+        self._api = api
         self._clients = {user.pk: api(user) for user in [*cast.values(), self.dora]}
         self._clients[None] = api(None)
         self.dora.deactivate()
@@ -52,6 +53,10 @@ class Stage:
         self.dinner_url = f"{self.url}/expenses/{self.dinner.pk}"
         self.splits_url = f"/api/expenses/{self.dinner.pk}/splits"
         self.eds_url = f"{self.splits_url}/{self.eds.pk}"
+
+    def invite(self, *users: User) -> None:
+        """More people who ask."""
+        self._clients |= {user.pk: self._api(user) for user in users}
 
     def client(self, user: User | None) -> APIClient:
         return self._clients[user and user.pk]
