@@ -84,7 +84,7 @@ def test_t19_a_token_is_good_from_its_first_second_to_its_last(olga: User, kind:
     answer = bearer(over).get("/api/users/me") if kind == "token" else refresh(over)
     problem_of(answer, 401, "token_expired")
     soon = signed(claims | {"iat": seconds_from_now(5)})
-    assert (is_alive(soon) if kind == "token" else refresh(soon).status_code == 200)
+    assert is_alive(soon) if kind == "token" else refresh(soon).status_code == 200
 
 
 def test_t20_a_token_is_for_one_use_by_one_service(olga: User) -> None:
@@ -237,7 +237,12 @@ def test_t31_every_refused_log_in_looks_and_costs_the_same(
 
 
 def test_t32_an_address_is_taken_in_every_spelling(olga: User) -> None:
-    for email in ("olga@example.com", "OLGA@EXAMPLE.COM", "  olga@example.com  ", "Olga@Example.Com"):
+    for email in (
+        "olga@example.com",
+        "OLGA@EXAMPLE.COM",
+        "  olga@example.com  ",
+        "Olga@Example.Com",
+    ):
         problem_of(register(email), 409, "email_taken")
     assert User.objects.filter(email_key="olga@example.com").count() == 1
 
@@ -311,7 +316,9 @@ def test_t38_a_password_is_taken_exactly_as_it_is_typed(db: None) -> None:
     base = "b" * 72
     assert register("long@example.com", base + "1" * 28).status_code == 201
     assert try_to_log_in("long@example.com", base + "2" * 28).status_code == 401
-    for at, word in enumerate(("  blanks around  ", unicodedata.normalize("NFC", "señorita ñandú"))):
+    for at, word in enumerate(
+        ("  blanks around  ", unicodedata.normalize("NFC", "señorita ñandú"))
+    ):
         email = f"exact{at}@example.com"
         assert register(email, word).status_code == 201
         assert try_to_log_in(email, word).status_code == 200
@@ -334,9 +341,9 @@ def test_t39_a_wrong_current_password_is_an_error_of_its_field(
         answers.append(client.put(url, {"newPassword": "five-blue-umbrellas", **body}))
     statuses = [answer.status_code for answer in answers]
     assert statuses[:2] == [400, 400]
-    assert set(answers[0].json()["errors"]) == set(answers[1].json()["errors"]) == {
-        "currentPassword"
-    }
+    assert (
+        set(answers[0].json()["errors"]) == set(answers[1].json()["errors"]) == {"currentPassword"}
+    )
     assert statuses[-1] == 429
     assert 401 not in statuses
     now = everything_stored()

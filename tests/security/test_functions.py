@@ -109,9 +109,7 @@ def test_t69_a_stranger_comes_in_by_the_code_and_as_the_trip_says(stage: Stage) 
 def test_t70_the_last_owner_stays_owner(stage: Stage) -> None:
     me = f"{stage.url}/members/{stage.olga.pk}"
     for user in (stage.olga, stage.ada):
-        stage.refuses(
-            user, "PUT", f"{me}/role", {"role": "EDITOR"}, status=409, code="last_owner"
-        )
+        stage.refuses(user, "PUT", f"{me}/role", {"role": "EDITOR"}, status=409, code="last_owner")
         stage.refuses(user, "DELETE", me, status=409, code="last_owner")
     leave = f"{stage.url}/members/leave"
     stage.refuses(stage.olga, "POST", leave, status=409, code="last_owner")
@@ -122,7 +120,9 @@ def test_t70_the_last_owner_stays_owner(stage: Stage) -> None:
 def test_t71_a_method_is_the_one_of_the_request_line(stage: Stage) -> None:
     before = everything_stored()
     for header in ("HTTP_X_HTTP_METHOD_OVERRIDE", "HTTP_X_HTTP_METHOD", "HTTP_X_METHOD_OVERRIDE"):
-        assert stage.ask(stage.olga, "GET", stage.dinner_url, **{header: "DELETE"}).status_code == 200
+        assert (
+            stage.ask(stage.olga, "GET", stage.dinner_url, **{header: "DELETE"}).status_code == 200
+        )
         refused = stage.ask(stage.olga, "POST", stage.dinner_url, {}, **{header: "DELETE"})
         assert refused.status_code == 405
     assert stage.ask(stage.olga, "GET", f"{stage.dinner_url}?_method=DELETE").status_code == 200

@@ -100,7 +100,12 @@ def test_t44_no_account_gives_itself_more(stage: Stage) -> None:
 
 def test_t45_a_trip_takes_no_owner_code_or_members_from_a_body(stage: Stage) -> None:
     more = {
-        **{"id": stage.sams.pk, "ownerId": stage.sam.pk, "tripCode": "AAAAAAAA", "code": "AAAAAAAA"},
+        **{
+            "id": stage.sams.pk,
+            "ownerId": stage.sam.pk,
+            "tripCode": "AAAAAAAA",
+            "code": "AAAAAAAA",
+        },
         **{"members": [{"userId": stage.sam.pk}], "participants": [stage.sam.pk]},
         **{"createdAt": "2001-01-01T00:00:00Z", "currentUserRole": "OWNER", "expensesRecorded": 9},
     }
