@@ -261,3 +261,26 @@ def test_one_idempotency_key_used_ten_times_at_once_records_one_expense(
     assert outcome.keys() <= {(201, ""), (409, "idempotency_in_progress")}
     assert len(journey.rows("expenses")) == 1
     journey.adds_up()
+
+
+def test_what_is_read_while_it_is_changed_or_deleted_is_whole_or_gone(
+    journey: Journey, travellers: list[Traveller]
+) -> None:
+    owner, reader, *_others = travellers
+    journey.admit(reader)
+    for _round in range(ROUNDS):
+        expense = journey.spend(60, owner, reader)
+        path = f"{journey.path}/expenses/{expense['id']}"
+        lines = f"{journey.path}/balances/{reader.id}"
+        answers = answers_at_once(
+            [
+                lambda p=path: owner.call("PATCH", p, {"amount": 600}),
+                lambda p=path: owner.call("PATCH", p, {"amount": 6}),
+                *[lambda p=p: reader.call("GET", p) for p in (lines, path, lines, path) * 2],
+                lambda p=path: owner.call("DELETE", p),
+                lambda: reader.call("GET", f"{journey.path}/expenses"),
+                lambda p=path: owner.call("PATCH", p, {"notes": "x"}),
+            ]
+        )
+        assert {answer.status_code for answer in answers} <= {200, 204, 404}
+        journey.adds_up()
