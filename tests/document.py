@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
-MEMBERS = {"type", "title", "status", "detail", "message", "code"}
+MEMBERS = {"type", "title", "status", "detail", "message", "code", "requestId"}
 METHODS = ("get", "post", "put", "patch", "delete")
 
 

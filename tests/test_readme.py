@@ -128,6 +128,7 @@ def neutral(value: Any) -> Any:
         return value
     value = re.sub(r"^eyJ[\w.…-]+$", "(token)", value)
     value = re.sub(r"\.[0-9]{10}-[0-9]+@", ".(run)@", value)
+    value = re.sub(r"^[0-9a-f]{6}…$|^[0-9a-f]{32}$", "(request)", value)
     return re.sub(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9:.]+Z", "(instant)", value)
 
 

@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.throttling import BaseThrottle
 
+from tripcompanion.kit.problems import LimitReached
 from tripcompanion.kit.throttling import Limit
 from tripcompanion.kit.viewsets import ApiViewSet
 from trips.models import Member, Trip, TripQuerySet, close_account, with_companionship
@@ -74,9 +75,10 @@ class TripViewSet(InTripViewSet):
     creates: ClassVar = frozenset({"create", "join"})
     tagged_actions: ClassVar = TAGGED_ACTIONS
     problems: ClassVar = {
+        "create": [LimitReached],
         "update": [CurrencyFixed],
         "partial_update": [CurrencyFixed],
-        "join": [NotFound, AlreadyMember],
+        "join": [NotFound, AlreadyMember, LimitReached],
     }
 
     def get_throttles(self) -> list[BaseThrottle]:
@@ -165,7 +167,7 @@ class MemberViewSet(InTripViewSet):
         "change_role": TripMemberSerializer,
     }
     problems: ClassVar = {
-        "create": [AlreadyMember, UserNotFound],
+        "create": [AlreadyMember, UserNotFound, LimitReached],
         "change_role": [LastOwner],
         "destroy": [LastOwner, BalanceOpen],
         "leave": [LastOwner, BalanceOpen],

@@ -3,6 +3,7 @@
 What one sees of others depends on shared trips, so `/api/users/{userId}` is served by `trips`.
 """
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from django.contrib.auth import authenticate
@@ -20,9 +21,10 @@ from rest_framework.throttling import BaseThrottle
 from rest_framework_simplejwt.tokens import RefreshToken
 
 from tripcompanion.kit.problems import method_not_allowed
+from tripcompanion.kit.throttling import Limit
 from tripcompanion.kit.viewsets import ApiViewSet
 from users.forms import LimitedLogin
-from users.limits import LoginLimit, RefreshLimit, RegisterLimit
+from users.limits import LoginAddressLimit, LoginLimit, RefreshLimit, RegisterLimit
 from users.models import EmailTaken, Session, User
 from users.serializers import (
     LoginRequest,
@@ -66,16 +68,16 @@ class SessionViewSet(ApiViewSet):
         "refresh": [TokenRefused, TokenExpired],
         "logout": [TokenRefused, TokenExpired],
     }
-    limits: ClassVar = {
-        "register": RegisterLimit,
-        "login": LoginLimit,
-        "refresh": RefreshLimit,
-        "logout": RefreshLimit,
+    limits: ClassVar[Mapping[str, list[type[Limit]]]] = {
+        "register": [RegisterLimit],
+        "login": [LoginAddressLimit, LoginLimit],
+        "refresh": [RefreshLimit],
+        "logout": [RefreshLimit],
     }
 
     def get_throttles(self) -> list[BaseThrottle]:
-        limit = self.limits.get(self.action)
-        return [limit()] if limit else super().get_throttles()
+        limits = self.limits.get(self.action)
+        return [limit() for limit in limits] if limits else super().get_throttles()
 
     def register(self, request: Request) -> Response:
         """Make an account; the answer logs it in."""

@@ -17,6 +17,7 @@ from splits.serializers.expense import (
     ExpenseRequest,
     ExpenseSerializer,
 )
+from tripcompanion.kit.problems import LimitReached
 from trips.models import Trip
 from trips.permissions import TAGGED_ACTIONS, InTripViewSet
 from trips.roles import Can
@@ -38,7 +39,10 @@ class ExpenseViewSet(InTripViewSet):
         "destroy": Can.CHANGE_EXPENSES,
         "preview": Can.RECORD,
     }
-    problems: ClassVar = dict.fromkeys(("create", "preview", "update", "partial_update"), (NoRate,))
+    problems: ClassVar = {
+        **dict.fromkeys(("preview", "update", "partial_update"), (NoRate,)),
+        "create": (NoRate, LimitReached),
+    }
     bodies: ClassVar = {
         "create": ExpenseRequest,
         "preview": ExpenseRequest,

@@ -11,7 +11,7 @@ from users.models import User
 
 def try_to_log_in(email: Any, password: Any = PASSWORD, **headers: str) -> Response:
     """The answer to a log-in; `headers` are those of WSGI (`REMOTE_ADDR`)."""
-    return APIClient().post(
+    return APIClient(HTTP_X_REQUEST_ID="test").post(
         "/api/users/login", {"email": email, "password": password}, format="json", **headers
     )
 

@@ -28,7 +28,7 @@ REPLAYED = "Idempotency-Replayed"
 _VISIBLE = re.compile(r"[\x21-\x7e]{1,255}")
 #: PostgreSQL's word for a lock that was not had in time.
 _LOCK_NOT_AVAILABLE = "55P03"
-_WAIT_SECONDS = 5
+_WAIT_SECONDS = 3
 
 
 class KeyMismatch(APIException):

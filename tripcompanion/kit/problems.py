@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from django.core.exceptions import PermissionDenied as DjangoPermissionDenied
 from django.core.signals import got_request_exception
 from django.db import DataError, IntegrityError, InterfaceError, OperationalError
+from django.db import InternalError as DatabaseState
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -22,11 +23,14 @@ from rest_framework.response import Response
 from rest_framework.settings import api_settings
 
 from tripcompanion.kit.rendering import BrowsableRenderer, ExactJSONRenderer
+from tripcompanion.kit.request_ids import request_id
 
 logger = logging.getLogger(__name__)
 
 CONTENT_TYPE = "application/problem+json"
 RETRY_AFTER_SECONDS = 2
+#: The database is away, too slow, full, being ended, or has ended an idle transaction.
+DATABASE_AWAY = (OperationalError, InterfaceError, DatabaseState)
 
 TITLES = {
     400: gettext_lazy("Bad Request"),
@@ -36,6 +40,7 @@ TITLES = {
     405: gettext_lazy("Method Not Allowed"),
     406: gettext_lazy("Not Acceptable"),
     409: gettext_lazy("Conflict"),
+    411: gettext_lazy("Length Required"),
     412: gettext_lazy("Precondition Failed"),
     413: gettext_lazy("Content Too Large"),
     415: gettext_lazy("Unsupported Media Type"),
@@ -59,6 +64,14 @@ class Conflict(APIException):
     def __init__(self, **values: Any) -> None:
         text = str(self.default_detail)
         super().__init__(text % values if values else text)
+
+
+class LimitReached(Conflict):
+    """409 `limit_reached`: there may be so many of this, and no more."""
+
+    default_code = "limit_reached"
+    default_detail = gettext_lazy("The limit of %(limit)s is reached.")
+    example_values: ClassVar = {"limit": 200}
 
 
 class StoredContradiction(Conflict):
@@ -103,6 +116,7 @@ def problem(
         "detail": detail,
         "message": detail,
         "code": code,
+        "requestId": request_id(),
     }
     if errors:
         document["errors"] = errors
@@ -142,7 +156,7 @@ def _as_api_exception(exc: Exception) -> APIException:
         return StoredContradiction()
     if isinstance(exc, DataError):
         return exceptions.ParseError(_("A value is out of range."), "out_of_range")
-    if isinstance(exc, OperationalError | InterfaceError):
+    if isinstance(exc, DATABASE_AWAY):
         logger.error("The database is unavailable", exc_info=exc)
         return Unavailable()
     return InternalError()
@@ -220,7 +234,7 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 def server_error(request: HttpRequest) -> HttpResponse:
     """A fault in a page for browsers; Django calls this while it handles the exception."""
     kind: type[APIException] = InternalError
-    if isinstance(sys.exc_info()[1], OperationalError | InterfaceError):
+    if isinstance(sys.exc_info()[1], DATABASE_AWAY):
         kind = Unavailable
     response = _outside_views(kind.status_code, kind.default_code, str(kind.default_detail))
     if kind is Unavailable:

@@ -21,6 +21,8 @@ from tripcompanion.kit.paths import MAX_ID
 from tripcompanion.kit.problems import CONTENT_TYPE, Unavailable, code_of, problem
 from tripcompanion.kit.serializers import Shape, camel_case
 
+EXAMPLE_REQUEST_ID = "5c1d3f0e9b7a4d60a1c2e3f405162738"
+
 
 class Problem(Shape):
     """What every error looks like (RFC 9457). `message` repeats `detail`."""
@@ -31,6 +33,7 @@ class Problem(Shape):
     detail = serializers.CharField()
     message = serializers.CharField()
     code = serializers.CharField(help_text="A stable snake_case word, to be compared by programs.")
+    request_id = serializers.CharField(help_text="The answer's `X-Request-ID`; the log knows it.")
     errors = serializers.DictField(  # type: ignore[assignment]
         child=serializers.ListField(child=serializers.CharField()),
         required=False,
@@ -149,7 +152,7 @@ class ProblemAwareSchema(AutoSchema):
         if self._reads_input():
             text = "This field is required."
             invalid = problem(400, "invalid", f"title: {text}", {"title": [text]})
-            yield OpenApiExample("invalid", value=invalid)
+            yield _example_of(invalid)
 
     def _usual_refusals(self) -> Iterator[type[APIException]]:
         view = self.view
@@ -182,7 +185,12 @@ class ProblemAwareSchema(AutoSchema):
         if "{" in text:
             text = text.partition(" ")[0] + " is not possible here."
         document = problem(kind.status_code, code, text % values if values else text)
-        return OpenApiExample(code, value=document)
+        return _example_of(document)
+
+
+def _example_of(document: dict[str, Any]) -> OpenApiExample:
+    value = document | {"requestId": EXAMPLE_REQUEST_ID}
+    return OpenApiExample(document["code"], value=value)
 
 
 def finish_document(

@@ -12,8 +12,10 @@ from rest_framework.viewsets import GenericViewSet
 
 from tripcompanion.kit.etags import etag_of, is_known
 from tripcompanion.kit.idempotency import answer_once, key_of
+from tripcompanion.kit.parsing import require_length
 from tripcompanion.kit.serializers import Shape
 from tripcompanion.kit.showing import show
+from tripcompanion.kit.throttling import Spent
 
 
 class ApiViewSet(GenericViewSet):
@@ -58,7 +60,20 @@ class ApiViewSet(GenericViewSet):
     #: Whether a POST with an `Idempotency-Key` acts once.
     safe_retries: ClassVar[bool] = True
 
+    def initialize_request(self, request: Any, *args: Any, **kwargs: Any) -> Request:
+        #: What the limits of this request have counted.
+        self.spent: list[Spent] = []
+        return super().initialize_request(request, *args, **kwargs)
+
+    def finalize_response(self, request: Any, response: Any, *args: Any, **kwargs: Any) -> Any:
+        response = super().finalize_response(request, response, *args, **kwargs)
+        if self.spent:
+            response["RateLimit-Policy"] = ", ".join(spent.policy for spent in self.spent)
+            response["RateLimit"] = ", ".join(spent.state for spent in self.spent)
+        return response
+
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        require_length(request)
         super().initial(request, *args, **kwargs)
         key = key_of(request) if self.safe_retries and request.method == "POST" else None
         if key is not None:
