@@ -3,10 +3,12 @@
 import json
 import unicodedata
 from collections import Counter
+from collections.abc import Iterator
 from datetime import timedelta
 from itertools import product
 from typing import Any
 
+import httpx
 import jwt
 import pytest
 from django.conf import settings
@@ -21,6 +23,8 @@ from tests.conftest import Api
 from tests.document import problem_of
 from tests.factories import PASSWORD
 from tests.security.stage import Stage, no_connections
+from tests.server import Server, running_server
+from tests.splits.journey import answers_at_once
 from tests.trips.access import everything_stored
 from tests.users.logins import bearer, is_alive, log_in, refresh, try_to_log_in
 from tests.users.test_forged_tokens import (
@@ -83,6 +87,8 @@ def test_t19_a_token_is_good_from_its_first_second_to_its_last(olga: User, kind:
     over = signed(claims | {"exp": seconds_from_now(-1)})
     answer = bearer(over).get("/api/users/me") if kind == "token" else refresh(over)
     problem_of(answer, 401, "token_expired")
+    long_over = claims | {"nbf": seconds_from_now(600), "iat": seconds_from_now(600)}
+    assert_opens_nothing(signed(long_over), kind)
     soon = signed(claims | {"iat": seconds_from_now(5)})
     assert is_alive(soon) if kind == "token" else refresh(soon).status_code == 200
 
@@ -188,6 +194,21 @@ def test_t26_a_changed_password_ends_every_other_log_in(olga: User) -> None:
         assert not is_alive(other["token"])
         assert refresh(other["refreshToken"]).status_code == 401
     assert [try_to_log_in(olga.email, word).status_code for word in (PASSWORD, new)] == [401, 200]
+
+
+def test_t27_logging_out_ends_a_log_in_at_once(olga: User) -> None:
+    phone, laptop = log_in(olga), log_in(olga)
+    body = {"refreshToken": phone["refreshToken"]}
+    assert APIClient().post("/api/users/logout", body).status_code == 204
+    assert [is_alive(pair["token"]) for pair in (phone, laptop)] == [False, True]
+    assert refresh(phone["refreshToken"]).status_code == 401
+
+
+def test_t28_a_log_in_that_ran_out_is_over_whatever_its_tokens_say(olga: User) -> None:
+    tokens = log_in(olga)
+    olga.sessions.update(expires_at=timezone.now())
+    assert not is_alive(tokens["token"])
+    assert refresh(tokens["refreshToken"]).status_code == 401
 
 
 def test_t28_a_refresh_token_is_good_once_and_its_reuse_ends_the_family(olga: User) -> None:
@@ -299,6 +320,36 @@ def test_t36_no_header_makes_another_address(olga: User, limits: Any, header: st
         for at in range(20)
     )
     assert statuses == {401: 10, 429: 10}
+
+
+@pytest.fixture(scope="module")
+def guarded() -> Iterator[Server]:
+    """A server with limits, two processes and one proxy in front, which says who asks."""
+    limits = {"THROTTLE_LOGIN": "10/day", "THROTTLE_LOGIN_ADDRESS": "30/day"}
+    with running_server(NUM_PROXIES="1", THROTTLE_REGISTER="10/day", **limits) as server:
+        yield server
+
+
+def at_the_same_time(server: Server, path: str, bodies: list[Any], address: str) -> Counter[int]:
+    with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as http:
+        headers = {"X-Forwarded-For": address}
+        calls = [lambda b=body: http.post(path, json=b, headers=headers) for body in bodies]
+        return Counter(answer.status_code for answer in answers_at_once(calls))
+
+
+def test_t35_no_more_guesses_pass_at_once_than_one_by_one(guarded: Server) -> None:
+    guesses = [{"email": "olga@example.com", "password": f"wrong-{at}"} for at in range(GUESSES)]
+    outcome = at_the_same_time(guarded, "/api/users/login", guesses, "192.0.2.35")
+    assert outcome == {401: 10, 429: GUESSES - 10}
+
+
+def test_t37_one_password_on_many_accounts_and_many_accounts_are_slow_too(guarded: Server) -> None:
+    spraying = [{"email": f"n{at}@example.com", "password": "Password"} for at in range(50)]
+    outcome = at_the_same_time(guarded, "/api/users/login", spraying, "192.0.2.37")
+    assert outcome == {401: 30, 429: 20}
+    signing_up = [{"email": f"m{at}@example.com", "password": PASSWORD} for at in range(15)]
+    outcome = at_the_same_time(guarded, "/api/users/register", signing_up, "192.0.2.38")
+    assert outcome == {201: 10, 429: 5}
 
 
 # -- Passwords ------------------------------------------------------------------------------------

@@ -8,17 +8,21 @@ from urllib.parse import quote
 
 import pytest
 from django.conf import settings
+from django.core.cache.backends.redis import RedisCache
 from django.core.management import call_command
 from django.test import Client
 
 from tests.document import OPERATIONS, problem_of
+from tests.factories import PASSWORD
 from tests.hostile import World
+from tests.logs import production_log
 from tests.security import raw
 from tests.security.stage import Stage, no_connections
 from tests.server import Server
 from tests.splits.journey import Traveller
 from tests.trips.access import ROWS, endpoints, everything_stored
 from tests.trips.bodies import lisbon
+from tests.users.logins import is_alive, log_in, try_to_log_in
 from trips.models import Trip
 from users.models import User
 
@@ -118,7 +122,7 @@ def test_t107_the_front_end_may_send_and_read_what_it_needs(stage: Stage, limits
     )
     assert preflight.status_code in {200, 204}
     assert sent <= set(re.split(r",\s*", preflight["Access-Control-Allow-Headers"].lower()))
-    read = {"etag", "location", "retry-after", "idempotency-replayed"}
+    read = {"etag", "location", "retry-after", "idempotency-replayed", "ratelimit", "x-request-id"}
     limits(lookup="1/hour")
     code = "/api/trips/code/AAAAAAAA"
     seen = set()
@@ -147,6 +151,26 @@ def test_t108_a_foreign_host_is_refused_and_leads_nowhere(
     assert made.status == 201
     assert re.fullmatch(r"/api/trips/[0-9]+", made.headers["location"])
     assert b"evil" not in made.body
+
+
+def test_t109_every_answer_protects_itself(
+    world: World, server: Server, authorization: str
+) -> None:
+    asked = [world.client.get(path) for path in ("/", "/api/nothing", "/api/users/me")]
+    asked += [world.client.get(world.url(op)) for op in OPERATIONS if op.method == "GET"]
+    asked += [world.send(op, b"[]") for op in OPERATIONS if op.body]
+    for answer in asked:
+        assert answer["X-Content-Type-Options"] == "nosniff"
+        assert answer["Referrer-Policy"] == "same-origin"
+        assert answer["X-Frame-Options"] == "DENY"
+        assert answer["Cross-Origin-Opener-Policy"] == "same-origin"
+        assert answer["Cache-Control"] == "no-store"
+        assert "frame-ancestors 'none'" in answer["Content-Security-Policy"]
+        assert answer["X-Request-ID"]
+    for path in ("/api/users/me", "/api/nothing", "/nothing"):
+        [answer] = raw.send(server, raw.request(f"GET {path} HTTP/1.1", authorization))
+        assert not re.search(r"[0-9]", answer.headers["server"])
+        assert "x-powered-by" not in answer.headers
 
 
 def test_t110_a_browser_sees_pages_that_run_nothing(stage: Stage) -> None:
@@ -184,6 +208,42 @@ def test_t112_an_unknown_path_is_json_and_leads_nowhere(stage: Stage) -> None:
             answer = stage.ask(stage.olga, method, path, {} if method != "GET" else None)
             problem_of(answer, 404, "not_found")
             assert "Location" not in answer
+
+
+def test_t125_nothing_secret_is_logged_and_an_event_is_a_line(stage: Stage) -> None:
+    refresh_token = log_in(stage.ed)["refreshToken"]
+    with production_log() as lines:
+        body = {"email": "canary@example.com", "password": "canary-password"}
+        for path in ("login", "register", "login"):
+            stage.ask(None, "POST", f"/api/users/{path}", body)
+        stage.ask(None, "POST", "/api/users/token/refresh", {"refreshToken": f"{refresh_token}x"})
+        stage.ask(stage.ed, "GET", "/api/users/email/canary@example.com")
+        stage.ask(
+            stage.ed, "GET", "/api/trips?token=canary-query", HTTP_AUTHORIZATION="Bearer canary"
+        )
+        stage.ask(stage.ed, "GET", "/api/a%0aERROR%20forged", HTTP_USER_AGENT="a\nERROR forged")
+        written = lines()
+    assert written
+    events = [json.loads(line) for line in written]
+    assert not [event for event in events if event["message"].startswith("ERROR")]
+    text = "\n".join(written)
+    for secret in ("canary", refresh_token, refresh_token.split(".")[1], PASSWORD):
+        assert secret not in text
+
+
+def test_a_guard_whose_counter_is_away_lets_nobody_guess(
+    olga: User, limits: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Redis cannot be reached: who guesses is refused, who reads is not."""
+    limits(login="10/min", user="10/min")
+    token = log_in(olga)["token"]
+    monkeypatch.setattr(settings, "CACHE_URL", "redis://127.0.0.1:1/0")
+    broken = RedisCache("redis://127.0.0.1:1/0", {})
+    monkeypatch.setattr("tripcompanion.kit.throttling.cache", broken)
+    refused = try_to_log_in(olga.email)
+    problem_of(refused, 503, "unavailable")
+    assert int(refused["Retry-After"]) >= 1
+    assert is_alive(token)
 
 
 def test_t126_only_what_is_meant_is_served(stage: Stage) -> None:
@@ -250,6 +310,17 @@ def test_t115_a_length_that_can_be_read_in_two_ways_is_refused(
         assert answer.status in {400, 411, 501}, headers
         assert answer.headers["connection"] == "close"
     assert status_of(server, b"GET /api/health HTTP/1.1\nHost: localhost\n\n") == 400
+    assert trips_of(travellers[0]) == before
+
+
+def test_t116_a_body_in_chunks_needs_a_length(
+    server: Server, authorization: str, travellers: list[Traveller]
+) -> None:
+    before = trips_of(travellers[0])
+    chunks = b"%x\r\n%s\r\n0\r\n\r\n" % (len(TRIP), TRIP)
+    [answer] = raw.send(server, posting(authorization, "Transfer-Encoding: chunked", body=chunks))
+    assert answer.status == 411
+    assert json.loads(answer.body)["code"] == "length_required"
     assert trips_of(travellers[0]) == before
 
 

@@ -16,7 +16,9 @@ from splits.models import Expense, Settlement
 from tests.conftest import Api
 from tests.factories import UserFactory, join
 from tests.hostile import NO_NUMBER
+from tests.security.held import while_held
 from tests.security.stage import NEVER, Stage
+from tests.server import Server
 from tests.splits.book import Book, exact
 from tests.splits.journey import (
     Journey,
@@ -25,6 +27,7 @@ from tests.splits.journey import (
     at_once,
     fresh_email,
     register,
+    sign_up,
     split_path,
 )
 from tests.splits.test_drift import Traveller as AtRandom
@@ -90,6 +93,14 @@ def test_t80_one_key_used_by_twenty_at_once_acts_once(
     assert all(int(a.headers["Retry-After"]) >= 1 for a in answers if a.status_code == 409)
     assert len({answer.json()["id"] for answer in answers if answer.is_success}) == 1
     assert len(journey.rows("expenses")) == 1
+
+
+def test_t29_a_refresh_token_used_by_twenty_at_once_is_good_for_one(http: httpx.Client) -> None:
+    for _round in range(ROUNDS):
+        body = {"refreshToken": register(http, fresh_email()).json()["refreshToken"]}
+        calls = [lambda b=body: http.post("/api/users/token/refresh", json=b)] * 20
+        outcome = Counter(answer.status_code for answer in answers_at_once(calls))
+        assert outcome == {200: 1, 401: 19}
 
 
 def test_t82_a_refused_request_leaves_its_key_unused(stage: Stage) -> None:
@@ -250,7 +261,7 @@ def test_t90_an_expense_changed_while_its_split_is_paid_adds_up(
 
 
 def test_t92_a_trip_or_user_deleted_meanwhile_leaves_no_orphan(
-    server: Any, http: httpx.Client, travellers: list[Traveller]
+    server: Server, http: httpx.Client, travellers: list[Traveller]
 ) -> None:
     owner, user, *_others = travellers
     for _round in range(ROUNDS):
@@ -495,3 +506,100 @@ def test_money_that_is_gone_is_not_deleted_again(stage: Stage) -> None:
         with pytest.raises(NotFound):
             again()
         assert everything_stored() == before
+
+
+# -- Races at a chosen moment ---------------------------------------------------------------------
+
+
+def codes(answers: list[httpx.Response]) -> list[tuple[int, str]]:
+    return sorted((a.status_code, "" if a.is_success else a.json()["code"]) for a in answers)
+
+
+def test_two_adds_that_meet_before_the_row_is_written_make_one_member(
+    server: Server, journey: Journey, travellers: list[Traveller]
+) -> None:
+    owner, user, *_others = travellers
+    path, body = f"{journey.path}/members", {"userId": user.id}
+    adding = [lambda: owner.call("POST", path, body)] * 3
+    answers = while_held(server, "users_user", user.id, adding)
+    assert codes(answers) == [(201, ""), *[(409, "already_member")] * 2]
+
+
+def test_of_two_who_remove_the_same_member_the_second_finds_nobody(
+    server: Server, journey: Journey, travellers: list[Traveller]
+) -> None:
+    owner, user, *_others = travellers
+    journey.admit(user)
+    path = f"{journey.path}/members/{user.id}"
+    removing = [lambda: owner.call("DELETE", path)] * 2
+    answers = while_held(server, "trips_trip", journey.id, removing)
+    assert codes(answers) == [(204, ""), (404, "not_found")]
+
+
+def test_an_owner_who_is_deleted_while_the_other_leaves_takes_no_owner_away(
+    server: Server, http: httpx.Client, travellers: list[Traveller]
+) -> None:
+    admin, second, viewer, *_others = travellers
+    first = sign_up(http)
+    script = (
+        f"from users.models import User; User.objects.filter(pk={admin.id}).update(role='ADMIN')"
+    )
+    server.manage("shell", "--no-imports", "-c", script)
+    trip = Journey.start(first)
+    trip.admit(second, "OWNER")
+    trip.admit(viewer, "VIEWER")
+    answers = while_held(
+        server,
+        "users_user",
+        first.id,
+        [
+            lambda: admin.call("DELETE", f"/users/{first.id}"),
+            lambda: second.call("POST", f"{trip.path}/members/leave"),
+        ],
+    )
+    assert codes(answers) == [(204, ""), (409, "last_owner")]
+    assert len(owners_of(trip, viewer)) == 1
+
+
+def test_of_two_who_delete_the_same_the_second_finds_nothing(
+    server: Server, journey: Journey, travellers: list[Traveller]
+) -> None:
+    owner, user, *_others = travellers
+    journey.admit(user)
+    expense = journey.spend(60, owner, user)
+    split = next(s for s in expense["splits"] if s["participant"]["id"] == user.id)
+    handed = user.done(
+        "POST",
+        f"{journey.path}/settlements",
+        {"fromUserId": user.id, "toUserId": owner.id, "amount": 5},
+    )
+    for path in (
+        split_path(split),
+        f"{journey.path}/settlements/{handed['id']}",
+        f"{journey.path}/expenses/{expense['id']}",
+    ):
+        deleting = [lambda p=path: owner.call("DELETE", p)] * 2
+        answers = while_held(server, "trips_trip", journey.id, deleting)
+        assert codes(answers) == [(204, ""), (404, "not_found")], path
+        journey.adds_up()
+
+
+def test_what_was_deleted_while_one_waited_is_neither_paid_nor_changed(
+    server: Server, journey: Journey, travellers: list[Traveller]
+) -> None:
+    owner, user, *_others = travellers
+    journey.admit(user)
+    for act in ("pay", "unpay", "change"):
+        expense = journey.spend(60, owner, user)
+        split = next(s for s in expense["splits"] if s["participant"]["id"] == user.id)
+        path = f"{journey.path}/expenses/{expense['id']}"
+        late = (
+            (lambda p=path: owner.call("PATCH", p, {"amount": 70}))
+            if act == "change"
+            else (lambda s=split, a=act: user.call("PUT", split_path(s, f"/{a}")))
+        )
+        delete = [lambda p=path: owner.call("DELETE", p), late]
+        answers = while_held(server, "trips_trip", journey.id, delete)
+        assert codes(answers) == [(204, ""), (404, "not_found")], act
+        assert journey.rows("expenses") == journey.rows("settlements") == []
+        journey.adds_up()

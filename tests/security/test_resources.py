@@ -26,6 +26,7 @@ from tests.security.stage import Stage
 from tests.server import Server
 from tests.splits.journey import Traveller
 from tests.trips.access import everything_stored
+from tests.trips.bodies import lisbon
 from tests.users.logins import try_to_log_in
 from trips.roles import TripRole
 from users.hashers import MAX_PARALLEL_HASHES
@@ -187,6 +188,9 @@ def test_t61_a_refusal_says_when_to_come_back_and_means_it(db: None, limits: Any
         assert statuses == [401, 401, 429]
         wait = int(try_to_log_in("n@example.com")["Retry-After"])
         assert wait >= 1
+        limited = try_to_log_in("n@example.com")
+        assert limited["RateLimit-Policy"] == '"login";q=2;w=60'
+        assert limited["RateLimit"].startswith('"login";r=0;t=')
         clock.shift(wait)
         assert try_to_log_in("n@example.com").status_code == 401
 
@@ -198,6 +202,19 @@ def test_t62_a_compressed_body_is_not_inflated(stage: Stage) -> None:
     for encoding in ("gzip", "deflate", "br", "gzip, gzip"):
         answer = quick(lambda e=encoding: post(client, "/api/trips", bomb, HTTP_CONTENT_ENCODING=e))
         assert answer.status_code in {400, 415}
+
+
+def test_t63_nobody_holds_more_than_their_share(stage: Stage, settings: Any) -> None:
+    settings.QUOTA_TRIPS, settings.QUOTA_MEMBERS, settings.QUOTA_EXPENSES = 3, 4, 3
+    more = UserFactory()
+    for user, url, body in (
+        (stage.olga, "/api/trips", lisbon()),
+        (stage.olga, f"{stage.url}/members", {"userId": more.pk}),
+        (stage.ed, f"{stage.url}/expenses", stage.expense_body()),
+    ):
+        statuses = [stage.ask(user, "POST", url, body).status_code for _turn in range(3)]
+        assert statuses[-1] == 409
+        stage.refuses(user, "POST", url, body, status=409, code="limit_reached")
 
 
 def test_t64_the_cost_of_a_list_does_not_grow(stage: Stage) -> None:
