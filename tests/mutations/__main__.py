@@ -1,13 +1,15 @@
 """Takes every guard away in turn and runs the nearest tests: `python -m tests.mutations`.
 
 It works in a temporary copy of the checkout. `--only TEXT` runs the mutants whose name or file
-holds TEXT, `--write` notes the outcome in tests/MUTATIONS.md. Mutants that only PostgreSQL can
+holds TEXT, `--missing` those without a test in tests/MUTATIONS.md, and `--write` notes the outcome
+there; the test that is noted is asked first the next time. Mutants that only PostgreSQL can
 show run on DATABASE_URL if that is one, else on 127.0.0.1:5432 as `postgres`.
 The exit status is 1 if a mutant survives, breaks off the run, or no longer applies.
 """
 
 import argparse
 import os
+import re
 import secrets
 import shlex
 import shutil
@@ -69,6 +71,8 @@ def database_of(mutant: Mutant) -> str:
 def first_failure(copy: Path, tests: list[str], database_url: str) -> Outcome:
     """The first test that fails in the copy."""
     pytest = ["-m", "pytest", "-x", "-q", "--tb=no", "-rfE", "-p", "no:cacheprovider", "-n", "0"]
+    if not any(test.endswith(("tests", "schemathesis.py")) for test in tests):
+        pytest += ["-p", "no:schemathesis"]  # it takes a second to load
     environment = os.environ | {
         "DATABASE_URL": database_url,
         "DEBUG": "true",
@@ -98,51 +102,64 @@ def first_failure(copy: Path, tests: list[str], database_url: str) -> Outcome:
     return Outcome("", f"broke off: {(lines or done.stderr.splitlines() or ['?'])[-1][:200]}")
 
 
-def try_out(mutant: Mutant, copy: Path, wider: bool) -> Outcome:
+def try_out(mutant: Mutant, copy: Path, caught_by: str, wider: bool) -> Outcome:
+    """What becomes of the mutant; `caught_by` is the test that noticed it the last time."""
     if not mutant.applies(copy):
         return Outcome("", "does not apply")
     database_url = database_of(mutant)
     with mutant.applied(copy):
-        outcome = first_failure(copy, shlex.split(mutant.tests), database_url)
+        outcome = Outcome("")
+        if caught_by and (copy / caught_by.partition("::")[0]).exists():
+            outcome = first_failure(copy, [caught_by], database_url)
+        if not outcome.caught_by:
+            outcome = first_failure(copy, shlex.split(mutant.tests), database_url)
         if wider and not outcome.caught_by and not outcome.note:
             outcome = first_failure(copy, WIDER, database_url)
     return outcome
 
 
-def write_report(outcomes: dict[Mutant, Outcome], mutants: list[Mutant]) -> None:
-    """The page with these outcomes; mutants that were not run keep their row."""
-    rows = {}
-    for line in REPORT.read_text().splitlines() if REPORT.exists() else ():
-        cells = line.split(" | ")
-        if len(cells) == 3:
-            rows[cells[0].removeprefix("| ")] = line
-    for mutant, outcome in outcomes.items():
-        caught_by = f"`{outcome.caught_by}`" if outcome.caught_by else outcome.note or "SURVIVED"
-        rows[mutant.name] = f"| {mutant.name} | {mutant.file} | {caught_by} |"
-    kept = [rows[mutant.name] for mutant in mutants if mutant.name in rows]
-    REPORT.write_text(_HEAD + "\n".join(kept) + "\n")
+def reported() -> dict[str, str]:
+    """By which test each mutant was caught the last time, by name; survivors are left out."""
+    rows = re.findall(r"^\| (.+) \| .+ \| `(.+)` \|$", REPORT.read_text(), re.M)
+    return dict(rows)
+
+
+def write_report(caught: dict[str, str], mutants: list[Mutant]) -> None:
+    """The page; a mutant that nothing caught has no test in its row."""
+    rows = [
+        f"| {m.name} | {m.file} | " + (f"`{caught[m.name]}`" if m.name in caught else "-") + " |"
+        for m in mutants
+    ]
+    REPORT.write_text(_HEAD + "\n".join(rows) + "\n")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.mutations")
     parser.add_argument("--only", default="", metavar="TEXT")
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--missing", action="store_true", help="those that nothing has caught yet")
     parser.add_argument("--no-wider", action="store_true", help="the nearest tests alone")
     options = parser.parse_args()
     from_catalogue = all_mutants()
+    caught = reported()
     chosen = [m for m in from_catalogue if options.only in f"{m.file} {m.name}"]
+    if options.missing:
+        chosen = [mutant for mutant in chosen if mutant.name not in caught]
     outcomes: dict[Mutant, Outcome] = {}
     with tempfile.TemporaryDirectory(prefix="tripcompanion-") as folder:
         copy = Path(folder)
         copy_checkout(copy)
         for number, mutant in enumerate(chosen, 1):
             start = time.monotonic()
-            outcome = outcomes[mutant] = try_out(mutant, copy, not options.no_wider)
+            hint = caught.pop(mutant.name, "")
+            outcome = outcomes[mutant] = try_out(mutant, copy, hint, not options.no_wider)
+            if outcome.caught_by:
+                caught[mutant.name] = outcome.caught_by
+            if options.write:
+                write_report(caught, from_catalogue)
             seconds = time.monotonic() - start
             verdict = outcome.caught_by or f"SURVIVED {outcome.note}"
             say(f"{number}/{len(chosen)} {seconds:4.0f} s  {mutant.name}: {verdict}")
-    if options.write:
-        write_report(outcomes, from_catalogue)
     survivors = [mutant.name for mutant, outcome in outcomes.items() if not outcome.caught_by]
     say(f"\n{len(outcomes) - len(survivors)} of {len(outcomes)} mutants are caught.")
     for name in survivors:
