@@ -11,8 +11,8 @@ export PORT DEBUG
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run serve demo test check lint format schema messages soak bench bench-profile \
-	lock audit-deps clean
+.PHONY: help run serve demo test check lint format schema messages soak fuzz mutate bench \
+	bench-profile lock audit-deps clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -69,6 +69,12 @@ soak: .venv/.dev ## Play random histories against the API for MINUTES=10
 	while [ $$(date +%s) -lt $$end ]; do \
 		$(BIN)/python -m pytest -m soak --hypothesis-profile=soak $(ARGS) || exit 1; \
 	done
+
+fuzz: .venv/.dev ## Send generated requests for MINUTES=10, with every check there is
+	@MINUTES=$(MINUTES) $(BIN)/python -m tests.fuzz $(ARGS)
+
+mutate: .venv/.dev ## Take every guard away in turn; which test notices? (ARGS="--only trips")
+	@$(BIN)/python -m tests.mutations $(ARGS)
 
 bench: .venv/.dev ## Measure the service against a floor (ARGS="--seconds 0.3 --only page")
 	@$(BIN)/python -m benchmarks $(ARGS)

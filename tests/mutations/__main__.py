@@ -68,11 +68,13 @@ def database_of(mutant: Mutant) -> str:
     return url if url.startswith("postgres") else "postgres://postgres@127.0.0.1:5432/mutations"
 
 
-def first_failure(copy: Path, tests: list[str], database_url: str) -> Outcome:
+def first_failure(copy: Path, tests: list[str], database_url: str, is_migration: bool) -> Outcome:
     """The first test that fails in the copy."""
     pytest = ["-m", "pytest", "-x", "-q", "--tb=no", "-rfE", "-p", "no:cacheprovider", "-n", "0"]
     if not any(test.endswith(("tests", "schemathesis.py")) for test in tests):
         pytest += ["-p", "no:schemathesis"]  # it takes a second to load
+    if not is_migration:
+        pytest.append("--nomigrations")  # so does building the tables step by step
     environment = os.environ | {
         "DATABASE_URL": database_url,
         "DEBUG": "true",
@@ -106,15 +108,15 @@ def try_out(mutant: Mutant, copy: Path, caught_by: str, wider: bool) -> Outcome:
     """What becomes of the mutant; `caught_by` is the test that noticed it the last time."""
     if not mutant.applies(copy):
         return Outcome("", "does not apply")
-    database_url = database_of(mutant)
+    how = database_of(mutant), not mutant.old
     with mutant.applied(copy):
         outcome = Outcome("")
         if caught_by and (copy / caught_by.partition("::")[0]).exists():
-            outcome = first_failure(copy, [caught_by], database_url)
+            outcome = first_failure(copy, [caught_by], *how)
         if not outcome.caught_by:
-            outcome = first_failure(copy, shlex.split(mutant.tests), database_url)
+            outcome = first_failure(copy, shlex.split(mutant.tests), *how)
         if wider and not outcome.caught_by and not outcome.note:
-            outcome = first_failure(copy, WIDER, database_url)
+            outcome = first_failure(copy, WIDER, *how)
     return outcome
 
 
@@ -145,6 +147,7 @@ def main() -> int:
     chosen = [m for m in from_catalogue if options.only in f"{m.file} {m.name}"]
     if options.missing:
         chosen = [mutant for mutant in chosen if mutant.name not in caught]
+    chosen.sort(key=lambda mutant: mutant.on_postgres)
     outcomes: dict[Mutant, Outcome] = {}
     with tempfile.TemporaryDirectory(prefix="tripcompanion-") as folder:
         copy = Path(folder)

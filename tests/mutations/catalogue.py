@@ -9,4 +9,4 @@ from tests.mutations.mutant import Mutant, mutants_of
 
 def all_mutants() -> list[Mutant]:
     written = [mutant for guards in (TOKENS, TRIPS, LEDGER, KIT) for mutant in mutants_of(guards)]
-    return [*written, *constraints(), *role_cells()]
+    return [*role_cells(), *constraints(), *written]

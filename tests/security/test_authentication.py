@@ -204,7 +204,7 @@ def test_t27_logging_out_ends_a_log_in_at_once(olga: User) -> None:
     assert refresh(phone["refreshToken"]).status_code == 401
 
 
-def test_t28_a_log_in_that_ran_out_is_over_whatever_its_tokens_say(olga: User) -> None:
+def test_a_log_in_that_ran_out_is_over_whatever_its_tokens_say(olga: User) -> None:
     tokens = log_in(olga)
     olga.sessions.update(expires_at=timezone.now())
     assert not is_alive(tokens["token"])
