@@ -55,7 +55,7 @@ PRODUCTION := DEBUG=false ALLOWED_HOSTS=api.example.com \
 	CORS_ALLOWED_ORIGINS=https://app.example.com CSRF_TRUSTED_ORIGINS=https://api.example.com \
 	SECRET_KEY=$$($(BIN)/python -c 'import secrets; print(secrets.token_urlsafe(48))')
 
-check: lint ## Do what CI does: lint, migrations, settings, schema, tests on both databases
+check: lint ## Do what CI does: lint, migrations, settings, schema, tests, a short fuzz
 	$(NO_DATABASE) $(MANAGE) makemigrations --check --dry-run
 	@echo 'manage.py check --deploy, under production settings'
 	@$(NO_DATABASE) $(PRODUCTION) $(MANAGE) check --deploy --fail-level WARNING
@@ -63,6 +63,7 @@ check: lint ## Do what CI does: lint, migrations, settings, schema, tests on bot
 	@cmp -s openapi.yaml .venv/openapi.yaml \
 		|| { echo 'openapi.yaml is not up to date: run `make schema` and commit it.' >&2; exit 1; }
 	@$(BIN)/python -m tests.databases --require-postgres $(ARGS)
+	@MINUTES=0.75 $(BIN)/python -m tests.fuzz
 
 soak: .venv/.dev ## Play random histories against the API for MINUTES=10
 	@end=$$(($$(date +%s) + 60 * $(MINUTES))); \
