@@ -11,7 +11,7 @@ export PORT DEBUG
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run serve demo test check lint format schema messages soak fuzz mutate bench \
+.PHONY: help run serve demo test check lint format schema messages soak fuzz mutate chaos bench \
 	bench-profile lock audit-deps clean
 
 help: ## List the targets
@@ -55,7 +55,7 @@ PRODUCTION := DEBUG=false ALLOWED_HOSTS=api.example.com \
 	CORS_ALLOWED_ORIGINS=https://app.example.com CSRF_TRUSTED_ORIGINS=https://api.example.com \
 	SECRET_KEY=$$($(BIN)/python -c 'import secrets; print(secrets.token_urlsafe(48))')
 
-check: lint ## Do what CI does: lint, migrations, settings, schema, tests, a short fuzz
+check: lint ## Do what CI does: lint, migrations, settings, schema, tests, short fuzz and chaos
 	$(NO_DATABASE) $(MANAGE) makemigrations --check --dry-run
 	@echo 'manage.py check --deploy, under production settings'
 	@$(NO_DATABASE) $(PRODUCTION) $(MANAGE) check --deploy --fail-level WARNING
@@ -64,6 +64,10 @@ check: lint ## Do what CI does: lint, migrations, settings, schema, tests, a sho
 		|| { echo 'openapi.yaml is not up to date: run `make schema` and commit it.' >&2; exit 1; }
 	@$(BIN)/python -m tests.databases --require-postgres $(ARGS)
 	@MINUTES=0.75 $(BIN)/python -m tests.fuzz
+	@$(BIN)/python -m chaos --short
+
+chaos: .venv/.dev ## Hurt the service while writers write, and count what is lost (5 minutes)
+	@$(BIN)/python -m chaos $(ARGS)
 
 soak: .venv/.dev ## Play random histories against the API for MINUTES=10
 	@end=$$(($$(date +%s) + 60 * $(MINUTES))); \

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import yaml
 
@@ -42,7 +43,13 @@ class Operation:
 
     def url(self, ids: Mapping[str, Any]) -> str:
         """The path with every parameter filled in from `ids`."""
-        return re.sub(r"{(\w+)}", lambda match: str(ids[match[1]]), self.path)
+
+        def filled(match: re.Match[str]) -> str:
+            value = ids[match[1]]
+            is_uuid = match[1].endswith("Uuid") and isinstance(value, int)
+            return str(UUID(int=value) if is_uuid else value)
+
+        return re.sub(r"{(\w+)}", filled, self.path)
 
 
 def _read_document() -> dict[str, Any]:

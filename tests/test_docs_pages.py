@@ -12,6 +12,7 @@ from django.test import Client
 
 from tests.document import DOCUMENT, OPERATIONS, problem_of
 from tests.factories import PASSWORD, spend
+from tests.trips.access import script_of
 
 #: What a page loads by itself; links that people click may lead anywhere.
 LOADED = re.compile(
@@ -191,7 +192,7 @@ def test_every_endpoint_has_a_page(browser, olga, ed, trip, operation):
     split.pay(by=ed)
     ids = {"tripId": trip.pk, "expenseId": expense.pk, "splitId": split.pk, "userId": olga.pk}
     ids |= {"settlementId": trip.settlements.get().pk, "email": ed.email}
-    ids |= {"code": trip.code}
+    ids |= {"code": trip.code, "tokenId": script_of(olga, "trips:read").pk}
     path = operation.url(ids)
     response = browser.get(path)
     page = response.content.decode()

@@ -110,6 +110,9 @@ else:
             "min_size": 1,
             "max_size": DATABASE_POOL_SIZE,
             "timeout": 2,
+            # Else the pool pauses longer and longer, and is still pausing when the database is
+            # back; so the next request tries anew.
+            "reconnect_timeout": 0.2,
         }
 DATABASES = {"default": _database}
 
@@ -158,6 +161,7 @@ SIMPLE_JWT = {
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
+        "users.tokens.ScopedTokenAuthentication",
         "users.tokens.BearerAuthentication",
         "users.tokens.BrowserSession",
     ],

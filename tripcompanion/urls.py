@@ -18,8 +18,14 @@ from splits.views import (
 from tripcompanion.kit import problems
 from tripcompanion.kit.health import HealthViewSet
 from tripcompanion.kit.paths import IdConverter
-from trips.views import MemberViewSet, TripViewSet, UserViewSet
-from users.views import BrowserLogin, BrowserLogout, MeView, SessionViewSet
+from trips.views import MemberViewSet, TokenViewSet, TripViewSet, UserViewSet
+from users.views import (
+    BrowserLogin,
+    BrowserLogout,
+    MeView,
+    OwnSessionViewSet,
+    SessionViewSet,
+)
 
 register_converter(IdConverter, "id")
 
@@ -29,6 +35,14 @@ USERS = [
     path("token/refresh", SessionViewSet.as_view({"post": "refresh"})),
     path("logout", SessionViewSet.as_view({"post": "logout"})),
     path("me", MeView.as_view({"get": "retrieve"})),
+    path("me/logout-everywhere", MeView.as_view({"post": "log_out_everywhere"})),
+    path("me/sessions", OwnSessionViewSet.as_view({"get": "list"})),
+    path("me/sessions/<uuid:session_uuid>", OwnSessionViewSet.as_view({"delete": "destroy"})),
+    path("me/tokens", TokenViewSet.as_view({"get": "list", "post": "create"})),
+    path(
+        "me/tokens/<id:token_id>",
+        TokenViewSet.as_view({"get": "retrieve", "delete": "destroy"}),
+    ),
     path("email/<path:email>", UserViewSet.as_view({"get": "by_email"})),
     path(
         "<id:user_id>",

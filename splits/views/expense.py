@@ -26,6 +26,7 @@ from trips.roles import Can
 class ExpenseViewSet(InTripViewSet):
     """Expenses of a trip."""
 
+    area = "expenses"
     queryset = Expense.objects.none()
     filter_backends = (DjangoFilterBackend,)
     filterset_class = ExpenseFilter

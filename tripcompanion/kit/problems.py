@@ -90,6 +90,23 @@ class Unavailable(APIException):
     wait = RETRY_AFTER_SECONDS
 
 
+class InsufficientScope(APIException):
+    """403 `insufficient_scope`: a token does not cover this request (RFC 6750, 3.1).
+
+    Without `scope` there is none that would.
+    """
+
+    status_code = 403
+    default_code = "insufficient_scope"
+    default_detail = gettext_lazy("This needs a log-in; no scoped token may do it.")
+
+    def __init__(self, scope: str | None = None) -> None:
+        text = _("The token lacks the scope %(scope)s.") % {"scope": scope} if scope else None
+        super().__init__(text)
+        challenge = 'Bearer error="insufficient_scope"'
+        self.headers = {"WWW-Authenticate": f'{challenge}, scope="{scope}"' if scope else challenge}
+
+
 class CsrfFailed(APIException):
     """403 `csrf_failed`: a browser session wrote without the token of its page."""
 

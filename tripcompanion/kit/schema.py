@@ -18,7 +18,13 @@ from tripcompanion.kit.etags import PreconditionFailed
 from tripcompanion.kit.idempotency import HEADER, KeyInProgress, KeyMismatch
 from tripcompanion.kit.parsing import MalformedJSON, PayloadTooLarge
 from tripcompanion.kit.paths import MAX_ID
-from tripcompanion.kit.problems import CONTENT_TYPE, Unavailable, code_of, problem
+from tripcompanion.kit.problems import (
+    CONTENT_TYPE,
+    InsufficientScope,
+    Unavailable,
+    code_of,
+    problem,
+)
 from tripcompanion.kit.serializers import Shape, camel_case
 
 EXAMPLE_REQUEST_ID = "5c1d3f0e9b7a4d60a1c2e3f405162738"
@@ -49,6 +55,32 @@ class BearerScheme(OpenApiAuthenticationExtension):
 
     def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, str]:
         return {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}
+
+
+class ScopedTokenScheme(OpenApiAuthenticationExtension):
+    """How scoped tokens stand in the document: with the scope that each operation needs."""
+
+    target_class = "users.tokens.ScopedTokenAuthentication"
+    name = "scopedToken"
+
+    def get_security_requirement(self, auto_schema: AutoSchema) -> Any:
+        view: Any = auto_schema.view
+        scope = view.scope_for(auto_schema.method)
+        return {self.name: [scope]} if scope else None
+
+    def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, str]:
+        return {
+            "type": "http",
+            "scheme": "bearer",
+            "bearerFormat": "tc_…",
+            "description": (
+                "A token for scripts, made at `/api/users/me/tokens`. It needs the scope that is "
+                "named here, and may do no more than the present role of its owner; an ADMIN's "
+                "has no powers of an ADMIN. To write does not include to read. One that is "
+                "confined to a trip finds no other. Operations that do not list it answer 403 "
+                "`insufficient_scope`, and so do all that need another scope."
+            ),
+        }
 
 
 class BrowserSessionScheme(SessionScheme):
@@ -108,13 +140,16 @@ class ProblemAwareSchema(AutoSchema):
         return self.get_description().split("\n")[0].rstrip(".")
 
     def _resolve_path_parameters(self, variables: list[str]) -> list[dict[str, Any]]:
-        identifier = {"type": "integer", "format": "int64", "minimum": 1, "maximum": MAX_ID}
+        kinds = {
+            "id": {"type": "integer", "format": "int64", "minimum": 1, "maximum": MAX_ID},
+            "uuid": {"type": "string", "format": "uuid"},
+        }
         return [
             {
                 "in": "path",
                 "name": camel_case(name),
                 "required": True,
-                "schema": identifier if name.endswith("_id") else {"type": "string"},
+                "schema": kinds.get(name.rpartition("_")[2], {"type": "string"}),
             }
             for name in variables
         ]
@@ -149,6 +184,10 @@ class ProblemAwareSchema(AutoSchema):
         refusals = [*self._usual_refusals(), *self.view.problems.get(self.view.action, ())]
         for kind in dict.fromkeys(refusals):
             yield self._example(kind)
+        if self.view.authentication_classes:
+            refusal = InsufficientScope(self.view.scope_for(self.method))
+            document = problem(403, refusal.default_code, str(refusal.detail))
+            yield OpenApiExample(refusal.default_code, value=document)
         if self._reads_input():
             text = "This field is required."
             invalid = problem(400, "invalid", f"title: {text}", {"title": [text]})

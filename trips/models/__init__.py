@@ -1,6 +1,6 @@
 """Trips and their members. Everything that changes members or money locks the trip first."""
 
-from trips.models.member import Member, close_account, with_companionship
+from trips.models.member import Member, close_account, require_membership, with_companionship
 from trips.models.trip import (
     CODE_CHARS,
     JOIN_ROLE_CHOICES,
@@ -19,5 +19,6 @@ __all__ = [
     "Trip",
     "TripQuerySet",
     "close_account",
+    "require_membership",
     "with_companionship",
 ]

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import NotFound, PermissionDenied, ValidationError
 
 from tripcompanion.kit.currencies import CODES
-from tripcompanion.kit.problems import Conflict, LimitReached
+from tripcompanion.kit.problems import Conflict, InsufficientScope, LimitReached
 from trips.roles import TripRole, may_grant
 from users.models import User
 
@@ -73,9 +73,18 @@ class InTripQuerySet(models.QuerySet[Row]):
     def of_member(self, user: User) -> Self:
         """Rows of the trips that `user` is a member of, with their role as `caller_role`."""
         path = self.members_path
-        return self.filter(**{f"{path}__user": user, f"{path}__left_at": None}).annotate(
-            caller_role=F(f"{path}__role")
+        return (
+            self.within(user)
+            .filter(**{f"{path}__user": user, f"{path}__left_at": None})
+            .annotate(caller_role=F(f"{path}__role"))
         )
+
+    def within(self, user: User) -> Self:
+        """Rows of the one trip that a scoped token confines `user` to; all without such a token."""
+        if user.confined_to is None:
+            return self
+        trip_path = self.members_path.rpartition("__")[0] or "pk"
+        return self.filter(**{trip_path: user.confined_to})
 
     def visible_to(self, user: User) -> Self:
         """Rows that `user` may see, with `caller_role`; an ADMIN sees all, as an OWNER would."""
@@ -150,8 +159,10 @@ class Trip(models.Model):
         """A new trip with `owner` as its OWNER; the currency defaults to theirs.
 
         Raises `ValidationError` if it would end before it starts, `LimitReached` if `owner` has
-        `QUOTA_TRIPS` trips.
+        `QUOTA_TRIPS` trips, and `InsufficientScope` if they are confined to another trip.
         """
+        if owner.confined_to is not None:
+            raise InsufficientScope
         fields.setdefault("currency", owner.currency)
         _require_order(fields["start_date"], fields["end_date"])
         with transaction.atomic():

@@ -1,6 +1,11 @@
 """Accounts, and what lets their owners in."""
 
 from users.models.session import Session
+from users.models.token import (
+    MAX_LIVE_TOKENS,
+    MAX_TOKEN_NAME_CHARS,
+    ScopedToken,
+)
 from users.models.user import (
     DELETED_NAME,
     MAX_NAME_CHARS,
@@ -14,12 +19,15 @@ from users.models.user import (
 
 __all__ = [
     "DELETED_NAME",
+    "MAX_LIVE_TOKENS",
     "MAX_NAME_CHARS",
     "MAX_PASSWORD_CHARS",
+    "MAX_TOKEN_NAME_CHARS",
     "MIN_PASSWORD_CHARS",
     "EmailTaken",
     "LastAdmin",
     "Role",
+    "ScopedToken",
     "Session",
     "User",
 ]

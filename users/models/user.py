@@ -15,6 +15,7 @@ from users.emails import MAX_EMAIL_CHARS, email_key
 
 if TYPE_CHECKING:
     from users.models.session import Session
+    from users.models.token import ScopedToken
 
 MAX_NAME_CHARS = 50
 MAX_PASSWORD_CHARS = 128
@@ -93,6 +94,9 @@ class User(AbstractBaseUser):
 
     objects = UserManager()
 
+    #: What a request came with, if that was a scoped token; set by the authentication.
+    by_token: "ScopedToken | None" = None
+
     USERNAME_FIELD = "email"
     EMAIL_FIELD = "email"
     REQUIRED_FIELDS: ClassVar[list[str]] = ["name"]
@@ -127,7 +131,7 @@ class User(AbstractBaseUser):
         return user
 
     def change(self, *, keep: "Session | None" = None, **fields: Any) -> None:
-        """Store the given fields only; `password` ends every log-in but `keep`.
+        """Store the given fields only; `password` ends every scoped token, and log-in but `keep`.
 
         Raises `EmailTaken`.
         """
@@ -145,7 +149,8 @@ class User(AbstractBaseUser):
                 self.set_password(password)
                 names.append("password")
                 auth_hash = self.get_session_auth_hash()
-                self.sessions.live().exclude(pk__in=kept).update(ended_at=timezone.now())
+                self.scoped_tokens.all().delete()
+                self.sessions.live().exclude(pk__in=kept).end()
                 self.sessions.filter(pk__in=kept).update(auth_hash=auth_hash)
             self._save_unless_taken(names)
 
@@ -157,12 +162,19 @@ class User(AbstractBaseUser):
             raise EmailTaken from error
 
     def deactivate(self) -> None:
-        """Bar the account and end its log-ins for good, also for when it is let in again."""
+        """Bar the account; log-ins and scoped tokens stay dead when it is let in again."""
         self.is_active = False
-        self.log_in_era += 1
         with transaction.atomic():
-            self.save(update_fields=["is_active", "log_in_era"])
-            self.sessions.live().update(ended_at=timezone.now())
+            self.save(update_fields=["is_active"])
+            self.scoped_tokens.all().delete()
+            self.log_out_everywhere()
+
+    def log_out_everywhere(self) -> None:
+        """End every log-in, in the API and in browsers; scoped tokens live on."""
+        with transaction.atomic():
+            User.objects.filter(pk=self.pk).update(log_in_era=models.F("log_in_era") + 1)
+            self.refresh_from_db(fields=["log_in_era"])
+            self.sessions.live().end()
 
     def empty(self) -> None:
         """Forget who this was; the row stays for the books of others. Not undone.
@@ -182,6 +194,7 @@ class User(AbstractBaseUser):
         self.deleted_at = self.updated_at = timezone.now()
         self.save()
         self.sessions.all().delete()
+        self.scoped_tokens.all().delete()
 
     def get_session_auth_hash(self) -> str:
         """What a log-in was made with; it changes with the password and with `log_in_era`."""
@@ -190,7 +203,13 @@ class User(AbstractBaseUser):
 
     @property
     def is_admin(self) -> bool:
-        return self.role == Role.ADMIN and self.is_active
+        """Whether all doors are open. With a scoped token an ADMIN is like everybody else."""
+        return self.role == Role.ADMIN and self.is_active and self.by_token is None
+
+    @property
+    def confined_to(self) -> int | None:
+        """The one trip that a scoped token leaves to see; None is no such limit."""
+        return self.by_token.trip_id if self.by_token else None
 
     @property
     def is_staff(self) -> bool:
