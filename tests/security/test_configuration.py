@@ -169,7 +169,7 @@ def test_t109_every_answer_protects_itself(
         assert answer["X-Request-ID"]
     for path in ("/api/users/me", "/api/nothing", "/nothing"):
         [answer] = raw.send(server, raw.request(f"GET {path} HTTP/1.1", authorization))
-        assert not re.search(r"[0-9]", answer.headers["server"])
+        assert not re.search(r"[0-9]", answer.headers.get("server", ""))
         assert "x-powered-by" not in answer.headers
 
 
@@ -303,25 +303,39 @@ def test_t115_a_length_that_can_be_read_in_two_ways_is_refused(
         ("Content-Length: -1",),
         ("Content-Length: 0x10",),
         ("Content-Length: 1e2",),
-        (" Folded: x",),
         ("Bad Name: x",),
     ):
-        [answer] = raw.send(server, posting(authorization, *headers))
-        assert answer.status in {400, 411, 501}, headers
-        assert answer.headers["connection"] == "close"
-    assert status_of(server, b"GET /api/health HTTP/1.1\nHost: localhost\n\n") == 400
+        answers = raw.send(server, posting(authorization, *headers))
+        assert [answer.status for answer in answers] in ([400], [501]), headers
+        assert answers[0].headers["connection"] == "close"
+    hidden = b"0\r\n\r\n" + raw.request("DELETE /api/users/me HTTP/1.1", authorization)
+    both = ("Transfer-Encoding: chunked", f"Content-Length: {len(hidden)}")
+    keep_alive = posting(authorization, *both, body=hidden).replace(
+        b"Connection: close\r\n", b"", 1
+    )
+    assert [answer.status for answer in raw.send(server, keep_alive)] == [400]
+    bare = raw.send(server, b"GET /api/health HTTP/1.1\nHost: localhost\n\n")
+    assert [answer.status for answer in bare] in ([], [400])
     assert trips_of(travellers[0]) == before
 
 
-def test_t116_a_body_in_chunks_needs_a_length(
-    server: Server, authorization: str, travellers: list[Traveller]
+def test_t116_a_body_in_chunks_is_read_whole_or_refused(
+    server: Server, authorization: str, travellers: list[Traveller], stage: Stage
 ) -> None:
     before = trips_of(travellers[0])
+    chunked = "Transfer-Encoding: chunked"
     chunks = b"%x\r\n%s\r\n0\r\n\r\n" % (len(TRIP), TRIP)
-    [answer] = raw.send(server, posting(authorization, "Transfer-Encoding: chunked", body=chunks))
-    assert answer.status == 411
-    assert json.loads(answer.body)["code"] == "length_required"
-    assert trips_of(travellers[0]) == before
+    assert status_of(server, posting(authorization, chunked, body=chunks)) == 201
+    for broken in (
+        b"zz\r\n{}\r\n0\r\n\r\n",
+        b"-1\r\n{}\r\n0\r\n\r\n",
+        chunks[:-5] + b"0x0\r\n\r\n",
+    ):
+        assert status_of(server, posting(authorization, chunked, body=broken)) == 400
+    assert trips_of(travellers[0]) == before + 1
+    # A server that does not gather the chunks must not hand on an empty body.
+    answer = stage.ask(stage.olga, "POST", "/api/trips", lisbon(), HTTP_TRANSFER_ENCODING="chunked")
+    assert answer.status_code in {201, 411}
 
 
 def test_t117_old_pipelined_and_expecting_requests_are_answered_in_order(
@@ -344,10 +358,9 @@ def test_t81_a_key_is_visible_ascii(
     for key in ("", " ", "a" * 256, "a\x00b", "a b", "\xe9", "a\tb", "a\rb", "\x7f"):
         assert status_of(server, posting(authorization, length, f"Idempotency-Key: {key}")) == 400
     assert trips_of(travellers[0]) == before
-    # Two headers are one key, joined as HTTP joins them; it acts once as any other.
     twice = posting(authorization, length, "Idempotency-Key: a", "Idempotency-Key: b")
-    assert [status_of(server, twice) for _turn in range(2)] == [201, 201]
-    assert trips_of(travellers[0]) == before + 1
+    assert status_of(server, twice) == 400
+    assert trips_of(travellers[0]) == before
 
 
 def test_t124_no_value_splits_a_header(server: Server, authorization: str) -> None:

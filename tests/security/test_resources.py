@@ -8,7 +8,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from datetime import UTC, datetime
-from threading import active_count
 from typing import Any
 
 import httpx
@@ -32,10 +31,12 @@ from trips.roles import TripRole
 from users.hashers import MAX_PARALLEL_HASHES
 from users.models import User
 
+#: A file of more than a megabyte.
+BUNDLE = "/static/drf_spectacular_sidecar/swagger-ui-dist/swagger-ui-bundle.js"
 #: In seconds: a refusal is given before any work is done.
-AT_ONCE = 2.0
+AT_ONCE = 3.0
 #: Slow clients at the same time; the server under test has 8 threads.
-SLOW_CLIENTS = 3
+SLOW_CLIENTS = 60
 LOG_INS = 32
 
 
@@ -94,15 +95,19 @@ def test_t54_a_page_has_at_most_100_rows(stage: Stage) -> None:
 
 
 def test_t55_a_head_of_a_request_has_an_end(server: Server) -> None:
-    long, fields = "a" * 9000, [f"X-{at}: 1" for at in range(200)]
-    for expected, request in (
-        (414, raw.request(f"GET /api/{long} HTTP/1.1")),
-        (431, raw.request("GET /api/health HTTP/1.1", f"X-Long: {long}")),
-        (431, raw.request("GET /api/health HTTP/1.1", *fields)),
+    long, fields = "a" * 40_000, [f"X-{at}: 1" for at in range(5_000)]
+    for request in (
+        raw.request(f"GET /api/{long} HTTP/1.1"),
+        raw.request("GET /api/health HTTP/1.1", f"X-Long: {long}"),
+        raw.request("GET /api/health HTTP/1.1", *fields),
     ):
-        [answer] = raw.send(server, request)
-        assert answer.status == expected
-        assert answer.headers["connection"] == "close"
+        answers = raw.send(server, request)
+        # The answer is lost if the rest of the request was still on its way.
+        assert [answer.status for answer in answers] in ([431], [])
+        for answer in answers:
+            assert answer.headers["content-type"] == "application/problem+json"
+            assert answer.headers["connection"] == "close"
+    healthy(server)
 
 
 def test_t56_texts_have_an_end(stage: Stage) -> None:
@@ -127,7 +132,7 @@ def healthy(server: Server) -> None:
 
 
 def dripping(server: Server, head: bytes) -> None:
-    """Few slow clients hold a thread each, and the others of the server go on."""
+    """Many more slow clients than the server has threads, and it goes on for others."""
     with ExitStack() as stack:
         wires = [stack.enter_context(raw.connected(server)) for _client in range(SLOW_CLIENTS)]
         for wire in wires:
@@ -139,7 +144,6 @@ def dripping(server: Server, head: bytes) -> None:
 
 
 def test_t57_slow_heads_delay_nobody_else(server: Server) -> None:
-    """More of them than threads need the buffering proxy that SECURITY.md asks for."""
     dripping(server, b"GET /api/health HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
 
 
@@ -150,7 +154,7 @@ def test_t58_slow_bodies_and_readers_delay_nobody_else(server: Server) -> None:
         for _client in range(SLOW_CLIENTS):
             wire = stack.enter_context(raw.connected(server))
             wire.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024)
-            wire.sendall(raw.request("GET /api/schema HTTP/1.1"))
+            wire.sendall(raw.request(f"GET {BUNDLE} HTTP/1.1"))
         healthy(server)
 
 
@@ -170,14 +174,13 @@ def test_t59_many_log_ins_at_once_leave_the_others_room(
 
 
 def test_t60_idle_connections_delay_nobody(server: Server) -> None:
-    """Those that were served once and are kept open."""
     with ExitStack() as stack:
-        for _client in range(60):
+        for number in range(200):
             wire = stack.enter_context(raw.connected(server))
-            wire.sendall(b"GET /api/health HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            assert wire.recv(4096).startswith(b"HTTP/1.1 200")
+            if number % 2:
+                wire.sendall(b"GET /api/health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                assert wire.recv(4096).startswith(b"HTTP/1.1 200")
         healthy(server)
-    assert active_count() < 100
 
 
 def test_t61_a_refusal_says_when_to_come_back_and_means_it(db: None, limits: Any) -> None:
