@@ -13,6 +13,7 @@ import orjson
 from gunicorn.workers.base import Worker
 from waitress import wasyncore
 from waitress.channel import HTTPChannel
+from waitress.parser import HTTPRequestParser, ParsingError
 from waitress.server import create_server
 from waitress.task import ErrorTask
 
@@ -56,9 +57,22 @@ class ProblemTask(ErrorTask):
         self.write(body)
 
 
+class UnambiguousRequest(HTTPRequestParser):
+    """Refuses a body that has two lengths: where it ends would be anybody's guess (RFC 9112, 6.1).
+
+    A proxy that guesses otherwise than waitress would hand on a second request, hidden in it.
+    """
+
+    def parse_header(self, header_plus: bytes) -> None:
+        super().parse_header(header_plus)
+        if self.chunked and "CONTENT_LENGTH" in self.headers:
+            raise ParsingError("Content-Length and Transfer-Encoding exclude each other")
+
+
 class Channel(HTTPChannel):
     """One connection."""
 
+    parser_class = UnambiguousRequest
     error_task_class = ProblemTask
 
 

@@ -114,7 +114,7 @@ class TripViewSet(InTripViewSet):
         """Make a trip; the caller becomes its OWNER."""
         trip = Trip.start(self.caller, **self.body(currency=self.caller.currency))
         location = f"/api/trips/{trip.pk}"
-        return self.answer(self.visible().get(pk=trip.pk), location=location)
+        return self.answer(self._shown(trip), location=location)
 
     def retrieve(self, request: Request, trip_id: int) -> Response:
         """A trip with its members."""
@@ -145,7 +145,8 @@ class TripViewSet(InTripViewSet):
         return self.answer(trip)
 
     def _shown(self, trip: Trip) -> Trip:
-        return self.visible().get(pk=trip.pk)
+        # Somebody may have deleted it since.
+        return get_object_or_404(self.visible(), pk=trip.pk)
 
     def by_code(self, request: Request, code: str) -> Response:
         """What a trip code leads to: enough to decide to join."""

@@ -3,6 +3,7 @@
 from typing import Any, ClassVar
 
 from django_filters.rest_framework import DjangoFilterBackend
+from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -106,8 +107,13 @@ class ExpenseViewSet(InTripViewSet):
             expense.remove()
         return self.done()
 
+    def paginate_queryset(self, queryset: Any) -> Any:
+        # Every expense has payers: those of one that is deleted meanwhile are not found any more.
+        return [expense for expense in super().paginate_queryset(queryset) if expense.shown_payers]
+
     def _shown(self, expense: Expense) -> Expense:
-        return Expense.objects.shown().get(pk=expense.pk)
+        # Somebody may have deleted it since.
+        return get_object_or_404(Expense.objects.shown(), pk=expense.pk)
 
     def _part(self, **context: Any) -> dict[str, Any]:
         return self.body(partial=True, **context)

@@ -71,13 +71,13 @@ class SplitViewSet(InTripViewSet):
         """Record what is still open as paid. Repeating it changes nothing."""
         split = self.split(expense_id, split_id)
         split.pay(by=self.caller)
-        return self.answer(Split.objects.shown().get(pk=split.pk))
+        return self.answer(get_object_or_404(Split.objects.shown(), pk=split.pk))
 
     def unpay(self, request: Request, expense_id: int, split_id: int) -> Response:
         """Take back what was paid for it. Repeating it changes nothing."""
         split = self.split(expense_id, split_id)
         split.unpay()
-        return self.answer(Split.objects.shown().get(pk=split.pk))
+        return self.answer(get_object_or_404(Split.objects.shown(), pk=split.pk))
 
     def destroy(self, request: Request, expense_id: int, split_id: int) -> Response:
         """Delete a split; its part falls to those who paid."""
