@@ -8,6 +8,7 @@ from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 
 from splits.views import (
+    AccountViewSet,
     BalanceViewSet,
     DebtViewSet,
     ExpenseViewSet,
@@ -19,7 +20,7 @@ from tripcompanion.kit import problems
 from tripcompanion.kit.health import HealthViewSet
 from tripcompanion.kit.paths import IdConverter
 from trips.views import MemberViewSet, TripViewSet, UserViewSet
-from users.views import BrowserLogin, BrowserLogout, MeView, SessionViewSet
+from users.views import BrowserLogin, BrowserLogout, LinkViewSet, SessionViewSet
 
 register_converter(IdConverter, "id")
 
@@ -28,7 +29,12 @@ USERS = [
     path("login", SessionViewSet.as_view({"post": "login"})),
     path("token/refresh", SessionViewSet.as_view({"post": "refresh"})),
     path("logout", SessionViewSet.as_view({"post": "logout"})),
-    path("me", MeView.as_view({"get": "retrieve"})),
+    path("password-reset", LinkViewSet.as_view({"post": "ask"})),
+    path("password-reset/confirm", LinkViewSet.as_view({"post": "reset"})),
+    path("verify-email", LinkViewSet.as_view({"post": "verify"})),
+    path("me", AccountViewSet.as_view({"get": "retrieve", "delete": "destroy"})),
+    path("me/verify-email", AccountViewSet.as_view({"post": "verify_email"})),
+    path("me/export", AccountViewSet.as_view({"get": "export"})),
     path("email/<path:email>", UserViewSet.as_view({"get": "by_email"})),
     path(
         "<id:user_id>",

@@ -27,7 +27,7 @@ from trips.serializers import (
     TripRequest,
     TripSerializer,
 )
-from users.models import EmailTaken, LastAdmin, Session, User
+from users.models import EmailTaken, EmailUnverified, LastAdmin, Session, User
 from users.permissions import IsAdmin, IsSelfOrAdmin, IsUser
 from users.serializers import UserCreateRequest, UserSerializer, UserUpdateRequest
 
@@ -76,7 +76,7 @@ class TripViewSet(InTripViewSet):
     problems: ClassVar = {
         "update": [CurrencyFixed],
         "partial_update": [CurrencyFixed],
-        "join": [NotFound, AlreadyMember],
+        "join": [NotFound, AlreadyMember, EmailUnverified],
     }
 
     def get_throttles(self) -> list[BaseThrottle]:
@@ -139,7 +139,7 @@ class TripViewSet(InTripViewSet):
     def join(self, request: Request) -> Response:
         """Become a member by code, with the role that the trip gives to those who join."""
         trip = get_object_or_404(Trip.objects.with_code(self.body()["trip_code"]))
-        member = trip.admit(self.caller, trip.join_role)
+        member = trip.join(self.caller)
         location = f"/api/trips/{trip.pk}/members/{self.caller.pk}"
         return self.answer(member, location=location)
 

@@ -150,6 +150,7 @@ class Trip(models.Model):
         fields.setdefault("currency", owner.currency)
         _require_order(fields["start_date"], fields["end_date"])
         with transaction.atomic():
+            User.objects.active().locked(owner.pk)
             trip = cls(**fields)
             trip._save_with_new_code()
             trip.members.create(user=owner, role=TripRole.OWNER)
@@ -241,9 +242,16 @@ class Trip(models.Model):
             raise UserNotFound
         return self.admit(user, role)
 
+    def join(self, user: User) -> "Member":
+        """Make `user`, who knows the code, a member. Raises `EmailUnverified`, `AlreadyMember`."""
+        user.require_verified_email()
+        return self.admit(user, self.join_role)
+
     def admit(self, user: User, role: str) -> "Member":
         """Make `user` a member, also again. Raises `AlreadyMember`."""
         with transaction.atomic():
+            # The account before the trip, as in `close_account`: an order without a deadlock.
+            User.objects.active().locked(user.pk)
             Trip.objects.locked(self.pk)
             member = self.members.filter(user=user).first()
             if member is None:
