@@ -21,6 +21,7 @@ SMALL, LARGE = 10, 200
 #: Queries of each GET. The first of those that need a log-in finds the session with its user.
 QUERIES = {
     "/api/users/me": 1,
+    "/api/users/me/export": 8,
     "/api/users/email/{email}": 2,
     "/api/users/{user_id}": 2,
     "/api/users/{user_id}/pending-debts": 3,

@@ -26,40 +26,44 @@ def url_of(letter: str, token: str) -> str:
     return f"{settings.FRONTEND_URL}{PAGES[Letter(letter)]}?{urlencode({'token': token})}"
 
 
-def write(letter: str, name: str, url: str) -> tuple[str, str]:
-    """Subject and text for somebody called `name`, in the language that is active."""
+def write(letter: str, url: str) -> tuple[str, str]:
+    """Subject and text, in the language that is active.
+
+    Nothing that a user typed is in them, not even a name: anybody can register anybody's address,
+    and would have us deliver their words.
+    """
     subject, text = {
         Letter.RESET: _reset,
         Letter.VERIFY: _verify,
         Letter.PASSWORD_CHANGED: _password_changed,
         Letter.EMAIL_CHANGED: _email_changed,
     }[Letter(letter)]()
-    return subject, text % {"name": name, "url": url}
+    return subject, text.format(url=url)
 
 
 def _reset() -> tuple[str, str]:
     return _("Your new password for Trip Companion"), _(
-        "Hello %(name)s,\n\n"
+        "Hello,\n\n"
         "somebody asked for a new password for your account. Open this link within an hour to "
         "choose one; it works once, and ends all log-ins:\n\n"
-        "%(url)s\n\n"
+        "{url}\n\n"
         "If it was not you, do nothing: your password stays as it is.\n"
     )
 
 
 def _verify() -> tuple[str, str]:
     return _("Please confirm your e-mail address"), _(
-        "Hello %(name)s,\n\n"
+        "Hello,\n\n"
         "open this link within seven days to confirm that your Trip Companion account has this "
         "e-mail address:\n\n"
-        "%(url)s\n\n"
+        "{url}\n\n"
         "If you have no account there, do nothing.\n"
     )
 
 
 def _password_changed() -> tuple[str, str]:
     return _("Your password was changed"), _(
-        "Hello %(name)s,\n\n"
+        "Hello,\n\n"
         "the password of your Trip Companion account was changed. If it was not you, ask for a "
         "new password at once; that ends all log-ins.\n"
     )
@@ -67,7 +71,7 @@ def _password_changed() -> tuple[str, str]:
 
 def _email_changed() -> tuple[str, str]:
     return _("Your e-mail address was changed"), _(
-        "Hello %(name)s,\n\n"
+        "Hello,\n\n"
         "your Trip Companion account has another e-mail address from now on, and no more mails "
         "come here. If it was not you, please write to whoever runs the service.\n"
     )

@@ -19,7 +19,8 @@ from tests.trips.bodies import lisbon
 from tripcompanion.urls import API
 from trips.models import Trip
 from trips.roles import TABLE, Can, Reach, TripRole
-from users.models import Session, User
+from users.letters import Letter
+from users.models import Link, Session, User
 from users.tokens import token_pair
 
 MEMBERS = {"owner": TripRole.OWNER, "editor": TripRole.EDITOR, "viewer": TripRole.VIEWER}
@@ -120,6 +121,15 @@ class Scene:
     def refresh_token(self) -> dict[str, Any]:
         return {"refreshToken": token_pair(Session.start(self.partner)).refresh_token}
 
+    def lost_password(self) -> dict[str, Any]:
+        return {"email": self.partner.email}
+
+    def reset_link(self) -> dict[str, Any]:
+        return {"token": Link.make(self.partner, Letter.RESET), "newPassword": "ten-odd-umbrellas"}
+
+    def verify_link(self) -> dict[str, Any]:
+        return {"token": Link.make(self.partner, Letter.VERIFY)}
+
     def trip_code(self) -> dict[str, Any]:
         return {"tripCode": self.trip.code}
 
@@ -203,7 +213,15 @@ ROWS = [
     Row("POST", "/api/users/login", body=Scene.log_in, statuses=everybody(200)),
     Row("POST", "/api/users/token/refresh", body=Scene.refresh_token, statuses=everybody(200)),
     Row("POST", "/api/users/logout", body=Scene.refresh_token, statuses=everybody(204)),
+    Row("POST", "/api/users/password-reset", body=Scene.lost_password, statuses=everybody(202)),
+    Row("POST", "/api/users/password-reset/confirm", body=Scene.reset_link,
+        statuses=everybody(204)),
+    Row("POST", "/api/users/verify-email", body=Scene.verify_link, statuses=everybody(204)),
     Row("GET", "/api/users/me", statuses=USER),
+    Row("DELETE", "/api/users/me", body=just(password=PASSWORD),
+        statuses=everybody(204, owner=409, anonymous=401, admin=409)),
+    Row("POST", "/api/users/me/verify-email", statuses=everybody(202, anonymous=401)),
+    Row("GET", "/api/users/me/export", statuses=USER),
     Row("GET", "/api/users/email/{email}", statuses=USER),
     Row("GET", ACCOUNT, statuses=USER, own=USER),
     Row("PUT", ACCOUNT, body=Scene.account, statuses=ADMIN, own=USER),

@@ -171,7 +171,7 @@ class Mail(models.Model):
         letter = Letter(self.letter)
         url = url_of(letter, Link.make(reader, letter)) if letter in PAGES else ""
         with translation.override(self.language):
-            subject, text = write(letter, reader.name, url)
+            subject, text = write(letter, url)
         # A reset goes to the address that the account has, never to the spelling that was typed.
         address = reader.email or "" if letter == Letter.RESET else self.address
         headers = {"Auto-Submitted": "auto-generated"}
