@@ -50,15 +50,16 @@ class MailServer(socketserver.ThreadingTCPServer):
         super().__init__(("127.0.0.1", port), Session)
         self.received: list[EmailMessage] = []
         self.refusals: dict[str, str] = {}
+        self.url = f"smtp://127.0.0.1:{self.server_address[1]}"
 
 
 def address_in(line: str) -> str:
     return re.search(r"<(.*?)>", line)[1]
 
 
-def token_in(message: EmailMessage) -> str:
+def token_in(text: str) -> str:
     """The token of the link in a mail."""
-    return re.search(r"\?token=([\w-]+)$", message.get_content(), re.M)[1]
+    return re.search(r"\?token=([\w-]+)", text)[1]
 
 
 @contextmanager

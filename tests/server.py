@@ -28,12 +28,12 @@ class Server:
     url: str
     environment: dict[str, str]
 
-    def manage(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def manage(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
         """Run `manage.py` on the server's database; raises `CalledProcessError` if it fails."""
         return subprocess.run(
             [sys.executable, "manage.py", *arguments],
             cwd=ROOT,
-            env=self.environment,
+            env=self.environment | environment,
             check=True,
             capture_output=True,
             text=True,

@@ -216,6 +216,7 @@ def test_every_operation_answers_as_documented(api, olga, ed, sam, ada):
     verify = {"token": Link.make(sam, Letter.VERIFY)}
     anybody("POST", "users/verify-email", verify, 204)
     anybody("POST", "users/verify-email", verify, 400)
+    sam.refresh_from_db()
     as_sam = Caller(api(sam), answered)
     as_olga("GET", "users/me")
     as_olga("POST", "users/me/verify-email", status=202)

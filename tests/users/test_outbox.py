@@ -201,7 +201,7 @@ def sender(server: Server, post: MailServer, *options: str) -> subprocess.Popen[
     return subprocess.Popen(
         [sys.executable, "manage.py", "send_mail_queue", *options],
         cwd=ROOT,
-        env=server.environment | {"EMAIL_URL": f"smtp://127.0.0.1:{post.server_address[1]}"},
+        env=server.environment | {"EMAIL_URL": post.url},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
