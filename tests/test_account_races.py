@@ -1,0 +1,140 @@
+"""An account that ends while something happens in its trips: never half of both."""
+
+import secrets
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+import httpx
+import pytest
+
+from tests.factories import PASSWORD
+from tests.server import Server
+from tests.splits.journey import Journey, Traveller, answers_at_once, at_once
+from tests.trips.bodies import lisbon
+
+ROUNDS = 8
+GONE, LIVES = (204, ""), (409, "account_in_use")
+Newcomer = Callable[[], Traveller]
+
+
+@pytest.fixture(scope="module")
+def http(server: Server) -> Iterator[httpx.Client]:
+    """In the end everything that the races left behind is recomputed."""
+    with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as client:
+        yield client
+    server.manage("audit_ledger")
+
+
+@pytest.fixture
+def newcomer(http: httpx.Client) -> Newcomer:
+    """Makes accounts."""
+
+    def register() -> Traveller:
+        body = {"email": f"{secrets.token_hex(8)}@example.com", "password": PASSWORD}
+        login = http.post("/api/users/register", json=body).json()
+        headers = {"Authorization": f"Bearer {login['token']}"}
+        return Traveller(http, login["user"]["id"], headers)
+
+    return register
+
+
+@pytest.fixture
+def journey(newcomer: Newcomer) -> Journey:
+    owner = newcomer()
+    return Journey(owner, owner.done("POST", "/trips", lisbon())["id"])
+
+
+def go(user: Traveller) -> httpx.Response:
+    """Delete one's own account."""
+    return user.call("DELETE", "/users/me", {"password": PASSWORD})
+
+
+def roles(journey: Journey, witness: Traveller) -> dict[int, str]:
+    rows = witness.done("GET", f"{journey.path}/members")
+    return {row["user"]["id"]: row["role"] for row in rows}
+
+
+def test_an_expense_recorded_meanwhile_keeps_the_account_or_comes_too_late(
+    journey: Journey, newcomer: Newcomer
+) -> None:
+    for _round in range(ROUNDS):
+        user = newcomer()
+        journey.admit(user)
+        body = journey.expense_body(60, user)
+        outcome = at_once(
+            [
+                lambda by=user: go(by),
+                lambda b=body: journey.owner.call("POST", f"{journey.path}/expenses", b),
+            ]
+        )
+        assert outcome in ({GONE: 1, (400, "invalid"): 1}, {LIVES: 1, (201, ""): 1})
+        journey.adds_up()
+        assert (user.id in roles(journey, journey.owner)) == (LIVES in outcome)
+
+
+@pytest.mark.parametrize("way", ["steps down", "leaves", "goes too"])
+def test_of_two_owners_one_stays_whatever_the_other_does_meanwhile(
+    newcomer: Newcomer, way: str
+) -> None:
+    witness = newcomer()
+    for _round in range(ROUNDS):
+        first, second = newcomer(), newcomer()
+        journey = Journey(first, first.done("POST", "/trips", lisbon())["id"])
+        journey.admit(second, "OWNER")
+        journey.admit(witness, "VIEWER")
+        path = f"{journey.path}/members"
+        ways = {
+            "steps down": lambda by=second, p=path: by.call(
+                "PUT", f"{p}/{by.id}/role", {"role": "VIEWER"}
+            ),
+            "leaves": lambda by=second, p=path: by.call("POST", f"{p}/leave"),
+            "goes too": lambda by=second: go(by),
+        }
+        answers = answers_at_once([lambda by=first: go(by), ways[way]])
+        statuses = Counter(answer.status_code // 100 for answer in answers)
+        assert statuses == {2: 1, 4: 1}
+        [refused] = [answer for answer in answers if answer.status_code == 409]
+        assert refused.json()["code"] in {"account_in_use", "last_owner"}
+        assert Counter(roles(journey, witness).values())["OWNER"] == 1
+
+
+def test_who_is_added_while_they_go_is_a_member_or_gone_never_both(
+    journey: Journey, newcomer: Newcomer
+) -> None:
+    path = f"{journey.path}/members"
+    for _round in range(ROUNDS):
+        user = newcomer()
+        body = {"userId": user.id, "role": "VIEWER"}
+        gone, added = answers_at_once(
+            [
+                lambda by=user: go(by),
+                lambda b=body: journey.owner.call("POST", path, b),
+            ]
+        )
+        assert gone.status_code == 204
+        assert added.status_code in {201, 404}
+        assert user.id not in roles(journey, journey.owner)
+
+
+def test_of_two_administrators_who_share_a_trip_and_go_at_once_one_stays(
+    server: Server, http: httpx.Client
+) -> None:
+    """Also the one who waits gets an answer: there is no deadlock."""
+    admins: list[Traveller] = []
+    for _round in range(3):
+        while len(admins) < 2:
+            email = f"{secrets.token_hex(8)}@example.com"
+            server.manage(
+                "createsuperuser", "--noinput",
+                DJANGO_SUPERUSER_EMAIL=email, DJANGO_SUPERUSER_PASSWORD=PASSWORD,
+            )  # fmt: skip
+            body = {"email": email, "password": PASSWORD}
+            login = http.post("/api/users/login", json=body).json()
+            headers = {"Authorization": f"Bearer {login['token']}"}
+            admins.append(Traveller(http, login["user"]["id"], headers))
+        journey = Journey(admins[0], admins[0].done("POST", "/trips", lisbon())["id"])
+        journey.admit(admins[1], "OWNER")
+        outcome = at_once([lambda by=by: go(by) for by in admins])
+        assert outcome == {GONE: 1, (409, "last_admin"): 1}
+        admins = [by for by in admins if by.call("GET", "/users/me").is_success]
+        assert len(admins) == 1
