@@ -15,6 +15,7 @@ import httpx
 import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
+from rest_framework.test import APIClient
 
 from tests.factories import PASSWORD
 from tests.mailserver import MailServer, mail_server
@@ -154,6 +155,32 @@ def test_an_address_that_is_refused_for_now_is_tried_again(post: MailServer, olg
     post.refusals.clear()
     make_due()
     assert send() == "1 mails sent, 0 waiting, 0 given up."
+
+
+@pytest.mark.parametrize("address", ["ol\nga@example.com", "@example.com", "a b <c@d>, e"])
+def test_an_address_that_breaks_a_mail_does_not_break_the_queue(
+    post: MailServer, olga: User, ed: User, address: str
+) -> None:
+    mail = Mail.objects.create(user=olga, letter=Letter.EMAIL_CHANGED, address=address)
+    notice(ed)
+    with pytest.raises(CommandError, match="^1 mails sent, 0 waiting, 1 given up"):
+        send()
+    assert [message["To"] for message in post.received] == ["ed@example.com"]
+    mail.refresh_from_db()
+    assert mail.error == "no address that mail can be sent to"
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["o'lga+trips@example.com", '"olga.."@example.com', "olga@münchen.example"],
+)
+def test_every_address_that_can_register_can_get_mail(
+    post: MailServer, olga: User, address: str
+) -> None:
+    body = {"email": address, "password": PASSWORD}
+    assert APIClient().post("/api/users/register", body).status_code == 201
+    assert send() == "1 mails sent, 0 waiting, 0 given up."
+    assert len(post.received) == 1
 
 
 def test_a_mail_that_comes_too_late_is_given_up(post: MailServer, olga: User) -> None:

@@ -106,6 +106,9 @@ class MailQuerySet(models.QuerySet["Mail"]):
                         mail.note(error)
                         if _is_fault_of_server(error):
                             break
+                    except ValueError:
+                        failed += 1
+                        given_up += mail.give_up("no address that mail can be sent to")
         finally:
             connection.close()
         return Delivery(sent, failed, given_up)
