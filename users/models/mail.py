@@ -146,7 +146,7 @@ class Mail(models.Model):
         is due again after the pause.
         """
         pause = min(FIRST_PAUSE * 2 ** min(self.attempts, 10), LONGEST_PAUSE)
-        mine = Mail.objects.due().filter(pk=self.pk, attempts=self.attempts)
+        mine = Mail.objects.due().filter(pk=self.pk)
         return bool(mine.update(due_at=timezone.now() + pause, attempts=F("attempts") + 1))
 
     def send(self, connection: Any) -> bool:
