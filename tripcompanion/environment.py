@@ -16,6 +16,9 @@ _WORDS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no"
 _MIN_SECRET_CHARS = 32
 _MIN_SECRET_LETTERS = 8
 _MAX_COUNT = 10 * 365 * 24 * 3600
+#: A time-out that is none.
+NEVER = 0
+LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 _HOST = r"\.?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*|\[[0-9A-Fa-f:.]+\]"
 _MAIL_URL = (
     r"(?P<scheme>smtp|smtp\+tls|smtps)://((?P<user>[^\s:/@]+):(?P<password>[^\s:/@]+)@)?"

@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from dotenv import load_dotenv
 
 from tripcompanion import environment as env
+from tripcompanion.kit.logs import FORMATS, log_format, logging_settings
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 load_dotenv(BASE_DIR / ".env")
@@ -46,6 +47,8 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "tripcompanion.kit.request_ids.RequestIds",
+    "tripcompanion.kit.headers.ProtectiveHeaders",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "corsheaders.middleware.CorsMiddleware",
@@ -76,6 +79,9 @@ TEMPLATES = [
 
 DATABASE_URL = env.text("DATABASE_URL") or f"sqlite:///{BASE_DIR / 'db.sqlite3'}"
 DATABASE_POOL_SIZE = env.count("DATABASE_POOL_SIZE", 4)
+# Seconds that one statement may take; 0 is without end. The server process sets it, commands do
+# not: an audit may take longer than anybody would wait for an answer.
+DATABASE_TIMEOUT = env.count("DATABASE_TIMEOUT", env.NEVER, maximum=3600)
 try:
     _database: dict[str, Any] = dict(dj_database_url.parse(DATABASE_URL))
     _vendor = _database["ENGINE"].rpartition(".")[2]
@@ -92,11 +98,21 @@ if _vendor == "sqlite3":
     }
 else:
     _database["OPTIONS"] = _database.get("OPTIONS", {}) | {"connect_timeout": 3}
+    if DATABASE_TIMEOUT:
+        # A lock is waited for shortly, and who dies inside a transaction gives its locks back.
+        _database["OPTIONS"]["options"] = (
+            f"-c statement_timeout={DATABASE_TIMEOUT}s"
+            f" -c lock_timeout={min(DATABASE_TIMEOUT, 2)}s"
+            " -c idle_in_transaction_session_timeout=10s"
+        )
     if DATABASE_POOL_SIZE:
         _database["OPTIONS"]["pool"] = {
             "min_size": 1,
             "max_size": DATABASE_POOL_SIZE,
             "timeout": 2,
+            # Else the pool pauses longer and longer, and is still pausing when the database is
+            # back; so the next request tries anew.
+            "reconnect_timeout": 0.2,
         }
 DATABASES = {"default": _database}
 
@@ -107,6 +123,8 @@ CACHES = {
     "default": {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
         "LOCATION": CACHE_URL,
+        # A cache that hangs must not hang the service.
+        "OPTIONS": {"socket_connect_timeout": 1, "socket_timeout": 1},
     }
     if CACHE_URL
     else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
@@ -155,6 +173,7 @@ REQUIRE_VERIFIED_EMAIL = env.boolean("REQUIRE_VERIFIED_EMAIL", False)
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
+        "users.tokens.ScopedTokenAuthentication",
         "users.tokens.BearerAuthentication",
         "users.tokens.BrowserSession",
     ],
@@ -170,6 +189,7 @@ REST_FRAMEWORK = {
     "DEFAULT_METADATA_CLASS": None,
     "DEFAULT_THROTTLE_RATES": {
         "login": env.rate("THROTTLE_LOGIN", "10/min"),
+        "login_address": env.rate("THROTTLE_LOGIN_ADDRESS", "30/min"),
         "register": env.rate("THROTTLE_REGISTER", "20/hour"),
         "lookup": env.rate("THROTTLE_LOOKUP", "60/hour"),
         "refresh": env.rate("THROTTLE_REFRESH", "60/hour"),
@@ -184,6 +204,11 @@ REST_FRAMEWORK = {
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
     "TEST_REQUEST_RENDERER_CLASSES": ["tripcompanion.kit.rendering.ExactJSONRenderer"],
 }
+
+# How much there may be of something; one more is 409 `limit_reached`.
+QUOTA_TRIPS = env.count("QUOTA_TRIPS", 1000, minimum=1)
+QUOTA_MEMBERS = env.count("QUOTA_MEMBERS", 200, minimum=1)
+QUOTA_EXPENSES = env.count("QUOTA_EXPENSES", 10_000, minimum=1)
 
 SPECTACULAR_SETTINGS = {
     "TITLE": "Trip Companion",
@@ -225,7 +250,15 @@ CORS_ALLOW_HEADERS = [
     "if-match",
     "x-app-client",
 ]
-CORS_EXPOSE_HEADERS = ["etag", "location", "retry-after", "idempotency-replayed"]
+CORS_EXPOSE_HEADERS = [
+    "etag",
+    "location",
+    "retry-after",
+    "idempotency-replayed",
+    "ratelimit",
+    "ratelimit-policy",
+    "x-request-id",
+]
 
 # -- Languages and time -----------------------------------------------------------------------
 
@@ -252,11 +285,6 @@ if NUM_PROXIES:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 X_FRAME_OPTIONS = "DENY"
 
-LOG_LEVEL = env.choice("LOG_LEVEL", "WARNING", ("DEBUG", "INFO", "WARNING", "ERROR"))
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{asctime} {levelname} {name} {message}", "style": "{"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["console"], "level": LOG_LEVEL},
-}
+LOG_LEVEL = env.choice("LOG_LEVEL", "WARNING", env.LOG_LEVELS)
+LOG_FORMAT = env.choice("LOG_FORMAT", log_format(DEBUG), FORMATS)
+LOGGING = logging_settings(LOG_LEVEL, LOG_FORMAT)

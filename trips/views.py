@@ -10,9 +10,17 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.throttling import BaseThrottle
 
+from tripcompanion.kit.problems import LimitReached
 from tripcompanion.kit.throttling import Limit
 from tripcompanion.kit.viewsets import ApiViewSet
-from trips.models import Member, Trip, TripQuerySet, close_account, with_companionship
+from trips.models import (
+    Member,
+    Trip,
+    TripQuerySet,
+    close_account,
+    require_membership,
+    with_companionship,
+)
 from trips.models.member import BalanceOpen, LastOwner
 from trips.models.trip import AlreadyMember, CurrencyFixed, UserNotFound
 from trips.permissions import TAGGED_ACTIONS, InTripViewSet, IsTripOwner, MayInTrip
@@ -27,9 +35,16 @@ from trips.serializers import (
     TripRequest,
     TripSerializer,
 )
-from users.models import EmailTaken, EmailUnverified, LastAdmin, Session, User
+from users.models import EmailTaken, EmailUnverified, LastAdmin, ScopedToken, Session, User
 from users.permissions import IsAdmin, IsSelfOrAdmin, IsUser
-from users.serializers import UserCreateRequest, UserSerializer, UserUpdateRequest
+from users.serializers import (
+    NewScopedTokenSerializer,
+    ScopedTokenRequest,
+    ScopedTokenSerializer,
+    UserCreateRequest,
+    UserSerializer,
+    UserUpdateRequest,
+)
 
 
 class LookupLimit(Limit):
@@ -44,6 +59,7 @@ class LookupLimit(Limit):
 class TripViewSet(InTripViewSet):
     """Trips of the caller; an ADMIN may open every trip."""
 
+    area = "trips"
     needs: ClassVar = {
         "list": None,
         "create": None,
@@ -74,9 +90,10 @@ class TripViewSet(InTripViewSet):
     creates: ClassVar = frozenset({"create", "join"})
     tagged_actions: ClassVar = TAGGED_ACTIONS
     problems: ClassVar = {
+        "create": [LimitReached],
         "update": [CurrencyFixed],
         "partial_update": [CurrencyFixed],
-        "join": [NotFound, AlreadyMember, EmailUnverified],
+        "join": [NotFound, AlreadyMember, LimitReached, EmailUnverified],
     }
 
     def get_throttles(self) -> list[BaseThrottle]:
@@ -97,7 +114,7 @@ class TripViewSet(InTripViewSet):
         """Make a trip; the caller becomes its OWNER."""
         trip = Trip.start(self.caller, **self.body(currency=self.caller.currency))
         location = f"/api/trips/{trip.pk}"
-        return self.answer(self.visible().get(pk=trip.pk), location=location)
+        return self.answer(self._shown(trip), location=location)
 
     def retrieve(self, request: Request, trip_id: int) -> Response:
         """A trip with its members."""
@@ -128,17 +145,19 @@ class TripViewSet(InTripViewSet):
         return self.answer(trip)
 
     def _shown(self, trip: Trip) -> Trip:
-        return self.visible().get(pk=trip.pk)
+        # Somebody may have deleted it since.
+        return get_object_or_404(self.visible(), pk=trip.pk)
 
     def by_code(self, request: Request, code: str) -> Response:
         """What a trip code leads to: enough to decide to join."""
         present = Count("members", filter=Q(members__left_at=None))
-        trips = Trip.objects.with_code(code).annotate(member_count=present)
+        trips = Trip.objects.within(self.caller).with_code(code).annotate(member_count=present)
         return self.answer(get_object_or_404(trips))
 
     def join(self, request: Request) -> Response:
         """Become a member by code, with the role that the trip gives to those who join."""
-        trip = get_object_or_404(Trip.objects.with_code(self.body()["trip_code"]))
+        trips = Trip.objects.within(self.caller)
+        trip = get_object_or_404(trips.with_code(self.body()["trip_code"]))
         member = trip.join(self.caller)
         location = f"/api/trips/{trip.pk}/members/{self.caller.pk}"
         return self.answer(member, location=location)
@@ -147,6 +166,7 @@ class TripViewSet(InTripViewSet):
 class MemberViewSet(InTripViewSet):
     """Members of a trip."""
 
+    area = "trips"
     pagination_class = None
     needs: ClassVar = {
         "list": Can.READ,
@@ -164,7 +184,7 @@ class MemberViewSet(InTripViewSet):
         "change_role": TripMemberSerializer,
     }
     problems: ClassVar = {
-        "create": [AlreadyMember, UserNotFound],
+        "create": [AlreadyMember, UserNotFound, LimitReached],
         "change_role": [LastOwner],
         "destroy": [LastOwner, BalanceOpen],
         "leave": [LastOwner, BalanceOpen],
@@ -277,3 +297,42 @@ class UserViewSet(ApiViewSet):
     def _own_session(self, user: User) -> Session | None:
         session = self.request.auth
         return session if isinstance(session, Session) and session.user_id == user.pk else None
+
+
+class TokenViewSet(ApiViewSet):
+    """The caller's own scoped tokens, each of which may be confined to a trip."""
+
+    # A stored answer would be a stored token.
+    safe_retries = False
+    bodies: ClassVar = {"create": ScopedTokenRequest}
+    answers: ClassVar = {
+        "list": ScopedTokenSerializer,
+        "retrieve": ScopedTokenSerializer,
+        "create": NewScopedTokenSerializer,
+    }
+    problems: ClassVar = {"create": [LimitReached]}
+
+    def own(self) -> Any:
+        return self.caller.scoped_tokens.live()
+
+    def list(self, request: Request) -> Response:
+        """The tokens that have not expired, the newest first."""
+        return self.page(self.own().order_by("-id"))
+
+    def create(self, request: Request) -> Response:
+        """Make a token for a script. It is shown this once."""
+        body = self.body()
+        require_membership(self.caller, body.get("trip_id"))
+        token = ScopedToken.issue(self.caller, **body)
+        return self.answer(token, location=f"/api/users/me/tokens/{token.pk}")
+
+    def retrieve(self, request: Request, token_id: int) -> Response:
+        """One token, without the token itself."""
+        return self.answer(get_object_or_404(self.own(), pk=token_id))
+
+    def destroy(self, request: Request, token_id: int) -> Response:
+        """End a token at once."""
+        deleted, _rows = self.own().filter(pk=token_id).delete()
+        if not deleted:
+            raise NotFound
+        return self.done()

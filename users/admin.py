@@ -30,7 +30,7 @@ from tripcompanion.kit.problems import Conflict, flatten
 from tripcompanion.kit.serializers import StrictText, UrlOrPath
 from users.emails import email_key
 from users.forms import LimitedAdminLogin
-from users.models import EmailTaken, Mail, Role, Session, User
+from users.models import EmailTaken, Mail, Role, ScopedToken, Session, User
 from users.serializers import EmailAddress, NewPassword
 
 admin.site.site_header = admin.site.site_title = "Trip Companion"
@@ -304,7 +304,7 @@ class SessionAdmin(ReadOnlyAdmin):
     search_fields = ("user__email", "user__name")
     date_hierarchy = "created_at"
     ordering = ("-created_at",)
-    fields = ("user", "created_at", "used_at", "expires_at", "ended_at")
+    fields = ("user", "device", "address", "created_at", "used_at", "expires_at", "ended_at")
     actions = ("end",)
 
     @admin.display(description=_("alive"), boolean=True)
@@ -328,3 +328,21 @@ class MailAdmin(ReadOnlyAdmin):
     date_hierarchy = "created_at"
     ordering = ("-id",)
     fields = ("letter", "address", "language", *list_display[2:])
+
+
+@admin.register(ScopedToken)
+class ScopedTokenAdmin(ReadOnlyAdmin):
+    """Tokens for scripts, which can be ended here. What they are checked by is not shown."""
+
+    list_display = ("name", "hint", "user", "created_at", "used_at", "expires_at")
+    list_select_related = ("user",)
+    search_fields = ("user__email", "user__name", "=hint")
+    ordering = ("-id",)
+    fields = ("user", *list_display[:2], "scope_words", "trip", *list_display[3:])
+    actions = ("end",)
+
+    @admin.action(description=_("End these tokens"))
+    def end(self, request: HttpRequest, queryset: QuerySet[ScopedToken]) -> None:
+        for token in queryset:
+            self.log_change(request, token, "Ended.")
+            token.delete()

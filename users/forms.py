@@ -16,7 +16,7 @@ class LimitedLogin(AuthenticationForm):
     THROTTLED = "throttled"
 
     def clean(self) -> dict[str, Any]:
-        if LoginLimit().seconds_over_for(self.request, self.cleaned_data.get("username", "")):
+        if LoginLimit().is_over_for(self.request, self.cleaned_data.get("username", "")):
             raise ValidationError(_("Too many attempts. Please wait a moment."), self.THROTTLED)
         return super().clean()
 

@@ -6,8 +6,14 @@ from django.http import HttpRequest
 from rest_framework.exceptions import Throttled
 from rest_framework.request import Request
 
-from tripcompanion.kit.throttling import Limit, seconds_over
+from tripcompanion.kit.throttling import Limit, spend
 from users.models import User
+
+
+class LoginAddressLimit(Limit):
+    """Log-ins per address over all accounts: one password tried on many is guessing too."""
+
+    scope = "login_address"
 
 
 class LoginLimit(Limit):
@@ -19,9 +25,18 @@ class LoginLimit(Limit):
         email = dict(request.data).get("email")
         return self._identity(request, email if isinstance(email, str) else "")
 
+    def is_over_for(self, request: Any, email: str) -> bool:
+        """Count an attempt that did not come by the API, in both limits; whether it is one over."""
+        return self.seconds_over_for(request, email) > 0
+
     def seconds_over_for(self, request: Any, email: str) -> float:
-        """Count an attempt that did not come by the API; see `seconds_over`."""
-        return seconds_over(self.scope, self._identity(request, email))
+        """The same; the seconds until another attempt may be made, 0 if this one may."""
+        address = LoginAddressLimit()
+        counted = (
+            spend(address.scope, address.identity(request, None)),
+            spend(self.scope, self._identity(request, email)),
+        )
+        return max((spent.seconds_left for spent in counted if spent and spent.is_over), default=0)
 
     def _identity(self, request: Request | HttpRequest, email: str) -> str:
         address = self.get_ident(request)  # type: ignore[arg-type]
@@ -57,9 +72,12 @@ class MailLimit(Limit):
     scope = "mail"
 
     def allow_request(self, request: Request, view: Any) -> bool:
-        waits = [seconds_over(self.scope, identity) for identity in self._identities(request)]
-        self._wait_seconds = max(waits)
-        return not self._wait_seconds
+        counted = [spend(self.scope, identity) for identity in self._identities(request)]
+        self.spent = max(filter(None, counted), key=lambda spent: spent.taken, default=None)
+        if self.spent is None:
+            return True
+        getattr(view, "spent", []).append(self.spent)
+        return not self.spent.is_over
 
     def _identities(self, request: Request) -> list[str]:
         if isinstance(request.user, User):

@@ -17,7 +17,9 @@ from rest_framework_simplejwt.tokens import AccessToken, RefreshToken, Token
 from rest_framework_simplejwt.utils import aware_utcnow, datetime_from_epoch
 
 from tripcompanion.kit.problems import CsrfFailed
+from tripcompanion.kit.throttling import address_of
 from users.models import Session, User
+from users.models.token import PREFIX, ScopedToken
 
 _SCHEME = b"bearer"
 
@@ -47,6 +49,12 @@ class TokenPair(NamedTuple):
     refresh_expires_in: int = settings.REFRESH_TOKEN_LIFETIME
 
 
+def log_in(user: User, request: Request) -> TokenPair:
+    """The tokens of a new log-in of `user`, from where `request` comes."""
+    device = request.headers.get("User-Agent", "")
+    return token_pair(Session.start(user, device, address_of(request)))
+
+
 def token_pair(session: Session) -> TokenPair:
     """A fresh access and refresh token of `session`."""
     access, refresh = AccessToken(), RefreshToken()
@@ -58,10 +66,18 @@ def token_pair(session: Session) -> TokenPair:
 
 
 def session_of(raw_token: str, kind: type[Token]) -> tuple[Session, Token]:
-    """The session that a token of `kind` belongs to, with its user, in one query.
+    """The live session that a token of `kind` belongs to, with its user, in one query.
 
     Raises `TokenExpired` or `TokenRefused`, whatever the token holds.
     """
+    session, token = issuing_session(raw_token, kind)
+    if not session.is_good():
+        raise TokenRefused
+    return session, token
+
+
+def issuing_session(raw_token: str, kind: type[Token]) -> tuple[Session, Token]:
+    """The same, also where that session has ended: the token is ours, and not expired."""
     try:
         # Verified by hand: SimpleJWT grants its leeway to `exp` as well.
         token = kind(raw_token)  # type: ignore[arg-type]
@@ -80,7 +96,7 @@ def session_of(raw_token: str, kind: type[Token]) -> tuple[Session, Token]:
         OverflowError,
     ) as error:
         raise TokenRefused from error
-    if token.get("sub") != str(session.user_id) or not session.is_good():
+    if token.get("sub") != str(session.user_id):
         raise TokenRefused
     return session, token
 
@@ -108,7 +124,29 @@ class BearerAuthentication(BaseAuthentication):
             session, _token = session_of(raw_token.lstrip(b" ").decode("ascii"), AccessToken)
         except UnicodeDecodeError as error:
             raise TokenRefused from error
+        session.note_use()
         return session.user, session
+
+    def authenticate_header(self, request: Request) -> str:
+        return "Bearer"
+
+
+class ScopedTokenAuthentication(BaseAuthentication):
+    """`Authorization: Bearer tc_…`; `request.auth` is the scoped token, which the user knows."""
+
+    def authenticate(self, request: Request) -> tuple[User, ScopedToken] | None:
+        scheme, _space, raw_token = get_authorization_header(request).partition(b" ")
+        text = raw_token.lstrip(b" ").decode("latin-1")
+        if scheme.lower() != _SCHEME or not text.startswith(PREFIX):
+            return None
+        token = ScopedToken.presented(text)
+        if token is None or not token.is_good():
+            raise TokenRefused
+        if token.has_expired:
+            raise TokenExpired
+        token.note_use()
+        token.user.by_token = token
+        return token.user, token
 
     def authenticate_header(self, request: Request) -> str:
         return "Bearer"

@@ -5,15 +5,17 @@ What one sees of others depends on shared trips, so `/api/users/{userId}` is ser
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
+from uuid import UUID
 
 from django.contrib.auth import authenticate
 from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.views import LoginView, LogoutView
 from django.core.exceptions import NON_FIELD_ERRORS
 from django.db import transaction
+from django.db.models import BooleanField, ExpressionWrapper, Q
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
-from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.exceptions import AuthenticationFailed, NotFound
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -21,9 +23,10 @@ from rest_framework.throttling import BaseThrottle
 from rest_framework_simplejwt.tokens import RefreshToken
 
 from tripcompanion.kit.problems import method_not_allowed
+from tripcompanion.kit.throttling import Limit
 from tripcompanion.kit.viewsets import ApiViewSet
 from users.forms import LimitedLogin
-from users.limits import LoginLimit, MailLimit, RefreshLimit, RegisterLimit
+from users.limits import LoginAddressLimit, LoginLimit, MailLimit, RefreshLimit, RegisterLimit
 from users.models import EmailTaken, Link, LinkInvalid, Mail, Session, User
 from users.serializers import (
     LoginRequest,
@@ -32,10 +35,18 @@ from users.serializers import (
     PasswordResetRequest,
     RefreshRequest,
     RegisterRequest,
+    SessionSerializer,
     UserSerializer,
     VerifyEmailRequest,
 )
-from users.tokens import TokenExpired, TokenRefused, session_of, token_pair
+from users.tokens import (
+    TokenExpired,
+    TokenRefused,
+    issuing_session,
+    log_in,
+    session_of,
+    token_pair,
+)
 
 
 class BadCredentials(AuthenticationFailed):
@@ -70,23 +81,23 @@ class SessionViewSet(ApiViewSet):
         "refresh": [TokenRefused, TokenExpired],
         "logout": [TokenRefused, TokenExpired],
     }
-    limits: ClassVar = {
-        "register": RegisterLimit,
-        "login": LoginLimit,
-        "refresh": RefreshLimit,
-        "logout": RefreshLimit,
+    limits: ClassVar[Mapping[str, list[type[Limit]]]] = {
+        "register": [RegisterLimit],
+        "login": [LoginAddressLimit, LoginLimit],
+        "refresh": [RefreshLimit],
+        "logout": [RefreshLimit],
     }
 
     def get_throttles(self) -> list[BaseThrottle]:
-        limit = self.limits.get(self.action)
-        return [limit()] if limit else super().get_throttles()
+        limits = self.limits.get(self.action)
+        return [limit() for limit in limits] if limits else super().get_throttles()
 
     def register(self, request: Request) -> Response:
         """Make an account; the answer logs it in."""
         body = self.body()
         with transaction.atomic():
             user = User.register(**body)
-            tokens = token_pair(Session.start(user))
+            tokens = log_in(user, request)
         return self.answer(tokens, location=f"/api/users/{user.pk}")
 
     def login(self, request: Request) -> Response:
@@ -95,7 +106,7 @@ class SessionViewSet(ApiViewSet):
         user = authenticate(request, username=body["email"], password=body["password"])
         if user is None:
             raise BadCredentials
-        return self.answer(token_pair(Session.start(user)))
+        return self.answer(log_in(user, request))
 
     def refresh(self, request: Request) -> Response:
         """Spend a refresh token for a new pair. Using one twice ends its whole family."""
@@ -105,8 +116,8 @@ class SessionViewSet(ApiViewSet):
         return self.answer(token_pair(session))
 
     def logout(self, request: Request) -> Response:
-        """End the log-in that a refresh token belongs to, with all its tokens."""
-        session, _token = session_of(self.body()["refresh_token"], RefreshToken)
+        """End the log-in that a refresh token belongs to, with all its tokens. May be repeated."""
+        session, _token = issuing_session(self.body()["refresh_token"], RefreshToken)
         session.end()
         return self.done()
 
@@ -170,6 +181,31 @@ class BrowserLogout(LogoutView):
 
     def http_method_not_allowed(self, request: HttpRequest, *args: Any, **kw: Any) -> HttpResponse:
         return method_not_allowed(request, [name.upper() for name in self.http_method_names])
+
+
+class OwnSessionViewSet(ApiViewSet):
+    """The caller's own log-ins."""
+
+    answers: ClassVar = {"list": SessionSerializer}
+
+    def list(self, request: Request) -> Response:
+        """The log-ins that are alive, the last used first."""
+        own = request.auth.pk if isinstance(request.auth, Session) else None
+        sessions = Session.objects.of(self.caller).annotate(
+            current=ExpressionWrapper(Q(pk=own), BooleanField())
+        )
+        return self.page(sessions.order_by("-used_at", "-created_at", "pk"))
+
+    def destroy(self, request: Request, session_uuid: UUID) -> Response:
+        """End one of them, with all its tokens."""
+        if not Session.objects.of(self.caller).filter(pk=session_uuid).end():
+            raise NotFound
+        return self.done()
+
+    def logout_everywhere(self, request: Request) -> Response:
+        """End all of them, this one and those in browsers too. Scoped tokens live on."""
+        self.caller.log_out_everywhere()
+        return self.done()
 
 
 class MeView(ApiViewSet):

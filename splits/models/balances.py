@@ -80,9 +80,10 @@ class Plan:
 def total_debt(user: User, currency: str) -> Decimal:
     """What `user` still owes in all trips, in major units of `currency`, at the latest rates.
 
+    In one trip alone, if a scoped token confines `user` to it.
     Raises `NoRate` if something is owed in a currency that cannot be converted.
     """
-    open_debts = Debt.objects.filter(debtor=user, open_minor__gt=0)
+    open_debts = Debt.objects.within(user).filter(debtor=user, open_minor__gt=0)
     sums = dict(open_debts.values_list("trip__currency").annotate(Sum("open_minor")).order_by())
     total_minor = sums.pop(currency, 0)
     rates = Rate.objects.latest_to(currency, sums) if sums else {}

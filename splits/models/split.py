@@ -31,9 +31,9 @@ class SplitQuerySet(InTripQuerySet["Split"]):
         return self.with_state().select_related("participant", "expense__trip")
 
     def pending(self, user: User) -> "SplitQuerySet":
-        """Splits of `user` of which something is still owed, oldest first."""
+        """Splits of `user` of which something is still owed, oldest first; see `within`."""
         open_debts = Debt.objects.filter(debtor=user, open_minor__gt=0).values("split")
-        return self.filter(pk__in=open_debts).order_by("id")
+        return self.within(user).filter(pk__in=open_debts).order_by("id")
 
 
 class Split(models.Model):

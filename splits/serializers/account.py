@@ -35,10 +35,24 @@ class ExportedPerson(Shape):
 class ExportedLogIn(Shape):
     """A log-in by the API."""
 
+    device = serializers.CharField()
+    address = serializers.CharField()
     created_at = serializers.DateTimeField()
     used_at = serializers.DateTimeField()
     expires_at = serializers.DateTimeField()
     ended_at = serializers.DateTimeField(allow_null=True)
+
+
+class ExportedToken(Shape):
+    """A scoped token, without what it opens things with."""
+
+    name = serializers.CharField()
+    hint = serializers.CharField()
+    scopes = serializers.CharField(source="scope_words")
+    trip_id = serializers.IntegerField(allow_null=True)
+    created_at = serializers.DateTimeField()
+    used_at = serializers.DateTimeField(allow_null=True)
+    expires_at = serializers.DateTimeField()
 
 
 class ExportedMembership(Shape):
@@ -137,12 +151,15 @@ class ExportedSettlement(Shape):
         },
         "logIns": [
             {
+                "device": "Firefox on Linux",
+                "address": "192.0.2.1",
                 "createdAt": INSTANT_EXAMPLE,
                 "usedAt": INSTANT_EXAMPLE,
                 "expiresAt": "2026-06-13T21:40:00Z",
                 "endedAt": None,
             }
         ],
+        "tokens": [],
         "memberships": [],
         "expenses": [],
         "payments": [
@@ -175,6 +192,7 @@ class AccountExport(Shape):
 
     account = ExportedAccount()
     log_ins = ExportedLogIn(many=True)
+    tokens = ExportedToken(many=True)
     memberships = ExportedMembership(many=True)
     expenses = ExportedExpense(many=True)
     payments = ExportedPayment(many=True)

@@ -3,6 +3,7 @@
 from typing import Any, ClassVar
 
 from django_filters.rest_framework import DjangoFilterBackend
+from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -16,6 +17,7 @@ from splits.serializers.expense import (
     ExpenseRequest,
     ExpenseSerializer,
 )
+from tripcompanion.kit.problems import LimitReached
 from trips.models import Trip
 from trips.permissions import TAGGED_ACTIONS, InTripViewSet
 from trips.roles import Can
@@ -24,6 +26,7 @@ from trips.roles import Can
 class ExpenseViewSet(InTripViewSet):
     """Expenses of a trip."""
 
+    area = "expenses"
     queryset = Expense.objects.none()
     filter_backends = (DjangoFilterBackend,)
     filterset_class = ExpenseFilter
@@ -37,7 +40,10 @@ class ExpenseViewSet(InTripViewSet):
         "destroy": Can.CHANGE_EXPENSES,
         "preview": Can.RECORD,
     }
-    problems: ClassVar = dict.fromkeys(("create", "preview", "update", "partial_update"), (NoRate,))
+    problems: ClassVar = {
+        **dict.fromkeys(("preview", "update", "partial_update"), (NoRate,)),
+        "create": (NoRate, LimitReached),
+    }
     bodies: ClassVar = {
         "create": ExpenseRequest,
         "preview": ExpenseRequest,
@@ -101,8 +107,13 @@ class ExpenseViewSet(InTripViewSet):
             expense.remove()
         return self.done()
 
+    def paginate_queryset(self, queryset: Any) -> Any:
+        # Every expense has payers: those of one that is deleted meanwhile are not found any more.
+        return [expense for expense in super().paginate_queryset(queryset) if expense.shown_payers]
+
     def _shown(self, expense: Expense) -> Expense:
-        return Expense.objects.shown().get(pk=expense.pk)
+        # Somebody may have deleted it since.
+        return get_object_or_404(Expense.objects.shown(), pk=expense.pk)
 
     def _part(self, **context: Any) -> dict[str, Any]:
         return self.body(partial=True, **context)

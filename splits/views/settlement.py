@@ -25,6 +25,7 @@ from trips.roles import Can
 class SettlementViewSet(InTripViewSet):
     """Money that members handed to one another."""
 
+    area = "expenses"
     needs: ClassVar = {
         "list": Can.READ,
         "retrieve": Can.READ,
@@ -69,6 +70,7 @@ class SettlementViewSet(InTripViewSet):
 class BalanceViewSet(InTripViewSet):
     """Where everybody stands, and what would settle it."""
 
+    area = "expenses"
     pagination_class = None
     needs: ClassVar = {
         "list": Can.READ,
@@ -110,6 +112,7 @@ class BalanceViewSet(InTripViewSet):
 class ExplanationViewSet(InTripViewSet):
     """Why a balance is what it is."""
 
+    area = "expenses"
     needs: ClassVar = {"explain": Can.READ}
     answers: ClassVar = {"explain": BalanceLineSerializer}
     lists: ClassVar = frozenset({"explain"})

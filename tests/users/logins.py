@@ -11,7 +11,7 @@ from users.models import User
 
 def try_to_log_in(email: Any, password: Any = PASSWORD, **headers: str) -> Response:
     """The answer to a log-in; `headers` are those of WSGI (`REMOTE_ADDR`)."""
-    return APIClient().post(
+    return APIClient(HTTP_X_REQUEST_ID="test").post(
         "/api/users/login", {"email": email, "password": password}, format="json", **headers
     )
 
@@ -28,8 +28,8 @@ def refresh(refresh_token: Any) -> Response:
 
 
 def bearer(token: str) -> APIClient:
-    """A client that sends `token`."""
-    client = APIClient()
+    """A client that sends `token`, and the same id with every request."""
+    client = APIClient(HTTP_X_REQUEST_ID="test")
     client.credentials(HTTP_AUTHORIZATION=f"Bearer {token}")
     return client
 

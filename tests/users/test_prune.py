@@ -12,10 +12,10 @@ from django.utils import timezone
 from tests.conftest import Api
 from tests.trips.bodies import lisbon
 from tests.users.logins import bearer, log_in
-from tripcompanion.kit.models import GivenAnswer
+from tripcompanion.kit.models import GivenAnswer, Tally
 from users.letters import Letter
 from users.management.commands import prune
-from users.models import Link, Mail, Session, User
+from users.models import Link, Mail, ScopedToken, Session, User
 
 MONTH = timedelta(days=30, minutes=1)
 
@@ -30,6 +30,8 @@ def pruned() -> dict[str, int]:
 NOTHING = {
     "idempotency keys": 0,
     "log-ins": 0,
+    "scoped tokens": 0,
+    "counters of limits": 0,
     "links": 0,
     "mails": 0,
     "browser sessions": 0,
@@ -43,12 +45,15 @@ def fill(api: Api, user: User) -> None:
     assert answer.status_code == 201
     Link.make(user, Letter.RESET)
     Mail.objects.ask_to_verify(user)
+    ScopedToken.issue(user, name="Import", scopes=["trips:read"])
+    Tally.add("login:1:olga", (timezone.now() + timedelta(minutes=1)).timestamp())
 
 
 def test_what_is_in_use_stays(api: Api, olga: User) -> None:
     fill(api, olga)
     assert pruned() == NOTHING
     assert Mail.objects.count() == Link.objects.count() == Session.objects.count() == 1
+    assert ScopedToken.objects.count() == Tally.objects.count() == 1
     assert GivenAnswer.objects.count() == BrowserSession.objects.count() == 1
 
 
@@ -57,12 +62,14 @@ def test_what_is_over_goes(api: Api, olga: User) -> None:
     now = timezone.now()
     GivenAnswer.objects.update(created_at=now - timedelta(hours=24))
     Session.objects.update(expires_at=now - MONTH)
+    ScopedToken.objects.update(expires_at=now - MONTH)
+    Tally.objects.update(ends_at=now)
     Link.objects.update(expires_at=now)
     Mail.objects.update(given_up_at=now - MONTH)
     BrowserSession.objects.update(expire_date=now)
     assert pruned() == dict.fromkeys(NOTHING, 1)
     assert pruned() == NOTHING
-    for model in (GivenAnswer, Session, Link, Mail, BrowserSession):
+    for model in (GivenAnswer, Tally, Session, ScopedToken, Link, Mail, BrowserSession):
         assert not model._default_manager.exists()
 
 

@@ -1,10 +1,10 @@
-"""What the kit has to remember: answers that were given under an idempotency key."""
+"""What the kit has to remember: answers given under an idempotency key, and counted requests."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import ClassVar
 
 from django.conf import settings
-from django.db import models
+from django.db import connection, models
 from django.utils import timezone
 
 #: For how long a key is remembered.
@@ -38,3 +38,38 @@ class GivenAnswer(models.Model):
 
     def __str__(self) -> str:
         return f"{self.status} to {self.key}"
+
+
+class TallyQuerySet(models.QuerySet["Tally"]):
+    def expired(self) -> "TallyQuerySet":
+        """Windows that are over."""
+        return self.filter(ends_at__lte=timezone.now())
+
+
+class Tally(models.Model):
+    """How many requests of somebody were counted in one window of a limit."""
+
+    #: Scope, number of the window, and a SHA-256 of whom it counts: no address is stored.
+    key = models.CharField(max_length=120, primary_key=True)
+    count = models.PositiveIntegerField()
+    ends_at = models.DateTimeField(db_index=True)
+
+    objects = TallyQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return f"{self.count} in {self.key}"
+
+    @classmethod
+    def add(cls, key: str, ends_at: float) -> int:
+        """Count one more under `key`; the sum. `ends_at` is in seconds since 1970 (UTC).
+
+        One statement, so that of any number of parallel requests no two see the same sum.
+        """
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "INSERT INTO kit_tally (key, count, ends_at) VALUES (%s, 1, %s)"
+                " ON CONFLICT (key) DO UPDATE SET count = kit_tally.count + 1 RETURNING count",
+                [key, datetime.fromtimestamp(ends_at, UTC)],
+            )
+            (count,) = cursor.fetchone()
+        return int(count)

@@ -7,8 +7,10 @@ from typing import IO, Any
 
 from django.conf import settings
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import APIException, ParseError, UnsupportedMediaType
 from rest_framework.parsers import BaseParser
+from rest_framework.request import Request
 
 MAX_DEPTH = 32
 
@@ -32,6 +34,21 @@ class PayloadTooLarge(APIException):
     def __init__(self) -> None:
         limit_bytes = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
         super().__init__(_("The body is larger than %(limit)s bytes.") % {"limit": limit_bytes})
+
+
+class LengthRequired(APIException):
+    """411: a body in chunks, whose length nobody says, would be taken for an empty one."""
+
+    status_code = 411
+    default_code = "length_required"
+    default_detail = gettext_lazy("Send the body with its Content-Length.")
+
+
+def require_length(request: Request) -> None:
+    """Raise `LengthRequired` if the request has a body of unknown length."""
+    headers = request.headers
+    if "Transfer-Encoding" in headers and "Content-Length" not in headers:
+        raise LengthRequired
 
 
 class StrictJSONParser(BaseParser):

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from django.core.exceptions import PermissionDenied as DjangoPermissionDenied
 from django.core.signals import got_request_exception
 from django.db import DataError, IntegrityError, InterfaceError, OperationalError
+from django.db import InternalError as DatabaseState
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -22,11 +23,14 @@ from rest_framework.response import Response
 from rest_framework.settings import api_settings
 
 from tripcompanion.kit.rendering import BrowsableRenderer, ExactJSONRenderer
+from tripcompanion.kit.request_ids import request_id
 
 logger = logging.getLogger(__name__)
 
 CONTENT_TYPE = "application/problem+json"
 RETRY_AFTER_SECONDS = 2
+#: The database is away, too slow, full, being ended, or has ended an idle transaction.
+DATABASE_AWAY = (OperationalError, InterfaceError, DatabaseState)
 
 TITLES = {
     400: gettext_lazy("Bad Request"),
@@ -36,6 +40,7 @@ TITLES = {
     405: gettext_lazy("Method Not Allowed"),
     406: gettext_lazy("Not Acceptable"),
     409: gettext_lazy("Conflict"),
+    411: gettext_lazy("Length Required"),
     412: gettext_lazy("Precondition Failed"),
     413: gettext_lazy("Content Too Large"),
     415: gettext_lazy("Unsupported Media Type"),
@@ -63,6 +68,14 @@ class Conflict(APIException):
         super().__init__(text % values if values else text)
 
 
+class LimitReached(Conflict):
+    """409 `limit_reached`: there may be so many of this, and no more."""
+
+    default_code = "limit_reached"
+    default_detail = gettext_lazy("The limit of %(limit)s is reached.")
+    example_values: ClassVar = {"limit": 200}
+
+
 class StoredContradiction(Conflict):
     """A constraint of the database refused what the rules had let pass."""
 
@@ -77,6 +90,23 @@ class Unavailable(APIException):
     default_code = "unavailable"
     default_detail = gettext_lazy("The service is briefly unavailable. Please try again.")
     wait = RETRY_AFTER_SECONDS
+
+
+class InsufficientScope(APIException):
+    """403 `insufficient_scope`: a token does not cover this request (RFC 6750, 3.1).
+
+    Without `scope` there is none that would.
+    """
+
+    status_code = 403
+    default_code = "insufficient_scope"
+    default_detail = gettext_lazy("This needs a log-in; no scoped token may do it.")
+
+    def __init__(self, scope: str | None = None) -> None:
+        text = _("The token lacks the scope %(scope)s.") % {"scope": scope} if scope else None
+        super().__init__(text)
+        challenge = 'Bearer error="insufficient_scope"'
+        self.headers = {"WWW-Authenticate": f'{challenge}, scope="{scope}"' if scope else challenge}
 
 
 class CsrfFailed(APIException):
@@ -109,6 +139,7 @@ def problem(
         "detail": detail,
         "message": detail,
         "code": code,
+        "requestId": request_id(),
     }
     if errors:
         document["errors"] = errors
@@ -148,7 +179,7 @@ def _as_api_exception(exc: Exception) -> APIException:
         return StoredContradiction()
     if isinstance(exc, DataError):
         return exceptions.ParseError(_("A value is out of range."), "out_of_range")
-    if isinstance(exc, OperationalError | InterfaceError):
+    if isinstance(exc, DATABASE_AWAY):
         logger.error("The database is unavailable", exc_info=exc)
         return Unavailable()
     return InternalError()
@@ -229,7 +260,7 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 def server_error(request: HttpRequest) -> HttpResponse:
     """A fault in a page for browsers; Django calls this while it handles the exception."""
     kind: type[APIException] = InternalError
-    if isinstance(sys.exc_info()[1], OperationalError | InterfaceError):
+    if isinstance(sys.exc_info()[1], DATABASE_AWAY):
         kind = Unavailable
     response = _outside_views(kind.status_code, kind.default_code, str(kind.default_detail))
     if kind is Unavailable:

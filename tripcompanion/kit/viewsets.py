@@ -12,8 +12,10 @@ from rest_framework.viewsets import GenericViewSet
 
 from tripcompanion.kit.etags import etag_of, is_known
 from tripcompanion.kit.idempotency import answer_once, key_of
+from tripcompanion.kit.parsing import require_length
 from tripcompanion.kit.serializers import Shape
 from tripcompanion.kit.showing import show
+from tripcompanion.kit.throttling import Spent
 
 
 class ApiViewSet(GenericViewSet):
@@ -53,6 +55,25 @@ class ApiViewSet(GenericViewSet):
             return 202
         return 200 if self.action in self.answers else 204
 
+    #: The first half of the scope that a scoped token must have here; with None none is let in.
+    area: ClassVar[str | None] = None
+
+    @classmethod
+    def scope_for(cls, method: str) -> str | None:
+        """The scope that a request with `method` needs: GET and HEAD read, all others write."""
+        return cls.area and f"{cls.area}:{'read' if method in {'GET', 'HEAD'} else 'write'}"
+
+    def check_permissions(self, request: Request) -> None:
+        """Ask first whether what the caller came with covers the action at all.
+
+        That is before anything is fetched, so the refusal is the same whether or not there is
+        such a trip, and says nothing about it.
+        """
+        require_scope = getattr(request.auth, "require", None)
+        if require_scope is not None and self.action is not None:
+            require_scope(self.scope_for(request.method or ""))
+        super().check_permissions(request)
+
     def may_forbid(self) -> bool:
         """Whether the present action answers 403 to some who are logged in; for the document."""
         return False
@@ -62,7 +83,20 @@ class ApiViewSet(GenericViewSet):
     #: Whether a POST with an `Idempotency-Key` acts once.
     safe_retries: ClassVar[bool] = True
 
+    def initialize_request(self, request: Any, *args: Any, **kwargs: Any) -> Request:
+        #: What the limits of this request have counted.
+        self.spent: list[Spent] = []
+        return super().initialize_request(request, *args, **kwargs)
+
+    def finalize_response(self, request: Any, response: Any, *args: Any, **kwargs: Any) -> Any:
+        response = super().finalize_response(request, response, *args, **kwargs)
+        if self.spent:
+            response["RateLimit-Policy"] = ", ".join(spent.policy for spent in self.spent)
+            response["RateLimit"] = ", ".join(spent.state for spent in self.spent)
+        return response
+
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        require_length(request)
         super().initial(request, *args, **kwargs)
         key = key_of(request) if self.safe_retries and request.method == "POST" else None
         if key is not None:

@@ -1,7 +1,7 @@
 """Trips and their members. Everything that changes members or money locks the trip first."""
 
 from trips.models.closing import AccountInUse, close_account
-from trips.models.member import Member, with_companionship
+from trips.models.member import Member, require_membership, with_companionship
 from trips.models.trip import (
     CODE_CHARS,
     JOIN_ROLE_CHOICES,
@@ -21,5 +21,6 @@ __all__ = [
     "Trip",
     "TripQuerySet",
     "close_account",
+    "require_membership",
     "with_companionship",
 ]

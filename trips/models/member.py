@@ -6,8 +6,9 @@ from typing import ClassVar
 from django.db import models, transaction
 from django.db.models import Case, Exists, F, OuterRef, Q, Value, When
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from rest_framework.exceptions import NotFound
+from rest_framework.exceptions import NotFound, ValidationError
 
 from tripcompanion.kit.currencies import to_major
 from tripcompanion.kit.paths import MAX_INTEGER
@@ -159,6 +160,12 @@ class Member(models.Model):
     def _other_owners(self) -> MemberQuerySet:
         owners = Member.objects.present().filter(trip=self.trip_id, role=TripRole.OWNER)
         return owners.exclude(pk=self.pk)
+
+
+def require_membership(user: User, trip_id: int | None) -> None:
+    """Raise `ValidationError` on `tripId` if it names a trip that `user` is no member of."""
+    if trip_id is not None and not Trip.objects.of_member(user).filter(pk=trip_id).exists():
+        raise ValidationError({"tripId": [_("You are no member of such a trip.")]})
 
 
 def with_companionship(users: models.QuerySet[User], viewer: User) -> models.QuerySet[User]:

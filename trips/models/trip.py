@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from datetime import date
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
+from django.conf import settings
 from django.db import IntegrityError, models, transaction
 from django.db.models import F, Q, Value
 from django.utils import timezone
@@ -13,7 +14,7 @@ from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import NotFound, PermissionDenied, ValidationError
 
 from tripcompanion.kit.currencies import CODES
-from tripcompanion.kit.problems import Conflict
+from tripcompanion.kit.problems import Conflict, InsufficientScope, LimitReached
 from trips.roles import TripRole, may_grant
 from users.models import User
 
@@ -72,9 +73,18 @@ class InTripQuerySet(models.QuerySet[Row]):
     def of_member(self, user: User) -> Self:
         """Rows of the trips that `user` is a member of, with their role as `caller_role`."""
         path = self.members_path
-        return self.filter(**{f"{path}__user": user, f"{path}__left_at": None}).annotate(
-            caller_role=F(f"{path}__role")
+        return (
+            self.within(user)
+            .filter(**{f"{path}__user": user, f"{path}__left_at": None})
+            .annotate(caller_role=F(f"{path}__role"))
         )
+
+    def within(self, user: User) -> Self:
+        """Rows of the one trip that a scoped token confines `user` to; all without such a token."""
+        if user.confined_to is None:
+            return self
+        trip_path = self.members_path.rpartition("__")[0] or "pk"
+        return self.filter(**{trip_path: user.confined_to})
 
     def visible_to(self, user: User) -> Self:
         """Rows that `user` may see, with `caller_role`; an ADMIN sees all, as an OWNER would."""
@@ -116,6 +126,9 @@ class Trip(models.Model):
     join_role = models.CharField(max_length=6, choices=JOIN_ROLE_CHOICES, default=TripRole.VIEWER)
     #: How many expenses were ever recorded here; it turns the order in which odd cents fall.
     expenses_recorded = models.PositiveIntegerField(default=0, editable=False)
+    #: How many of them on `counted_on`, the last day on which there was one.
+    expenses_that_day = models.PositiveIntegerField(default=0, editable=False)
+    counted_on = models.DateField(null=True, editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(default=timezone.now, editable=False)
 
@@ -145,12 +158,16 @@ class Trip(models.Model):
     def start(cls, owner: User, **fields: Any) -> "Trip":
         """A new trip with `owner` as its OWNER; the currency defaults to theirs.
 
-        Raises `ValidationError` if it would end before it starts.
+        Raises `ValidationError` if it would end before it starts, `LimitReached` if `owner` has
+        `QUOTA_TRIPS` trips, and `InsufficientScope` if they are confined to another trip.
         """
+        if owner.confined_to is not None:
+            raise InsufficientScope
         fields.setdefault("currency", owner.currency)
         _require_order(fields["start_date"], fields["end_date"])
         with transaction.atomic():
             User.objects.active().locked(owner.pk)
+            _require_room_for_a_trip(owner)
             trip = cls(**fields)
             trip._save_with_new_code()
             trip.members.create(user=owner, role=TripRole.OWNER)
@@ -181,9 +198,18 @@ class Trip(models.Model):
         return self.expenses.exists() or self.settlements.exists()
 
     def count_expense(self) -> None:
-        """Note that one more expense was recorded. Call under the trip's lock."""
+        """Note that one more expense was recorded. Call under the trip's lock.
+
+        Raises `LimitReached` above `QUOTA_EXPENSES` in one day (UTC).
+        """
+        today = timezone.now().date()
+        if self.counted_on != today:
+            self.counted_on, self.expenses_that_day = today, 0
+        if self.expenses_that_day >= settings.QUOTA_EXPENSES:
+            raise LimitReached(limit=settings.QUOTA_EXPENSES)
+        self.expenses_that_day += 1
         self.expenses_recorded += 1
-        self.save(update_fields=["expenses_recorded"])
+        self.save(update_fields=["expenses_recorded", "expenses_that_day", "counted_on"])
 
     def remove(self) -> None:
         """Delete the trip with all that is in it. Not undone."""
@@ -248,19 +274,31 @@ class Trip(models.Model):
         return self.admit(user, self.join_role)
 
     def admit(self, user: User, role: str) -> "Member":
-        """Make `user` a member, also again. Raises `AlreadyMember`."""
+        """Make `user` a member, also again.
+
+        Raises `AlreadyMember`, and `LimitReached` above `QUOTA_MEMBERS` or `QUOTA_TRIPS`.
+        """
         with transaction.atomic():
             # The account before the trip, as in `close_account`: an order without a deadlock.
             User.objects.active().locked(user.pk)
             Trip.objects.locked(self.pk)
             member = self.members.filter(user=user).first()
+            if member is not None and member.left_at is None:
+                raise AlreadyMember
+            if self.members.present().count() >= settings.QUOTA_MEMBERS:
+                raise LimitReached(limit=settings.QUOTA_MEMBERS)
+            _require_room_for_a_trip(user)
             if member is None:
                 return self.members.create(user=user, role=role)
-            if member.left_at is None:
-                raise AlreadyMember
             member.role, member.left_at, member.joined_at = role, None, timezone.now()
             member.save(update_fields=["role", "left_at", "joined_at"])
             return member
+
+
+def _require_room_for_a_trip(user: User) -> None:
+    # Under the lock of the account, so that two requests at once do not end above the quota.
+    if user.memberships.filter(left_at=None).count() >= settings.QUOTA_TRIPS:
+        raise LimitReached(limit=settings.QUOTA_TRIPS)
 
 
 def _require_order(start: date, end: date) -> None:

@@ -3,6 +3,11 @@
 from users.models.link import Link, LinkInvalid
 from users.models.mail import Mail
 from users.models.session import Session
+from users.models.token import (
+    MAX_LIVE_TOKENS,
+    MAX_TOKEN_NAME_CHARS,
+    ScopedToken,
+)
 from users.models.user import (
     DELETED_NAME,
     MAX_NAME_CHARS,
@@ -16,8 +21,10 @@ from users.passwords import MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS
 
 __all__ = [
     "DELETED_NAME",
+    "MAX_LIVE_TOKENS",
     "MAX_NAME_CHARS",
     "MAX_PASSWORD_CHARS",
+    "MAX_TOKEN_NAME_CHARS",
     "MIN_PASSWORD_CHARS",
     "EmailTaken",
     "EmailUnverified",
@@ -26,6 +33,7 @@ __all__ = [
     "LinkInvalid",
     "Mail",
     "Role",
+    "ScopedToken",
     "Session",
     "User",
 ]

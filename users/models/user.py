@@ -20,6 +20,7 @@ from users.passwords import MaximumLengthValidator
 
 if TYPE_CHECKING:
     from users.models.session import Session
+    from users.models.token import ScopedToken
 
 MAX_NAME_CHARS = 50
 DELETED_NAME = "Deleted user"
@@ -125,6 +126,9 @@ class User(AbstractBaseUser):
 
     objects = UserManager()
 
+    #: What a request came with, if that was a scoped token; set by the authentication.
+    by_token: "ScopedToken | None" = None
+
     USERNAME_FIELD = "email"
     EMAIL_FIELD = "email"
     REQUIRED_FIELDS: ClassVar[list[str]] = ["name"]
@@ -161,7 +165,7 @@ class User(AbstractBaseUser):
         return user
 
     def change(self, *, keep: "Session | None" = None, **fields: Any) -> None:
-        """Store the given fields only; `password` ends every log-in but `keep`.
+        """Store the given fields only; `password` ends every scoped token, and log-in but `keep`.
 
         A new password and a new address are told by mail, and a new address is to be confirmed.
         Raises `EmailTaken`.
@@ -184,7 +188,8 @@ class User(AbstractBaseUser):
                 self.set_password(password)
                 names.append("password")
                 auth_hash = self.get_session_auth_hash()
-                self.sessions.live().exclude(pk__in=kept).update(ended_at=timezone.now())
+                self.scoped_tokens.all().delete()
+                self.sessions.live().exclude(pk__in=kept).end()
                 self.sessions.filter(pk__in=kept).update(auth_hash=auth_hash)
             self._save_unless_taken(names)
             if "password" in names and old_email:
@@ -195,12 +200,13 @@ class User(AbstractBaseUser):
                     self.mails.tell(self, Letter.EMAIL_CHANGED, old_email)
 
     def reset_password(self, password: str) -> None:
-        """A password for who had lost theirs: every log-in ends, even if it is the old one.
+        """A password for who had lost theirs: all log-ins and tokens end, even if it is the old.
 
         Call inside a transaction.
         """
         self.change(password=password, log_in_era=self.log_in_era + 1)
-        self.sessions.live().update(ended_at=timezone.now())
+        self.scoped_tokens.all().delete()
+        self.sessions.live().end()
 
     def verify_email(self) -> None:
         """Note that the owner reads mails to `email`."""
@@ -221,12 +227,19 @@ class User(AbstractBaseUser):
             raise EmailTaken from error
 
     def deactivate(self) -> None:
-        """Bar the account and end its log-ins for good, also for when it is let in again."""
+        """Bar the account; log-ins and scoped tokens stay dead when it is let in again."""
         self.is_active = False
-        self.log_in_era += 1
         with transaction.atomic():
-            self.save(update_fields=["is_active", "log_in_era"])
-            self.sessions.live().update(ended_at=timezone.now())
+            self.save(update_fields=["is_active"])
+            self.scoped_tokens.all().delete()
+            self.log_out_everywhere()
+
+    def log_out_everywhere(self) -> None:
+        """End every log-in, in the API and in browsers; scoped tokens live on."""
+        with transaction.atomic():
+            User.objects.filter(pk=self.pk).update(log_in_era=models.F("log_in_era") + 1)
+            self.refresh_from_db(fields=["log_in_era"])
+            self.sessions.live().end()
 
     def empty(self) -> None:
         """Forget who this was; the row stays for the books of others. Not undone.
@@ -242,7 +255,7 @@ class User(AbstractBaseUser):
         self.deleted_at = self.updated_at = timezone.now()
         self.email_verified_at = None
         self.save()
-        for kept in (self.sessions, self.links, self.mails):
+        for kept in (self.sessions, self.scoped_tokens, self.links, self.mails):
             kept.all().delete()
         GivenAnswer.objects.filter(user=self).delete()
 
@@ -264,7 +277,13 @@ class User(AbstractBaseUser):
 
     @property
     def is_admin(self) -> bool:
-        return self.role == Role.ADMIN and self.is_active
+        """Whether all doors are open. With a scoped token an ADMIN is like everybody else."""
+        return self.role == Role.ADMIN and self.is_active and self.by_token is None
+
+    @property
+    def confined_to(self) -> int | None:
+        """The one trip that a scoped token leaves to see; None is no such limit."""
+        return self.by_token.trip_id if self.by_token else None
 
     @property
     def is_staff(self) -> bool:

@@ -9,10 +9,10 @@ from django.core.management.base import BaseCommand
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from tripcompanion.kit.models import GivenAnswer
-from users.models import Link, Mail, Session
+from tripcompanion.kit.models import GivenAnswer, Tally
+from users.models import Link, Mail, ScopedToken, Session
 
-#: For how long an ended log-in and a mail that was given up can still be looked at.
+#: For how long an ended log-in or token and a mail that was given up can still be looked at.
 KEPT = timedelta(days=30)
 BATCH_ROWS = 1000
 
@@ -21,8 +21,8 @@ class Command(BaseCommand):
     """Safe at any time, also twice at once: small transactions, and nothing that is in use."""
 
     help = (
-        "Delete expired links, browser sessions and idempotency keys, and log-ins and mails that "
-        "came to an end 30 days ago. For cron."
+        "Delete expired links, browser sessions, idempotency keys and counters of limits, and "
+        "log-ins, scoped tokens and mails that came to an end 30 days ago. For cron."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -36,6 +36,8 @@ def outdated() -> Iterator[tuple[str, QuerySet]]:
     yield "idempotency keys", GivenAnswer.objects.expired()
     ended = Q(ended_at__lte=now - KEPT) | Q(expires_at__lte=now - KEPT)
     yield "log-ins", Session.objects.filter(ended)
+    yield "scoped tokens", ScopedToken.objects.filter(expires_at__lte=now - KEPT)
+    yield "counters of limits", Tally.objects.expired()
     yield "links", Link.objects.expired()
     yield "mails", Mail.objects.filter(given_up_at__lte=now - KEPT)
     yield "browser sessions", BrowserSession.objects.filter(expire_date__lte=now)

@@ -1,0 +1,125 @@
+"""The service under its production server, as a process that can be hurt."""
+
+import os
+import random
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+ROOT = Path(__file__).resolve().parent.parent
+WORKERS = 4
+_START_SECONDS = 60
+_LIMITS = ("LOGIN", "LOGIN_ADDRESS", "REGISTER", "LOOKUP", "REFRESH", "USER", "ANON")
+
+
+class Service:
+    """A gunicorn on a free port, on the database at `database_url`; limits off unless given."""
+
+    def __init__(self, database_url: str, **environment: str) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as probe:
+            self.port = probe.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.environment = (
+            os.environ
+            | {f"THROTTLE_{name}": "" for name in _LIMITS}
+            | {
+                "DEBUG": "false",
+                "SECRET_KEY": secrets.token_urlsafe(48),
+                "DATABASE_URL": database_url,
+                "DATABASE_TIMEOUT": "5",
+                "WEB_CONCURRENCY": str(WORKERS),
+                "LOG_LEVEL": "ERROR",
+            }
+            | environment
+        )
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def manage(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run `manage.py` on the service's database; the caller looks at the exit status."""
+        return subprocess.run(
+            [sys.executable, "manage.py", *arguments],
+            # A command waits as long as it needs.
+            env=self.environment | {"DATABASE_TIMEOUT": "0"},
+            cwd=ROOT, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+
+    def start(self, *, wait: bool = True) -> None:
+        """Start the processes; `wait` until one of them answers."""
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "gunicorn", "--bind", f"127.0.0.1:{self.port}"],
+            env=self.environment, cwd=ROOT, stderr=subprocess.DEVNULL, start_new_session=True,
+        )  # fmt: skip
+        if wait:
+            self.wait_for("/api/health", 200)
+
+    def wait_for(self, path: str, status: int, seconds: float = _START_SECONDS) -> float:
+        """Ask until `path` answers with `status`; the seconds that it took."""
+        started = time.monotonic()
+        while time.monotonic() - started < seconds:
+            if self.status(path) == status:
+                return time.monotonic() - started
+            time.sleep(0.02)
+        raise RuntimeError(f"{path} did not answer {status} within {seconds} s.")
+
+    def status(self, path: str) -> int:
+        """The status of a GET; 0 if nobody answers."""
+        try:
+            return httpx.get(f"{self.url}{path}", timeout=10).status_code
+        except httpx.TransportError:
+            return 0
+
+    @property
+    def process(self) -> Any:
+        if self._process is None:
+            raise RuntimeError("The service was not started.")
+        return self._process
+
+    def workers(self) -> list[int]:
+        """The process ids of the workers (Linux tells them)."""
+        threads = Path(f"/proc/{self.process.pid}/task").glob("*/children")
+        return [int(pid) for thread in threads for pid in thread.read_text().split()]
+
+    def signal_worker(self, number: signal.Signals) -> int:
+        """Send a signal to one worker; its process id."""
+        pid = random.choice(self.workers())
+        os.kill(pid, number)
+        return pid
+
+    def kill(self) -> None:
+        """Kill the master and all workers at once, as a container's end does."""
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait(_START_SECONDS)
+
+    def stop(self) -> None:
+        """Ask it to end, and wait until requests under way are through."""
+        if self._process and self._process.poll() is None:
+            self._process.terminate()
+            self._process.wait(_START_SECONDS)
+
+    def memory_mib(self) -> float:
+        """Resident memory of the largest worker."""
+        pages = [int(Path(f"/proc/{pid}/statm").read_text().split()[1]) for pid in self.workers()]
+        return max(pages, default=0) * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+@contextmanager
+def running(database_url: str, **environment: str) -> Iterator[Service]:
+    """A migrated and started service, ended afterwards."""
+    service = Service(database_url, **environment)
+    migrated = service.manage("migrate", "--verbosity", "0")
+    if migrated.returncode:
+        raise RuntimeError(migrated.stderr)
+    service.start()
+    try:
+        yield service
+    finally:
+        service.stop()

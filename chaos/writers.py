@@ -1,0 +1,184 @@
+"""Writers that never give up, and their journal of what they were told is stored."""
+
+import random
+import threading
+import time
+import uuid
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+
+PASSWORD = "four-green-suitcases"
+_PAUSE_SECONDS = 0.05
+_GIVE_UP_SECONDS = 60
+
+
+@dataclass
+class Scene:
+    """A trip of four on the service, and who writes into it."""
+
+    url: str
+    trip_id: int
+    user_ids: list[int]
+    tokens: list[str]
+
+    @classmethod
+    def make(cls, url: str) -> "Scene":
+        """Register four people and let the first make a trip of them all."""
+        with httpx.Client(base_url=f"{url}/api", timeout=30) as http:
+            logins = [
+                _post(http, "/users/register", email=f"w{uuid.uuid4().hex}@example.com",
+                      password=PASSWORD)
+                for _one in range(4)
+            ]  # fmt: skip
+            http.headers["Authorization"] = f"Bearer {logins[0]['token']}"
+            trip = _post(
+                http, "/trips", title="Lisbon", destination="Lisbon", currency="EUR",
+                startDate="2026-05-14", endDate="2026-05-18",
+            )  # fmt: skip
+            for login in logins[1:]:
+                user_id = login["user"]["id"]
+                _post(http, f"/trips/{trip['id']}/members", userId=user_id, role="EDITOR")
+        ids = [login["user"]["id"] for login in logins]
+        return cls(url, trip["id"], ids, [login["token"] for login in logins])
+
+
+def _post(http: httpx.Client, path: str, **body: Any) -> Any:
+    return http.post(path, json=body).raise_for_status().json()
+
+
+@dataclass
+class Intent:
+    """Something to be stored once: an expense, or a settlement, that carries its own key."""
+
+    path: str
+    body: dict[str, Any]
+    key: str
+    started: float
+    acknowledged: float | None = None
+    tries: int = 0
+
+
+@dataclass
+class Journal:
+    """What was tried, what was acknowledged, and what else was answered."""
+
+    intents: list[Intent] = field(default_factory=list)
+    answers: Counter[int | str] = field(default_factory=Counter)
+    #: When a disturbance was over, or happened.
+    marks: list[float] = field(default_factory=list)
+
+    def mark(self) -> None:
+        """From now on things may go well again."""
+        self.marks.append(time.monotonic())
+
+    @property
+    def acknowledged(self) -> list[Intent]:
+        return [intent for intent in self.intents if intent.acknowledged]
+
+    @property
+    def worst_recovery_ms(self) -> float:
+        """The longest time from a mark to the first acknowledgement after it."""
+        times = sorted(intent.acknowledged or 0.0 for intent in self.acknowledged)
+        waits = [
+            min((at - mark for at in times if at >= mark), default=float("inf"))
+            for mark in self.marks
+        ]
+        return max(waits, default=0.0) * 1000
+
+    @property
+    def worst_intent_ms(self) -> float:
+        """The longest time from a first try to its acknowledgement."""
+        waits = [(one.acknowledged or 0.0) - one.started for one in self.acknowledged]
+        return max(waits, default=0.0) * 1000
+
+    @property
+    def unexpected(self) -> dict[int | str, int]:
+        """Answers that no fault excuses: a refusal, or a fault of ours."""
+        fine = {200, 201, 409, 429, 502, 503, 504, "cut", "slow"}
+        return {answer: count for answer, count in self.answers.items() if answer not in fine}
+
+
+class Writer(threading.Thread):
+    """One client in a closed loop: it repeats a request with the same key until it is stored."""
+
+    def __init__(
+        self, scene: Scene, journal: Journal, stop: threading.Event, timeout_seconds: float
+    ) -> None:
+        super().__init__(daemon=True)
+        self._scene, self._journal, self._ending = scene, journal, stop
+        self._timeout_seconds = timeout_seconds
+        self._http = self._client()
+
+    def _client(self) -> httpx.Client:
+        return httpx.Client(base_url=f"{self._scene.url}/api", timeout=self._timeout_seconds)
+
+    def run(self) -> None:
+        while not self._ending.is_set():
+            intent = self._next()
+            self._journal.intents.append(intent)
+            while not self._try(intent):
+                if time.monotonic() - intent.started > _GIVE_UP_SECONDS:
+                    return
+                time.sleep(_PAUSE_SECONDS)
+
+    def _next(self) -> Intent:
+        key = uuid.uuid4().hex
+        ids = self._scene.user_ids
+        amount = random.randint(1, 9999) / 100
+        trip = f"/trips/{self._scene.trip_id}"
+        if random.random() < 0.3:
+            sender, receiver = random.sample(ids, 2)
+            body = {"fromUserId": sender, "toUserId": receiver, "amount": amount, "note": key}
+            return Intent(f"{trip}/settlements", body, key, time.monotonic())
+        body = {
+            "description": key, "amount": amount, "expenseDate": "2026-05-15",
+            "splitType": "EQUAL", "participantUserIds": ids,
+        }  # fmt: skip
+        return Intent(f"{trip}/expenses", body, key, time.monotonic())
+
+    def _try(self, intent: Intent) -> bool:
+        """Send it once; whether it is acknowledged."""
+        intent.tries += 1
+        headers = {
+            "Authorization": f"Bearer {self._scene.tokens[0]}",
+            "Idempotency-Key": intent.key,
+        }
+        try:
+            answer = self._http.post(intent.path, json=intent.body, headers=headers)
+        except httpx.TimeoutException:
+            self._journal.answers["slow"] += 1
+            self._anew()
+            return False
+        except httpx.TransportError:
+            self._journal.answers["cut"] += 1
+            self._anew()
+            return False
+        self._journal.answers[answer.status_code] += 1
+        if answer.status_code != 201:
+            return False
+        intent.acknowledged = time.monotonic()
+        return True
+
+    def _anew(self) -> None:
+        self._http.close()
+        self._http = self._client()
+
+
+@contextmanager
+def writing(scene: Scene, *, writers: int = 8, timeout_seconds: float = 8) -> Iterator[Journal]:
+    """Let writers write; at the end each finishes what it has begun."""
+    journal, stop = Journal(), threading.Event()
+    threads = [Writer(scene, journal, stop, timeout_seconds) for _one in range(writers)]
+    for thread in threads:
+        thread.start()
+    try:
+        yield journal
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join(_GIVE_UP_SECONDS + 10)

@@ -1,0 +1,81 @@
+"""What a request is called, and what the log says of it: its id, and nothing secret."""
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import httpx
+import pytest
+from django.test import Client
+
+from tests.conftest import Api
+from tests.document import problem_of
+from tests.factories import PASSWORD
+from tests.logs import production_log
+from tests.server import running_server
+from users.models import User
+
+
+@pytest.fixture
+def log() -> Iterator[Callable[[], list[str]]]:
+    with production_log() as lines:
+        yield lines
+
+
+@pytest.mark.django_db
+def test_an_id_that_the_client_gave_comes_back_and_stands_in_the_problem() -> None:
+    given = "web-7f/2026:11.21_a+b="
+    response = Client().get("/api/trips", headers={"X-Request-ID": given})
+    assert response["X-Request-ID"] == given
+    assert problem_of(response, 401)["requestId"] == given
+
+
+@pytest.mark.parametrize("given", ["", "a b", "x" * 129, "ä", "<script>", "a\tb", '"'])
+def test_an_id_that_could_do_harm_is_replaced(given: str) -> None:
+    response = Client().get("/nothing", headers={"X-Request-ID": given})
+    assert response["X-Request-ID"] != given
+    assert len(response["X-Request-ID"]) == 32
+    assert problem_of(response, 404)["requestId"] == response["X-Request-ID"]
+
+
+def test_every_request_without_an_id_gets_its_own() -> None:
+    answers = [Client().get("/api/health") for _time in range(3)]
+    assert len({answer["X-Request-ID"] for answer in answers}) == 3
+
+
+def test_every_line_of_the_log_names_the_request_and_is_one_object(api: Api, log: Any) -> None:
+    Client().get("/nothing\nwith a new line", headers={"X-Request-ID": "r-1"})
+    lines = [json.loads(line) for line in log()]
+    assert {line["logger"] for line in lines} == {"django.request", "tripcompanion.requests"}
+    assert {line["requestId"] for line in lines} == {"r-1"}
+    (summary,) = (line for line in lines if line["logger"] == "tripcompanion.requests")
+    assert summary["status"] == 404
+    assert summary["duration_ms"] >= 0
+    assert summary["level"] == "INFO"
+
+
+def test_the_log_has_no_password_token_or_address(api: Api, olga: User, log: Any) -> None:
+    login = api(None).post("/api/users/login", {"email": olga.email, "password": PASSWORD}).json()
+    api(None).post("/api/users/login", {"email": olga.email, "password": "canary-pass"})
+    api(None).post("/api/users/register", {"email": olga.email, "password": "canary-pass"})
+    client = api(olga)
+    for path in (f"/api/users/email/{olga.email}", "/api/users/email/olga%40example.com"):
+        client.get(path + "?token=canary-query")
+    client.get(f"/api/{login['token']}")
+    client.get("/api/trips", HTTP_AUTHORIZATION="Bearer tc_canary-token")
+    text = "\n".join(log())
+    assert "/api/users/login" in text
+    for secret in (olga.email, "olga%40", "canary", PASSWORD, login["token"], "eyJ"):
+        assert secret not in text
+
+
+def test_the_server_writes_json_lines_in_production(capfd: pytest.CaptureFixture[str]) -> None:
+    """Its own lines too, as they come from the process."""
+    with running_server(LOG_FORMAT="json", LOG_LEVEL="INFO") as server:
+        given = {"X-Request-ID": "from-outside"}
+        response = httpx.get(f"{server.url}/api/nothing", headers=given)
+        assert response.headers["X-Request-ID"] == "from-outside"
+        assert "Server" not in response.headers
+    lines = [json.loads(line) for line in capfd.readouterr().err.splitlines()]
+    assert {"gunicorn.error", "tripcompanion.requests"} <= {line["logger"] for line in lines}
+    assert "from-outside" in {line["requestId"] for line in lines}

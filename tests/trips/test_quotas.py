@@ -1,0 +1,99 @@
+"""How much there may be of something: trips of a user, members of a trip, expenses of a day."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+import time_machine
+
+from tests.conftest import Api
+from tests.document import problem_of
+from tests.factories import UserFactory, join
+from tests.trips.bodies import lisbon
+from trips.models import Trip
+from trips.roles import TripRole
+from users.models import User
+
+EXPENSE = {
+    "description": "Tarts",
+    "amount": 12.5,
+    "expenseDate": "2026-05-15",
+    "splitType": "EQUAL",
+}
+
+
+def assert_limit(response: Any, limit: int) -> None:
+    problem = problem_of(response, 409, "limit_reached")
+    assert str(limit) in problem["detail"]
+
+
+@pytest.fixture
+def expense(olga: User) -> dict[str, Any]:
+    return EXPENSE | {"participantUserIds": [olga.pk]}
+
+
+def test_nobody_has_more_trips_than_the_quota(api: Api, olga: User, settings: Any) -> None:
+    settings.QUOTA_TRIPS = 2
+    client = api(olga)
+    assert [client.post("/api/trips", lisbon()).status_code for _time in range(2)] == [201, 201]
+    assert_limit(client.post("/api/trips", lisbon()), 2)
+    assert Trip.objects.count() == 2
+    client.delete(f"/api/trips/{Trip.objects.first().pk}")
+    assert client.post("/api/trips", lisbon()).status_code == 201
+
+
+def test_nobody_joins_or_is_added_above_the_quota(
+    api: Api, olga: User, sam: User, trip: Trip, settings: Any
+) -> None:
+    settings.QUOTA_TRIPS = 1
+    assert api(sam).post("/api/trips", lisbon()).status_code == 201
+    assert_limit(api(sam).post("/api/trips/join", {"tripCode": trip.code}), 1)
+    assert_limit(api(olga).post(f"/api/trips/{trip.pk}/members", {"userId": sam.pk}), 1)
+    assert trip.members.count() == 3
+
+
+def test_a_trip_has_no_more_members_than_the_quota(
+    api: Api, olga: User, sam: User, trip: Trip, settings: Any
+) -> None:
+    settings.QUOTA_MEMBERS = 4
+    client = api(olga)
+    nina = UserFactory()
+    assert client.post(f"/api/trips/{trip.pk}/members", {"userId": nina.pk}).status_code == 201
+    assert_limit(client.post(f"/api/trips/{trip.pk}/members", {"userId": sam.pk}), 4)
+    client.delete(f"/api/trips/{trip.pk}/members/{nina.pk}")
+    assert api(sam).post("/api/trips/join", {"tripCode": trip.code}).status_code == 201
+    assert_limit(client.post(f"/api/trips/{trip.pk}/members", {"userId": nina.pk}), 4)
+
+
+def test_a_trip_gets_no_more_expenses_in_a_day_than_the_quota(
+    api: Api, olga: User, trip: Trip, expense: dict[str, Any], settings: Any
+) -> None:
+    settings.QUOTA_EXPENSES = 2
+    client, path = api(olga), f"/api/trips/{trip.pk}/expenses"
+    with time_machine.travel(datetime(2026, 5, 14, 23, 59, tzinfo=UTC), tick=False) as clock:
+        client = api(olga)
+        assert [client.post(path, expense).status_code for _time in range(2)] == [201, 201]
+        before = trip.members.get(user=olga).paid_minor
+        assert_limit(client.post(path, expense), 2)
+        assert trip.expenses.count() == 2
+        assert trip.members.get(user=olga).paid_minor == before
+        clock.shift(60)
+        assert client.post(path, expense).status_code == 201
+
+
+def test_each_trip_counts_for_itself(
+    api: Api, olga: User, trip: Trip, expense: dict[str, Any], settings: Any
+) -> None:
+    settings.QUOTA_EXPENSES = 1
+    client = api(olga)
+    other = Trip.start(olga, **{**_dates(), "title": "Porto", "destination": "Porto"})
+    for one in (trip, other):
+        assert client.post(f"/api/trips/{one.pk}/expenses", expense).status_code == 201
+    assert_limit(client.post(f"/api/trips/{other.pk}/expenses", expense), 1)
+    join(other, UserFactory(), TripRole.VIEWER)
+
+
+def _dates() -> dict[str, Any]:
+    return {"start_date": datetime(2026, 5, 14, tzinfo=UTC).date()} | {
+        "end_date": datetime(2026, 5, 18, tzinfo=UTC).date()
+    }
