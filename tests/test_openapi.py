@@ -18,11 +18,13 @@ from tests.document import DOCUMENT, METHODS, OPERATIONS, ROOT, Operation, probl
 from tests.factories import PASSWORD
 from tests.users.logins import bearer
 from tripcompanion.kit.serializers import camel_case
+from users.letters import Letter
+from users.models import Link
 
 #: Pages and documents around the API; everything else under /api is in the document.
 UNDOCUMENTED = {"/api/schema", "/api/docs", "/api/session/login", "/api/session/logout"}
 PROBLEM = "application/problem+json"
-SUCCESSES = {"200", "201", "204", "304"}
+SUCCESSES = {"200", "201", "202", "204", "304"}
 
 
 def _closed(node: Any) -> Any:
@@ -211,7 +213,17 @@ def test_every_operation_answers_as_documented(api, olga, ed, sam, ada):
     tokens = anybody("POST", "users/login", account)
     tokens = anybody("POST", "users/token/refresh", {"refreshToken": tokens["refreshToken"]})
     anybody("POST", "users/logout", {"refreshToken": tokens["refreshToken"]}, 204)
+    anybody("POST", "users/password-reset", {"email": sam.email}, 202)
+    reset = {"token": Link.make(sam, Letter.RESET), "newPassword": "ten-odd-umbrellas"}
+    anybody("POST", "users/password-reset/confirm", reset, 204)
+    anybody("POST", "users/password-reset/confirm", reset, 400)
+    verify = {"token": Link.make(sam, Letter.VERIFY)}
+    anybody("POST", "users/verify-email", verify, 204)
+    anybody("POST", "users/verify-email", verify, 400)
+    sam.refresh_from_db()
+    as_sam = Caller(api(sam), answered)
     as_olga("GET", "users/me")
+    as_olga("POST", "users/me/verify-email", status=202)
     nora_again = anybody("POST", "users/login", account)
     as_nora = Caller(bearer(nora_again["token"]), answered)
     as_nora("GET", "users/me/sessions")
@@ -308,12 +320,15 @@ def test_every_operation_answers_as_documented(api, olga, ed, sam, ada):
     as_ed("GET", f"{trip}/settlements")
     as_ed("GET", f"{trip}/settlements/{settlement['id']}")
     as_ed("DELETE", f"{trip}/settlements/{settlement['id']}", status=204)
+    as_ed("GET", "users/me/export")
+    as_olga("DELETE", "users/me", {"password": PASSWORD}, 409)
     as_olga("DELETE", of_trip, status=204)
     settle_up()
     as_sam("POST", f"{trip}/members/leave", status=204)
     as_sam("GET", trip, status=404)
     as_olga("DELETE", f"{trip}/members/{ed.pk}", status=204)
     as_olga("DELETE", trip, status=204)
+    as_ed("DELETE", "users/me", {"password": PASSWORD}, 204)
 
     assert answered == {str(operation) for operation in OPERATIONS}
 
