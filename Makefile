@@ -11,8 +11,8 @@ export PORT DEBUG
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run serve demo test check lint format schema messages soak bench bench-profile \
-	lock audit-deps clean
+.PHONY: help run serve demo test check lint format schema messages soak fuzz mutate chaos bench \
+	bench-profile lock audit-deps clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -55,7 +55,7 @@ PRODUCTION := DEBUG=false ALLOWED_HOSTS=api.example.com \
 	CORS_ALLOWED_ORIGINS=https://app.example.com CSRF_TRUSTED_ORIGINS=https://api.example.com \
 	SECRET_KEY=$$($(BIN)/python -c 'import secrets; print(secrets.token_urlsafe(48))')
 
-check: lint ## Do what CI does: lint, migrations, settings, schema, tests on both databases
+check: lint ## Do what CI does: lint, migrations, settings, schema, tests, short fuzz and chaos
 	$(NO_DATABASE) $(MANAGE) makemigrations --check --dry-run
 	@echo 'manage.py check --deploy, under production settings'
 	@$(NO_DATABASE) $(PRODUCTION) $(MANAGE) check --deploy --fail-level WARNING
@@ -63,12 +63,23 @@ check: lint ## Do what CI does: lint, migrations, settings, schema, tests on bot
 	@cmp -s openapi.yaml .venv/openapi.yaml \
 		|| { echo 'openapi.yaml is not up to date: run `make schema` and commit it.' >&2; exit 1; }
 	@$(BIN)/python -m tests.databases --require-postgres $(ARGS)
+	@MINUTES=0.75 $(BIN)/python -m tests.fuzz
+	@$(BIN)/python -m chaos --short
+
+chaos: .venv/.dev ## Hurt the service while writers write, and count what is lost (5 minutes)
+	@$(BIN)/python -m chaos $(ARGS)
 
 soak: .venv/.dev ## Play random histories against the API for MINUTES=10
 	@end=$$(($$(date +%s) + 60 * $(MINUTES))); \
 	while [ $$(date +%s) -lt $$end ]; do \
 		$(BIN)/python -m pytest -m soak --hypothesis-profile=soak $(ARGS) || exit 1; \
 	done
+
+fuzz: .venv/.dev ## Send generated requests for MINUTES=10, with every check there is
+	@MINUTES=$(MINUTES) $(BIN)/python -m tests.fuzz $(ARGS)
+
+mutate: .venv/.dev ## Take every guard away in turn; which test notices? (ARGS="--only trips")
+	@$(BIN)/python -m tests.mutations $(ARGS)
 
 bench: .venv/.dev ## Measure the service against a floor (ARGS="--seconds 0.3 --only page")
 	@$(BIN)/python -m benchmarks $(ARGS)

@@ -29,7 +29,7 @@ bind = f"0.0.0.0:{port}"
 
 # A request waits for the database most of its time, so a few threads fill a core.
 workers = env.count("WEB_CONCURRENCY", os.cpu_count() or 1, minimum=1)
-worker_class = "gthread"
+worker_class = "tripcompanion.server.PatientWorker"
 threads = 4
 # Loaded once, before the workers are: a wrong setting ends the start, not each worker anew. The
 # application must not connect to anything while it loads, for the workers would share that.
@@ -61,11 +61,6 @@ def when_ready(_server: Any) -> None:
 
 timeout = 30
 graceful_timeout = 30
-keepalive = 5
-
-limit_request_line = 8190
-limit_request_field_size = 8190
-limit_request_fields = 100
 
 # The server's own lines look like the application's.
 logconfig_dict = logging_settings(

@@ -5,13 +5,16 @@ An endpoint or a field that is added tomorrow is attacked tomorrow.
 
 import json
 from collections.abc import Iterator, Mapping
+from datetime import timedelta
 from typing import Any
 
 from django.apps import apps
+from django.utils import timezone
 
 from tests.document import Operation, resolved
 from tests.factories import PASSWORD
-from users.models import Session
+from users.letters import Letter
+from users.models import Link, Session
 from users.tokens import token_pair
 
 LONE_SURROGATE = '"a\\ud800b"'
@@ -35,6 +38,14 @@ NO_DATE = (
     *('"14.05.2026"', '"05/14/2026"', '"２０２６-０５-１４"', '"2026-05-14T00:00:00Z"'),
     *('"99999-01-01"', '" 2026-05-14"', "20260514"),
 )
+NO_INSTANT = (
+    *OTHER_THAN_TEXT,
+    *('""', '"now"', '"2026-05-14"', '"2026-05-14T18:30:00"', '"2026-05-14 18:30:00Z"'),
+    *('"2026-02-30T00:00:00Z"', '"2026-05-14T24:30:00Z"', '"2026-05-14T18:30:00+99:99"'),
+    *('"0001-01-01T00:00:00+23:59"', '"9999-12-31T23:59:59-23:59"', '"9999-01-01T00:00:00Z"'),
+    *('"2020-01-01T00:00:00Z"', '"２０２６-０５-１４T18:30:00Z"', '" 2026-05-14T18:30:00Z"'),
+)
+NO_TIME = {"date": NO_DATE, "date-time": NO_INSTANT}
 NO_URL = tuple(
     json.dumps(text)
     for text in (
@@ -78,8 +89,8 @@ def hostile(name: str, schema: Mapping[str, Any]) -> Iterator[str]:
         yield from NO_NUMBER
         yield str(options["number"]["maximum"] + 1)
         yield json.dumps(str(options["number"]["maximum"] + 1))
-    elif schema.get("format") == "date":
-        yield from NO_DATE
+    elif schema.get("format") in NO_TIME:
+        yield from NO_TIME[schema["format"]]
     elif schema.get("type") == "array":
         yield from OTHER_THAN_LIST
         yield from ("[]", "[null]", "[[]]", json.dumps([1] * (schema["maxItems"] + 1)))
@@ -105,17 +116,12 @@ def hostile(name: str, schema: Mapping[str, Any]) -> Iterator[str]:
 
 def _no_choice(options: list[str]) -> Iterator[str]:
     first = options[0]
-    look_alike = first.translate({ord("E"): "\u0395", ord("A"): "\u0410", ord("U"): "\uff35"})
+    look_alike = first.upper().translate(
+        {ord("E"): "\u0395", ord("A"): "\u0410", ord("U"): "\uff35"}
+    )
     yield from OTHER_THAN_TEXT
-    for text in (
-        "",
-        "UNKNOWN",
-        first.lower(),
-        first.title(),
-        f"{first} ",
-        look_alike,
-        "A" * 10_000,
-    ):
+    other_case = {first.lower(), first.upper(), first.title()} - {*options}
+    for text in ("", "UNKNOWN", *sorted(other_case), f"{first} ", look_alike, "A" * 10_000):
         yield json.dumps(text)
 
 
@@ -223,7 +229,13 @@ class World:
         assert self.client.delete(f"{split_url}/{eds}").status_code == 204
         settled = self._made(f"{trip_url}/settlements", settlement)
         plan_tag = self.client.get(f"{trip_url}/settle-up").headers["ETag"].strip('"')
+        day_after = timezone.now() + timedelta(days=1)
+        script = {"name": "Import", "scopes": ["trips:read", "expenses:write"], "tripId": trip.pk}
+        script["expiresAt"] = day_after.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        token = self._made("/api/users/me/tokens", script)
         self.ids = {
+            "tokenId": token["id"],
+            "sessionUuid": str(Session.start(olga).pk),
             "tripId": trip.pk,
             "userId": olga.pk,
             "expenseId": expense["id"],
@@ -238,6 +250,12 @@ class World:
             "POST /api/users/login": [{"email": olga.email, "password": PASSWORD}],
             "POST /api/users/token/refresh": [{"refreshToken": refresh_token}],
             "POST /api/users/logout": [{"refreshToken": refresh_token}],
+            "POST /api/users/password-reset": [{"email": ed.email}],
+            "POST /api/users/password-reset/confirm": [
+                {"token": Link.make(ed, Letter.RESET), "newPassword": f"{PASSWORD}-2"}
+            ],
+            "POST /api/users/verify-email": [{"token": Link.make(ed, Letter.VERIFY)}],
+            "DELETE /api/users/me": [{"password": PASSWORD}],
             "PUT /api/users/{userId}": [account],
             "PUT /api/users/{userId}/profile": [
                 {
@@ -250,6 +268,7 @@ class World:
                     "newPasswordConfirm": f"{PASSWORD}-2",
                 }
             ],
+            "POST /api/users/me/tokens": [script],
             "POST /api/trips": [plan],
             "PUT /api/trips/{tripId}": [plan],
             "PATCH /api/trips/{tripId}": [plan],

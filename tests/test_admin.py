@@ -18,9 +18,9 @@ from splits.models.settlement import today
 from tests.factories import PASSWORD, TripFactory, UserFactory, join, spend
 from tests.office import Office, tables, text
 from trips.models import Member, Trip
-from users.models import Session, User
+from users.models import Mail, ScopedToken, Session, User
 
-LEDGER = (Expense, Settlement, Debt, Allocation, Rate, Session)
+LEDGER = (Expense, Settlement, Debt, Allocation, Rate, Session, ScopedToken, Mail)
 PEOPLE = (User, Member, Trip)
 
 
@@ -39,6 +39,8 @@ def fill(trip: Trip, olga: User, ed: User, vera: User) -> Callable[[int], None]:
             join(trip, user)
             join(TripFactory(), olga)
             Session.start(olga)
+            Mail.objects.ask_to_verify(user)
+            ScopedToken.issue(user, name="Import", scopes=["trips:read"], trip_id=trip.pk)
             spend(trip, 1000 + number, paid_by=olga, among=[olga, ed, vera])
             Settlement(
                 trip=trip, sender=ed, receiver=olga, amount_minor=200, created_by=ed
@@ -215,6 +217,20 @@ def test_the_secrets_of_a_log_in_are_not_shown(office: Office, olga: User) -> No
     page = office.page(session).content.decode()
     assert session.refresh_jti not in page
     assert session.auth_hash not in page
+
+
+def test_scoped_tokens_can_be_ended_and_what_they_are_checked_by_is_not_shown(
+    office: Office, olga: User
+) -> None:
+    token, other = (
+        ScopedToken.issue(olga, name="Import", scopes=["trips:read"]) for _number in range(2)
+    )
+    page = office.page(token).content.decode()
+    assert token.hint in page
+    for secret in (token.token, token.digest, token.password_mark):
+        assert secret not in page
+    office.act("end", token)
+    assert list(ScopedToken.objects.live()) == [other]
 
 
 def test_no_page_asks_the_database_more_often_when_there_is_more_to_show(

@@ -16,7 +16,7 @@ from users.models import User
 
 DOCUMENT = (ROOT / "ARCHITECTURE.md").read_text()
 TREE = re.search(r"^```text\n(.*?)^```$", DOCUMENT, re.M | re.S)[1]
-PACKAGES = ("tripcompanion", "users", "trips", "splits", "benchmarks")
+PACKAGES = ("tripcompanion", "users", "trips", "splits", "benchmarks", "chaos")
 LEDGER = DOCUMENT.partition("\n## The ledger\n")[2]
 Pairs = set[tuple[str, str, Decimal]]
 

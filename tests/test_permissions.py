@@ -7,13 +7,29 @@ from typing import Any
 import pytest
 
 from tests.conftest import Api
-from tests.trips.access import CALLERS, ROWS, Row, Scene, call, endpoints, everything_stored
+from tests.factories import TripFactory, join
+from tests.trips.access import (
+    AREAS,
+    CALLERS,
+    MEMBERS,
+    OPEN,
+    ROWS,
+    Row,
+    Scene,
+    call,
+    endpoints,
+    everything_stored,
+    scope_of,
+    script_of,
+)
+from tests.users.logins import bearer
 from tripcompanion.urls import API
 from trips.models import Trip
 from trips.permissions import InTripViewSet
-from trips.roles import TABLE, Can, TripRole, may_grant
+from trips.roles import SCOPES, TABLE, Can, TripRole, may_grant
 from trips.views import TripViewSet
 from users.models import User
+from users.scopes import Scope
 
 CAST = dict(zip(CALLERS, ("olga", "ed", "vera", "sam", None, "ada"), strict=True))
 IN_TRIP = [end for end in endpoints() if issubclass(end.view, InTripViewSet)]
@@ -99,6 +115,120 @@ def test_no_viewset_declares_an_action_that_is_not_served() -> None:
     served = {(endpoint.view, endpoint.action) for endpoint in IN_TRIP}
     declared = {(view, action) for view, _action in served for action in view.needs}
     assert declared == served
+
+
+PROMISED_SCOPES = {
+    Can.READ: "trips:read expenses:read",
+    Can.LEAVE: "trips:write",
+    Can.SETTLE: "expenses:write",
+    Can.ADD_MEMBERS: "trips:write",
+    Can.RECORD: "expenses:write",
+    Can.CHANGE_EXPENSES: "expenses:write",
+    Can.DELETE_SPLITS: "expenses:write",
+    Can.DELETE_SETTLEMENTS: "expenses:write",
+    Can.MANAGE_MEMBERS: "trips:write",
+    Can.MANAGE_TRIP: "trips:write",
+}
+
+
+def test_the_table_of_scopes_is_the_promised_one() -> None:
+    assert list(SCOPES) == list(Scope)
+    assert {
+        can: " ".join(scope for scope in Scope if can in SCOPES[scope]) for can in Can
+    } == PROMISED_SCOPES
+
+
+def test_every_viewset_has_its_area_and_every_route_its_scope() -> None:
+    for endpoint in endpoints():
+        area = AREAS[endpoint.view]
+        assert area == OPEN or area == endpoint.view.area, endpoint
+    assert {endpoint.view for endpoint in endpoints()} == set(AREAS)
+
+
+@pytest.mark.parametrize("endpoint", IN_TRIP, ids=str)
+def test_the_scope_of_every_route_in_a_trip_opens_its_capability(endpoint: Any) -> None:
+    can, scope = endpoint.view.needs[endpoint.action], scope_of(endpoint)
+    assert can is None or can in SCOPES[scope]
+
+
+def assert_out_of_scope(response: Any, scope: str | None) -> None:
+    assert response.status_code == 403, response.content[:300]
+    assert response["Content-Type"] == "application/problem+json"
+    assert response.json()["code"] == "insufficient_scope"
+    named = f', scope="{scope}"' if scope else ""
+    assert response["WWW-Authenticate"] == f'Bearer error="insufficient_scope"{named}'
+
+
+@pytest.mark.parametrize("row", ROWS, ids=str)
+def test_a_token_with_every_scope_but_the_needed_one_is_refused_everywhere(
+    trip: Trip, olga: User, row: Row
+) -> None:
+    """What is open stays open, and what needs a log-in is closed to a token with all scopes."""
+    scene, scope = Scene(trip, olga, own=True), scope_of(row)
+    url = row.route.format(**scene.ids(row.route))
+    body = row.body(scene)
+    client = bearer(script_of(olga, *(each for each in Scope if each != scope)).token)
+    before = everything_stored()
+    response = call(client, row.method, url, body)
+    if scope == OPEN:
+        assert response.status_code == row.expected("owner", own=False)
+        return
+    assert_out_of_scope(response, scope)
+    assert everything_stored() == before
+
+
+def scoped_cells() -> Iterator[Any]:
+    for row in ROWS:
+        if scope_of(row) not in {OPEN, None}:
+            for caller in (*MEMBERS, "stranger", "admin"):
+                # An ADMIN's token is that of a stranger, who may look and owns nothing here.
+                like = "stranger" if caller == "admin" else caller
+                for own in (False, True) if row.has_own(like) else (False,):
+                    name = f"{row}-{caller}{' own' if own else ''}"
+                    yield pytest.param(row, caller, like, own, id=name)
+
+
+@pytest.mark.parametrize(("row", "caller", "like", "own"), list(scoped_cells()))
+def test_a_token_with_the_needed_scope_alone_may_do_what_its_owner_may(
+    cast: dict[str, Any], trip: Trip, row: Row, caller: str, like: str, own: bool
+) -> None:
+    scene = Scene(trip, cast[caller], own)
+    url = row.route.format(**scene.ids(row.route))
+    body = row.body(scene)
+    client = bearer(script_of(cast[caller], scope_of(row)).token)
+    before = everything_stored()
+    response = call(client, row.method, url, body)
+    assert response.status_code == row.expected(like, own), response.content[:300]
+    if response.status_code in REFUSED:
+        assert everything_stored() == before
+    if response.status_code == 403:
+        assert response.json()["code"] == "forbidden"
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if row.can is not None], ids=str)
+def test_a_token_that_is_confined_to_another_trip_finds_nothing(
+    trip: Trip, olga: User, row: Row
+) -> None:
+    scene = Scene(trip, olga, own=True)
+    ids = scene.ids(row.route)
+    url, missing = row.route.format(**ids), row.route.format(**dict.fromkeys(ids, 999_999))
+    body = row.body(scene)
+    elsewhere = TripFactory()
+    join(elsewhere, olga, TripRole.OWNER)
+    client = bearer(script_of(olga, *Scope, trip=elsewhere).token)
+    before = everything_stored()
+    response = call(client, row.method, url, body)
+    assert response.status_code == 404, response.content[:300]
+    assert response.content == call(client, row.method, missing, body).content
+    assert everything_stored() == before
+
+
+def test_a_route_without_an_area_is_closed_to_scoped_tokens(
+    trip: Trip, olga: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(TripViewSet, "area", None)
+    response = bearer(script_of(olga, *Scope).token).get(f"/api/trips/{trip.pk}")
+    assert_out_of_scope(response, None)
 
 
 @pytest.mark.parametrize("caller", CALLERS)

@@ -13,15 +13,21 @@ from splits.models import Debt, Rate, Settlement
 from tests.conftest import Api
 from tests.factories import TripFactory, UserFactory, join, spend
 from tests.trips.access import endpoints
+from tests.users.logins import bearer
 from trips.models import Trip
 from trips.roles import TripRole
-from users.models import User
+from users.models import ScopedToken, Session, User
+from users.scopes import Scope
 
 SMALL, LARGE = 10, 200
 
 #: Queries of each GET. The first of those that need a log-in finds the session with its user.
 QUERIES = {
     "/api/users/me": 1,
+    "/api/users/me/export": 9,
+    "/api/users/me/sessions": 3,
+    "/api/users/me/tokens": 3,
+    "/api/users/me/tokens/{token_id}": 2,
     "/api/users/email/{email}": 2,
     "/api/users/{user_id}": 2,
     "/api/users/{user_id}/pending-debts": 2,
@@ -51,6 +57,8 @@ QUERIES = {
 }
 #: Those whose rows there are many of.
 LISTS = {
+    "/api/users/me/sessions",
+    "/api/users/me/tokens",
     "/api/users/{user_id}/pending-debts",
     "/api/expenses/users/{user_id}/pending-debts",
     "/api/trips",
@@ -86,7 +94,15 @@ def ids(rows: int, trip: Trip, olga: User, ed: User) -> dict[str, Any]:
         settlement.created_by = olga
         settlement.record()
         join(TripFactory(), olga, TripRole.OWNER)
+        Session.start(olga)
+    # More than anybody may make, so that the list is as long as the others.
+    token = ScopedToken.issue(olga, name="Import", scopes=["trips:read"], trip_id=trip.pk)
+    values = {field.attname: getattr(token, field.attname) for field in token._meta.fields}
+    ScopedToken.objects.bulk_create(
+        ScopedToken(**values | {"id": None, "digest": f"{at:064}"}) for at in range(rows)
+    )
     return {
+        "token_id": token.pk,
         "user_id": olga.pk,
         "email": ed.email,
         "code": trip.code,
@@ -121,6 +137,25 @@ def test_every_get_costs_its_constant_at_10_and_at_200_rows(
             items = shown["items"] if isinstance(shown, dict) else shown
             assert len(items) >= min(rows, 100), route
     assert counted == QUERIES
+
+
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_a_scoped_token_costs_as_much_as_a_log_in(
+    api: Api, trip: Trip, olga: User, method: str
+) -> None:
+    """Both but for noting that it is used, which happens once in a while."""
+    token = ScopedToken.issue(olga, name="Import", scopes=list(Scope))
+    counted = []
+    for client in (api(olga), bearer(token.token)):
+        client.get("/api/trips")
+        calls = {
+            "get": lambda c=client: c.get(f"/api/trips/{trip.pk}"),
+            "post": lambda c=client: c.post(f"/api/trips/{trip.pk}/code"),
+        }
+        queries, response = queries_of(calls[method])
+        assert response.status_code == 200
+        counted.append(queries)
+    assert counted[0] == counted[1]
 
 
 def test_every_get_of_the_url_map_is_counted() -> None:

@@ -4,14 +4,21 @@ import secrets
 from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal
-from typing import Any
 
 import httpx
 import pytest
 
-from tests.factories import PASSWORD
 from tests.server import Server
-from tests.splits.journey import Journey, Traveller, answers_at_once, at_once
+from tests.splits.journey import (
+    Journey,
+    Traveller,
+    answers_at_once,
+    at_once,
+    fresh_email,
+    register,
+    sign_up,
+    split_path,
+)
 
 #: How often a race of two is run: whoever is first differs from time to time.
 ROUNDS = 6
@@ -25,40 +32,16 @@ def http(server: Server) -> Iterator[httpx.Client]:
     server.manage("audit_ledger")
 
 
-def register(http: httpx.Client, email: str) -> httpx.Response:
-    body = {"name": "Tess Traveller", "email": email, "password": PASSWORD}
-    return http.post("/api/users/register", json=body)
-
-
-def fresh_email() -> str:
-    return f"{secrets.token_hex(8)}@example.com"
-
-
 @pytest.fixture(scope="module")
 def travellers(http: httpx.Client) -> list[Traveller]:
     """Twelve users; every race has its own trip, so that they can be shared."""
-    users = []
-    for _number in range(12):
-        login = register(http, fresh_email()).json()
-        headers = {"Authorization": f"Bearer {login['token']}"}
-        users.append(Traveller(http, login["user"]["id"], headers))
-    return users
+    return [sign_up(http) for _number in range(12)]
 
 
 @pytest.fixture
 def journey(travellers: list[Traveller]) -> Journey:
     """A trip of the first of the travellers."""
-    body = {
-        "title": "Lisbon",
-        "destination": "Lisbon",
-        "startDate": "2026-05-14",
-        "endDate": "2026-05-18",
-    }
-    return Journey(travellers[0], travellers[0].done("POST", "/trips", body)["id"])
-
-
-def split_path(split: Any, action: str = "") -> str:
-    return f"/expenses/{split['expenseId']}/splits/{split['id']}{action}"
+    return Journey.start(travellers[0])
 
 
 def test_a_split_paid_ten_times_at_once_is_paid_once(
@@ -278,3 +261,26 @@ def test_one_idempotency_key_used_ten_times_at_once_records_one_expense(
     assert outcome.keys() <= {(201, ""), (409, "idempotency_in_progress")}
     assert len(journey.rows("expenses")) == 1
     journey.adds_up()
+
+
+def test_what_is_read_while_it_is_changed_or_deleted_is_whole_or_gone(
+    journey: Journey, travellers: list[Traveller]
+) -> None:
+    owner, reader, *_others = travellers
+    journey.admit(reader)
+    for _round in range(ROUNDS):
+        expense = journey.spend(60, owner, reader)
+        path = f"{journey.path}/expenses/{expense['id']}"
+        lines = f"{journey.path}/balances/{reader.id}"
+        answers = answers_at_once(
+            [
+                lambda p=path: owner.call("PATCH", p, {"amount": 600}),
+                lambda p=path: owner.call("PATCH", p, {"amount": 6}),
+                *[lambda p=p: reader.call("GET", p) for p in (lines, path, lines, path) * 2],
+                lambda p=path: owner.call("DELETE", p),
+                lambda: reader.call("GET", f"{journey.path}/expenses"),
+                lambda p=path: owner.call("PATCH", p, {"notes": "x"}),
+            ]
+        )
+        assert {answer.status_code for answer in answers} <= {200, 204, 404}
+        journey.adds_up()

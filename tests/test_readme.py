@@ -17,7 +17,8 @@ import pytest
 from django.conf import settings
 
 from tests.server import ROOT, Server
-from trips.roles import TABLE, Can, Reach, TripRole
+from trips.roles import SCOPES, TABLE, Can, Reach, TripRole
+from users.scopes import Scope
 
 DOCUMENTS = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"]
 README = (ROOT / "README.md").read_text()
@@ -198,6 +199,14 @@ def test_the_table_of_roles_is_the_one_in_the_code() -> None:
     assert rows("Roles") == [
         [can.value, *(cells[TABLE[can][role]] for role in TripRole)] for can in Can
     ]
+
+
+def test_the_table_of_scopes_is_the_one_in_the_code() -> None:
+    table = dict(rows("Scoped tokens"))
+    assert list(table) == [f"`{scope}`" for scope in Scope]
+    for scope in (Scope.TRIPS_WRITE, Scope.EXPENSES_WRITE):
+        opened = [can.value for can in Can if can in SCOPES[scope]]
+        assert table[f"`{scope}`"] == "; ".join(opened)
 
 
 def code_of(document: str) -> Iterator[str]:

@@ -56,6 +56,8 @@ def test_every_answer_is_what_its_shape_declares(
     ).record()
     client, url = api(olga), f"/api/trips/{trip.pk}"
     client.patch(url, {"budget": 1200.5, "imageUrl": "/images/lisbon.webp"})
+    script = {"name": "Import", "scopes": ["trips:read"], "tripId": trip.pk}
+    assert client.post("/api/users/me/tokens", script).status_code == 201
     for path in (
         url,
         "/api/trips",
@@ -71,6 +73,8 @@ def test_every_answer_is_what_its_shape_declares(
         f"/api/expenses/{expense.pk}/splits",
         f"/api/users/{vera.pk}",
         "/api/users/me",
+        "/api/users/me/sessions",
+        "/api/users/me/tokens",
         f"/api/users/{olga.pk}/total-debt",
         f"/api/users/{olga.pk}/pending-debts",
     ):
@@ -95,6 +99,9 @@ def test_every_answer_is_what_its_shape_declares(
         "ExpenseSerializer",
         "ExpenseSplitSerializer",
         "LoginResponse",
+        "NewScopedTokenSerializer",
+        "ScopedTokenSerializer",
+        "SessionSerializer",
         "SettlementSerializer",
         "TotalDebtSerializer",
         "TransferSerializer",

@@ -8,6 +8,7 @@ from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 
 from splits.views import (
+    AccountViewSet,
     BalanceViewSet,
     DebtViewSet,
     ExpenseViewSet,
@@ -18,8 +19,14 @@ from splits.views import (
 from tripcompanion.kit import problems
 from tripcompanion.kit.health import HealthViewSet
 from tripcompanion.kit.paths import IdConverter
-from trips.views import MemberViewSet, TripViewSet, UserViewSet
-from users.views import BrowserLogin, BrowserLogout, MeView, SessionViewSet
+from trips.views import MemberViewSet, TokenViewSet, TripViewSet, UserViewSet
+from users.views import (
+    BrowserLogin,
+    BrowserLogout,
+    LinkViewSet,
+    OwnSessionViewSet,
+    SessionViewSet,
+)
 
 register_converter(IdConverter, "id")
 
@@ -28,7 +35,20 @@ USERS = [
     path("login", SessionViewSet.as_view({"post": "login"})),
     path("token/refresh", SessionViewSet.as_view({"post": "refresh"})),
     path("logout", SessionViewSet.as_view({"post": "logout"})),
-    path("me", MeView.as_view({"get": "retrieve"})),
+    path("password-reset", LinkViewSet.as_view({"post": "ask"})),
+    path("password-reset/confirm", LinkViewSet.as_view({"post": "reset"})),
+    path("verify-email", LinkViewSet.as_view({"post": "verify"})),
+    path("me", AccountViewSet.as_view({"get": "retrieve", "delete": "destroy"})),
+    path("me/verify-email", AccountViewSet.as_view({"post": "verify_email"})),
+    path("me/export", AccountViewSet.as_view({"get": "export"})),
+    path("me/logout-everywhere", OwnSessionViewSet.as_view({"post": "logout_everywhere"})),
+    path("me/sessions", OwnSessionViewSet.as_view({"get": "list"})),
+    path("me/sessions/<uuid:session_uuid>", OwnSessionViewSet.as_view({"delete": "destroy"})),
+    path("me/tokens", TokenViewSet.as_view({"get": "list", "post": "create"})),
+    path(
+        "me/tokens/<id:token_id>",
+        TokenViewSet.as_view({"get": "retrieve", "delete": "destroy"}),
+    ),
     path("email/<path:email>", UserViewSet.as_view({"get": "by_email"})),
     path(
         "<id:user_id>",

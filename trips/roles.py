@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from enum import Enum, StrEnum
 
+from users.scopes import Scope
+
 
 class TripRole(StrEnum):
     """A member's role, strongest first."""
@@ -57,6 +59,23 @@ TABLE: Mapping[Can, Mapping[TripRole, Reach]] = {
         Can.MANAGE_TRIP:        (_ANY,  _NONE, _NONE),
     }.items()
 }  # fmt: skip
+
+
+#: What each scope of a token opens, as far as the present role of its owner goes.
+SCOPES: Mapping[Scope, frozenset[Can]] = {
+    Scope.TRIPS_READ: frozenset({Can.READ}),
+    Scope.TRIPS_WRITE: frozenset({Can.LEAVE, Can.ADD_MEMBERS, Can.MANAGE_MEMBERS, Can.MANAGE_TRIP}),
+    Scope.EXPENSES_READ: frozenset({Can.READ}),
+    Scope.EXPENSES_WRITE: frozenset(
+        {
+            Can.SETTLE,
+            Can.RECORD,
+            Can.CHANGE_EXPENSES,
+            Can.DELETE_SPLITS,
+            Can.DELETE_SETTLEMENTS,
+        }
+    ),
+}
 
 
 def reach(role: str, can: Can) -> Reach:

@@ -18,6 +18,7 @@ from trips.models import (
     Trip,
     close_account,
     members_of,
+    require_membership,
     trips_of,
     trips_with_members,
     visible_row,
@@ -37,9 +38,16 @@ from trips.serializers import (
     TripRequest,
     TripSerializer,
 )
-from users.models import EmailTaken, LastAdmin, Session, User
+from users.models import EmailTaken, EmailUnverified, LastAdmin, ScopedToken, Session, User
 from users.permissions import IsAdmin, IsSelfOrAdmin, IsUser
-from users.serializers import UserCreateRequest, UserSerializer, UserUpdateRequest
+from users.serializers import (
+    NewScopedTokenSerializer,
+    ScopedTokenRequest,
+    ScopedTokenSerializer,
+    UserCreateRequest,
+    UserSerializer,
+    UserUpdateRequest,
+)
 
 
 class LookupLimit(Limit):
@@ -54,6 +62,7 @@ class LookupLimit(Limit):
 class TripViewSet(InTripViewSet):
     """Trips of the caller; an ADMIN may open every trip."""
 
+    area = "trips"
     needs: ClassVar = {
         "list": None,
         "create": None,
@@ -87,7 +96,7 @@ class TripViewSet(InTripViewSet):
         "create": [LimitReached],
         "update": [CurrencyFixed],
         "partial_update": [CurrencyFixed],
-        "join": [NotFound, AlreadyMember, LimitReached],
+        "join": [NotFound, AlreadyMember, LimitReached, EmailUnverified],
     }
 
     def get_throttles(self) -> list[BaseThrottle]:
@@ -95,7 +104,7 @@ class TripViewSet(InTripViewSet):
 
     def list(self, request: Request) -> Response:
         """The caller's trips, the newest start first."""
-        return self.page(trips_of(viewer=self.caller.pk))
+        return self.page(trips_of(self.caller))
 
     def create(self, request: Request) -> Response:
         """Make a trip; the caller becomes its OWNER."""
@@ -132,18 +141,20 @@ class TripViewSet(InTripViewSet):
         return self.answer(trip)
 
     def _shown(self, trip: Trip) -> Trip:
+        # Somebody may have deleted it since.
         return visible_row(trips_with_members, self.caller, pk=trip.pk)
 
     def by_code(self, request: Request, code: str) -> Response:
         """What a trip code leads to: enough to decide to join."""
         present = Count("members", filter=Q(members__left_at=None))
-        trips = Trip.objects.with_code(code).annotate(member_count=present)
+        trips = Trip.objects.within(self.caller).with_code(code).annotate(member_count=present)
         return self.answer(get_object_or_404(trips))
 
     def join(self, request: Request) -> Response:
         """Become a member by code, with the role that the trip gives to those who join."""
-        trip = get_object_or_404(Trip.objects.with_code(self.body()["trip_code"]))
-        member = trip.admit(self.caller, trip.join_role)
+        trips = Trip.objects.within(self.caller)
+        trip = get_object_or_404(trips.with_code(self.body()["trip_code"]))
+        member = trip.join(self.caller)
         location = f"/api/trips/{trip.pk}/members/{self.caller.pk}"
         return self.answer(member, location=location)
 
@@ -151,6 +162,7 @@ class TripViewSet(InTripViewSet):
 class MemberViewSet(InTripViewSet):
     """Members of a trip."""
 
+    area = "trips"
     pagination_class = None
     needs: ClassVar = {
         "list": Can.READ,
@@ -280,3 +292,42 @@ class UserViewSet(ApiViewSet):
     def _own_session(self, user: User) -> Session | None:
         session = self.request.auth
         return session if isinstance(session, Session) and session.user_id == user.pk else None
+
+
+class TokenViewSet(ApiViewSet):
+    """The caller's own scoped tokens, each of which may be confined to a trip."""
+
+    # A stored answer would be a stored token.
+    safe_retries = False
+    bodies: ClassVar = {"create": ScopedTokenRequest}
+    answers: ClassVar = {
+        "list": ScopedTokenSerializer,
+        "retrieve": ScopedTokenSerializer,
+        "create": NewScopedTokenSerializer,
+    }
+    problems: ClassVar = {"create": [LimitReached]}
+
+    def own(self) -> Any:
+        return self.caller.scoped_tokens.live()
+
+    def list(self, request: Request) -> Response:
+        """The tokens that have not expired, the newest first."""
+        return self.page(self.own().order_by("-id"))
+
+    def create(self, request: Request) -> Response:
+        """Make a token for a script. It is shown this once."""
+        body = self.body()
+        require_membership(self.caller, body.get("trip_id"))
+        token = ScopedToken.issue(self.caller, **body)
+        return self.answer(token, location=f"/api/users/me/tokens/{token.pk}")
+
+    def retrieve(self, request: Request, token_id: int) -> Response:
+        """One token, without the token itself."""
+        return self.answer(get_object_or_404(self.own(), pk=token_id))
+
+    def destroy(self, request: Request, token_id: int) -> Response:
+        """End a token at once."""
+        deleted, _rows = self.own().filter(pk=token_id).delete()
+        if not deleted:
+            raise NotFound
+        return self.done()

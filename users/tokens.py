@@ -19,7 +19,9 @@ from rest_framework_simplejwt.tokens import AccessToken, RefreshToken, Token
 from rest_framework_simplejwt.utils import aware_utcnow, datetime_from_epoch
 
 from tripcompanion.kit.problems import CsrfFailed
+from tripcompanion.kit.throttling import address_of
 from users.models import Session, User, sessions_of
+from users.models.token import PREFIX, ScopedToken
 
 _SCHEME = b"bearer"
 
@@ -49,6 +51,12 @@ class TokenPair(NamedTuple):
     refresh_expires_in: int = settings.REFRESH_TOKEN_LIFETIME
 
 
+def log_in(user: User, request: Request) -> TokenPair:
+    """The tokens of a new log-in of `user`, from where `request` comes."""
+    device = request.headers.get("User-Agent", "")
+    return token_pair(Session.start(user, device, address_of(request)))
+
+
 def token_pair(session: Session) -> TokenPair:
     """A fresh access and refresh token of `session`."""
     access, refresh = AccessToken(), RefreshToken()
@@ -69,10 +77,18 @@ def _claims(raw_token: str, kind: Any) -> Mapping[str, Any]:
 
 
 def session_of(raw_token: str, kind: type[Token]) -> tuple[Session, Mapping[str, Any]]:
-    """The session that a token of `kind` belongs to, with its user, and what the token says.
+    """The live session that a token of `kind` belongs to, with its user, and what the token says.
 
     Raises `TokenExpired` or `TokenRefused`, whatever the token holds.
     """
+    session, token = issuing_session(raw_token, kind)
+    if not session.is_good():
+        raise TokenRefused
+    return session, token
+
+
+def issuing_session(raw_token: str, kind: type[Token]) -> tuple[Session, Mapping[str, Any]]:
+    """The same, also where that session has ended: the token is ours, and not expired."""
     try:
         # Verified by hand: SimpleJWT grants its leeway to `exp` as well.
         token = _claims(raw_token, kind)  # type: ignore[arg-type]
@@ -90,7 +106,7 @@ def session_of(raw_token: str, kind: type[Token]) -> tuple[Session, Mapping[str,
         OverflowError,
     ) as error:
         raise TokenRefused from error
-    if session is None or token.get("sub") != str(session.user_id) or not session.is_good():
+    if session is None or token.get("sub") != str(session.user_id):
         raise TokenRefused
     return session, token
 
@@ -118,7 +134,29 @@ class BearerAuthentication(BaseAuthentication):
             session, _token = session_of(raw_token.lstrip(b" ").decode("ascii"), AccessToken)
         except UnicodeDecodeError as error:
             raise TokenRefused from error
+        session.note_use()
         return session.user, session
+
+    def authenticate_header(self, request: Request) -> str:
+        return "Bearer"
+
+
+class ScopedTokenAuthentication(BaseAuthentication):
+    """`Authorization: Bearer tc_…`; `request.auth` is the scoped token, which the user knows."""
+
+    def authenticate(self, request: Request) -> tuple[User, ScopedToken] | None:
+        scheme, _space, raw_token = get_authorization_header(request).partition(b" ")
+        text = raw_token.lstrip(b" ").decode("latin-1")
+        if scheme.lower() != _SCHEME or not text.startswith(PREFIX):
+            return None
+        token = ScopedToken.presented(text)
+        if token is None or not token.is_good():
+            raise TokenRefused
+        if token.has_expired:
+            raise TokenExpired
+        token.note_use()
+        token.user.by_token = token
+        return token.user, token
 
     def authenticate_header(self, request: Request) -> str:
         return "Bearer"

@@ -5,15 +5,17 @@ What one sees of others depends on shared trips, so `/api/users/{userId}` is ser
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
+from uuid import UUID
 
 from django.contrib.auth import authenticate
 from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.views import LoginView, LogoutView
 from django.core.exceptions import NON_FIELD_ERRORS
 from django.db import transaction
+from django.db.models import BooleanField, ExpressionWrapper, Q
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
-from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.exceptions import AuthenticationFailed, NotFound
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -24,16 +26,27 @@ from tripcompanion.kit.problems import method_not_allowed
 from tripcompanion.kit.throttling import Limit
 from tripcompanion.kit.viewsets import ApiViewSet
 from users.forms import LimitedLogin
-from users.limits import LoginAddressLimit, LoginLimit, RefreshLimit, RegisterLimit
-from users.models import EmailTaken, Session, User
+from users.limits import LoginAddressLimit, LoginLimit, MailLimit, RefreshLimit, RegisterLimit
+from users.models import EmailTaken, Link, LinkInvalid, Mail, Session, User
 from users.serializers import (
     LoginRequest,
     LoginResponse,
+    NewPasswordRequest,
+    PasswordResetRequest,
     RefreshRequest,
     RegisterRequest,
+    SessionSerializer,
     UserSerializer,
+    VerifyEmailRequest,
 )
-from users.tokens import TokenExpired, TokenRefused, session_of, token_pair
+from users.tokens import (
+    TokenExpired,
+    TokenRefused,
+    issuing_session,
+    log_in,
+    session_of,
+    token_pair,
+)
 
 
 class BadCredentials(AuthenticationFailed):
@@ -84,7 +97,7 @@ class SessionViewSet(ApiViewSet):
         body = self.body()
         with transaction.atomic():
             user = User.register(**body)
-            tokens = token_pair(Session.start(user))
+            tokens = log_in(user, request)
         return self.answer(tokens, location=f"/api/users/{user.pk}")
 
     def login(self, request: Request) -> Response:
@@ -93,7 +106,7 @@ class SessionViewSet(ApiViewSet):
         user = authenticate(request, username=body["email"], password=body["password"])
         if user is None:
             raise BadCredentials
-        return self.answer(token_pair(Session.start(user)))
+        return self.answer(log_in(user, request))
 
     def refresh(self, request: Request) -> Response:
         """Spend a refresh token for a new pair. Using one twice ends its whole family."""
@@ -103,9 +116,43 @@ class SessionViewSet(ApiViewSet):
         return self.answer(token_pair(session))
 
     def logout(self, request: Request) -> Response:
-        """End the log-in that a refresh token belongs to, with all its tokens."""
-        session, _token = session_of(self.body()["refresh_token"], RefreshToken)
+        """End the log-in that a refresh token belongs to, with all its tokens. May be repeated."""
+        session, _token = issuing_session(self.body()["refresh_token"], RefreshToken)
         session.end()
+        return self.done()
+
+
+class LinkViewSet(ApiViewSet):
+    """Open to everybody: links that are sent by mail, and what their tokens are good for."""
+
+    safe_retries = False
+    authentication_classes = ()
+    permission_classes = (AllowAny,)
+    bodies: ClassVar = {
+        "ask": PasswordResetRequest,
+        "reset": NewPasswordRequest,
+        "verify": VerifyEmailRequest,
+    }
+    accepts: ClassVar = frozenset({"ask"})
+    problems: ClassVar = {"reset": [LinkInvalid], "verify": [LinkInvalid]}
+
+    def get_throttles(self) -> list[BaseThrottle]:
+        return [MailLimit()] if self.action == "ask" else super().get_throttles()
+
+    def ask(self, request: Request) -> Response:
+        """Ask for a link to set a new password. The answer is the same if nobody is called so."""
+        Mail.objects.ask_for_reset(self.body()["email"])
+        return self.done()
+
+    def reset(self, request: Request) -> Response:
+        """Set a new password with the token of the link, which works once; all log-ins end."""
+        body = self.body()
+        Link.reset_password(body["token"], body["new_password"])
+        return self.done()
+
+    def verify(self, request: Request) -> Response:
+        """Confirm an e-mail address with the token of the link that was sent there."""
+        Link.verify_email(self.body()["token"])
         return self.done()
 
 
@@ -136,11 +183,47 @@ class BrowserLogout(LogoutView):
         return method_not_allowed(request, [name.upper() for name in self.http_method_names])
 
 
+class OwnSessionViewSet(ApiViewSet):
+    """The caller's own log-ins."""
+
+    answers: ClassVar = {"list": SessionSerializer}
+
+    def list(self, request: Request) -> Response:
+        """The log-ins that are alive, the last used first."""
+        own = request.auth.pk if isinstance(request.auth, Session) else None
+        sessions = Session.objects.of(self.caller).annotate(
+            current=ExpressionWrapper(Q(pk=own), BooleanField())
+        )
+        return self.page(sessions.order_by("-used_at", "-created_at", "pk"))
+
+    def destroy(self, request: Request, session_uuid: UUID) -> Response:
+        """End one of them, with all its tokens."""
+        if not Session.objects.of(self.caller).filter(pk=session_uuid).end():
+            raise NotFound
+        return self.done()
+
+    def logout_everywhere(self, request: Request) -> Response:
+        """End all of them, this one and those in browsers too. Scoped tokens live on."""
+        self.caller.log_out_everywhere()
+        return self.done()
+
+
 class MeView(ApiViewSet):
     """One's own account."""
 
     answers: ClassVar = {"retrieve": UserSerializer}
+    accepts: ClassVar = frozenset({"verify_email"})
+    limits: ClassVar[Mapping[str, type[BaseThrottle]]] = {"verify_email": MailLimit}
+
+    def get_throttles(self) -> list[BaseThrottle]:
+        limit = self.limits.get(self.action)
+        return [limit()] if limit else super().get_throttles()
 
     def retrieve(self, request: Request) -> Response:
         """The account of the caller, whole."""
         return self.answer(self.caller)
+
+    def verify_email(self, request: Request) -> Response:
+        """Send the link that confirms one's e-mail address again."""
+        Mail.objects.ask_to_verify(self.caller)
+        return self.done()

@@ -13,7 +13,7 @@ from splits.settling import fewest_transfers
 from tripcompanion.kit.currencies import convert, to_major
 from tripcompanion.kit.prepared import Given, Prepared
 from tripcompanion.kit.problems import Conflict
-from trips.models import Member, Trip
+from trips.models import Member, PreparedFor, Trip, Viewer
 from trips.models.member import SUMS, MemberQuerySet
 from trips.roles import Can
 from users.models import User, summary_of
@@ -91,19 +91,20 @@ def _unsettled(trip: Given) -> MemberQuerySet:
     return rows.select_related("user").only(*SUMS, "trip", *summary_of("user"))
 
 
-@Prepared
-def _open_sums(debtor: Given) -> QuerySet[Debt, tuple[str, int]]:
-    """What is open by the currencies of the trips."""
-    open_debts = Debt.objects.filter(debtor=debtor, open_minor__gt=0)
+@PreparedFor
+def _open_sums(debtor: Viewer) -> QuerySet[Debt, tuple[str, int]]:
+    """What is open by the currencies of the trips; see `within`."""
+    open_debts = Debt.objects.within(debtor).filter(debtor=debtor, open_minor__gt=0)
     return open_debts.values_list("trip__currency").annotate(Sum("open_minor")).order_by()
 
 
 def total_debt(user: User, currency: str) -> Decimal:
     """What `user` still owes in all trips, in major units of `currency`, at the latest rates.
 
+    In one trip alone, if a scoped token confines `user` to it.
     Raises `NoRate` if something is owed in a currency that cannot be converted.
     """
-    sums = dict(_open_sums(debtor=user.pk))
+    sums = dict(_open_sums(user))
     total_minor = sums.pop(currency, 0)
     rates = Rate.objects.latest_to(currency, sums) if sums else {}
     for owed_currency, open_minor in sums.items():

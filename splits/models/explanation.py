@@ -6,6 +6,7 @@ from datetime import date, datetime
 from django.db.models import Q
 
 from splits import money
+from tripcompanion.kit.snapshots import snapshot
 from trips.models import Trip
 
 
@@ -32,7 +33,8 @@ class Line:
 
 def explain(trip: Trip, user_id: int) -> list[Line]:
     """The entries that make up a balance, as they were recorded, with the running sum."""
-    lines = [*_expense_lines(trip, user_id), *_settlement_lines(trip, user_id)]
+    with snapshot():
+        lines = [*_expense_lines(trip, user_id), *_settlement_lines(trip, user_id)]
     lines.sort(key=lambda line: (line.recorded_at, line.kind, line.id))
     balance_minor = 0
     for line in lines:

@@ -28,7 +28,7 @@ def today() -> date:
     return timezone.now().date()
 
 
-class DebtQuerySet(models.QuerySet["Debt"]):
+class DebtQuerySet(InTripQuerySet["Debt"]):
     def open(self) -> "DebtQuerySet":
         """Debts of which something is still owed, oldest split first."""
         return self.filter(open_minor__gt=0).order_by("split_id", "id")

@@ -18,7 +18,7 @@ from splits.models.settlement import (
     sums_of,
 )
 from tripcompanion.kit.prepared import Given, Prepared, insert
-from trips.models import InTripQuerySet, Member, Trip
+from trips.models import InTripQuerySet, Member, PreparedFor, Trip, Viewer
 from trips.roles import Can
 from users.models import User, summary_of
 
@@ -56,10 +56,10 @@ class SplitQuerySet(InTripQuerySet["Split"]):
         columns = (*_COLUMNS, "expense__trip", "expense__created_by")
         return self.with_state().select_related("participant", "expense").only(*columns)
 
-    def pending(self, user: User | Given) -> "SplitQuerySet":
-        """Splits of `user` of which something is still owed, oldest first."""
+    def pending(self, user: User | Viewer) -> "SplitQuerySet":
+        """Splits of `user` of which something is still owed, oldest first; see `within`."""
         open_debts = Debt.objects.filter(debtor=user, open_minor__gt=0).values("split")
-        return self.filter(pk__in=open_debts).order_by("id")
+        return self.within(user).filter(pk__in=open_debts).order_by("id")
 
 
 class Split(models.Model):
@@ -182,7 +182,7 @@ def shown_splits(pk: Given) -> SplitQuerySet:
     return Split.objects.with_state().filter(pk=pk)
 
 
-@Prepared
-def pending_of(user: Given) -> SplitQuerySet:
+@PreparedFor
+def pending_of(user: Viewer) -> SplitQuerySet:
     """The splits of a user that are still open, the oldest first, as they are shown."""
     return Split.objects.pending(user).with_state()

@@ -25,6 +25,7 @@ from trips.roles import Can
 class ExpenseViewSet(InTripViewSet):
     """Expenses of a trip."""
 
+    area = "expenses"
     queryset = Expense.objects.none()
     filter_backends = (DjangoFilterBackend,)
     filterset_class = ExpenseFilter
@@ -103,8 +104,14 @@ class ExpenseViewSet(InTripViewSet):
             expense.remove()
         return self.done()
 
+    def paginate_queryset(self, queryset: Any) -> Any:
+        # Every expense has payers: those of one that is deleted meanwhile are not found any more.
+        rows = super().paginate_queryset(queryset) or []
+        return [expense for expense in rows if expense.shown_payers]
+
     def _shown(self, expense: Expense) -> Expense:
-        return shown_expenses(pk=expense.pk).first()
+        # Somebody may have deleted it since.
+        return shown_expenses(pk=expense.pk).get()
 
     def _part(self, **context: Any) -> dict[str, Any]:
         return self.body(partial=True, **context)

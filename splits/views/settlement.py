@@ -26,6 +26,7 @@ from trips.roles import Can
 class SettlementViewSet(InTripViewSet):
     """Money that members handed to one another."""
 
+    area = "expenses"
     needs: ClassVar = {
         "list": Can.READ,
         "retrieve": Can.READ,
@@ -70,6 +71,7 @@ class SettlementViewSet(InTripViewSet):
 class BalanceViewSet(InTripViewSet):
     """Where everybody stands, and what would settle it."""
 
+    area = "expenses"
     pagination_class = None
     needs: ClassVar = {
         "list": Can.READ,
@@ -111,6 +113,7 @@ class BalanceViewSet(InTripViewSet):
 class ExplanationViewSet(InTripViewSet):
     """Why a balance is what it is."""
 
+    area = "expenses"
     needs: ClassVar = {"explain": Can.READ}
     answers: ClassVar = {"explain": BalanceLineSerializer}
     lists: ClassVar = frozenset({"explain"})

@@ -27,6 +27,7 @@ from users.permissions import IsSelfOrAdmin
 class SplitViewSet(InTripViewSet):
     """Splits of an expense."""
 
+    area = "expenses"
     pagination_class = None
     needs: ClassVar = {
         "list": Can.READ,
@@ -69,13 +70,13 @@ class SplitViewSet(InTripViewSet):
         """Record what is still open as paid. Repeating it changes nothing."""
         split = self.split(expense_id, split_id)
         split.pay(by=self.caller)
-        return self.answer(shown_splits(pk=split.pk).first())
+        return self.answer(shown_splits(pk=split.pk).get())
 
     def unpay(self, request: Request, expense_id: int, split_id: int) -> Response:
         """Take back what was paid for it. Repeating it changes nothing."""
         split = self.split(expense_id, split_id)
         split.unpay()
-        return self.answer(shown_splits(pk=split.pk).first())
+        return self.answer(shown_splits(pk=split.pk).get())
 
     def destroy(self, request: Request, expense_id: int, split_id: int) -> Response:
         """Delete a split; its part falls to those who paid."""
@@ -87,6 +88,7 @@ class SplitViewSet(InTripViewSet):
 class DebtViewSet(ApiViewSet):
     """What a user still owes, in all trips."""
 
+    area = "expenses"
     pagination_class = None
     permission_classes = (IsSelfOrAdmin,)
     answers: ClassVar = {"pending": ExpenseSplitSerializer, "total": TotalDebtSerializer}
@@ -99,14 +101,15 @@ class DebtViewSet(ApiViewSet):
 
     def pending(self, request: Request, user_id: int) -> Response:
         """Every split of the user that is still open, the oldest first."""
-        return self.answer(pending_of(user=self._debtor(user_id).pk))
+        return self.answer(pending_of(self._user(user_id)))
 
     def total(self, request: Request, user_id: int) -> Response:
         """The sum of what is still open: one number, in the user's currency or `?currency=`."""
-        user = self._debtor(user_id)
+        user = self._user(user_id)
         return self.answer(total_debt(user, self.query().get("currency", user.currency)))
 
-    def _debtor(self, user_id: int) -> User:
+    def _user(self, user_id: int) -> User:
+        """The user with this id; the caller as they came, which may be confined to a trip."""
         if user_id == self.caller.pk:
             return self.caller
         return get_object_or_404(User.objects.present(), pk=user_id)

@@ -1,5 +1,6 @@
 """Travellers on the real server, their trip, and how they do things in the same instant."""
 
+import secrets
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -10,6 +11,9 @@ from threading import Barrier
 from typing import Any
 
 import httpx
+
+from tests.factories import PASSWORD
+from tests.trips.bodies import lisbon
 
 Call = Callable[[], httpx.Response]
 
@@ -33,12 +37,35 @@ class Traveller:
         return loads(response.text, parse_float=Decimal) if response.content else None
 
 
+def register(http: httpx.Client, email: str) -> httpx.Response:
+    body = {"name": "Tess Traveller", "email": email, "password": PASSWORD}
+    return http.post("/api/users/register", json=body)
+
+
+def fresh_email() -> str:
+    return f"{secrets.token_hex(8)}@example.com"
+
+
+def sign_up(http: httpx.Client) -> Traveller:
+    """A new user."""
+    login = register(http, fresh_email()).json()
+    return Traveller(http, login["user"]["id"], {"Authorization": f"Bearer {login['token']}"})
+
+
+def split_path(split: Any, action: str = "") -> str:
+    return f"/expenses/{split['expenseId']}/splits/{split['id']}{action}"
+
+
 @dataclass(frozen=True)
 class Journey:
     """A trip in EUR, and what is done in it."""
 
     owner: Traveller
     id: int
+
+    @classmethod
+    def start(cls, owner: Traveller) -> "Journey":
+        return cls(owner, owner.done("POST", "/trips", lisbon())["id"])
 
     @property
     def path(self) -> str:

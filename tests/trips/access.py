@@ -10,17 +10,39 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.apps import apps
+from django.db import connection
 from django.urls import URLResolver
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 
 from splits.models import Expense, Settlement
 from splits.models.balances import Plan
+from splits.views import (
+    AccountViewSet,
+    BalanceViewSet,
+    DebtViewSet,
+    ExpenseViewSet,
+    ExplanationViewSet,
+    SettlementViewSet,
+    SplitViewSet,
+)
 from tests.factories import PASSWORD, UserFactory, join, spend
 from tests.trips.bodies import lisbon
+from tripcompanion.kit.health import HealthViewSet
 from tripcompanion.urls import API
 from trips.models import Trip
 from trips.roles import TABLE, Can, Reach, TripRole
-from users.models import Session, User
+from trips.views import MemberViewSet, TokenViewSet, TripViewSet, UserViewSet
+from users.letters import Letter
+from users.models import Link, ScopedToken, Session, User
+from users.scopes import Scope
 from users.tokens import token_pair
+from users.views import (
+    BrowserLogin,
+    BrowserLogout,
+    LinkViewSet,
+    OwnSessionViewSet,
+    SessionViewSet,
+)
 
 MEMBERS = {"owner": TripRole.OWNER, "editor": TripRole.EDITOR, "viewer": TripRole.VIEWER}
 CALLERS = (*MEMBERS, "stranger", "anonymous", "admin")
@@ -80,6 +102,10 @@ class Scene:
             "email": self.partner.email,
             "user_id": self.partner.pk if "trip_id" in names else self.someone.pk,
         }
+        if "session_uuid" in names:
+            ids["session_uuid"] = Session.start(self.someone).pk
+        if "token_id" in names:
+            ids["token_id"] = script_of(self.someone, Scope.TRIPS_READ).pk
         if "expense_id" in names or route.endswith("settle-up"):
             self.expense = self._expense()
             ids["expense_id"] = self.expense.pk
@@ -120,6 +146,15 @@ class Scene:
     def refresh_token(self) -> dict[str, Any]:
         return {"refreshToken": token_pair(Session.start(self.partner)).refresh_token}
 
+    def lost_password(self) -> dict[str, Any]:
+        return {"email": self.partner.email}
+
+    def reset_link(self) -> dict[str, Any]:
+        return {"token": Link.make(self.partner, Letter.RESET), "newPassword": "ten-odd-umbrellas"}
+
+    def verify_link(self) -> dict[str, Any]:
+        return {"token": Link.make(self.partner, Letter.VERIFY)}
+
     def trip_code(self) -> dict[str, Any]:
         return {"tripCode": self.trip.code}
 
@@ -141,6 +176,13 @@ class Scene:
 
     def plan_tag(self) -> dict[str, Any]:
         return {"tag": Plan(self.trip).tag}
+
+
+def script_of(user: User, *scopes: str, trip: Trip | None = None) -> ScopedToken:
+    """A scoped token of `user` that was used a moment ago, so that using it writes nothing."""
+    made = ScopedToken.issue(user, name="Import", scopes=list(scopes), trip_id=trip and trip.pk)
+    made.note_use()
+    return made
 
 
 def no_body(_scene: Scene) -> None:
@@ -191,6 +233,8 @@ def everybody(status: int, **others: int) -> Statuses:
 
 USER = everybody(200, anonymous=401)
 ADMIN = everybody(403, anonymous=401, admin=200)
+ALIEN = everybody(404, anonymous=401)
+ME = "/api/users/me"
 TRIP = "/api/trips/{trip_id}"
 MEMBER = TRIP + "/members/{user_id}"
 EXPENSE, SETTLEMENT = TRIP + "/expenses/{expense_id}", TRIP + "/settlements/{settlement_id}"
@@ -203,7 +247,23 @@ ROWS = [
     Row("POST", "/api/users/login", body=Scene.log_in, statuses=everybody(200)),
     Row("POST", "/api/users/token/refresh", body=Scene.refresh_token, statuses=everybody(200)),
     Row("POST", "/api/users/logout", body=Scene.refresh_token, statuses=everybody(204)),
+    Row("POST", "/api/users/password-reset", body=Scene.lost_password, statuses=everybody(202)),
+    Row("POST", "/api/users/password-reset/confirm", body=Scene.reset_link,
+        statuses=everybody(204)),
+    Row("POST", "/api/users/verify-email", body=Scene.verify_link, statuses=everybody(204)),
     Row("GET", "/api/users/me", statuses=USER),
+    Row("DELETE", "/api/users/me", body=just(password=PASSWORD),
+        statuses=everybody(204, owner=409, anonymous=401, admin=409)),
+    Row("POST", "/api/users/me/verify-email", statuses=everybody(202, anonymous=401)),
+    Row("GET", "/api/users/me/export", statuses=USER),
+    Row("POST", ME + "/logout-everywhere", statuses=everybody(204, anonymous=401)),
+    Row("GET", ME + "/sessions", statuses=USER),
+    Row("DELETE", ME + "/sessions/{session_uuid}", statuses=ALIEN, own=everybody(204)),
+    Row("GET", ME + "/tokens", statuses=USER),
+    Row("POST", ME + "/tokens", body=just(name="Import", scopes=["trips:read"]),
+        statuses=everybody(201, anonymous=401)),
+    Row("GET", ME + "/tokens/{token_id}", statuses=ALIEN, own=USER),
+    Row("DELETE", ME + "/tokens/{token_id}", statuses=ALIEN, own=everybody(204)),
     Row("GET", "/api/users/email/{email}", statuses=USER),
     Row("GET", ACCOUNT, statuses=USER, own=USER),
     Row("PUT", ACCOUNT, body=Scene.account, statuses=ADMIN, own=USER),
@@ -262,14 +322,54 @@ ROWS = [
 ]  # fmt: skip
 
 
+#: What does not look at who is calling.
+OPEN = "open"
+#: The area of each viewset, which with the method makes the scope that a scoped token needs. None
+#: is closed to scoped tokens.
+AREAS: Mapping[Any, str | None] = {
+    SessionViewSet: OPEN,
+    HealthViewSet: OPEN,
+    SpectacularAPIView: OPEN,
+    SpectacularSwaggerView: OPEN,
+    BrowserLogin: OPEN,
+    BrowserLogout: OPEN,
+    LinkViewSet: OPEN,
+    AccountViewSet: None,
+    OwnSessionViewSet: None,
+    TokenViewSet: None,
+    UserViewSet: None,
+    TripViewSet: "trips",
+    MemberViewSet: "trips",
+    ExpenseViewSet: "expenses",
+    SplitViewSet: "expenses",
+    SettlementViewSet: "expenses",
+    BalanceViewSet: "expenses",
+    ExplanationViewSet: "expenses",
+    DebtViewSet: "expenses",
+}
+
+
+def scope_of(endpoint: Any) -> str | None:
+    """The scope of an endpoint or a row: a word of `Scope`, None or `OPEN`."""
+    served = next(end for end in endpoints() if str(end) == str(endpoint))
+    area = AREAS[served.view]
+    if area in {OPEN, None}:
+        return area
+    return f"{area}:{'read' if served.method == 'GET' else 'write'}"
+
+
 def call(client: Any, method: str, url: str, body: Mapping[str, Any] | None) -> Any:
     """Send the request, as JSON."""
     return getattr(client, method.lower())(url, body)
 
 
 def everything_stored() -> dict[str, list[dict[str, Any]]]:
-    """All rows of all tables."""
-    return {
-        model._meta.label: list(model._default_manager.order_by("pk").values())
-        for model in apps.get_models()
-    }
+    """All rows of all tables; read past the ORM, which would take most of the suite's time."""
+    stored = {}
+    with connection.cursor() as cursor:
+        for model in apps.get_models():
+            meta = model._meta
+            cursor.execute(f'SELECT * FROM "{meta.db_table}" ORDER BY "{meta.pk.column}"')  # noqa: S608
+            names = [column[0] for column in cursor.description]
+            stored[meta.label] = [dict(zip(names, row, strict=True)) for row in cursor]
+    return stored

@@ -82,6 +82,10 @@ def logging_settings(level: str, form: str) -> dict[str, Any]:
             }
         },
         "root": {"handlers": ["console"], "level": level},
-        # Django's own handler would write each line once more, in its own form.
-        "loggers": {"django": {"handlers": [], "level": level, "propagate": True}},
+        "loggers": {
+            # Django's own handler would write each line once more, in its own form.
+            "django": {"handlers": [], "level": level, "propagate": True},
+            # It would say at every peak that requests wait for a thread.
+            "waitress.queue": {"level": "ERROR"},
+        },
     }

@@ -29,6 +29,7 @@ from django.db import DEFAULT_DB_ALIAS, connection, connections, models
 from django.db.models import Expression, F, Prefetch, QuerySet
 from django.db.models.base import ModelState
 from django.db.models.sql import UpdateQuery
+from rest_framework.exceptions import NotFound
 
 Instance = TypeVar("Instance", bound=models.Model)
 Row = Sequence[Any]
@@ -205,6 +206,13 @@ class Found:
     def page(self, size: int, after: int) -> tuple[list[Any], int]:
         """At most `size` rows after so many, and how many there are in all."""
         return self._prepared.page(self._values, size, after)
+
+    def get(self) -> Any:
+        """The first row; raises `NotFound` if there is none."""
+        found = self.first()
+        if found is None:
+            raise NotFound
+        return found
 
     def first(self) -> Any:
         """The first row, or None."""

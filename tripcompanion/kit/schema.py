@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import count
 from typing import Any
 
 from drf_spectacular.authentication import SessionScheme
@@ -18,7 +19,13 @@ from tripcompanion.kit.etags import PreconditionFailed
 from tripcompanion.kit.idempotency import HEADER, KeyInProgress, KeyMismatch
 from tripcompanion.kit.parsing import MalformedJSON, PayloadTooLarge
 from tripcompanion.kit.paths import MAX_ID
-from tripcompanion.kit.problems import CONTENT_TYPE, Unavailable, code_of, problem
+from tripcompanion.kit.problems import (
+    CONTENT_TYPE,
+    InsufficientScope,
+    Unavailable,
+    code_of,
+    problem,
+)
 from tripcompanion.kit.serializers import Shape, camel_case
 
 EXAMPLE_REQUEST_ID = "5c1d3f0e9b7a4d60a1c2e3f405162738"
@@ -49,6 +56,32 @@ class BearerScheme(OpenApiAuthenticationExtension):
 
     def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, str]:
         return {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}
+
+
+class ScopedTokenScheme(OpenApiAuthenticationExtension):
+    """How scoped tokens stand in the document: with the scope that each operation needs."""
+
+    target_class = "users.tokens.ScopedTokenAuthentication"
+    name = "scopedToken"
+
+    def get_security_requirement(self, auto_schema: AutoSchema) -> Any:
+        view: Any = auto_schema.view
+        scope = view.scope_for(auto_schema.method)
+        return {self.name: [scope]} if scope else None
+
+    def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, str]:
+        return {
+            "type": "http",
+            "scheme": "bearer",
+            "bearerFormat": "tc_…",
+            "description": (
+                "A token for scripts, made at `/api/users/me/tokens`. It needs the scope that is "
+                "named here, and may do no more than the present role of its owner; an ADMIN's "
+                "has no powers of an ADMIN. To write does not include to read. One that is "
+                "confined to a trip finds no other. Operations that do not list it answer 403 "
+                "`insufficient_scope`, and so do all that need another scope."
+            ),
+        }
 
 
 class BrowserSessionScheme(SessionScheme):
@@ -108,19 +141,32 @@ class ProblemAwareSchema(AutoSchema):
         return self.get_description().split("\n")[0].rstrip(".")
 
     def _resolve_path_parameters(self, variables: list[str]) -> list[dict[str, Any]]:
-        identifier = {"type": "integer", "format": "int64", "minimum": 1, "maximum": MAX_ID}
+        kinds = {
+            "id": {"type": "integer", "format": "int64", "minimum": 1, "maximum": MAX_ID},
+            "uuid": {"type": "string", "format": "uuid"},
+        }
         return [
             {
                 "in": "path",
                 "name": camel_case(name),
                 "required": True,
-                "schema": identifier if name.endswith("_id") else {"type": "string"},
+                "schema": kinds.get(name.rpartition("_")[2], {"type": "string"}),
             }
             for name in variables
         ]
 
     def get_request_serializer(self) -> Any:
         return self.view.bodies.get(self.view.action)
+
+    def _get_request_body(self, direction: str = "request") -> Any:
+        if self.method != "DELETE" or not self.get_request_serializer():
+            return super()._get_request_body(direction)
+        # Spectacular knows no DELETE with a body; apart from the method it is as any other.
+        self.method = "POST"
+        try:
+            return super()._get_request_body(direction)
+        finally:
+            self.method = "DELETE"
 
     def get_response_serializers(self) -> Any:
         view = self.view
@@ -149,6 +195,9 @@ class ProblemAwareSchema(AutoSchema):
         refusals = [*self._usual_refusals(), *self.view.problems.get(self.view.action, ())]
         for kind in dict.fromkeys(refusals):
             yield self._example(kind)
+        if self.view.authentication_classes:
+            refusal = InsufficientScope(self.view.scope_for(self.method))
+            yield _example_of(problem(403, refusal.default_code, str(refusal.detail)))
         if self._reads_input():
             text = "This field is required."
             invalid = problem(400, "invalid", f"title: {text}", {"title": [text]})
@@ -184,7 +233,8 @@ class ProblemAwareSchema(AutoSchema):
         text = str(kind.default_detail)
         if "{" in text:
             text = text.partition(" ")[0] + " is not possible here."
-        document = problem(kind.status_code, code, text % values if values else text)
+        extensions = getattr(kind, "extensions", {})
+        document = problem(kind.status_code, code, text % values if values else text, **extensions)
         return _example_of(document)
 
 
@@ -196,7 +246,7 @@ def _example_of(document: dict[str, Any]) -> OpenApiExample:
 def finish_document(
     result: dict[str, Any], generator: Any, request: Any, public: bool
 ) -> dict[str, Any]:
-    """Spectacular's hook: path parameters in camelCase, headers of answers."""
+    """Spectacular's hook: path parameters in camelCase, headers of answers, refusals once each."""
     result["paths"] = {_wire_path(path): item for path, item in result["paths"].items()}
     for item in result["paths"].values():
         for operation in item.values():
@@ -207,11 +257,30 @@ def finish_document(
                     headers["ETag"] = _header("string", "The tag of what is stored now.")
                 if headers:
                     response["headers"] = headers
+            operation["responses"] = {
+                status: _shared(response, result["components"])
+                for status, response in operation["responses"].items()
+            }
+    # RFC 9457, 3.2: a kind of problem may have members of its own.
+    result["components"]["schemas"]["Problem"]["additionalProperties"] = True
     for schema in result["components"]["schemas"].values():
         # A docstring's first paragraph is for users of the API, the rest for who works on it.
         if "description" in schema:
             schema["description"] = schema["description"].split("\n\n")[0]
     return result
+
+
+def _shared(response: dict[str, Any], components: dict[str, Any]) -> dict[str, Any]:
+    """A reference to the refusal, which stands once among the components."""
+    if CONTENT_TYPE not in response.get("content", {}):
+        return response
+    codes = response["content"][CONTENT_TYPE]["examples"]  # in CamelCase
+    words = "Or".join(codes)
+    kept = components.setdefault("responses", {})
+    # The same words may stand with other texts or headers.
+    names = (f"{words}{number}" if number > 1 else words for number in count(1))
+    name = next(name for name in names if kept.setdefault(name, response) == response)
+    return {"$ref": f"#/components/responses/{name}"}
 
 
 def _wire_path(path: str) -> str:

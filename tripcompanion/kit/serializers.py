@@ -2,7 +2,7 @@
 
 import re
 from copy import copy, deepcopy
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from functools import reduce
 from typing import Any
@@ -70,6 +70,21 @@ class StrictDate(serializers.DateField):
     def to_internal_value(self, value: Any) -> date:
         if not isinstance(value, str) or not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", value):
             self.fail("invalid", format="YYYY-MM-DD")
+        return super().to_internal_value(value)
+
+
+class StrictInstant(serializers.DateTimeField):
+    """An instant of ISO 8601 in ASCII digits, with `Z` or an offset; UTC inside."""
+
+    default_error_messages = {"form": _("Must be an instant such as 2026-05-14T18:30:00Z.")}
+    _FORM = re.compile(
+        r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?"
+        r"(Z|[+-][0-9]{2}:[0-9]{2})"
+    )
+
+    def to_internal_value(self, value: Any) -> datetime:
+        if not isinstance(value, str) or not self._FORM.fullmatch(value):
+            self.fail("form")
         return super().to_internal_value(value)
 
 

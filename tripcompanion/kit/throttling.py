@@ -81,6 +81,11 @@ def _count_in_cache(key: str, window_seconds: int, *, is_guard: bool) -> int:
         return 1
 
 
+def address_of(request: Request) -> str:
+    """The client's address, as many proxies back as `NUM_PROXIES` says."""
+    return BaseThrottle().get_ident(request) or ""
+
+
 class Limit(BaseThrottle):
     """At most N requests in each window of a scope and an identity (`THROTTLE_<SCOPE>`).
 
@@ -94,7 +99,7 @@ class Limit(BaseThrottle):
 
     def identity(self, request: Request, view: Any) -> str:
         """Whom the requests are counted for: by default the client's address."""
-        return self.get_ident(request) or ""
+        return address_of(request)
 
     def allow_request(self, request: Request, view: Any) -> bool:
         self.spent = spend(self.scope, self.identity(request, view), is_guard=self.is_guard)

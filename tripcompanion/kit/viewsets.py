@@ -34,6 +34,8 @@ class ApiViewSet(GenericViewSet):
     problems: ClassVar[Mapping[str, Sequence[type[APIException]]]] = {}
     #: Actions that answer 201; without an answer it is 204, else 200.
     creates: ClassVar[frozenset[str]] = frozenset({"create"})
+    #: Actions that answer 202: what was asked for is done later, or not at all.
+    accepts: ClassVar[frozenset[str]] = frozenset()
     #: Actions that answer many rows: a page, or an array if `pagination_class` is None.
     lists: ClassVar[frozenset[str]] = frozenset({"list"})
     #: Actions on something with an `ETag`: they heed `If-None-Match` or `If-Match`.
@@ -51,7 +53,28 @@ class ApiViewSet(GenericViewSet):
         """The status of the present action when all goes well."""
         if self.action in self.creates:
             return 201
+        if self.action in self.accepts:
+            return 202
         return 200 if self.action in self.answers else 204
+
+    #: The first half of the scope that a scoped token must have here; with None none is let in.
+    area: ClassVar[str | None] = None
+
+    @classmethod
+    def scope_for(cls, method: str) -> str | None:
+        """The scope that a request with `method` needs: GET and HEAD read, all others write."""
+        return cls.area and f"{cls.area}:{'read' if method in {'GET', 'HEAD'} else 'write'}"
+
+    def check_permissions(self, request: Request) -> None:
+        """Ask first whether what the caller came with covers the action at all.
+
+        That is before anything is fetched, so the refusal is the same whether or not there is
+        such a trip, and says nothing about it.
+        """
+        require_scope = getattr(request.auth, "require", None)
+        if require_scope is not None and self.action is not None:
+            require_scope(self.scope_for(request.method or ""))
+        super().check_permissions(request)
 
     def may_forbid(self) -> bool:
         """Whether the present action answers 403 to some who are logged in; for the document."""
@@ -129,8 +152,8 @@ class ApiViewSet(GenericViewSet):
         return response
 
     def done(self) -> Response:
-        """Nothing to show: 204."""
-        return Response(status=204)
+        """Nothing to show: 204, or 202."""
+        return Response(status=self.success_status)
 
     def page(self, queryset: Any, **context: Any) -> Response:
         """The page of `queryset` that the request asks for."""

@@ -1,9 +1,10 @@
 """Trips and their members. Everything that changes members or money locks the trip first."""
 
+from trips.models.closing import AccountInUse, close_account
 from trips.models.member import (
     Member,
-    close_account,
     members_of,
+    require_membership,
     trips_with_members,
     with_companionship,
 )
@@ -12,6 +13,7 @@ from trips.models.trip import (
     JOIN_ROLE_CHOICES,
     ROLE_CHOICES,
     InTripQuerySet,
+    PreparedFor,
     Trip,
     TripQuerySet,
     Viewer,
@@ -23,13 +25,16 @@ __all__ = [
     "CODE_CHARS",
     "JOIN_ROLE_CHOICES",
     "ROLE_CHOICES",
+    "AccountInUse",
     "InTripQuerySet",
     "Member",
+    "PreparedFor",
     "Trip",
     "TripQuerySet",
     "Viewer",
     "close_account",
     "members_of",
+    "require_membership",
     "trips_of",
     "trips_with_members",
     "visible_row",

@@ -6,8 +6,9 @@ from typing import ClassVar
 from django.db import connection, models, transaction
 from django.db.models import Exists, F, OuterRef, Prefetch, Q
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from rest_framework.exceptions import NotFound
+from rest_framework.exceptions import NotFound, ValidationError
 
 from tripcompanion.kit.currencies import to_major
 from tripcompanion.kit.paths import MAX_INTEGER
@@ -183,21 +184,10 @@ def trips_with_members() -> TripQuerySet:
     return Trip.objects.prefetch_related(Prefetch("members", members, "present_members"))
 
 
-def close_account(user: User) -> None:
-    """Delete an account: end its memberships and empty its row; its entries stay.
-
-    Raises `LastOwner` if somebody would be left in a trip without an owner, and `LastAdmin`.
-    """
-    with transaction.atomic():
-        memberships = Member.objects.present().filter(user=user)
-        for trip_id in memberships.order_by("trip_id").values_list("trip_id", flat=True):
-            # Read again under the lock: somebody may have made them the owner meanwhile.
-            present = Trip.objects.locked(trip_id).members.present()
-            member = present.filter(user=user).first()
-            if member is not None and present.exclude(pk=member.pk).exists():
-                member._require_other_owner()
-        memberships.update(left_at=timezone.now())
-        user.empty()
+def require_membership(user: User, trip_id: int | None) -> None:
+    """Raise `ValidationError` on `tripId` if it names a trip that `user` is no member of."""
+    if trip_id is not None and not Trip.objects.of_member(user).filter(pk=trip_id).exists():
+        raise ValidationError({"tripId": [_("You are no member of such a trip.")]})
 
 
 def with_companionship(users: models.QuerySet[User], viewer: User) -> models.QuerySet[User]:

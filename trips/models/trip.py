@@ -3,7 +3,7 @@
 import secrets
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from django.conf import settings
@@ -15,8 +15,8 @@ from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import NotFound, PermissionDenied, ValidationError
 
 from tripcompanion.kit.currencies import CODES
-from tripcompanion.kit.prepared import Given, Prepared, PreparedUpdate
-from tripcompanion.kit.problems import Conflict, LimitReached
+from tripcompanion.kit.prepared import Found, Given, Prepared, PreparedUpdate
+from tripcompanion.kit.problems import Conflict, InsufficientScope, LimitReached
 from trips.roles import TripRole, may_grant
 from users.models import User
 
@@ -67,11 +67,30 @@ class AlreadyMember(Conflict):
 
 
 class Viewer(Given):
-    """The place of a user in a prepared read; who is an ADMIN has a statement of their own."""
+    """The place of a user in a prepared read of what they may see; see `PreparedFor`."""
 
-    def __init__(self, is_admin: bool = False) -> None:
+    def __init__(self, is_admin: bool, is_confined: bool) -> None:
         super().__init__("viewer")
         self.is_admin = is_admin
+        self.confined_to = Given("confined_to") if is_confined else None
+
+
+class PreparedFor:
+    """A prepared queryset whose first argument is a user.
+
+    An ADMIN, and whom a scoped token confines to a trip, have statements of their own.
+    """
+
+    def __init__(self, build: Callable[[Viewer], models.QuerySet[Any]]) -> None:
+        self._build = build
+        self._kinds: dict[tuple[bool, bool], Prepared] = {}
+
+    def __call__(self, user: User, **values: Any) -> Found:
+        """The rows for this user; see `Prepared`."""
+        kind = (user.is_admin, user.confined_to is not None)
+        if kind not in self._kinds:
+            self._kinds[kind] = Prepared(partial(self._build, Viewer(*kind)))
+        return self._kinds[kind](viewer=user.pk, confined_to=user.confined_to, **values)
 
 
 class InTripQuerySet(models.QuerySet[Row]):
@@ -83,9 +102,18 @@ class InTripQuerySet(models.QuerySet[Row]):
     def of_member(self, user: User | Viewer) -> Self:
         """Rows of the trips that `user` is a member of, with their role as `caller_role`."""
         path = self.members_path
-        return self.filter(**{f"{path}__user": user, f"{path}__left_at": None}).annotate(
-            caller_role=F(f"{path}__role")
+        return (
+            self.within(user)
+            .filter(**{f"{path}__user": user, f"{path}__left_at": None})
+            .annotate(caller_role=F(f"{path}__role"))
         )
+
+    def within(self, user: User | Viewer) -> Self:
+        """Rows of the one trip that a scoped token confines `user` to; all without such a token."""
+        if user.confined_to is None:
+            return self
+        trip_path = self.members_path.rpartition("__")[0] or "pk"
+        return self.filter(**{trip_path: user.confined_to})
 
     def visible_to(self, user: User | Viewer) -> Self:
         """Rows that `user` may see, with `caller_role`; an ADMIN sees all, as an OWNER would."""
@@ -95,11 +123,9 @@ class InTripQuerySet(models.QuerySet[Row]):
 
 
 @cache
-def _visible(
-    rows: Callable[[], InTripQuerySet[Any]], is_admin: bool, names: tuple[str, ...]
-) -> Prepared:
+def _visible(rows: Callable[[], InTripQuerySet[Any]], names: tuple[str, ...]) -> PreparedFor:
     lookup = {name: Given(name) for name in names}
-    return Prepared(lambda: rows().visible_to(Viewer(is_admin)).filter(**lookup))
+    return PreparedFor(lambda user: rows().visible_to(user).filter(**lookup))
 
 
 def visible_row(rows: Callable[[], InTripQuerySet[Row]], user: User, **lookup: int) -> Row:
@@ -108,11 +134,7 @@ def visible_row(rows: Callable[[], InTripQuerySet[Row]], user: User, **lookup: i
     `rows` is a method of a manager, such as `Trip.objects.all`. Raises `NotFound` for what is not
     there and for what `user` may not see.
     """
-    prepared = _visible(rows, user.is_admin, tuple(lookup))
-    found = prepared(viewer=user.pk, **lookup).first()
-    if found is None:
-        raise NotFound
-    return found
+    return _visible(rows, tuple(lookup))(user, **lookup).get()
 
 
 class TripQuerySet(InTripQuerySet["Trip"]):
@@ -181,11 +203,14 @@ class Trip(models.Model):
         """A new trip with `owner` as its OWNER; the currency defaults to theirs.
 
         Raises `ValidationError` if it would end before it starts, `LimitReached` if `owner` has
-        `QUOTA_TRIPS` trips.
+        `QUOTA_TRIPS` trips, and `InsufficientScope` if they are confined to another trip.
         """
+        if owner.confined_to is not None:
+            raise InsufficientScope
         fields.setdefault("currency", owner.currency)
         _require_order(fields["start_date"], fields["end_date"])
         with transaction.atomic():
+            User.objects.active().locked(owner.pk)
             _require_room_for_a_trip(owner)
             trip = cls(**fields)
             trip._save_with_new_code()
@@ -292,12 +317,19 @@ class Trip(models.Model):
             raise UserNotFound
         return self.admit(user, role)
 
+    def join(self, user: User) -> "Member":
+        """Make `user`, who knows the code, a member. Raises `EmailUnverified`, `AlreadyMember`."""
+        user.require_verified_email()
+        return self.admit(user, self.join_role)
+
     def admit(self, user: User, role: str) -> "Member":
         """Make `user` a member, also again.
 
         Raises `AlreadyMember`, and `LimitReached` above `QUOTA_MEMBERS` or `QUOTA_TRIPS`.
         """
         with transaction.atomic():
+            # The account before the trip, as in `close_account`: an order without a deadlock.
+            User.objects.active().locked(user.pk)
             Trip.objects.locked(self.pk)
             member = self.members.filter(user=user).first()
             if member is not None and member.left_at is None:
@@ -335,14 +367,14 @@ def _present(trip: Given) -> models.QuerySet["Trip", tuple[int]]:
     return rows.values_list("members__user")
 
 
-@Prepared
-def trips_of(viewer: Viewer = Viewer()) -> TripQuerySet:  # noqa: B008 -- a place, not a value
+@PreparedFor
+def trips_of(user: Viewer) -> TripQuerySet:
     """The trips that a user is a member of, the newest start first."""
-    return Trip.objects.of_member(viewer).order_by("-start_date", "-id")
+    return Trip.objects.of_member(user).order_by("-start_date", "-id")
 
 
 def _require_room_for_a_trip(user: User) -> None:
-    # Not under a lock of the user: two requests at once may end one above the quota.
+    # Under the lock of the account, so that two requests at once do not end above the quota.
     if user.memberships.filter(left_at=None).count() >= settings.QUOTA_TRIPS:
         raise LimitReached(limit=settings.QUOTA_TRIPS)
 

@@ -12,11 +12,24 @@ from django.utils.crypto import constant_time_compare
 from tripcompanion.kit.prepared import Given, Prepared
 from users.models.user import User
 
+#: How exact `used_at` is: a use is noted if the last one that was is older than this.
+NOTED_EVERY = timedelta(minutes=10)
+MAX_DEVICE_CHARS = 200
+MAX_ADDRESS_CHARS = 64
+
 
 class SessionQuerySet(models.QuerySet["Session"]):
     def live(self) -> "SessionQuerySet":
         """Log-ins that were neither ended nor left to expire."""
         return self.filter(ended_at=None, expires_at__gt=timezone.now())
+
+    def of(self, user: User) -> "SessionQuerySet":
+        """Log-ins with which `user` can still come in."""
+        return self.live().filter(user=user, auth_hash=user.get_session_auth_hash())
+
+    def end(self) -> int:
+        """Make every token of these log-ins worthless; how many were alive."""
+        return self.filter(ended_at=None).update(ended_at=timezone.now())
 
 
 class Session(models.Model):
@@ -31,6 +44,9 @@ class Session(models.Model):
     refresh_jti = models.CharField(max_length=32)
     #: Changes with the password, however that is changed; a session with another one is dead.
     auth_hash = models.CharField(max_length=128)
+    #: What the client called itself (`User-Agent`) at the log-in, and where it came from.
+    device = models.CharField(max_length=MAX_DEVICE_CHARS, default="", db_default="")
+    address = models.CharField(max_length=MAX_ADDRESS_CHARS, default="", db_default="")
     created_at = models.DateTimeField(default=timezone.now)
     used_at = models.DateTimeField(default=timezone.now)
     expires_at = models.DateTimeField()
@@ -42,10 +58,12 @@ class Session(models.Model):
         return f"{self.user_id} since {self.created_at:%Y-%m-%d %H:%M}"
 
     @classmethod
-    def start(cls, user: User) -> "Session":
-        """A new log-in of `user`."""
+    def start(cls, user: User, device: str = "", address: str = "") -> "Session":
+        """A new log-in of `user`; of `device` and `address` only what can be shown is kept."""
         return cls.objects.create(
             user=user,
+            device=_showable(device)[:MAX_DEVICE_CHARS].strip(),
+            address=_showable(address)[:MAX_ADDRESS_CHARS],
             refresh_jti=uuid.uuid4().hex,
             auth_hash=user.get_session_auth_hash(),
             expires_at=_refresh_expiry(),
@@ -78,9 +96,20 @@ class Session(models.Model):
         self.refresh_jti = next_jti
         return True
 
+    def note_use(self) -> None:
+        """Note that it was used just now, if that was not noted for `NOTED_EVERY`."""
+        now = timezone.now()
+        if self.used_at <= now - NOTED_EVERY:
+            Session.objects.filter(pk=self.pk, used_at=self.used_at).update(used_at=now)
+
     def end(self) -> None:
         """Make every token of this log-in worthless."""
-        Session.objects.filter(pk=self.pk, ended_at=None).update(ended_at=timezone.now())
+        Session.objects.filter(pk=self.pk).end()
+
+
+def _showable(text: str) -> str:
+    """`text` without control characters, and what cannot be stored or shown."""
+    return "".join(letter for letter in text if letter.isprintable()).strip()
 
 
 @Prepared

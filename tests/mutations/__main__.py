@@ -1,0 +1,176 @@
+"""Takes every guard away in turn and runs the nearest tests: `python -m tests.mutations`.
+
+It works in a temporary copy of the checkout. `--only TEXT` runs the mutants whose name or file
+holds TEXT, `--missing` those without a test in tests/MUTATIONS.md, and `--write` notes the outcome
+there; the test that is noted is asked first the next time. Mutants that only PostgreSQL can
+show run on DATABASE_URL if that is one, else on 127.0.0.1:5432 as `postgres`.
+The exit status is 1 if a mutant survives, breaks off the run, or no longer applies.
+"""
+
+import argparse
+import os
+import re
+import secrets
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import django
+
+from tests.mutations.catalogue import all_mutants
+from tests.mutations.mutant import ROOT, Mutant
+
+REPORT = ROOT / "tests" / "MUTATIONS.md"
+#: Where a mutant that the nearest tests let pass is looked for.
+WIDER = ["tests/security", "tests/users", "tests/trips", "tests/splits", "tests"]
+_RUN_SECONDS = 600
+_HEAD = """# Mutations
+
+Each row is a guard of the service that was taken away, and the first test that failed without it.
+`make mutate ARGS=--write` writes this page; a test holds that its rows are the present mutants.
+
+| Without this guard | Where | Caught by |
+|---|---|---|
+"""
+
+
+class Outcome(NamedTuple):
+    """`caught_by` is a test, or empty for a survivor; `note` says what else happened."""
+
+    caught_by: str
+    note: str = ""
+
+
+def say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+def copy_checkout(target: Path) -> None:
+    """The files that git knows or would add, without those that it ignores."""
+    listing = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    names = subprocess.run(listing, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    for name in filter(None, names.split("\0")):
+        if (ROOT / name).exists():
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, target / name)
+
+
+def database_of(mutant: Mutant) -> str:
+    if not mutant.on_postgres:
+        return "sqlite://:memory:"
+    url = os.environ.get("DATABASE_URL", "")
+    return url if url.startswith("postgres") else "postgres://postgres@127.0.0.1:5432/mutations"
+
+
+def first_failure(copy: Path, tests: list[str], database_url: str, is_migration: bool) -> Outcome:
+    """The first test that fails in the copy."""
+    pytest = ["-m", "pytest", "-x", "-q", "--tb=no", "-rfE", "-p", "no:cacheprovider", "-n", "0"]
+    if not any(test.endswith(("tests", "schemathesis.py")) for test in tests):
+        pytest += ["-p", "no:schemathesis"]  # it takes a second to load
+    if not is_migration:
+        pytest.append("--nomigrations")  # so does building the tables step by step
+    environment = os.environ | {
+        "DATABASE_URL": database_url,
+        "DEBUG": "true",
+        "SECRET_KEY": secrets.token_urlsafe(48),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    present = [test for test in tests if not test.startswith("tests/") or (copy / test).exists()]
+    if not present:
+        return Outcome("", "names no test")
+    try:
+        done = subprocess.run(
+            [sys.executable, *pytest, *present],
+            cwd=copy,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=_RUN_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return Outcome("", f"no end after {_RUN_SECONDS} s")
+    lines = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    if done.returncode == 1 and lines:
+        return Outcome(lines[0].split(" - ")[0].split(" ", 1)[1].split("[")[0])
+    if done.returncode == 0:
+        return Outcome("")
+    return Outcome("", f"broke off: {(lines or done.stderr.splitlines() or ['?'])[-1][:200]}")
+
+
+def try_out(mutant: Mutant, copy: Path, caught_by: str, wider: bool) -> Outcome:
+    """What becomes of the mutant; `caught_by` is the test that noticed it the last time."""
+    if not mutant.applies(copy):
+        return Outcome("", "does not apply")
+    how = database_of(mutant), not mutant.old
+    with mutant.applied(copy):
+        outcome = Outcome("")
+        if caught_by and (copy / caught_by.partition("::")[0]).exists():
+            outcome = first_failure(copy, [caught_by], *how)
+        if not outcome.caught_by:
+            outcome = first_failure(copy, shlex.split(mutant.tests), *how)
+        if wider and not outcome.caught_by and not outcome.note:
+            outcome = first_failure(copy, WIDER, *how)
+    return outcome
+
+
+def reported() -> dict[str, str]:
+    """By which test each mutant was caught the last time, by name; survivors are left out."""
+    rows = re.findall(r"^\| (.+) \| .+ \| `(.+)` \|$", REPORT.read_text(), re.M)
+    return dict(rows)
+
+
+def write_report(caught: dict[str, str], mutants: list[Mutant]) -> None:
+    """The page; a mutant that nothing caught has no test in its row."""
+    rows = [
+        f"| {m.name} | {m.file} | " + (f"`{caught[m.name]}`" if m.name in caught else "-") + " |"
+        for m in mutants
+    ]
+    REPORT.write_text(_HEAD + "\n".join(rows) + "\n")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.mutations")
+    parser.add_argument("--only", default="", metavar="TEXT")
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--missing", action="store_true", help="those that nothing has caught yet")
+    parser.add_argument("--no-wider", action="store_true", help="the nearest tests alone")
+    options = parser.parse_args()
+    from_catalogue = all_mutants()
+    caught = reported()
+    chosen = [m for m in from_catalogue if options.only in f"{m.file} {m.name}"]
+    if options.missing:
+        chosen = [mutant for mutant in chosen if mutant.name not in caught]
+    chosen.sort(key=lambda mutant: mutant.on_postgres)
+    outcomes: dict[Mutant, Outcome] = {}
+    with tempfile.TemporaryDirectory(prefix="tripcompanion-") as folder:
+        copy = Path(folder)
+        copy_checkout(copy)
+        for number, mutant in enumerate(chosen, 1):
+            start = time.monotonic()
+            hint = caught.pop(mutant.name, "")
+            outcome = outcomes[mutant] = try_out(mutant, copy, hint, not options.no_wider)
+            if outcome.caught_by:
+                caught[mutant.name] = outcome.caught_by
+            if options.write:
+                write_report(caught, from_catalogue)
+            seconds = time.monotonic() - start
+            verdict = outcome.caught_by or f"SURVIVED {outcome.note}"
+            say(f"{number}/{len(chosen)} {seconds:4.0f} s  {mutant.name}: {verdict}")
+    survivors = [mutant.name for mutant, outcome in outcomes.items() if not outcome.caught_by]
+    say(f"\n{len(outcomes) - len(survivors)} of {len(outcomes)} mutants are caught.")
+    for name in survivors:
+        say(f"SURVIVED: {name}")
+    return int(bool(survivors))
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tripcompanion.settings")
+    django.setup()
+    sys.exit(main())

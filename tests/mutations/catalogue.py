@@ -1,0 +1,14 @@
+"""All mutants, in one list."""
+
+from tests.mutations.access import TOKENS, TRIPS
+from tests.mutations.generated import constraints, role_cells
+from tests.mutations.ledger import LEDGER
+from tests.mutations.manners import KIT
+from tests.mutations.mutant import Mutant, mutants_of
+from tests.mutations.scopes import SCOPES
+
+
+def all_mutants() -> list[Mutant]:
+    guards = (TOKENS, SCOPES, TRIPS, LEDGER, KIT)
+    written = [mutant for some in guards for mutant in mutants_of(some)]
+    return [*role_cells(), *constraints(), *written]

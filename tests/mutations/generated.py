@@ -1,0 +1,59 @@
+"""Mutants that the code itself lists: every cell of the table of roles, every constraint."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from django.apps import apps
+from django.db.migrations.loader import MigrationLoader
+
+from tests.mutations.mutant import ROOT, Mutant
+from trips.roles import TABLE, Can, Reach
+
+_ROLES = Path("trips/roles.py")
+_CELLS = ("_ANY", "_OWN", "_NONE")
+#: Not the tests that read the table themselves: who may do what is to be noticed over HTTP.
+_ROLE_TESTS = "tests/security/test_functions.py"
+_CONSTRAINT_TESTS = "tests/splits/test_constraints.py tests/security/test_stored.py"
+_WITHOUT = '''"""A constraint is dropped."""
+
+from django.db import migrations
+
+
+class Migration(migrations.Migration):
+    dependencies = {leaves!r}
+    operations = [migrations.RemoveConstraint({model!r}, {constraint!r})]
+'''
+
+
+def role_cells() -> Iterator[Mutant]:
+    """Each cell of the table with another reach: nobody's if it was anybody's, else anybody's."""
+    text = (ROOT / _ROLES).read_text()
+    for can in Can:
+        line = re.search(rf"^ +Can\.{can.name}: +\((.+)\),$", text, re.M)
+        if line is None:
+            raise LookupError(f"{_ROLES} has no row for {can}")
+        cells = line[1].replace(" ", "").split(",")
+        for at, (role, reach) in enumerate(TABLE[can].items()):
+            wrong = "_NONE" if reach is Reach.ANY else "_ANY"
+            row = ", ".join([*cells[:at], wrong, *cells[at + 1 :]])
+            new = line[0].replace(line[1], row)
+            name = f"{can.name} of {role}: {reach.name} becomes {wrong[1:]}"
+            yield Mutant(name, str(_ROLES), line[0], new, _ROLE_TESTS)
+
+
+def constraints() -> Iterator[Mutant]:
+    """Each named constraint, dropped by one more migration."""
+    leaves = MigrationLoader(None).graph.leaf_nodes()
+    for model in apps.get_models():
+        label = model._meta.app_label
+        folder = Path(apps.get_app_config(label).path) / "migrations"
+        if not folder.is_relative_to(ROOT) or ".venv" in folder.parts:
+            continue
+        for constraint in model._meta.constraints:
+            file = folder.relative_to(ROOT) / "9999_without.py"
+            text = _WITHOUT.format(
+                leaves=leaves, model=model._meta.model_name, constraint=constraint.name
+            )
+            name = f"constraint {constraint.name}"
+            yield Mutant(name, str(file), "", text, _CONSTRAINT_TESTS)

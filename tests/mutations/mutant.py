@@ -1,0 +1,55 @@
+"""One guard taken away: a text of the code replaced by another, or a constraint dropped."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """`old` stands exactly once in `file`; an empty `old` means that the file is added.
+
+    `tests` are the nearest ones, as pytest takes them. `on_postgres` says that only PostgreSQL
+    can show it: SQLite lets one transaction write at a time, whatever is locked.
+    """
+
+    name: str
+    file: str
+    old: str
+    new: str
+    tests: str
+    on_postgres: bool = False
+
+    def applies(self, root: Path = ROOT) -> bool:
+        path = root / self.file
+        if not self.old:
+            return not path.exists()
+        return path.read_text().count(self.old) == 1 and self.old != self.new
+
+    @contextmanager
+    def applied(self, root: Path) -> Iterator[None]:
+        """The guard is away in the checkout at `root`, and back in the end."""
+        path = root / self.file
+        before = path.read_text() if self.old else ""
+        path.write_text(before.replace(self.old, self.new) if self.old else self.new)
+        try:
+            yield
+        finally:
+            if self.old:
+                path.write_text(before)
+            else:
+                path.unlink()
+
+
+#: Guards of one file: `(name, old, new, tests)`, the tests with "PG " before them if need be.
+Guards = dict[str, list[tuple[str, str, str, str]]]
+
+
+def mutants_of(guards: Guards) -> Iterator[Mutant]:
+    for file, rows in guards.items():
+        for name, old, new, tests in rows:
+            on_postgres = tests.startswith("PG ")
+            yield Mutant(name, file, old, new, tests.removeprefix("PG "), on_postgres)

@@ -1,0 +1,40 @@
+"""Races whose moment is chosen: a row is held, so that a request stops right before its write."""
+
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+import httpx
+import psycopg
+
+from tests.server import Server
+from tests.splits.journey import Call
+
+#: Long enough for every request to come as far as it gets; PostgreSQL ends the wait after 2 s.
+_HOLD_SECONDS = 0.8
+
+
+@contextmanager
+def held(server: Server, table: str, row_id: int) -> Iterator[None]:
+    """The row is locked. On SQLite nothing is: there, whoever writes waits for every other."""
+    url = server.environment["DATABASE_URL"]
+    if not url.startswith("postgres"):
+        yield
+        return
+    with psycopg.connect(url) as connection:
+        connection.execute(f"SELECT 1 FROM {table} WHERE id = %s FOR UPDATE", [row_id])  # noqa: S608
+        yield
+
+
+def while_held(server: Server, table: str, row_id: int, calls: list[Call]) -> list[httpx.Response]:
+    """What the calls answer, which start one after the other while the row is locked."""
+    with ThreadPoolExecutor(len(calls)) as pool:
+        with held(server, table, row_id):
+            answers = []
+            for call in calls:
+                answers.append(pool.submit(call))
+                time.sleep(_HOLD_SECONDS / len(calls))
+        responses = [answer.result() for answer in answers]
+    assert not [response for response in responses if response.status_code >= 500]
+    return responses

@@ -1,0 +1,198 @@
+"""Rows T65-T76: a role may do what the table gives it, by any method, name or detour."""
+
+from itertools import product
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from tests.conftest import Api
+from tests.factories import PASSWORD, UserFactory, join
+from tests.security.stage import Stage
+from tests.test_permissions import PROMISED
+from tests.trips.access import ROWS, Row, Scene, call, everything_stored
+from trips.models import Trip
+from trips.roles import Can, TripRole
+from users.models import User
+
+ROLES = {"olga": 0, "ed": 1, "vera": 2}
+#: One route for each capability, which shows what the role may do.
+SHOWN_BY = {can: next(row for row in ROWS if row.can is can) for can in Can}
+OPEN = {str(row) for row in ROWS if row.statuses and row.statuses.get("anonymous") != 401}
+OTHER_METHODS = ("TRACE", "CONNECT", "PROPFIND", "FOO", "OPTIONS")
+
+
+def play(api: Api, trip: Trip, row: Row, user: User, own: bool) -> int:
+    scene = Scene(trip, user, own)
+    url = row.route.format(**scene.ids(row.route))
+    body, client = row.body(scene), api(user)
+    before = everything_stored()
+    status = call(client, row.method, url, body).status_code
+    assert status < 300 or everything_stored() == before
+    return status
+
+
+@pytest.mark.parametrize("can", Can)
+@pytest.mark.parametrize(("name", "at"), ROLES.items(), ids=ROLES)
+def test_t65_each_role_may_do_exactly_what_is_promised(
+    request: pytest.FixtureRequest, api: Api, trip: Trip, can: Can, name: str, at: int
+) -> None:
+    """The promise stands in the tests, so a changed table is noticed over HTTP."""
+    row, user = SHOWN_BY[can], request.getfixturevalue(name)
+    for own in (False, True):
+        reached = PROMISED[can][at]
+        may = reached == "any" or (reached == "own" and own)
+        if not own and "own" not in PROMISED[can]:
+            continue
+        if can in {Can.MANAGE_TRIP, Can.LEAVE} and may:
+            join(trip, UserFactory(), TripRole.OWNER)
+        assert play(api, trip, row, user, own) == (row.success if may else 403)
+
+
+def test_t65_a_deactivated_account_may_nothing_but_what_everybody_may(
+    api: Api, trip: Trip, ed: User
+) -> None:
+    client = api(ed)
+    ed.deactivate()
+    for row in ROWS:
+        if str(row) in OPEN:
+            continue
+        url = row.route.format(**Scene(trip, trip.members.first().user, own=True).ids(row.route))
+        assert call(client, row.method, url, {}).status_code == 401, row
+
+
+def test_t66_a_viewer_changes_nothing_but_what_is_theirs(stage: Stage) -> None:
+    given = stage.settlement()
+    for method, path, body in (
+        *(("PUT", "", {"title": "x"}), ("PATCH", "", {"title": "x"}), ("DELETE", "", None)),
+        *(("POST", "/code", None), ("POST", "/members", {"userId": stage.sam.pk})),
+        *(("DELETE", f"/members/{stage.ed.pk}", None), ("POST", "/expenses", stage.expense_body())),
+        ("PUT", f"/members/{stage.vera.pk}/role", {"role": "OWNER"}),
+        ("POST", "/expenses/preview", stage.expense_body()),
+        ("PUT", f"/expenses/{stage.dinner.pk}", stage.expense_body()),
+        ("PATCH", f"/expenses/{stage.dinner.pk}", {"notes": "x"}),
+        ("DELETE", f"/expenses/{stage.dinner.pk}", None),
+        ("DELETE", f"/settlements/{given.pk}", None),
+    ):
+        stage.refuses(stage.vera, method, stage.url + path, body, status=403, code="forbidden")
+    for method, url in (("POST", stage.splits_url), ("DELETE", stage.eds_url)):
+        stage.refuses(stage.vera, method, url, {}, status=403, code="forbidden")
+
+
+def test_t67_an_editor_adds_members_and_manages_none(stage: Stage) -> None:
+    for role in ("VIEWER", "EDITOR"):
+        body = {"userId": UserFactory().pk, "role": role}
+        added = stage.ask(stage.ed, "POST", f"{stage.url}/members", body)
+        assert (added.status_code, added.json()["role"]) == (201, role)
+    body = {"userId": stage.sam.pk, "role": "OWNER"}
+    stage.refuses(stage.ed, "POST", f"{stage.url}/members", body, status=403, code="forbidden")
+    stage.refuses(stage.ed, "DELETE", f"{stage.url}/members/{stage.vera.pk}", status=403)
+    stage.refuses(stage.ed, "DELETE", stage.url, status=403, code="forbidden")
+
+
+def test_t68_nobody_makes_themselves_owner(stage: Stage) -> None:
+    for user, target in product((stage.ed, stage.vera), (stage.ed, stage.vera, stage.olga)):
+        url = f"{stage.url}/members/{target.pk}/role"
+        stage.refuses(user, "PUT", url, {"role": "OWNER"}, status=403, code="forbidden")
+
+
+def test_t69_a_stranger_comes_in_by_the_code_and_as_the_trip_says(stage: Stage) -> None:
+    body = {"userId": stage.sam.pk, "role": "OWNER"}
+    stage.hides(stage.sam, "POST", f"{stage.url}/members", body)
+    body = {"tripCode": stage.trip.code, "role": "OWNER", "joinRole": "OWNER"}
+    joined = stage.ask(stage.sam, "POST", "/api/trips/join", body)
+    assert (joined.status_code, joined.json()["role"]) == (201, "VIEWER")
+    wrong = stage.ask(stage.olga, "PATCH", stage.url, {"joinRole": "OWNER"})
+    assert "joinRole" in wrong.json()["errors"]
+
+
+def test_t70_the_last_owner_stays_owner(stage: Stage) -> None:
+    me = f"{stage.url}/members/{stage.olga.pk}"
+    for user in (stage.olga, stage.ada):
+        stage.refuses(user, "PUT", f"{me}/role", {"role": "EDITOR"}, status=409, code="last_owner")
+        stage.refuses(user, "DELETE", me, status=409, code="last_owner")
+    leave = f"{stage.url}/members/leave"
+    stage.refuses(stage.olga, "POST", leave, status=409, code="last_owner")
+    account = f"/api/users/{stage.olga.pk}"
+    stage.refuses(stage.ada, "DELETE", account, status=409, code="last_owner")
+
+
+def test_t71_a_method_is_the_one_of_the_request_line(stage: Stage) -> None:
+    before = everything_stored()
+    for header in ("HTTP_X_HTTP_METHOD_OVERRIDE", "HTTP_X_HTTP_METHOD", "HTTP_X_METHOD_OVERRIDE"):
+        assert (
+            stage.ask(stage.olga, "GET", stage.dinner_url, **{header: "DELETE"}).status_code == 200
+        )
+        refused = stage.ask(stage.olga, "POST", stage.dinner_url, {}, **{header: "DELETE"})
+        assert refused.status_code == 405
+    assert stage.ask(stage.olga, "GET", f"{stage.dinner_url}?_method=DELETE").status_code == 200
+    refused = stage.ask(stage.olga, "POST", stage.dinner_url, {"_method": "DELETE"})
+    assert refused.status_code == 405
+    assert everything_stored() == before
+
+
+def test_t72_other_methods_are_refused_with_those_there_are(stage: Stage) -> None:
+    client = stage.client(stage.olga)
+    for method in OTHER_METHODS:
+        answer = client.generic(method, stage.dinner_url)
+        assert answer.status_code == 405, method
+        allowed = set(answer["Allow"].split(", "))
+        assert allowed == {"GET", "PUT", "PATCH", "DELETE", "HEAD"}
+
+
+def test_t73_a_split_is_paid_by_either_side_or_an_owner(stage: Stage) -> None:
+    second = UserFactory()
+    join(stage.trip, second, TripRole.OWNER)
+    bystander = UserFactory()
+    join(stage.trip, bystander, TripRole.EDITOR)
+    stage.invite(second, bystander)
+    for action in ("pay", "unpay"):
+        for user in (stage.ed, stage.olga, second, stage.ada):
+            assert stage.ask(user, "PUT", f"{stage.eds_url}/{action}").status_code == 200
+        for user in (bystander, stage.vera):
+            stage.refuses(user, "PUT", f"{stage.eds_url}/{action}", status=403, code="forbidden")
+
+
+def test_t74_an_administrator_may_in_any_trip_what_an_owner_may(stage: Stage) -> None:
+    for url in stage.reads():
+        assert stage.ask(stage.ada, "GET", url).status_code == 200
+    assert stage.ask(stage.ada, "GET", stage.url).json()["currentUserRole"] == "OWNER"
+    assert stage.ask(stage.ada, "PATCH", stage.url, {"title": "Renamed"}).status_code == 200
+    paid = stage.ask(stage.ada, "PUT", f"{stage.eds_url}/pay")
+    assert paid.status_code == 200
+    assert stage.eds.settlements.get().created_by_id == stage.ada.pk
+    assert not stage.trip.members.filter(user=stage.ada).exists()
+
+
+def test_t75_the_admin_site_lets_administrators_in_and_counts_guesses(
+    stage: Stage, limits: Any
+) -> None:
+    for user in (None, stage.ed, stage.olga, stage.ada):
+        browser = Client()
+        if user is not None:
+            browser.force_login(user)
+        inside = browser.get("/admin/").status_code == 200
+        assert inside == (user == stage.ada)
+    limits(login="10/hour")
+    browser = Client()
+    for _turn in range(60):
+        form = {"username": stage.ada.email, "password": "wrong-one"}
+        browser.post("/admin/login/", form)
+    right = browser.post("/admin/login/", {"username": stage.ada.email, "password": PASSWORD})
+    assert "_auth_user_id" not in browser.session
+    assert right.status_code in {200, 429}
+    body = {"email": stage.ada.email, "password": PASSWORD}
+    assert stage.ask(None, "POST", "/api/users/login", body).status_code == 429
+
+
+def test_t76_a_role_is_one_of_three_words(stage: Stage) -> None:
+    for role in ("owner", "OWNER ", "0", 0, None, "ADMIN", ["OWNER"], {"role": "OWNER"}, True, ""):
+        for method, path, body in (
+            ("POST", "/members", {"userId": stage.sam.pk, "role": role}),
+            ("PUT", f"/members/{stage.ed.pk}/role", {"role": role}),
+        ):
+            before = everything_stored()
+            answer = stage.ask(stage.olga, method, stage.url + path, body)
+            assert answer.status_code == 400, role
+            assert list(answer.json()["errors"]) == ["role"]
+            assert everything_stored() == before

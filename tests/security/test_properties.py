@@ -1,0 +1,184 @@
+"""Rows T43-T50: a body sets what it may set and nothing else; an answer shows no secret."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.db import transaction
+from rest_framework.test import APIClient
+
+from tests.document import OPERATIONS
+from tests.factories import PASSWORD
+from tests.hostile import World
+from tests.security.stage import Stage
+from tests.trips.access import everything_stored
+from tests.trips.bodies import lisbon
+from trips.models import Trip
+from users.models import User
+
+#: What nobody may set by a body, by the name that a careless service would read.
+OVERREACH: dict[str, Any] = {
+    "id": 1,
+    "role": "ADMIN",
+    "isStaff": True,
+    "is_staff": True,
+    "is_superuser": True,
+    "isActive": False,
+    "is_active": False,
+    "createdAt": "2001-01-01T00:00:00Z",
+    "created_at": "2001-01-01T00:00:00Z",
+    "deletedAt": "2001-01-01T00:00:00Z",
+    "logInEra": 9,
+    "log_in_era": 9,
+    "tokenVersion": 9,
+    "emailVerifiedAt": "2001-01-01T00:00:00Z",
+}
+SECRET = re.compile(r"password|hash|token(?!$)|is_?staff|superuser|last_?login|secret|jti", re.I)
+
+
+@pytest.fixture
+def world(api: Any, olga: User, ed: User, sam: User, trip: Trip) -> World:
+    return World(api(olga), olga, ed, sam, trip)
+
+
+def answers(world: World) -> Iterator[tuple[str, Any]]:
+    """What every operation answers to a good request; nothing stays of it."""
+    for operation in OPERATIONS:
+        for body in world.bodies.get(str(operation), [{}]):
+            with transaction.atomic():
+                response = world.send(operation, json.dumps(body).encode())
+                transaction.set_rollback(True)
+            yield str(operation), response
+
+
+def keys(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        yield from value
+        for item in value.values():
+            yield from keys(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from keys(item)
+
+
+def test_t43_registering_gives_no_more_than_the_three_fields(db: None) -> None:
+    for at, (name, value) in enumerate(OVERREACH.items()):
+        body = {"email": f"n{at}@example.com", "password": PASSWORD, name: value}
+        made = APIClient().post("/api/users/register", body)
+        assert made.status_code == 201
+        user = User.objects.get(email=f"n{at}@example.com")
+        assert (user.role, user.is_active, user.is_staff, user.deleted_at) == (
+            "USER",
+            True,
+            False,
+            None,
+        )
+        assert user.pk != 1 or at == 0
+        assert user.created_at.year > 2001
+        assert user.log_in_era == 0
+
+
+def test_t44_no_account_gives_itself_more(stage: Stage) -> None:
+    url = f"/api/users/{stage.ed.pk}"
+
+    def account() -> dict[str, Any]:
+        row = User.objects.filter(pk=stage.ed.pk).values().get()
+        return {name: value for name, value in row.items() if name != "updated_at"}
+
+    before = account()
+    for name, value in OVERREACH.items():
+        for path, body in (
+            ("/profile", {}),
+            ("", {"name": "Ed Editor", "email": "ed@example.com", "password": PASSWORD}),
+        ):
+            changed = stage.ask(stage.ed, "PUT", url + path, {**body, name: value})
+            assert changed.status_code == 200
+            assert account() == before, name
+
+
+def test_t45_a_trip_takes_no_owner_code_or_members_from_a_body(stage: Stage) -> None:
+    more = {
+        **{
+            "id": stage.sams.pk,
+            "ownerId": stage.sam.pk,
+            "tripCode": "AAAAAAAA",
+            "code": "AAAAAAAA",
+        },
+        **{"members": [{"userId": stage.sam.pk}], "participants": [stage.sam.pk]},
+        **{"createdAt": "2001-01-01T00:00:00Z", "currentUserRole": "OWNER", "expensesRecorded": 9},
+    }
+    made = stage.ask(stage.ed, "POST", "/api/trips", lisbon(**more)).json()
+    changed = stage.ask(stage.olga, "PUT", stage.url, lisbon(**more)).json()
+    assert made["id"] not in {stage.sams.pk, stage.trip.pk}
+    assert [member["user"]["id"] for member in made["members"]] == [stage.ed.pk]
+    assert changed["id"] == stage.trip.pk
+    for shown in (made, changed):
+        assert shown["tripCode"] != "AAAAAAAA"
+        assert shown["createdAt"] > "2002"
+        assert stage.sam.pk not in {member["user"]["id"] for member in shown["members"]}
+    assert Trip.objects.get(pk=stage.trip.pk).expenses_recorded == 2
+
+
+def test_t46_an_expense_takes_no_id_trip_or_state_from_a_body(stage: Stage) -> None:
+    more = {
+        **{"id": stage.hotel.pk, "tripId": stage.sams.pk, "trip": stage.sams.pk, "number": 9},
+        **{"createdAt": "2001-01-01T00:00:00Z", "createdBy": stage.sam.pk, "tripAmount": 1},
+        "splits": [{"participantUserId": stage.ed.pk, "amount": 12.5, "paid": True}],
+    }
+    made = stage.ask(stage.olga, "POST", f"{stage.url}/expenses", stage.expense_body(**more))
+    changed = stage.ask(stage.olga, "PUT", stage.dinner_url, stage.expense_body(**more))
+    for answer, status in ((made, 201), (changed, 200)):
+        shown = answer.json()
+        assert (answer.status_code, shown["tripId"]) == (status, stage.trip.pk)
+        assert shown["id"] != stage.hotel.pk
+        assert shown["createdAt"] > "2002"
+        assert [split["paid"] for split in shown["splits"]] == [True, False]
+    assert stage.sams.expenses.count() == 1
+
+
+def test_t47_a_split_takes_no_state_or_parent_from_a_body(stage: Stage) -> None:
+    stage.ask(stage.olga, "DELETE", stage.eds_url)
+    body = {"participantUserId": stage.ed.pk, "amount": 10, "paid": True, "paidAmount": 10}
+    body |= {"id": 1, "expenseId": stage.hotel.pk, "paidAt": "2001-01-01T00:00:00Z"}
+    made = stage.ask(stage.olga, "POST", stage.splits_url, body).json()
+    assert (made["paid"], made["paidAmount"], made["paidAt"]) == (False, 0, None)
+    assert (made["expenseId"], made["id"] == 1) == (stage.dinner.pk, False)
+
+
+def test_t48_no_answer_shows_a_secret(world: World, stage: Stage) -> None:
+    shown = 0
+    for operation, response in answers(world):
+        if response.status_code < 300 and response.get("Content-Type") == "application/json":
+            shown += 1
+            assert [key for key in keys(response.json()) if SECRET.search(key)] == [], operation
+            assert PASSWORD not in response.content.decode()
+    assert shown >= 30
+    emails = {user.email for user in User.objects.exclude(email=None)}
+    mine = {"olga@example.com", "sam@example.com"}
+    for path in ("/api/trips", f"/api/trips/{stage.sams.pk}", f"/api/users/{stage.ed.pk}"):
+        text = stage.ask(stage.sam, "GET", path).content.decode()
+        assert {email for email in emails if email in text} <= mine
+
+
+def test_t49_a_viewer_writes_nothing_not_even_a_mark(stage: Stage) -> None:
+    for method, url in (("PUT", stage.dinner_url), ("PATCH", stage.dinner_url)):
+        stage.refuses(stage.vera, method, url, {"paid": True}, status=403, code="forbidden")
+    stage.refuses(stage.vera, "PUT", f"{stage.eds_url}/pay", {"paid": True}, status=403)
+    assert stage.ask(stage.vera, "PATCH", stage.eds_url, {"paid": True}).status_code == 405
+
+
+def test_t50_a_field_that_no_body_defines_changes_nothing(world: World) -> None:
+    """The same rows are written with and without it, and it is nowhere in them."""
+    for operation in OPERATIONS:
+        for body in world.bodies.get(str(operation), ()):
+            statuses = set()
+            for extra in ({}, {"isAdmin": "canary-17", "__class__": {"canary-17": ["canary-17"]}}):
+                with transaction.atomic():
+                    response = world.send(operation, json.dumps(body | extra).encode())
+                    assert "canary-17" not in repr(everything_stored()), operation
+                    transaction.set_rollback(True)
+                statuses.add(response.status_code)
+            assert len(statuses) == 1, operation
+            assert max(statuses) < 300 or response.json()["code"] == "already_member", operation

@@ -1,0 +1,235 @@
+"""Rows T51-T64: nobody uses up what all share, by size, by depth, by number or by patience."""
+
+import gzip
+import json
+import socket
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from typing import Any
+
+import httpx
+import pytest
+import time_machine
+from django.contrib.auth.hashers import get_hasher
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from rest_framework.test import APIClient
+
+from splits.serializers.expense import MAX_PEOPLE
+from tests.factories import PASSWORD, UserFactory, join, spend
+from tests.security import raw
+from tests.security.stage import Stage
+from tests.server import Server
+from tests.splits.journey import Traveller
+from tests.trips.access import everything_stored
+from tests.trips.bodies import lisbon
+from tests.users.logins import try_to_log_in
+from trips.roles import TripRole
+from users.hashers import MAX_PARALLEL_HASHES
+from users.models import User
+
+#: A file of more than a megabyte.
+BUNDLE = "/static/drf_spectacular_sidecar/swagger-ui-dist/swagger-ui-bundle.js"
+#: In seconds: a refusal is given before any work is done.
+AT_ONCE = 3.0
+#: Slow clients at the same time; the server under test has 8 threads.
+SLOW_CLIENTS = 60
+LOG_INS = 32
+
+
+def post(client: APIClient, url: str, body: bytes, **more: Any) -> Any:
+    return client.generic("POST", url, body, "application/json", **more)
+
+
+def quick(call: Callable[[], Any]) -> Any:
+    start = time.monotonic()
+    answer = call()
+    assert time.monotonic() - start < AT_ONCE
+    return answer
+
+
+def test_t51_a_body_is_at_most_a_mebibyte(stage: Stage) -> None:
+    client = stage.client(stage.olga)
+    before = everything_stored()
+    for size in (1024**2 + 1, 3 * 1024**2, 20 * 1024**2):
+        body = b'{"title": "' + b"a" * (size - 13) + b'"}'
+        answer = quick(lambda b=body: post(client, "/api/trips", b))
+        assert (answer.status_code, answer.json()["code"]) == (413, "payload_too_large")
+    assert everything_stored() == before
+
+
+@pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('{"a":', "}")])
+def test_t52_a_body_is_at_most_32_levels_deep(stage: Stage, opening: str, closing: str) -> None:
+    client = stage.client(stage.olga)
+    for depth in (32, 1_000, 100_000):
+        text = '{"title":' + opening * depth + ("1" if closing == "}" else "") + closing * depth
+        for body in (f"{text}}}", f'{{"title":{opening * depth}'):
+            answer = quick(lambda b=body: post(client, "/api/trips", b.encode()))
+            assert (answer.status_code, answer.json()["code"]) == (400, "malformed_json")
+
+
+def test_t53_a_body_names_so_many_people_and_no_more(stage: Stage) -> None:
+    client, url = stage.client(stage.ed), f"{stage.url}/expenses"
+    many = {f"key{at}": at for at in range(40_000)}
+    assert quick(lambda: post(client, "/api/trips", json.dumps(many).encode())).status_code == 400
+    for wrong in (list(range(1, MAX_PEOPLE + 2)), ["x" * 900_000], [10**17] * MAX_PEOPLE):
+        body = json.dumps(stage.expense_body(participantUserIds=wrong)).encode()
+        answer = quick(lambda b=body: post(client, url, b))
+        assert answer.status_code == 400
+        assert len(answer.content) < 100_000
+
+
+def test_t54_a_page_has_at_most_100_rows(stage: Stage) -> None:
+    for wrong in (*("0", "-1", "abc", "1e9", "1000000000", str(2**63), "9" * 400, "", "%00"), "١"):
+        answer = stage.ask(stage.olga, "GET", f"{stage.url}/expenses?pageSize={wrong}")
+        assert answer.status_code == 400, wrong
+    past = stage.ask(stage.olga, "GET", f"{stage.url}/expenses?page=999999999").json()
+    assert (past["items"], past["total"]) == ([], 2)
+    doubled = stage.ask(stage.olga, "GET", f"{stage.url}/expenses?pageSize=1&pageSize=1000")
+    assert doubled.status_code == 400
+    ignored = stage.ask(stage.olga, "GET", f"{stage.url}/expenses?limit={2**63}&offset=-1&size=x")
+    assert len(ignored.json()["items"]) == 2
+
+
+def test_t55_a_head_of_a_request_has_an_end(server: Server) -> None:
+    long, fields = "a" * 40_000, [f"X-{at}: 1" for at in range(5_000)]
+    for request in (
+        raw.request(f"GET /api/{long} HTTP/1.1"),
+        raw.request("GET /api/health HTTP/1.1", f"X-Long: {long}"),
+        raw.request("GET /api/health HTTP/1.1", *fields),
+    ):
+        answers = raw.send(server, request)
+        # The answer is lost if the rest of the request was still on its way.
+        assert [answer.status for answer in answers] in ([431], [])
+        for answer in answers:
+            assert answer.headers["content-type"] == "application/problem+json"
+            assert answer.headers["connection"] == "close"
+    healthy(server)
+
+
+def test_t56_texts_have_an_end(stage: Stage) -> None:
+    account = {"email": "n@example.com", "password": PASSWORD}
+    for url, body in (
+        ("/api/trips", {"title": "x" * 101}),
+        ("/api/trips", {"description": "x" * 2001}),
+        (f"{stage.url}/expenses", stage.expense_body(description="x" * 256)),
+        (f"{stage.url}/expenses", stage.expense_body(notes="x" * 2001)),
+        ("/api/users/register", account | {"name": "x" * 51}),
+        ("/api/users/register", account | {"email": "a" * 900_000 + "@example.com"}),
+        ("/api/users/register", account | {"email": "a@" + "a." * 400_000 + "com"}),
+        ("/api/users/register", account | {"email": '"' + "\\a" * 200_000 + '"@example.com'}),
+    ):
+        assert quick(lambda u=url, b=body: stage.ask(stage.ed, "POST", u, b)).status_code == 400
+
+
+def healthy(server: Server) -> None:
+    """A client in good health is served without delay."""
+    answer = quick(lambda: httpx.get(f"{server.url}/api/health", timeout=20, trust_env=False))
+    assert answer.status_code == 200
+
+
+def dripping(server: Server, head: bytes) -> None:
+    """Many more slow clients than the server has threads, and it goes on for others."""
+    with ExitStack() as stack:
+        wires = [stack.enter_context(raw.connected(server)) for _client in range(SLOW_CLIENTS)]
+        for wire in wires:
+            wire.sendall(head)
+        for _drop in range(3):
+            healthy(server)
+            for wire in wires:
+                wire.sendall(b"X")
+
+
+def test_t57_slow_heads_delay_nobody_else(server: Server) -> None:
+    dripping(server, b"GET /api/health HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
+
+
+def test_t58_slow_bodies_and_readers_delay_nobody_else(server: Server) -> None:
+    body = b"Content-Type: application/json\r\nContent-Length: 500\r\n\r\n"
+    dripping(server, b"POST /api/users/login HTTP/1.1\r\nHost: localhost\r\n" + body)
+    with ExitStack() as stack:
+        for _client in range(SLOW_CLIENTS):
+            wire = stack.enter_context(raw.connected(server))
+            wire.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024)
+            wire.sendall(raw.request(f"GET {BUNDLE} HTTP/1.1"))
+        healthy(server)
+
+
+def test_t59_many_log_ins_at_once_leave_the_others_room(
+    server: Server, http: httpx.Client, travellers: list[Traveller]
+) -> None:
+    assert get_hasher().memory_cost * MAX_PARALLEL_HASHES <= 64 * 1024
+    body = {"email": "nobody@example.com", "password": "not-the-password"}
+    with ThreadPoolExecutor(LOG_INS) as pool:
+        logging_in = [
+            pool.submit(lambda: http.post("/api/users/login", json=body)) for _at in range(LOG_INS)
+        ]
+        slowest = max(raw.seconds_of(lambda: http.get("/api/health")) for _turn in range(5))
+        statuses = {done.result().status_code for done in logging_in}
+    assert statuses <= {401, 429, 503}
+    assert slowest < 5
+
+
+def test_t60_idle_connections_delay_nobody(server: Server) -> None:
+    with ExitStack() as stack:
+        for number in range(200):
+            wire = stack.enter_context(raw.connected(server))
+            if number % 2:
+                wire.sendall(b"GET /api/health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                assert wire.recv(4096).startswith(b"HTTP/1.1 200")
+        healthy(server)
+
+
+def test_t61_a_refusal_says_when_to_come_back_and_means_it(db: None, limits: Any) -> None:
+    limits(login="2/min")
+    noon = datetime(2026, 5, 14, 12, 0, 5, tzinfo=UTC)
+    with time_machine.travel(noon, tick=False) as clock:
+        statuses = [try_to_log_in("n@example.com").status_code for _turn in range(3)]
+        assert statuses == [401, 401, 429]
+        wait = int(try_to_log_in("n@example.com")["Retry-After"])
+        assert wait >= 1
+        limited = try_to_log_in("n@example.com")
+        assert limited["RateLimit-Policy"] == '"login";q=2;w=60'
+        assert limited["RateLimit"].startswith('"login";r=0;t=')
+        clock.shift(wait)
+        assert try_to_log_in("n@example.com").status_code == 401
+
+
+def test_t62_a_compressed_body_is_not_inflated(stage: Stage) -> None:
+    bomb = gzip.compress(b'{"title": "' + b"a" * 10_000_000 + b'"}')
+    assert len(bomb) < 20_000
+    client = stage.client(stage.olga)
+    for encoding in ("gzip", "deflate", "br", "gzip, gzip"):
+        answer = quick(lambda e=encoding: post(client, "/api/trips", bomb, HTTP_CONTENT_ENCODING=e))
+        assert answer.status_code in {400, 415}
+
+
+def test_t63_nobody_holds_more_than_their_share(stage: Stage, settings: Any) -> None:
+    settings.QUOTA_TRIPS, settings.QUOTA_MEMBERS, settings.QUOTA_EXPENSES = 3, 4, 3
+    more = UserFactory()
+    for user, url, body in (
+        (stage.olga, "/api/trips", lisbon()),
+        (stage.olga, f"{stage.url}/members", {"userId": more.pk}),
+        (stage.ed, f"{stage.url}/expenses", stage.expense_body()),
+    ):
+        statuses = [stage.ask(user, "POST", url, body).status_code for _turn in range(3)]
+        assert statuses[-1] == 409
+        stage.refuses(user, "POST", url, body, status=409, code="limit_reached")
+
+
+def test_t64_the_cost_of_a_list_does_not_grow(stage: Stage) -> None:
+    def cost(path: str) -> int:
+        with CaptureQueriesContext(connection) as queries:
+            assert stage.ask(stage.olga, "GET", stage.url + path).status_code == 200
+        return len(queries)
+
+    paths = ("/expenses?pageSize=100", "/members", "/balances", "/settle-up", "/settlements")
+    before = {path: cost(path) for path in paths}
+    for user in UserFactory.create_batch(8):
+        join(stage.trip, user, TripRole.EDITOR)
+        spend(stage.trip, 1000, paid_by=user, among=[stage.olga, stage.ed, user])
+    assert {path: cost(path) for path in paths} == before
+    assert User.objects.count() > 10

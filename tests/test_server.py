@@ -1,0 +1,145 @@
+"""The production server itself: slow clients, broken requests, and its end."""
+
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+
+import httpx
+import pytest
+
+from tests.server import Server, running_server
+
+SLOW_CLIENTS = 60
+#: As many requests as a process has threads, and more.
+HOST = b"Host: localhost\r\n"
+
+
+def connect(server: Server) -> socket.socket:
+    port = int(server.url.rpartition(":")[2])
+    return socket.create_connection(("127.0.0.1", port), timeout=20)
+
+
+def answer(server: Server, raw: bytes) -> tuple[int, dict[str, str], bytes]:
+    """Status, headers and body of what comes back for `raw`, until the server hangs up."""
+    with closing(connect(server)) as one:
+        one.sendall(raw)
+        received = b""
+        with suppress(TimeoutError, ConnectionResetError):
+            while chunk := one.recv(65536):
+                received += chunk
+    head, _blank, body = received.partition(b"\r\n\r\n")
+    first, *lines = head.decode().split("\r\n")
+    headers = dict(line.lower().split(": ", 1) for line in lines)
+    return int(first.split()[1]), headers, body
+
+
+@contextmanager
+def dripping(sockets: list[socket.socket]) -> Iterator[None]:
+    """A byte on each of them twice a second."""
+    ending = threading.Event()
+
+    def drip() -> None:
+        while not ending.wait(0.5):
+            for one in sockets:
+                with suppress(OSError):
+                    one.sendall(b"x")
+
+    thread = threading.Thread(target=drip)
+    thread.start()
+    try:
+        yield
+    finally:
+        ending.set()
+        thread.join()
+        for one in sockets:
+            one.close()
+
+
+@pytest.mark.parametrize(
+    "begun",
+    [
+        b"GET /api/health HTTP/1.1\r\nHost: localhost\r\nX-Slow: ",
+        b"POST /api/users/login HTTP/1.1\r\nHost: localhost\r\n"
+        b"Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{",
+    ],
+    ids=["headers", "body"],
+)
+def test_slow_clients_keep_nobody_waiting(server: Server, begun: bytes) -> None:
+    sockets = [connect(server) for _one in range(SLOW_CLIENTS)]
+    for one in sockets:
+        one.sendall(begun)
+    with dripping(sockets):
+        for _time in range(10):
+            # A new connection each time: any of the processes may get it.
+            assert httpx.get(f"{server.url}/api/health", timeout=10).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("raw", "status", "code"),
+    [
+        (b"GET /api/health HTTP/1.1\r\n" + HOST + b"X: " + b"a" * 40_000, 431, "headers_too_large"),
+        (b"GET /" + b"a" * 40_000 + b" HTTP/1.1\r\n", 431, "headers_too_large"),
+        (b"nonsense\r\n\r\n", 400, "bad_request"),
+        (b"GET /api/health HTTP/1.1\r\n" + HOST + b"Content-Length: -1\r\n\r\n", 400, ""),
+        (
+            b"POST /api/users/login HTTP/1.1\r\n" + HOST + b"Content-Length: 9000000\r\n\r\n",
+            413,
+            "payload_too_large",
+        ),
+    ],
+    ids=["header", "path", "line", "length", "body"],
+)
+def test_what_the_server_refuses_itself_is_a_problem_too(
+    server: Server, raw: bytes, status: int, code: str
+) -> None:
+    real_status, headers, body = answer(server, raw)
+    problem = json.loads(body)
+    assert (real_status, problem["status"]) == (status, status)
+    assert problem["code"] == (code or "bad_request")
+    assert problem["detail"] == problem["message"] != ""
+    assert problem["requestId"]
+    assert headers["content-type"] == "application/problem+json"
+    assert headers["cache-control"] == "no-store"
+
+
+def test_a_body_in_chunks_is_read_whole(server: Server) -> None:
+    account = json.dumps({"email": "chunks@example.com", "password": "four-green-suitcases"})
+    pieces = (piece.encode() for piece in (account[:20], account[20:]))
+    response = httpx.post(
+        f"{server.url}/api/users/register",
+        content=pieces,
+        headers={"Content-Type": "application/json"},
+    )
+    assert response.status_code == 201
+    assert response.json()["user"]["email"] == "chunks@example.com"
+
+
+def test_requests_in_one_go_are_answered_in_their_order(server: Server) -> None:
+    request = b"GET /api/%s HTTP/1.1\r\nHost: localhost\r\nConnection: %s\r\n\r\n"
+    with closing(connect(server)) as one:
+        one.sendall(request % (b"health", b"keep-alive") + request % (b"nothing", b"close"))
+        received = b""
+        while chunk := one.recv(65536):
+            received += chunk
+    assert received.index(b"HTTP/1.1 200") < received.index(b"HTTP/1.1 404")
+
+
+def test_requests_under_way_are_answered_at_the_end() -> None:
+    """All were sent before the server was asked to end, and none is lost."""
+    statuses: list[int] = []
+    with running_server() as server:
+        body = {"email": "nobody@example.com", "password": "wrong-password"}
+
+        def guess() -> None:
+            response = httpx.post(f"{server.url}/api/users/login", json=body, timeout=30)
+            statuses.append(response.status_code)
+
+        threads = [threading.Thread(target=guess) for _one in range(6)]
+        for thread in threads:
+            thread.start()
+        threads[0].join()
+    for thread in threads:
+        thread.join()
+    assert statuses.count(401) == len(statuses) == 6

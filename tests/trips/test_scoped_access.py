@@ -1,0 +1,200 @@
+"""What a scoped token sees and does in trips: never more than its owner, often less."""
+
+from typing import Any
+
+import pytest
+from rest_framework.test import APIClient
+
+from splits.models import Expense
+from tests.conftest import Api
+from tests.factories import TripFactory, join, spend
+from tests.trips.access import script_of
+from tests.trips.bodies import lisbon
+from tests.users.logins import bearer
+from trips.models import Trip
+from trips.roles import TripRole
+from users.models import ScopedToken, User
+from users.scopes import Scope
+
+
+@pytest.fixture
+def other(olga: User, ed: User) -> Trip:
+    """A second trip of Olga and Ed."""
+    trip = TripFactory(currency="EUR")
+    join(trip, olga, TripRole.OWNER)
+    join(trip, ed, TripRole.OWNER)
+    return trip
+
+
+def confined(user: User, trip: Trip, *scopes: str) -> APIClient:
+    return bearer(script_of(user, *(scopes or Scope), trip=trip).token)
+
+
+def dinner(user: User) -> dict[str, Any]:
+    return {
+        "description": "Dinner", "amount": 60, "expenseDate": "2026-05-14", "splitType": "EQUAL",
+        "participantUserIds": [user.pk],
+    }  # fmt: skip
+
+
+def ids(response: Any) -> list[int]:
+    shown = response.json()
+    return [row["id"] for row in (shown["items"] if isinstance(shown, dict) else shown)]
+
+
+@pytest.mark.parametrize("path", ["/api/trips", "/api/trips/my-trips"])
+def test_the_list_of_trips_is_narrowed(trip: Trip, other: Trip, olga: User, path: str) -> None:
+    assert ids(confined(olga, trip).get(path)) == [trip.pk]
+    assert sorted(ids(bearer(script_of(olga, *Scope).token).get(path))) == [trip.pk, other.pk]
+
+
+@pytest.mark.parametrize("path", ["/api/users/{}/{}", "/api/expenses/users/{}/{}"])
+def test_debts_are_narrowed(trip: Trip, other: Trip, olga: User, ed: User, path: str) -> None:
+    here = spend(trip, 1000, paid_by=olga, among=[olga, ed])
+    spend(other, 9000, paid_by=olga, among=[olga, ed])
+    client = confined(ed, trip)
+    assert ids(client.get(path.format(ed.pk, "pending-debts"))) == [
+        here.splits.get(participant=ed).pk
+    ]
+    assert client.get(path.format(ed.pk, "total-debt")).json() == 5
+    whole = bearer(script_of(ed, *Scope).token)
+    assert len(ids(whole.get(path.format(ed.pk, "pending-debts")))) == 2
+    assert whole.get(path.format(ed.pk, "total-debt")).json() == 50
+
+
+def test_the_debts_of_others_stay_closed_also_to_an_administrators_token(
+    ada: User, ed: User
+) -> None:
+    client = bearer(script_of(ada, *Scope).token)
+    assert client.get(f"/api/users/{ada.pk}/total-debt").status_code == 200
+    assert client.get(f"/api/users/{ed.pk}/total-debt").json()["code"] == "forbidden"
+
+
+def test_codes_of_other_trips_lead_nowhere(trip: Trip, olga: User) -> None:
+    foreign = TripFactory()
+    client = confined(olga, trip)
+    assert client.get(f"/api/trips/code/{trip.code}").status_code == 200
+    assert client.get(f"/api/trips/code/{foreign.code}").status_code == 404
+    assert client.post("/api/trips/join", {"tripCode": foreign.code}).status_code == 404
+    assert not foreign.members.exists()
+
+
+def test_a_confined_token_makes_no_trips(trip: Trip, olga: User) -> None:
+    response = confined(olga, trip).post("/api/trips", lisbon())
+    assert (response.status_code, response.json()["code"]) == (403, "insufficient_scope")
+    assert Trip.objects.count() == 1
+
+
+def test_a_wider_token_does(olga: User) -> None:
+    response = bearer(script_of(olga, "trips:write").token).post("/api/trips", lisbon())
+    assert response.status_code == 201
+
+
+def test_an_expense_of_another_trip_is_not_found_by_its_splits(
+    trip: Trip, other: Trip, olga: User, ed: User
+) -> None:
+    expense = spend(other, 1000, paid_by=olga, among=[olga, ed])
+    split = expense.splits.get(participant=ed)
+    client = confined(olga, trip)
+    for method, path in (("get", ""), ("get", f"/{split.pk}"), ("put", f"/{split.pk}/pay")):
+        url = f"/api/expenses/{expense.pk}/splits{path}"
+        assert getattr(client, method)(url).status_code == 404
+    assert client.get(f"/api/trips/{trip.pk}/expenses/{expense.pk}").status_code == 404
+
+
+def test_the_present_role_of_the_owner_limits_the_token(trip: Trip, ed: User) -> None:
+    client, path = confined(ed, trip), f"/api/trips/{trip.pk}/expenses"
+    assert client.post(path, dinner(ed)).status_code == 201
+    trip.members.get(user=ed).change_role("VIEWER")
+    refused = client.post(path, dinner(ed))
+    assert (refused.status_code, refused.json()["code"]) == (403, "forbidden")
+    assert client.get(path).status_code == 200
+
+
+def test_who_left_sees_nothing_with_a_token_either(trip: Trip, ed: User) -> None:
+    clients = [confined(ed, trip), bearer(script_of(ed, *Scope).token)]
+    trip.members.get(user=ed).end()
+    for client in clients:
+        assert client.get(f"/api/trips/{trip.pk}").status_code == 404
+        assert ids(client.get("/api/trips")) == []
+
+
+def test_an_administrators_token_is_that_of_a_plain_member(api: Api, trip: Trip, ada: User) -> None:
+    path = f"/api/trips/{trip.pk}"
+    client = bearer(script_of(ada, *Scope).token)
+    assert api(ada).get(path).status_code == 200
+    assert client.get(path).status_code == 404
+    join(trip, ada, TripRole.VIEWER)
+    assert client.get(path).json()["currentUserRole"] == "VIEWER"
+    assert client.patch(path, {"title": "Porto"}).status_code == 403
+    assert api(ada).patch(path, {"title": "Porto"}).status_code == 200
+
+
+def test_to_write_does_not_include_to_read(trip: Trip, olga: User) -> None:
+    client = bearer(script_of(olga, "expenses:write").token)
+    path = f"/api/trips/{trip.pk}/expenses"
+    assert client.post(path, dinner(olga)).status_code == 201
+    refused = client.get(path)
+    assert refused.json()["detail"] == "The token lacks the scope expenses:read."
+    assert refused["WWW-Authenticate"] == 'Bearer error="insufficient_scope", scope="expenses:read"'
+
+
+@pytest.mark.parametrize("method", ["get", "head"])
+def test_reading_is_get_and_head(trip: Trip, olga: User, method: str) -> None:
+    path = f"/api/trips/{trip.pk}"
+    reader, writer = (bearer(script_of(olga, f"trips:{at}").token) for at in ("read", "write"))
+    assert getattr(reader, method)(path).status_code == 200
+    assert getattr(writer, method)(path).status_code == 403
+
+
+def test_the_scope_is_asked_first_and_so_says_nothing_about_a_trip(trip: Trip, olga: User) -> None:
+    foreign = TripFactory()
+    client = bearer(script_of(olga, "expenses:read").token)
+    answers = [client.get(f"/api/trips/{each}") for each in (trip.pk, foreign.pk, 999_999)]
+    assert {answer.status_code for answer in answers} == {403}
+    assert len({answer.content for answer in answers}) == 1
+
+
+def test_with_the_scope_a_strangers_trip_and_none_are_alike(olga: User) -> None:
+    foreign = TripFactory()
+    client = bearer(script_of(olga, "trips:read").token)
+    answers = [client.get(f"/api/trips/{each}") for each in (foreign.pk, 999_999)]
+    assert {answer.status_code for answer in answers} == {404}
+    assert len({answer.content for answer in answers}) == 1
+
+
+def test_a_method_that_the_path_has_not_is_405_with_any_scope(trip: Trip, olga: User) -> None:
+    client = bearer(script_of(olga, "expenses:read").token)
+    assert client.delete("/api/trips").status_code == 405
+
+
+# -- Safe retries -----------------------------------------------------------------------------
+
+
+def record(client: APIClient, trip: Trip, user: User) -> Any:
+    headers = {"Idempotency-Key": "k-1"}
+    return client.post(f"/api/trips/{trip.pk}/expenses", dinner(user), headers=headers)
+
+
+def test_a_key_acts_once_for_a_token_too(trip: Trip, olga: User) -> None:
+    client = confined(olga, trip)
+    first, second = record(client, trip, olga), record(client, trip, olga)
+    assert (first.status_code, second.status_code) == (201, 201)
+    assert second.content == first.content
+    assert second["Idempotency-Replayed"] == "true"
+    assert Expense.objects.count() == 1
+
+
+def test_what_a_token_may_not_see_is_not_replayed_to_it(
+    api: Api, trip: Trip, other: Trip, olga: User
+) -> None:
+    assert record(api(olga), other, olga).status_code == 201
+    response = record(confined(olga, trip), other, olga)
+    assert (response.status_code, response.json()["code"]) == (422, "idempotency_mismatch")
+
+
+def test_a_token_is_kept_apart_from_another_token(trip: Trip, olga: User) -> None:
+    first, second = confined(olga, trip), confined(olga, trip)
+    assert record(first, trip, olga).status_code == 201
+    assert record(second, trip, olga).status_code == 422
+    assert ScopedToken.objects.count() == 2

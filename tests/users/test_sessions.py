@@ -1,0 +1,343 @@
+"""One's own log-ins: what is shown of each, and ending one or all of them."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+import time_machine
+from django.conf import settings
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from rest_framework.response import Response
+from rest_framework.settings import api_settings
+from rest_framework.test import APIClient
+
+from tests.conftest import Api
+from tests.factories import PASSWORD
+from tests.server import Server
+from tests.trips.access import script_of
+from tests.users.logins import bearer, is_alive, log_in, refresh, try_to_log_in
+from users.models import Session, User
+from users.tokens import token_pair
+
+SESSIONS = "/api/users/me/sessions"
+EVERYWHERE = "/api/users/me/logout-everywhere"
+NOON = datetime(2026, 5, 14, 12, 0, 0, tzinfo=UTC)
+LIFETIME = timedelta(seconds=settings.REFRESH_TOKEN_LIFETIME)
+PARALLEL = 6
+LETTERS = "abcdef00-6f0b-4a58-9b1c-3d2f5f1f3a77"
+
+
+def sessions(pair: dict[str, Any]) -> list[dict[str, Any]]:
+    response = bearer(pair["token"]).get(SESSIONS)
+    assert response.status_code == 200
+    return response.json()["items"]
+
+
+def own(pair: dict[str, Any]) -> dict[str, Any]:
+    """The log-in of this very pair of tokens."""
+    [row] = [row for row in sessions(pair) if row["current"]]
+    return row
+
+
+def end(pair: dict[str, Any], session_id: Any) -> Response:
+    return bearer(pair["token"]).delete(f"{SESSIONS}/{session_id}")
+
+
+def browser_of(user: User) -> Client:
+    browser = Client()
+    browser.force_login(user)
+    return browser
+
+
+def test_a_log_in_is_shown_with_device_address_and_times(olga: User) -> None:
+    with time_machine.travel(NOON, tick=False):
+        answer = try_to_log_in(
+            olga.email, HTTP_USER_AGENT="Companion/2.1 (Android)", REMOTE_ADDR="203.0.113.7"
+        )
+        assert bearer(answer.json()["token"]).get(SESSIONS).json() == {
+            "items": [
+                {
+                    "id": str(Session.objects.get().pk),
+                    "device": "Companion/2.1 (Android)",
+                    "address": "203.0.113.7",
+                    "createdAt": "2026-05-14T12:00:00Z",
+                    "lastUsedAt": "2026-05-14T12:00:00Z",
+                    "expiresAt": (NOON + LIFETIME).isoformat().replace("+00:00", "Z"),
+                    "current": True,
+                }
+            ],
+            "total": 1,
+            "page": 1,
+            "pageSize": 20,
+            "totalPages": 1,
+        }
+
+
+@pytest.mark.django_db
+def test_a_registration_is_a_log_in_with_a_device_too() -> None:
+    body = {"email": "nina@example.com", "password": PASSWORD}
+    answer = APIClient().post("/api/users/register", body, HTTP_USER_AGENT="Companion/2.1")
+    assert own(answer.json())["device"] == "Companion/2.1"
+
+
+@pytest.mark.parametrize(
+    ("sent", "kept"),
+    [
+        ("", ""),
+        ("  Companion \t", "Companion"),
+        ("x" * 500, "x" * 200),
+        ("a\x1b[31mb\x07c\x9bd\x00e", "a[31mbcde"),
+        ("<script>alert(1)</script>", "<script>alert(1)</script>"),
+        ("\t\x01", ""),
+        ("x" * 199 + " y", "x" * 199),
+    ],
+)
+def test_of_a_device_only_what_can_be_shown_is_kept(olga: User, sent: str, kept: str) -> None:
+    pair = try_to_log_in(olga.email, HTTP_USER_AGENT=sent).json()
+    assert own(pair)["device"] == kept
+
+
+def test_a_log_in_without_a_device_has_an_empty_one(olga: User) -> None:
+    assert own(log_in(olga))["device"] == ""
+
+
+@pytest.mark.parametrize(
+    ("proxies", "address"), [(0, "10.0.0.1"), (1, "198.51.100.9"), (2, "203.0.113.7")]
+)
+def test_the_address_is_read_as_many_proxies_back_as_there_are(
+    olga: User, monkeypatch: pytest.MonkeyPatch, proxies: int, address: str
+) -> None:
+    monkeypatch.setattr(api_settings, "NUM_PROXIES", proxies)
+    forwarded = "192.0.2.1, 203.0.113.7, 198.51.100.9"
+    pair = try_to_log_in(olga.email, REMOTE_ADDR="10.0.0.1", HTTP_X_FORWARDED_FOR=forwarded).json()
+    assert own(pair)["address"] == address
+
+
+def test_the_last_used_comes_first_and_dead_ones_are_not_shown(olga: User, ed: User) -> None:
+    log_in(ed)
+    with time_machine.travel(NOON, tick=False) as clock:
+        log_in(olga)  # and never used again: it expires
+        clock.shift(LIFETIME - timedelta(days=1))
+        first, second, third = (log_in(olga) for _number in range(3))
+        ids = [own(pair)["id"] for pair in (first, second, third)]
+        clock.shift(timedelta(hours=1))
+        first = refresh(first["refreshToken"]).json()
+        assert [row["id"] for row in sessions(first)][0] == ids[0]
+        clock.shift(timedelta(days=2))
+        first = refresh(first["refreshToken"]).json()
+        assert {row["id"] for row in sessions(first)} == {*ids}
+        end(first, ids[1])
+        assert [row["id"] for row in sessions(first)] == [ids[0], ids[2]]
+
+
+def test_the_list_is_a_page(olga: User) -> None:
+    pair = [log_in(olga) for _number in range(3)][-1]
+    page = bearer(pair["token"]).get(f"{SESSIONS}?page=2&pageSize=2").json()
+    assert (len(page["items"]), page["total"], page["totalPages"]) == (1, 3, 2)
+
+
+def test_a_browser_sees_the_log_ins_of_the_api_and_is_none_of_them(olga: User) -> None:
+    log_in(olga)
+    page = browser_of(olga).get(SESSIONS).json()
+    assert [row["current"] for row in page["items"]] == [False]
+
+
+def test_a_log_in_with_an_older_password_is_not_shown(olga: User) -> None:
+    log_in(olga)
+    olga.set_password("five-yellow-umbrellas")
+    olga.save()
+    pair = try_to_log_in(olga.email, "five-yellow-umbrellas").json()
+    assert len(sessions(pair)) == 1
+
+
+# -- Ending one -------------------------------------------------------------------------------
+
+
+def test_ending_one_kills_its_tokens_at_once_and_no_other(olga: User) -> None:
+    here, phone, library = log_in(olga), log_in(olga), log_in(olga)
+    response = end(here, own(phone)["id"])
+    assert (response.status_code, response.content) == (204, b"")
+    assert not is_alive(phone["token"])
+    assert refresh(phone["refreshToken"]).status_code == 401
+    assert is_alive(here["token"])
+    assert is_alive(library["token"])
+
+
+def test_one_may_end_the_log_in_that_one_is_using(olga: User) -> None:
+    here = log_in(olga)
+    assert end(here, own(here)["id"]).status_code == 204
+    assert not is_alive(here["token"])
+
+
+def test_foreign_unknown_ended_and_expired_ids_are_the_same_404(olga: User, ed: User) -> None:
+    here, ended, of_ed = log_in(olga), log_in(olga), log_in(ed)
+    expired = Session.start(olga)
+    Session.objects.filter(pk=expired.pk).update(expires_at=NOON - timedelta(days=9999))
+    ended_id, eds_id = own(ended)["id"], own(of_ed)["id"]
+    end(here, ended_id)
+    answers = [end(here, each) for each in (eds_id, uuid4(), ended_id, expired.pk)]
+    assert {answer.status_code for answer in answers} == {404}
+    assert len({answer.content for answer in answers}) == 1
+    assert is_alive(of_ed["token"])
+
+
+@pytest.mark.parametrize(
+    "spelt", [str.upper, lambda text: text.replace("-", ""), lambda text: "{" + text + "}"]
+)
+def test_an_id_has_one_spelling(olga: User, spelt: Callable[[str], str]) -> None:
+    pair = log_in(olga)
+    Session.objects.filter(pk=Session.start(olga).pk).update(id=LETTERS)
+    assert end(pair, spelt(LETTERS)).status_code == 404
+    assert end(pair, LETTERS).status_code == 204
+
+
+def test_of_simultaneous_ends_one_wins(server: Server) -> None:
+    users = f"{server.url}/api/users"
+    body = {"email": "ends@example.com", "password": PASSWORD}
+    httpx.post(f"{users}/register", json=body, timeout=30)
+    here = httpx.post(f"{users}/login", json=body, timeout=30).json()
+    headers = {"Authorization": f"Bearer {here['token']}"}
+    for _round in range(3):
+        httpx.post(f"{users}/login", json=body, timeout=30)
+        items = httpx.get(f"{users}/me/sessions", headers=headers, timeout=30).json()["items"]
+        other = next(row["id"] for row in items if not row["current"])
+
+        def delete(_at: int, other: str = other) -> int:
+            url = f"{users}/me/sessions/{other}"
+            return httpx.delete(url, headers=headers, timeout=30).status_code
+
+        with ThreadPoolExecutor(PARALLEL) as pool:
+            assert sorted(pool.map(delete, range(PARALLEL))) == [204] + [404] * (PARALLEL - 1)
+
+
+# -- Ending all -------------------------------------------------------------------------------
+
+
+def test_logging_out_everywhere_ends_every_log_in_in_the_api_and_in_browsers(
+    olga: User, ed: User
+) -> None:
+    pairs, browser, of_ed = [log_in(olga), log_in(olga)], browser_of(olga), log_in(ed)
+    assert browser.get("/api/users/me").status_code == 200
+    response = bearer(pairs[0]["token"]).post(EVERYWHERE)
+    assert (response.status_code, response.content) == (204, b"")
+    for pair in pairs:
+        assert not is_alive(pair["token"])
+        assert refresh(pair["refreshToken"]).status_code == 401
+    assert browser.get("/api/users/me").status_code == 401
+    assert not Session.objects.filter(user=olga).live().exists()
+    assert is_alive(of_ed["token"])
+    assert is_alive(log_in(olga)["token"])
+
+
+def test_logging_out_everywhere_leaves_scoped_tokens_alone(api: Api, olga: User) -> None:
+    script = script_of(olga, "trips:read")
+    api(olga).post(EVERYWHERE)
+    assert bearer(script.token).get("/api/trips").status_code == 200
+
+
+def test_a_browser_can_log_out_everywhere_with_the_token_of_its_page(olga: User) -> None:
+    pair, browser = log_in(olga), Client(enforce_csrf_checks=True)
+    browser.force_login(olga)
+    assert browser.post(EVERYWHERE).json()["code"] == "csrf_failed"
+    assert is_alive(pair["token"])
+    browser.cookies["csrftoken"] = "a" * 32
+    assert (
+        browser.post(
+            EVERYWHERE, content_type="application/json", headers={"X-CSRFToken": "a" * 32}
+        ).status_code
+        == 204
+    )
+    assert not is_alive(pair["token"])
+
+
+def test_a_log_in_that_began_before_is_dead_also_if_it_is_written_after(olga: User) -> None:
+    """The password was right, and then somebody else ended all: their word counts."""
+    late = User.objects.get(pk=olga.pk)
+    olga.log_out_everywhere()
+    pair = token_pair(Session.start(late))
+    assert not is_alive(pair.token)
+    assert not Session.objects.of(olga).exists()
+
+
+def test_barring_after_logging_out_everywhere_ends_the_browser_too(olga: User) -> None:
+    stale = User.objects.get(pk=olga.pk)
+    olga.log_out_everywhere()
+    browser = browser_of(olga)
+    stale.deactivate()
+    User.objects.filter(pk=olga.pk).update(is_active=True)
+    assert browser.get("/api/users/me").status_code == 401
+
+
+# -- Noting the use ---------------------------------------------------------------------------
+
+
+def test_a_use_is_noted_once_in_ten_minutes_and_writes_nothing_between(olga: User) -> None:
+    with time_machine.travel(NOON, tick=False) as clock:
+        client = bearer(log_in(olga)["token"])
+        noted = []
+        for minutes in (0, 9, 1, 5, 5):
+            clock.shift(timedelta(minutes=minutes))
+            with CaptureQueriesContext(connection) as captured:
+                client.get("/api/users/me")
+            noted.append(len(captured))
+        assert noted == [1, 1, 2, 1, 2]
+        assert Session.objects.get().used_at == NOON + timedelta(minutes=20)
+
+
+def test_refreshing_notes_the_use(olga: User) -> None:
+    with time_machine.travel(NOON, tick=False) as clock:
+        pair = log_in(olga)
+        clock.shift(timedelta(minutes=1))
+        pair = refresh(pair["refreshToken"]).json()
+        assert own(pair)["lastUsedAt"] == "2026-05-14T12:01:00Z"
+
+
+def test_a_refused_token_notes_nothing(olga: User) -> None:
+    with time_machine.travel(NOON, tick=False) as clock:
+        pair = log_in(olga)
+        Session.objects.update(ended_at=NOON)
+        clock.shift(timedelta(minutes=30))
+        assert not is_alive(pair["token"])
+        assert Session.objects.get().used_at == NOON
+
+
+# -- Log-out may be repeated ------------------------------------------------------------------
+
+
+def log_out(refresh_token: str) -> int:
+    return APIClient().post("/api/users/logout", {"refreshToken": refresh_token}).status_code
+
+
+def test_logging_out_may_be_repeated(olga: User) -> None:
+    pair = log_in(olga)
+    assert [log_out(pair["refreshToken"]) for _time in range(3)] == [204, 204, 204]
+    assert not is_alive(pair["token"])
+    header, payload, signature = pair["refreshToken"].split(".")
+    assert log_out(f"{header}.{payload}.{signature[::-1]}") == 401
+    assert log_out(pair["token"]) == 401
+
+
+def test_logging_out_again_keeps_the_instant_of_the_first_time(olga: User) -> None:
+    with time_machine.travel(NOON, tick=False) as clock:
+        pair = log_in(olga)
+        log_out(pair["refreshToken"])
+        clock.shift(timedelta(hours=1))
+        log_out(pair["refreshToken"])
+        assert Session.objects.get().ended_at == NOON
+
+
+def test_an_expired_token_logs_nobody_out(olga: User) -> None:
+    with time_machine.travel(NOON, tick=False) as clock:
+        pair = log_in(olga)
+        newer = refresh(pair["refreshToken"]).json()
+        clock.shift(LIFETIME - timedelta(hours=1))
+        newer = refresh(newer["refreshToken"]).json()
+        clock.shift(timedelta(hours=2))
+        assert log_out(pair["refreshToken"]) == 401
+        assert refresh(newer["refreshToken"]).status_code == 200
