@@ -47,8 +47,8 @@ class SettlementViewSet(InTripViewSet):
 
     def retrieve(self, request: Request, trip_id: int, settlement_id: int) -> Response:
         """One settlement."""
-        lookup = {"trip_id": trip_id, "pk": settlement_id}
-        return self.answer(self.guarded(Settlement.objects.shown, **lookup))
+        rows = Settlement.objects.shown
+        return self.answer(self.guarded(rows, trip_id=trip_id, pk=settlement_id))
 
     def create(self, request: Request, trip_id: int) -> Response:
         """Record a payment: it covers the sender's open splits, the rest is credit."""
@@ -63,8 +63,8 @@ class SettlementViewSet(InTripViewSet):
 
     def destroy(self, request: Request, trip_id: int, settlement_id: int) -> Response:
         """Delete a settlement: what it covered is open again."""
-        lookup = {"trip_id": trip_id, "pk": settlement_id}
-        self.guarded(Settlement.objects.all, **lookup).remove()
+        rows = Settlement.objects.all
+        self.guarded(rows, trip_id=trip_id, pk=settlement_id).remove()
         return self.done()
 
 

@@ -36,7 +36,7 @@ SCOPES: Guards = {
          "return self.filter(", _ACCESS),
     ],
     "splits/models/balances.py": [
-        ("confined token sums debts of other trips", "Debt.objects.within(user).filter(",
+        ("confined token sums debts of other trips", "Debt.objects.within(debtor).filter(",
          "Debt.objects.filter(", _ACCESS),
     ],
     "users/models/token.py": [
