@@ -3,13 +3,14 @@
 from typing import Any
 
 import pytest
-from django.db import connection, models
+from django.db import connection, models, transaction
 from django.test.utils import CaptureQueriesContext
 
 from splits.models import Debt, Expense, Payer, Settlement, Split
 from tests.factories import TripFactory, join, spend
+from tripcompanion.kit.inserting import insert
 from tripcompanion.kit.paths import MAX_INTEGER
-from tripcompanion.kit.prepared import Given, GivenMany, Prepared, PreparedUpdate, insert
+from tripcompanion.kit.prepared import Given, GivenMany, Prepared, PreparedUpdate
 from trips.models import Member, Trip, visible_row
 from trips.roles import TripRole
 from users.models import Session, User, sessions_of
@@ -159,6 +160,16 @@ def test_inserted_rows_get_their_ids_in_order(trip: Trip, olga: User, ed: User) 
     assert Split.objects.get(pk=rows[0].pk).participant == ed
     assert rows[0].created_at == Split.objects.get(pk=rows[0].pk).created_at
     assert insert([]) == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_trip_is_not_locked_outside_a_transaction() -> None:
+    trip = TripFactory()
+    for _again in range(2):
+        with pytest.raises(transaction.TransactionManagementError):
+            Trip.objects.locked(trip.pk)
+        with transaction.atomic():
+            assert Trip.objects.locked(trip.pk) == trip
 
 
 def test_an_admin_and_a_member_see_by_their_own_statements(

@@ -11,7 +11,7 @@ from splits import money
 from splits.models.division import Part, Payment
 from splits.models.settlement import Allocation, Debt, Settlement, cover, credit_between
 from splits.models.split import Split
-from tripcompanion.kit.prepared import insert
+from tripcompanion.kit.inserting import insert
 from trips.models import Member
 from users.models import User, summary_of
 

@@ -28,7 +28,8 @@ from splits.models.rate import ENTERED, Rate
 from splits.models.settlement import today
 from splits.models.split import Split
 from tripcompanion.kit.currencies import MAX_AMOUNT, convert, to_major, to_minor
-from tripcompanion.kit.prepared import Given, Prepared, insert
+from tripcompanion.kit.inserting import insert
+from tripcompanion.kit.prepared import Given, Prepared
 from tripcompanion.kit.problems import Conflict
 from trips.models import InTripQuerySet, Trip
 from trips.roles import Can

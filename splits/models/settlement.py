@@ -17,7 +17,8 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 from rest_framework.exceptions import NotFound
 
-from tripcompanion.kit.prepared import Given, GivenMany, Prepared, PreparedUpdate, insert
+from tripcompanion.kit.inserting import insert
+from tripcompanion.kit.prepared import Given, GivenMany, Prepared, PreparedUpdate
 from trips.models import InTripQuerySet, Member, Trip
 from trips.roles import Can
 from users.models import User

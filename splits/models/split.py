@@ -17,7 +17,8 @@ from splits.models.settlement import (
     open_debts_of,
     sums_of,
 )
-from tripcompanion.kit.prepared import Given, Prepared, insert
+from tripcompanion.kit.inserting import insert
+from tripcompanion.kit.prepared import Given, Prepared
 from trips.models import InTripQuerySet, Member, PreparedFor, Trip, Viewer
 from trips.roles import Can
 from users.models import User, summary_of

@@ -13,27 +13,23 @@ and calling with values gives the rows that the queryset would have given:
     for member in members_of(trip=7): ...
 
 The queryset stays the declaration: its joins, `only`, annotations and `Prefetch` all count.
+Whatever differs from call to call must be an argument; a moment, say, is refused where it stands.
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
-from functools import cache, cached_property
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from inspect import signature
 from itertools import chain, zip_longest
-from operator import itemgetter
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import psycopg
 from django.db import DEFAULT_DB_ALIAS, connection, connections, models
 from django.db.models import Expression, F, Prefetch, QuerySet
-from django.db.models.base import ModelState
 from django.db.models.sql import UpdateQuery
 from rest_framework.exceptions import NotFound
 
-Instance = TypeVar("Instance", bound=models.Model)
-Row = Sequence[Any]
-Make = Callable[[Row, dict[Any, Any]], Any]
+from tripcompanion.kit.instances import Make, Row, converter, maker
 
 _CHUNK_ROWS = 500
 
@@ -142,7 +138,7 @@ class PreparedUpdate:
 
     def __call__(self, **values: Any) -> None:
         statement = self._statement
-        with _cursor() as cursor:
+        with kept_cursor() as cursor:
             cursor.execute(statement.sql, statement.of(values))
 
     @cached_property
@@ -151,47 +147,6 @@ class PreparedUpdate:
         query = rows.query.chain(UpdateQuery)
         query.add_update_values(changes)  # type: ignore[attr-defined]
         return _written(query.get_compiler(connection=connection))
-
-
-def insert(rows: Iterable[Instance]) -> list[Instance]:
-    """Write unsaved rows of one model in one statement, and give them their ids.
-
-    What `bulk_create` does, with its statement kept.
-    """
-    rows = list(rows)
-    if rows:
-        with _cursor() as cursor:
-            cursor.execute(*_insertion(rows))
-            keys = cursor.fetchall()
-        for row, (key,) in zip(rows, keys, strict=True):
-            row.pk, row._state.adding, row._state.db = key, False, DEFAULT_DB_ALIAS
-    return rows
-
-
-def _insertion(rows: list[Any]) -> tuple[str, list[Any]]:
-    """A row of marks for each row or, on PostgreSQL, an array for each column."""
-    model: Any = type(rows[0])
-    start, fields, marks, end = _insert_into(model)
-    if connection.vendor == "postgresql":
-        values = [[row.__dict__[field.attname] for row in rows] for field in fields]
-        return f"{start} SELECT * FROM unnest{marks} {end}", values  # noqa: S608 -- no value in it
-    flat = [
-        field.get_db_prep_save(row.__dict__[field.attname], connection)
-        for row in rows
-        for field in fields
-    ]
-    return f"{start} VALUES {', '.join([marks] * len(rows))} {end}", flat
-
-
-@cache
-def _insert_into(model: Any) -> tuple[str, list[Any], str, str]:
-    quote, is_postgresql = connection.ops.quote_name, connection.vendor == "postgresql"
-    fields = [field for field in model._meta.local_concrete_fields if not field.primary_key]
-    columns = ", ".join(quote(field.column) for field in fields)
-    types = [f"::{field.db_type(connection)}[]" if is_postgresql else "" for field in fields]
-    marks = ", ".join(f"%s{kind}" for kind in types)
-    start = f"INSERT INTO {quote(model._meta.db_table)} ({columns})"
-    return start, fields, f"({marks})", f"RETURNING {quote(model._meta.pk.column)}"
 
 
 class Found:
@@ -266,7 +221,7 @@ class _Part:
 
 def _run(statement: _Statement, values: list[Any]) -> Iterator[list[Row]]:
     """What the statement gives for the values, a chunk at a time."""
-    with _cursor() as cursor:
+    with kept_cursor() as cursor:
         cursor.execute(statement.sql, values)
         while found := cursor.fetchmany(_CHUNK_ROWS):
             if statement.converters:
@@ -277,7 +232,7 @@ def _run(statement: _Statement, values: list[Any]) -> Iterator[list[Row]]:
             yield found
 
 
-def _cursor() -> Any:
+def kept_cursor() -> Any:
     """A cursor; on PostgreSQL one that keeps statements at the server and reads binary values."""
     database: Any = connections[DEFAULT_DB_ALIAS]
     if database.vendor != "postgresql":
@@ -306,12 +261,12 @@ def _compiled(rows: QuerySet[Any]) -> _Statement:
     statement = _written(compiler)
     columns = [column for column, _sql, _alias in compiler.select]
     converters = tuple(
-        (at, _converter(functions, column))
+        (at, converter(functions, column))
         for at, (functions, column) in compiler.get_converters(columns).items()
     )
     make = None
     if compiler.klass_info is not None and rows._fields is None:  # type: ignore[attr-defined]
-        make = _maker(compiler.klass_info, compiler.select, compiler.annotation_col_map or {})
+        make = maker(compiler.klass_info, compiler.select, compiler.annotation_col_map or {})
     return statement._replace(converters=converters, make=make)
 
 
@@ -321,56 +276,3 @@ def _literal(value: Any) -> str:
     if isinstance(value, bool) or not is_plain:
         raise TypeError(f"{value!r} cannot stand in a prepared statement.")
     return str(value) if isinstance(value, int) else f"'{value}'"
-
-
-def _converter(functions: list[Any], column: Any) -> Callable[[Any], Any]:
-    if connection.vendor == "sqlite" and isinstance(column.output_field, models.DateTimeField):
-        return _instant
-
-    def convert(value: Any) -> Any:
-        for function in functions:
-            value = function(value, column, connection)
-        return value
-
-    return convert
-
-
-def _instant(value: Any) -> datetime | None:
-    """SQLite keeps UTC without saying so."""
-    if isinstance(value, str):
-        value = datetime.fromisoformat(value)
-    return None if value is None else value.replace(tzinfo=UTC)
-
-
-def _maker(info: Any, select: Any, annotations: Mapping[str, int] | None) -> Make:
-    """Makes instances as `from_db` would, without signals and the constructor's questions.
-
-    Of the same related row, say a person in many splits, there is one instance among `known`.
-    """
-    model = info["model"]
-    columns = {select[at][0].target.attname: at for at in info["select_fields"]}
-    key_at, is_root = columns[model._meta.pk.attname], annotations is not None
-    columns |= annotations or {}
-    names, pick = tuple(columns), itemgetter(*columns.values())
-    related = tuple(
-        (inner["field"].name, _maker(inner, select, None))
-        for inner in info.get("related_klass_infos", ())
-    )
-    alias = connection.alias
-
-    def make(row: Row, known: dict[Any, Any]) -> Any:
-        instance, state = model.__new__(model), ModelState()
-        loaded = instance.__dict__ = dict(zip(names, pick(row), strict=True))
-        loaded["_state"] = state
-        cached = {name: make_related(row, known) for name, make_related in related}
-        state.__dict__ = {"adding": False, "db": alias, "fields_cache": cached}
-        return instance
-
-    def make_once(row: Row, known: dict[Any, Any]) -> Any:
-        key = (model, row[key_at])
-        found = known.get(key)
-        if found is None and key[1] is not None:
-            found = known[key] = make(row, known)
-        return found
-
-    return make if is_root else make_once

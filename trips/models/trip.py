@@ -149,10 +149,10 @@ class TripQuerySet(InTripQuerySet["Trip"]):
 
         The one lock of the service: with it held, members and money of the trip stand still.
         """
-        trip = _locking(pk=trip_id).first()
-        if trip is None:
-            raise NotFound
-        return trip
+        # A kept statement is not asked by Django whether it is inside a transaction.
+        if not transaction.get_connection().in_atomic_block:
+            raise transaction.TransactionManagementError("A lock needs a transaction.")
+        return _locking(pk=trip_id).get()
 
 
 class Trip(models.Model):
