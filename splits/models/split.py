@@ -1,6 +1,7 @@
 """One person's part of an expense, and its being paid."""
 
 from datetime import datetime
+from functools import cached_property
 
 from django.db import models, transaction
 from django.db.models import Aggregate, F, Max, OuterRef, Q, QuerySet, Subquery, Sum
@@ -44,18 +45,22 @@ class SplitQuerySet(InTripQuerySet["Split"]):
     members_path = "expense__trip__members"
 
     def with_state(self) -> "SplitQuerySet":
-        """With all that an answer shows: participant, currency, and what is open of the debts."""
+        """Each with its participant, and with what is open of its debts."""
         state = {
-            "trip_currency": F("expense__trip__currency"),
             "open_minor": Coalesce(_of_debts(Sum("open_minor")), 0, output_field=_AMOUNT),
             "covered_at": _of_debts(Max("covered_at")),
         }
         return self.select_related("participant").only(*_COLUMNS).annotate(**state)
 
     def shown(self) -> "SplitQuerySet":
-        """With state and expense, so that it can be decided who may change it."""
+        """With all that an answer shows, apart from an expense that knows the currency."""
+        currency = {"trip_currency": F("expense__trip__currency")}
+        return self.with_state().annotate(**currency)
+
+    def changeable(self) -> "SplitQuerySet":
+        """As shown, with the expense: it says who may change them."""
         columns = (*_COLUMNS, "expense__trip", "expense__created_by")
-        return self.with_state().select_related("participant", "expense").only(*columns)
+        return self.shown().select_related("participant", "expense").only(*columns)
 
     def pending(self, user: User | Viewer) -> "SplitQuerySet":
         """Splits of `user` of which something is still owed, oldest first; see `within`."""
@@ -84,7 +89,6 @@ class Split(models.Model):
 
     caller_role: str
     # Set by `with_state`.
-    trip_currency: str
     open_minor: int
     covered_at: datetime | None
 
@@ -98,6 +102,11 @@ class Split(models.Model):
 
     def __str__(self) -> str:
         return f"{self.participant_id}: {self.amount_minor}"
+
+    @cached_property
+    def trip_currency(self) -> str:
+        """The currency of all amounts; set by `shown`, else that of the expense at hand."""
+        return self.expense.trip.currency
 
     @property
     def paid(self) -> bool:
@@ -174,16 +183,16 @@ def _present(pk: Given) -> QuerySet[Split, tuple[int]]:
 @Prepared
 def splits_of(expense: Given) -> SplitQuerySet:
     """The splits of an expense, as they are shown."""
-    return Split.objects.with_state().filter(expense=expense).order_by("id")
+    return Split.objects.shown().filter(expense=expense).order_by("id")
 
 
 @Prepared
 def shown_splits(pk: Given) -> SplitQuerySet:
     """The split of this id, as it is shown."""
-    return Split.objects.with_state().filter(pk=pk)
+    return Split.objects.shown().filter(pk=pk)
 
 
 @PreparedFor
 def pending_of(user: Viewer) -> SplitQuerySet:
     """The splits of a user that are still open, the oldest first, as they are shown."""
-    return Split.objects.pending(user).with_state()
+    return Split.objects.pending(user).shown()

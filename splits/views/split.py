@@ -48,7 +48,7 @@ class SplitViewSet(InTripViewSet):
     problems: ClassVar = {"create": [AlreadySplit, ExceedsExpense]}
 
     def split(self, expense_id: int, split_id: int) -> Split:
-        return self.guarded(Split.objects.shown, expense_id=expense_id, pk=split_id)
+        return self.guarded(Split.objects.changeable, expense_id=expense_id, pk=split_id)
 
     def list(self, request: Request, expense_id: int) -> Response:
         """All splits of an expense."""

@@ -161,8 +161,8 @@ LEDGER: Guards = {
     ],
     "splits/views/split.py": [
         ("split of another expense",
-         "self.guarded(Split.objects.shown, expense_id=expense_id, pk=split_id)",
-         "self.guarded(Split.objects.shown, pk=split_id)", _STRANGERS),
+         "self.guarded(Split.objects.changeable, expense_id=expense_id, pk=split_id)",
+         "self.guarded(Split.objects.changeable, pk=split_id)", _STRANGERS),
         ("debts of anybody", "    permission_classes = (IsSelfOrAdmin,)\n", "", _CELLS),
     ],
     "splits/views/settlement.py": [

@@ -232,13 +232,21 @@ def _run(statement: _Statement, values: list[Any]) -> Iterator[list[Row]]:
             yield found
 
 
+class _LoggedCursor(psycopg.Cursor[Any]):
+    """Keeps nothing: psycopg no longer knows the text of a kept statement, which Django logs."""
+
+    def execute(self, query: Any, params: Any = None, **_options: Any) -> Any:
+        return super().execute(query, params, prepare=False)
+
+
 def kept_cursor() -> Any:
     """A cursor; on PostgreSQL one that keeps statements at the server and reads binary values."""
     database: Any = connections[DEFAULT_DB_ALIAS]
     if database.vendor != "postgresql":
         return database.cursor()
     database.ensure_connection()
-    cursor = psycopg.Cursor(database.connection)
+    kind = _LoggedCursor if database.queries_logged else psycopg.Cursor
+    cursor = kind(database.connection)
     cursor.format = psycopg.pq.Format.BINARY
     return database._prepare_cursor(cursor)
 
