@@ -24,11 +24,12 @@ import django
 
 from tests.mutations.catalogue import all_mutants
 from tests.mutations.mutant import ROOT, Mutant
+from tests.mutations.warm import WarmPytest
 
+PYTEST = WarmPytest()
 REPORT = ROOT / "tests" / "MUTATIONS.md"
 #: Where a mutant that the nearest tests let pass is looked for.
 WIDER = ["tests/security", "tests/users", "tests/trips", "tests/splits", "tests"]
-_RUN_SECONDS = 600
 _HEAD = """# Mutations
 
 Each row is a guard of the service that was taken away, and the first test that failed without it.
@@ -68,55 +69,40 @@ def database_of(mutant: Mutant) -> str:
     return url if url.startswith("postgres") else "postgres://postgres@127.0.0.1:5432/mutations"
 
 
-def first_failure(copy: Path, tests: list[str], database_url: str, is_migration: bool) -> Outcome:
+def first_failure(copy: Path, tests: list[str], mutant: Mutant) -> Outcome:
     """The first test that fails in the copy."""
-    pytest = ["-m", "pytest", "-x", "-q", "--tb=no", "-rfE", "-p", "no:cacheprovider", "-n", "0"]
+    arguments = ["-x", "-q", "--tb=no", "-rfE", "-p", "no:cacheprovider", "-n", "0"]
     if not any(test.endswith(("tests", "schemathesis.py")) for test in tests):
-        pytest += ["-p", "no:schemathesis"]  # it takes a second to load
-    if not is_migration:
-        pytest.append("--nomigrations")  # so does building the tables step by step
-    environment = os.environ | {
-        "DATABASE_URL": database_url,
+        arguments += ["-p", "no:schemathesis"]  # it takes a second to load
+    if mutant.old:
+        arguments.append("--nomigrations")  # so does building the tables step by step
+    environment = {
+        "DATABASE_URL": database_of(mutant),
         "DEBUG": "true",
         "SECRET_KEY": secrets.token_urlsafe(48),
         "PYTHONDONTWRITEBYTECODE": "1",
     }
-    present = [test for test in tests if not test.startswith("tests/") or (copy / test).exists()]
+    present = [t for t in tests if not t.startswith("tests") or (copy / t.split("::")[0]).exists()]
     if not present:
         return Outcome("", "names no test")
-    try:
-        done = subprocess.run(
-            [sys.executable, *pytest, *present],
-            cwd=copy,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=_RUN_SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return Outcome("", f"no end after {_RUN_SECONDS} s")
-    lines = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
-    if done.returncode == 1 and lines:
+    status, printed = PYTEST.run(copy, environment, [*arguments, *present])
+    lines = [line for line in printed.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    if status == 1 and lines:
         return Outcome(lines[0].split(" - ")[0].split(" ", 1)[1].split("[")[0])
-    if done.returncode == 0:
+    if status == 0:
         return Outcome("")
-    return Outcome("", f"broke off: {(lines or done.stderr.splitlines() or ['?'])[-1][:200]}")
+    return Outcome("", f"broke off: {(lines or printed.splitlines() or ['?'])[-1][:200]}")
 
 
 def try_out(mutant: Mutant, copy: Path, caught_by: str, wider: bool) -> Outcome:
     """What becomes of the mutant; `caught_by` is the test that noticed it the last time."""
     if not mutant.applies(copy):
         return Outcome("", "does not apply")
-    how = database_of(mutant), not mutant.old
     with mutant.applied(copy):
         outcome = Outcome("")
-        if caught_by and (copy / caught_by.partition("::")[0]).exists():
-            outcome = first_failure(copy, [caught_by], *how)
-        if not outcome.caught_by:
-            outcome = first_failure(copy, shlex.split(mutant.tests), *how)
-        if wider and not outcome.caught_by and not outcome.note:
-            outcome = first_failure(copy, WIDER, *how)
+        for tests in ([caught_by] * bool(caught_by), shlex.split(mutant.tests), WIDER * wider):
+            if tests and not outcome.caught_by and not outcome.note.startswith("broke"):
+                outcome = first_failure(copy, tests, mutant)
     return outcome
 
 

@@ -14,6 +14,7 @@ _LEAVING = "tests/trips/test_leaving.py"
 _STRANGERS = "tests/trips/test_strangers.py"
 _CODES = "tests/trips/test_codes.py"
 _RACES = "PG tests/test_races.py tests/trips/test_owners_at_once.py"
+_SCOPED = "tests/users/test_scoped_tokens.py"
 _SECURITY = "tests/security/test_authentication.py"
 
 TOKENS: Guards = {
@@ -30,18 +31,15 @@ TOKENS: Guards = {
             "if False:",
             _FORGED,
         ),
-        (
-            "sub not compared with the session",
-            'token.get("sub") != str(session.user_id) or ',
-            "",
-            _FORGED,
-        ),
-        (
-            "session not asked whether it is good",
-            " or not session.is_good():",
-            ":",
-            "tests/users/test_logout.py",
-        ),
+        ("sub not compared with the session",
+         '    if token.get("sub") != str(session.user_id):\n        raise TokenRefused\n', "",
+         _FORGED),
+        ("session not asked whether it is good", "if not session.is_good():", "if False:",
+         "tests/users/test_logout.py"),
+        ("a dead scoped token opens", "if token is None or not token.is_good():",
+         "if token is None:", _SCOPED),
+        ("an expired scoped token opens", "        if token.has_expired:\n", "        if False:\n",
+         _SCOPED),
         (
             "any scheme opens",
             "if scheme.lower() != _SCHEME:",
@@ -88,12 +86,9 @@ TOKENS: Guards = {
             "            return False",
             _REFRESH,
         ),
-        (
-            "logging out ends nothing",
-            "Session.objects.filter(pk=self.pk, ended_at=None).update(ended_at=timezone.now())",
-            "Session.objects.filter(pk=self.pk)",
-            "tests/users/test_logout.py",
-        ),
+        ("logging out ends nothing",
+         "return self.filter(ended_at=None).update(ended_at=timezone.now())",
+         "return self.filter(ended_at=None).count()", "tests/users/test_logout.py"),
     ],
     "users/models/user.py": [
         (
@@ -120,12 +115,12 @@ TOKENS: Guards = {
             "email_key=email_key(email))",
             "tests/users/test_deactivation.py",
         ),
-        (
-            "barring ends browser sessions no more",
-            "        self.log_in_era += 1\n",
-            "",
-            "tests/test_admin_accounts.py",
-        ),
+        ("log-ins of browsers live on", 'log_in_era=models.F("log_in_era") + 1',
+         'log_in_era=models.F("log_in_era")', "tests/users/test_sessions.py"),
+        ("an ADMIN's token is an ADMIN", " and self.is_active and self.by_token is None",
+         " and self.is_active", "tests/trips/test_scoped_access.py"),
+        ("a confined token sees all", "return self.by_token.trip_id if self.by_token else None",
+         "return None", "tests/trips/test_scoped_access.py"),
         ("deleted account keeps its password", "        self.set_unusable_password()\n",
          "", _DELETION),
         ("deleted account keeps its picture", "        self.profile_picture = None\n", "",
@@ -140,6 +135,25 @@ TOKENS: Guards = {
         ("e-mail shown to strangers", 'else (*private, "email")', "else private", _VISIBILITY),
         ("whole account shown to everybody", "if viewer.pk == self.pk or viewer.is_admin:",
          "if True:", _VISIBILITY),
+    ],
+    "users/models/token.py": [
+        ("any number of scoped tokens", "if owner.scoped_tokens.count() >= MAX_LIVE_TOKENS:",
+         "if False:", _SCOPED),
+        ("a scoped token outlives the password",
+         "return self.user.is_active and constant_time_compare(\n"
+         "            self.password_mark, _password_mark(self.user)\n        )",
+         "return self.user.is_active", _SCOPED),
+        ("a scoped token of a barred account",
+         "return self.user.is_active and constant_time_compare(", "return constant_time_compare(",
+         _SCOPED),
+        ("every scope for every token", "        if scope not in self.scopes:\n",
+         "        if False:\n", "tests/trips/test_scoped_access.py"),
+        ("scoped tokens kept as they are", "return sha256(raw_token.encode()).hexdigest()",
+         "return raw_token", _SCOPED),
+        ("a scoped token for ever", "if not now < expires_at <= now + MAX_LIFETIME:", "if False:",
+         _SCOPED),
+        ("keys of tokens are those of log-ins", 'return f" token {self.pk}"', 'return ""',
+         "tests/trips/test_scoped_access.py"),
     ],
     "users/emails.py": [
         ("look-alike letters in addresses", "if not local.isascii():", "if False:",
@@ -300,6 +314,11 @@ TRIPS: Guards = {
          "if False:", "tests/trips/test_quotas.py"),
         ("any number of expenses", "if self.expenses_that_day >= settings.QUOTA_EXPENSES:",
          "if False:", "tests/trips/test_quotas.py"),
+        ("a token is confined to nothing", "return self.filter(**{trip_path: user.confined_to})",
+         "return self", "tests/trips/test_scoped_access.py"),
+        ("a confined token makes trips",
+         "        if owner.confined_to is not None:\n", "        if False:\n",
+         "tests/trips/test_scoped_access.py"),
         ("the old code lives on", "        self.code = new_code()\n        self._save",
          "        self._save", _CODES),
     ],

@@ -104,7 +104,13 @@ KIT: Guards = {
          "    if True:\n        mine", _IDEMPOTENCY),
         ("replay is not marked", '    response[REPLAYED] = "true"\n', "", _IDEMPOTENCY),
     ],
+    "tripcompanion/server.py": [
+        ("a body of two lengths", 'if self.chunked and "CONTENT_LENGTH" in self.headers:',
+         "if False:", _CONFIGURATION),
+    ],
     "tripcompanion/kit/viewsets.py": [
+        ("scopes are not asked", "if require_scope is not None and self.action is not None:",
+         "if False:", "tests/trips/test_scoped_access.py"),
         ("keys are ignored", "        if key is not None:\n", "        if False:\n", _IDEMPOTENCY),
         ("401 without a challenge", '        return "Bearer"\n', '        return ""\n',
          "tests/users/test_login.py tests/users/test_open_endpoints.py"),
