@@ -72,6 +72,8 @@ def database_of(mutant: Mutant) -> str:
 def first_failure(copy: Path, tests: list[str], mutant: Mutant) -> Outcome:
     """The first test that fails in the copy."""
     arguments = ["-x", "-q", "--tb=no", "-rfE", "-p", "no:cacheprovider", "-n", "0"]
+    # The warm process has loaded the plugins before pytest could rewrite their asserts.
+    arguments += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
     if not any(test.endswith(("tests", "schemathesis.py")) for test in tests):
         arguments += ["-p", "no:schemathesis"]  # it takes a second to load
     if mutant.old:
