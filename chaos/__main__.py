@@ -61,6 +61,7 @@ FAULTS = [
     Fault("F23", loads.the_counter_is_away),
     Fault("F24", loads.everybody_logs_in),
     Fault("F25", loads.a_copy_is_taken),
+    Fault("F26", loads.it_runs_for_long),
 ]
 
 

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from chaos.service import running
+from chaos.service import WORKERS, running
 from chaos.stage import Stage
 from chaos.writers import PASSWORD, Journal
 
@@ -179,6 +179,21 @@ def _fill(path: Path) -> None:
                 file.write(b"\0" * size)
             except OSError:
                 size //= 2
+
+
+def it_runs_for_long(stage: Stage) -> Journal:
+    """F26: five times as long as the others: memory and connections stay where they were."""
+    connections = "SELECT count(*) FROM pg_stat_activity WHERE usename = current_user"
+    with stage.load(writers=4) as journal, stage.database() as watcher:
+        time.sleep(stage.seconds)
+        early_mib = stage.service.memory_mib()
+        time.sleep(stage.seconds * 4)
+        late_mib = stage.service.memory_mib()
+        (held,) = watcher.execute(connections).fetchone()
+    stage.note(f"largest worker {early_mib:.0f}, then {late_mib:.0f} MiB; {held} connections")
+    stage.require(late_mib < early_mib * 1.1, f"memory grew from {early_mib} to {late_mib} MiB")
+    stage.require(held <= WORKERS * 4 + 1, f"{held} connections")
+    return journal
 
 
 def sixteen_write_at_once(stage: Stage) -> Journal:

@@ -52,12 +52,24 @@ class Operation:
         return re.sub(r"{(\w+)}", filled, self.path)
 
 
-def _read_document() -> dict[str, Any]:
+def read_document() -> dict[str, Any]:
+    """`openapi.yaml` as it stands."""
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     return yaml.load((ROOT / "openapi.yaml").read_text(), loader)  # noqa: S506
 
 
-DOCUMENT = _read_document()
+def _read_with_refusals() -> dict[str, Any]:
+    """The same, with every refusal where it is referred to."""
+    document = read_document()
+    for item in document["paths"].values():
+        for operation in item.values():
+            for status, response in operation["responses"].items():
+                if name := response.get("$ref", "").rpartition("/")[2]:
+                    operation["responses"][status] = document["components"]["responses"][name]
+    return document
+
+
+DOCUMENT = _read_with_refusals()
 OPERATIONS = [
     Operation(method.upper(), path, item[method])
     for path, item in DOCUMENT["paths"].items()

@@ -35,7 +35,7 @@ USERS = [
     path("token/refresh", SessionViewSet.as_view({"post": "refresh"})),
     path("logout", SessionViewSet.as_view({"post": "logout"})),
     path("me", MeView.as_view({"get": "retrieve"})),
-    path("me/logout-everywhere", MeView.as_view({"post": "log_out_everywhere"})),
+    path("me/logout-everywhere", OwnSessionViewSet.as_view({"post": "logout_everywhere"})),
     path("me/sessions", OwnSessionViewSet.as_view({"get": "list"})),
     path("me/sessions/<uuid:session_uuid>", OwnSessionViewSet.as_view({"delete": "destroy"})),
     path("me/tokens", TokenViewSet.as_view({"get": "list", "post": "create"})),

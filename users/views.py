@@ -165,6 +165,11 @@ class OwnSessionViewSet(ApiViewSet):
             raise NotFound
         return self.done()
 
+    def logout_everywhere(self, request: Request) -> Response:
+        """End all of them, this one and those in browsers too. Scoped tokens live on."""
+        self.caller.log_out_everywhere()
+        return self.done()
+
 
 class MeView(ApiViewSet):
     """One's own account."""
@@ -174,8 +179,3 @@ class MeView(ApiViewSet):
     def retrieve(self, request: Request) -> Response:
         """The account of the caller, whole."""
         return self.answer(self.caller)
-
-    def log_out_everywhere(self, request: Request) -> Response:
-        """End every log-in of the caller, this one and those in browsers too."""
-        self.caller.log_out_everywhere()
-        return self.done()

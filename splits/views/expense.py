@@ -109,7 +109,8 @@ class ExpenseViewSet(InTripViewSet):
 
     def paginate_queryset(self, queryset: Any) -> Any:
         # Every expense has payers: those of one that is deleted meanwhile are not found any more.
-        return [expense for expense in super().paginate_queryset(queryset) if expense.shown_payers]
+        rows = super().paginate_queryset(queryset) or []
+        return [expense for expense in rows if expense.shown_payers]
 
     def _shown(self, expense: Expense) -> Expense:
         # Somebody may have deleted it since.

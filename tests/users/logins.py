@@ -28,8 +28,8 @@ def refresh(refresh_token: Any) -> Response:
 
 
 def bearer(token: str) -> APIClient:
-    """A client that sends `token`."""
-    client = APIClient()
+    """A client that sends `token`, and the same id with every request."""
+    client = APIClient(HTTP_X_REQUEST_ID="test")
     client.credentials(HTTP_AUTHORIZATION=f"Bearer {token}")
     return client
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import count
 from typing import Any
 
 from drf_spectacular.authentication import SessionScheme
@@ -186,8 +187,7 @@ class ProblemAwareSchema(AutoSchema):
             yield self._example(kind)
         if self.view.authentication_classes:
             refusal = InsufficientScope(self.view.scope_for(self.method))
-            document = problem(403, refusal.default_code, str(refusal.detail))
-            yield OpenApiExample(refusal.default_code, value=document)
+            yield _example_of(problem(403, refusal.default_code, str(refusal.detail)))
         if self._reads_input():
             text = "This field is required."
             invalid = problem(400, "invalid", f"title: {text}", {"title": [text]})
@@ -235,7 +235,7 @@ def _example_of(document: dict[str, Any]) -> OpenApiExample:
 def finish_document(
     result: dict[str, Any], generator: Any, request: Any, public: bool
 ) -> dict[str, Any]:
-    """Spectacular's hook: path parameters in camelCase, headers of answers."""
+    """Spectacular's hook: path parameters in camelCase, headers of answers, refusals once each."""
     result["paths"] = {_wire_path(path): item for path, item in result["paths"].items()}
     for item in result["paths"].values():
         for operation in item.values():
@@ -246,11 +246,28 @@ def finish_document(
                     headers["ETag"] = _header("string", "The tag of what is stored now.")
                 if headers:
                     response["headers"] = headers
+            operation["responses"] = {
+                status: _shared(response, result["components"])
+                for status, response in operation["responses"].items()
+            }
     for schema in result["components"]["schemas"].values():
         # A docstring's first paragraph is for users of the API, the rest for who works on it.
         if "description" in schema:
             schema["description"] = schema["description"].split("\n\n")[0]
     return result
+
+
+def _shared(response: dict[str, Any], components: dict[str, Any]) -> dict[str, Any]:
+    """A reference to the refusal, which stands once among the components."""
+    if CONTENT_TYPE not in response.get("content", {}):
+        return response
+    codes = response["content"][CONTENT_TYPE]["examples"]  # in CamelCase
+    words = "Or".join(codes)
+    kept = components.setdefault("responses", {})
+    # The same words may stand with other texts or headers.
+    names = (f"{words}{number}" if number > 1 else words for number in count(1))
+    name = next(name for name in names if kept.setdefault(name, response) == response)
+    return {"$ref": f"#/components/responses/{name}"}
 
 
 def _wire_path(path: str) -> str:
