@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from django.core.cache import cache
+from django.test import override_settings
 from hypothesis import settings
 from rest_framework.settings import api_settings
 from rest_framework.test import APIClient
@@ -19,6 +20,13 @@ from users.tokens import token_pair
 settings.register_profile("soak", max_examples=30, stateful_step_count=60, deadline=None)
 
 Api = Callable[[User | None], APIClient]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _static_files_on_demand() -> Iterator[None]:
+    """Every client starts the middlewares anew, which would look at each static file each time."""
+    with override_settings(WHITENOISE_AUTOREFRESH=True):
+        yield
 
 
 @pytest.fixture(autouse=True)
