@@ -13,7 +13,8 @@ from django.utils import timezone
 
 from tests.document import Operation, resolved
 from tests.factories import PASSWORD
-from users.models import Session
+from users.letters import Letter
+from users.models import Link, Session
 from users.tokens import token_pair
 
 LONE_SURROGATE = '"a\\ud800b"'
@@ -249,6 +250,12 @@ class World:
             "POST /api/users/login": [{"email": olga.email, "password": PASSWORD}],
             "POST /api/users/token/refresh": [{"refreshToken": refresh_token}],
             "POST /api/users/logout": [{"refreshToken": refresh_token}],
+            "POST /api/users/password-reset": [{"email": ed.email}],
+            "POST /api/users/password-reset/confirm": [
+                {"token": Link.make(ed, Letter.RESET), "newPassword": f"{PASSWORD}-2"}
+            ],
+            "POST /api/users/verify-email": [{"token": Link.make(ed, Letter.VERIFY)}],
+            "DELETE /api/users/me": [{"password": PASSWORD}],
             "PUT /api/users/{userId}": [account],
             "PUT /api/users/{userId}/profile": [
                 {

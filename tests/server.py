@@ -28,12 +28,12 @@ class Server:
     url: str
     environment: dict[str, str]
 
-    def manage(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def manage(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
         """Run `manage.py` on the server's database; raises `CalledProcessError` if it fails."""
         return subprocess.run(
             [sys.executable, "manage.py", *arguments],
             cwd=ROOT,
-            env=self.environment,
+            env=self.environment | environment,
             check=True,
             capture_output=True,
             text=True,
@@ -47,7 +47,8 @@ def running_server(port: int = 0, **environment: str) -> Iterator[Server]:
     Throttles are off unless `environment` sets them.
     """
     port = port or free_port()
-    limits = ("LOGIN", "LOGIN_ADDRESS", "REGISTER", "LOOKUP", "REFRESH", "USER", "ANON")
+    limits = ("LOGIN", "LOGIN_ADDRESS", "REGISTER", "LOOKUP", "REFRESH", "MAIL", "EXPORT")
+    limits = (*limits, "USER", "ANON")
     with tempfile.TemporaryDirectory() as folder, _database(Path(folder)) as database_url:
         server = Server(
             f"http://localhost:{port}",

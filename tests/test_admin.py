@@ -18,9 +18,9 @@ from splits.models.settlement import today
 from tests.factories import PASSWORD, TripFactory, UserFactory, join, spend
 from tests.office import Office, tables, text
 from trips.models import Member, Trip
-from users.models import ScopedToken, Session, User
+from users.models import Mail, ScopedToken, Session, User
 
-LEDGER = (Expense, Settlement, Debt, Allocation, Rate, Session, ScopedToken)
+LEDGER = (Expense, Settlement, Debt, Allocation, Rate, Session, ScopedToken, Mail)
 PEOPLE = (User, Member, Trip)
 
 
@@ -39,6 +39,7 @@ def fill(trip: Trip, olga: User, ed: User, vera: User) -> Callable[[int], None]:
             join(trip, user)
             join(TripFactory(), olga)
             Session.start(olga)
+            Mail.objects.ask_to_verify(user)
             ScopedToken.issue(user, name="Import", scopes=["trips:read"], trip_id=trip.pk)
             spend(trip, 1000 + number, paid_by=olga, among=[olga, ed, vera])
             Settlement(

@@ -5,13 +5,15 @@ from typing import Any
 import pytest
 from django.contrib.admin.models import LogEntry
 from django.test import Client
+from django.utils import timezone
 
 from tests.factories import PASSWORD, UserFactory, join, spend
-from tests.office import Office, errors, told
+from tests.office import Office, errors, text, told
 from tests.users.logins import is_alive, log_in, refresh, try_to_log_in
 from trips.models import Trip
 from trips.roles import TripRole
-from users.models import Role, User
+from users.letters import Letter
+from users.models import Mail, Role, User
 
 LAST_ADMIN = "The last administrator must stay one, and active."
 NEW_PASSWORD = "nine-yellow-trams"
@@ -286,3 +288,35 @@ def test_accounts_are_found_by_name_address_and_state(
     assert found("state=active") == {olga.pk, ada.pk}
     assert found("state=barred") == {ed.pk}
     assert found("state=deleted") == {vera.pk}
+
+
+@pytest.mark.parametrize(("length", "status"), [(128, 302), (129, 200)])
+def test_ones_own_password_may_be_as_long_as_a_log_in_reads(
+    office: Office, length: int, status: int
+) -> None:
+    new = "x" * length
+    body = {"old_password": PASSWORD, "new_password1": new, "new_password2": new}
+    page = office.client.post("/admin/password_change/", body)
+    assert page.status_code == status
+    assert try_to_log_in("ada@example.com", new).status_code == (200 if status == 302 else 400)
+
+
+def test_whether_an_address_is_confirmed_is_shown(office: Office, olga: User) -> None:
+    shown = office.page(olga).context["adminform"]
+    olga.verify_email()
+    assert olga.email_verified_at
+    assert "email_verified_at" in shown.readonly_fields
+    assert str(olga.email_verified_at.year) in text(office.page(olga))
+
+
+def test_the_outbox_can_be_looked_at_and_not_be_changed(office: Office, olga: User) -> None:
+    waiting, given_up = (
+        Mail.objects.create(user=olga, letter=Letter.VERIFY, address=olga.email, given_up_at=at)
+        for at in (None, timezone.now())
+    )
+    for state, mails in {"waiting": [waiting], "given_up": [given_up]}.items():
+        rows = office.list(Mail, f"state={state}").context["cl"].result_list
+        assert list(rows) == mails
+    assert "olga@example.com" in text(office.page(waiting))
+    assert office.delete(waiting).status_code == 403
+    assert Mail.objects.count() == 2

@@ -46,6 +46,18 @@ WRONG = {
     "THROTTLE_REGISTER": ("20/hours", "1e3/hour"),
     "THROTTLE_LOOKUP": ("none",),
     "THROTTLE_REFRESH": ("60/",),
+    "THROTTLE_MAIL": ("5/week",),
+    "THROTTLE_EXPORT": ("10 an hour",),
+    "EMAIL_URL": (
+        *("localhost", "smtp:mail.example.com", "smtp://", "smtp://mail.example.com:0", "console"),
+        *("smtp://mail.example.com:65536", "smtp://user@mail.example.com", "imap://m.example.com"),
+        *("smtp://:p4ssw0rd@mail.example.com", "smtps://u:p4ssw0rd@@mail.example.com"),
+        *("smtp+ssl://u:p4ssw0rd@mail.example.com", "smtp+tls://u:p4ssw0rd@h/path", "console://x"),
+        *("smtps://u:p4ssw0rd@h?ssl=no", "smtp://a b.example.com", "smtp://u:p4ssw0rd@h:x"),
+    ),
+    "EMAIL_FROM": ("noreply", "@example.com", "Trips <a@example.com", "a@b.example, c@d.example"),
+    "FRONTEND_URL": ("app.example.com", "https://app.example.com/", "https://a.x,https://b.x", ","),
+    "REQUIRE_VERIFIED_EMAIL": ("maybe",),
     "THROTTLE_USER": ("/min",),
     "THROTTLE_ANON": ("１/min",),
     "NUM_PROXIES": ("-1", "one"),
@@ -75,10 +87,14 @@ DEFAULTS = {
     "QUOTA_TRIPS": 1000,
     "QUOTA_MEMBERS": 200,
     "QUOTA_EXPENSES": 10_000,
+    "EMAIL_URL": {},
+    "DEFAULT_FROM_EMAIL": "Trip Companion <noreply@localhost>",
+    "FRONTEND_URL": "http://localhost:4200",
+    "REQUIRE_VERIFIED_EMAIL": False,
 }
 RATES = {
     **{"login": "10/min", "login_address": "30/min"},
-    **{"register": "20/hour", "lookup": "60/hour"},
+    **{"register": "20/hour", "lookup": "60/hour", "mail": "5/hour", "export": "10/hour"},
     **{"refresh": "60/hour", "user": "600/min", "anon": "60/min"},
 }
 
@@ -249,6 +265,35 @@ def test_values_are_taken_as_they_are_meant(project):
     assert shown["SECRET_KEY"] == SECRET
     rates = shown["REST_FRAMEWORK"]["DEFAULT_THROTTLE_RATES"]
     assert rates == RATES | {"login": None, "user": "1000/hour"}
+
+
+@pytest.mark.parametrize(
+    ("url", "meant"),
+    [
+        ("smtp://localhost", ("localhost", 25, "", "", False, False)),
+        ("smtp://[::1]:2525", ("::1", 2525, "", "", False, False)),
+        (
+            "smtp+tls://u:p%40s%25@mail.example.com",
+            ("mail.example.com", 587, "u", "p@s%", True, False),
+        ),
+        (
+            "smtps://u%40x:p@mail.example.com:4465",
+            ("mail.example.com", 4465, "u@x", "p", False, True),
+        ),
+    ],
+)
+def test_a_mail_server_is_spoken_to_as_its_url_says(project, url, meant):
+    names = ("HOST", "PORT", "HOST_USER", "HOST_PASSWORD", "USE_TLS", "USE_SSL")
+    names = [f"EMAIL_{name}" for name in (*names, "BACKEND")]
+    shown = settings_of(project, *names, SECRET_KEY=SECRET, EMAIL_URL=url)
+    *values, backend = (shown[name] for name in names)
+    assert tuple(values) == meant
+    assert backend.endswith("smtp.EmailBackend")
+
+
+def test_development_shows_mails_on_the_terminal(project):
+    shown = settings_of(project, "EMAIL_BACKEND", SECRET_KEY=SECRET, DEBUG="true")
+    assert shown["EMAIL_BACKEND"].endswith("console.EmailBackend")
 
 
 def test_a_file_fills_in_what_the_environment_does_not_say(project):

@@ -5,7 +5,8 @@ import re
 import secrets
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
+from urllib.parse import unquote
 
 from django.core.management.utils import get_random_secret_key
 
@@ -19,6 +20,16 @@ _MAX_COUNT = 10 * 365 * 24 * 3600
 NEVER = 0
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 _HOST = r"\.?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*|\[[0-9A-Fa-f:.]+\]"
+_MAIL_URL = (
+    r"(?P<scheme>smtp|smtp\+tls|smtps)://((?P<user>[^\s:/@]+):(?P<password>[^\s:/@]+)@)?"
+    rf"(?P<host>{_HOST})(:(?P<port>[0-9]{{1,5}}))?/?"
+)
+#: The usual port of each way to a mail server, and Django's setting for it.
+_MAIL_SCHEMES: dict[str, tuple[int, dict[str, bool]]] = {
+    "smtp": (25, {}),
+    "smtp+tls": (587, {"EMAIL_USE_TLS": True}),
+    "smtps": (465, {"EMAIL_USE_SSL": True}),
+}
 
 
 def refuse(text: str) -> NoReturn:
@@ -82,6 +93,50 @@ def origins(name: str, default: Iterable[str]) -> list[str]:
         if not re.fullmatch(rf"https?://({_HOST})(:[0-9]{{1,5}})?", origin):
             refuse(f"{name} must list origins such as https://app.example.com, not {origin!r}.")
     return found
+
+
+def origin(name: str, default: str) -> str:
+    """One origin; see `origins`."""
+    found = origins(name, [default])
+    if len(found) != 1:
+        refuse(f"{name} must be one origin such as {default}.")
+    return found[0]
+
+
+def mail_server(name: str, default: str) -> dict[str, Any]:
+    """Django's `EMAIL_…` settings for a URL; empty if there is none.
+
+    The value is not repeated in the refusal: it holds a password.
+    """
+    raw = os.environ.get(name, default).strip()
+    if not raw:
+        return {}
+    if raw == "console://":
+        return {"EMAIL_BACKEND": "django.core.mail.backends.console.EmailBackend"}
+    found = re.fullmatch(_MAIL_URL, raw)
+    port = int(found["port"] or _MAIL_SCHEMES[found["scheme"]][0]) if found else 0
+    if not found or not 0 < port <= 65535:
+        refuse(
+            f"{name} must look like smtp+tls://user:password@host:587, smtps://user:password@host, "
+            "smtp://host:25 or console://; signs in the password are written as %40 for @."
+        )
+    return {
+        "EMAIL_BACKEND": "django.core.mail.backends.smtp.EmailBackend",
+        "EMAIL_HOST": found["host"].strip("[]"),
+        "EMAIL_PORT": port,
+        "EMAIL_HOST_USER": unquote(found["user"] or ""),
+        "EMAIL_HOST_PASSWORD": unquote(found["password"] or ""),
+        **_MAIL_SCHEMES[found["scheme"]][1],
+    }
+
+
+def sender(name: str, default: str) -> str:
+    """Whom mails come from: an address, or `Name <address>`."""
+    raw = text(name, default)
+    address = rf"[^\s@<>,]+@({_HOST})"
+    if not re.fullmatch(rf"{address}|[^\x00-\x1f@<>,]+ <{address}>", raw):
+        refuse(f"{name} must look like Trip Companion <noreply@example.com>, not {raw!r}.")
+    return raw
 
 
 def choice(name: str, default: str, options: Iterable[str]) -> str:

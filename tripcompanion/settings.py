@@ -138,6 +138,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("MinimumLengthValidator", "CommonPasswordValidator")
 ]
+AUTH_PASSWORD_VALIDATORS += [{"NAME": "users.passwords.MaximumLengthValidator"}]
 LOGIN_URL = "rest_framework:login"
 LOGIN_REDIRECT_URL = "/api/trips"
 
@@ -156,6 +157,17 @@ SIMPLE_JWT = {
     "LEEWAY": timedelta(seconds=30),
     "USER_ID_CLAIM": "sub",
 }
+
+# -- Mail -------------------------------------------------------------------------------------
+
+# Without a server the mails wait in the outbox; in development they are shown on the terminal.
+EMAIL_URL = env.mail_server("EMAIL_URL", "console://" if DEBUG else "")
+globals().update(EMAIL_URL)
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = env.sender("EMAIL_FROM", "Trip Companion <noreply@localhost>")
+# The front end that links in mails lead to.
+FRONTEND_URL = env.origin("FRONTEND_URL", "http://localhost:4200")
+REQUIRE_VERIFIED_EMAIL = env.boolean("REQUIRE_VERIFIED_EMAIL", False)
 
 # -- The API ----------------------------------------------------------------------------------
 
@@ -181,6 +193,8 @@ REST_FRAMEWORK = {
         "register": env.rate("THROTTLE_REGISTER", "20/hour"),
         "lookup": env.rate("THROTTLE_LOOKUP", "60/hour"),
         "refresh": env.rate("THROTTLE_REFRESH", "60/hour"),
+        "mail": env.rate("THROTTLE_MAIL", "5/hour"),
+        "export": env.rate("THROTTLE_EXPORT", "10/hour"),
         "user": env.rate("THROTTLE_USER", "600/min"),
         "anon": env.rate("THROTTLE_ANON", "60/min"),
     },

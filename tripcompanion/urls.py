@@ -8,6 +8,7 @@ from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 
 from splits.views import (
+    AccountViewSet,
     BalanceViewSet,
     DebtViewSet,
     ExpenseViewSet,
@@ -22,7 +23,7 @@ from trips.views import MemberViewSet, TokenViewSet, TripViewSet, UserViewSet
 from users.views import (
     BrowserLogin,
     BrowserLogout,
-    MeView,
+    LinkViewSet,
     OwnSessionViewSet,
     SessionViewSet,
 )
@@ -34,7 +35,12 @@ USERS = [
     path("login", SessionViewSet.as_view({"post": "login"})),
     path("token/refresh", SessionViewSet.as_view({"post": "refresh"})),
     path("logout", SessionViewSet.as_view({"post": "logout"})),
-    path("me", MeView.as_view({"get": "retrieve"})),
+    path("password-reset", LinkViewSet.as_view({"post": "ask"})),
+    path("password-reset/confirm", LinkViewSet.as_view({"post": "reset"})),
+    path("verify-email", LinkViewSet.as_view({"post": "verify"})),
+    path("me", AccountViewSet.as_view({"get": "retrieve", "delete": "destroy"})),
+    path("me/verify-email", AccountViewSet.as_view({"post": "verify_email"})),
+    path("me/export", AccountViewSet.as_view({"get": "export"})),
     path("me/logout-everywhere", OwnSessionViewSet.as_view({"post": "logout_everywhere"})),
     path("me/sessions", OwnSessionViewSet.as_view({"get": "list"})),
     path("me/sessions/<uuid:session_uuid>", OwnSessionViewSet.as_view({"delete": "destroy"})),

@@ -35,7 +35,7 @@ from trips.serializers import (
     TripRequest,
     TripSerializer,
 )
-from users.models import EmailTaken, LastAdmin, ScopedToken, Session, User
+from users.models import EmailTaken, EmailUnverified, LastAdmin, ScopedToken, Session, User
 from users.permissions import IsAdmin, IsSelfOrAdmin, IsUser
 from users.serializers import (
     NewScopedTokenSerializer,
@@ -93,7 +93,7 @@ class TripViewSet(InTripViewSet):
         "create": [LimitReached],
         "update": [CurrencyFixed],
         "partial_update": [CurrencyFixed],
-        "join": [NotFound, AlreadyMember, LimitReached],
+        "join": [NotFound, AlreadyMember, LimitReached, EmailUnverified],
     }
 
     def get_throttles(self) -> list[BaseThrottle]:
@@ -158,7 +158,7 @@ class TripViewSet(InTripViewSet):
         """Become a member by code, with the role that the trip gives to those who join."""
         trips = Trip.objects.within(self.caller)
         trip = get_object_or_404(trips.with_code(self.body()["trip_code"]))
-        member = trip.admit(self.caller, trip.join_role)
+        member = trip.join(self.caller)
         location = f"/api/trips/{trip.pk}/members/{self.caller.pk}"
         return self.answer(member, location=location)
 

@@ -30,7 +30,7 @@ from tripcompanion.kit.problems import Conflict, flatten
 from tripcompanion.kit.serializers import StrictText, UrlOrPath
 from users.emails import email_key
 from users.forms import LimitedAdminLogin
-from users.models import EmailTaken, Role, ScopedToken, Session, User
+from users.models import EmailTaken, Mail, Role, ScopedToken, Session, User
 from users.serializers import EmailAddress, NewPassword
 
 admin.site.site_header = admin.site.site_title = "Trip Companion"
@@ -200,6 +200,13 @@ class SessionState(StateFilter):
     }
 
 
+class MailState(StateFilter):
+    states: ClassVar = {
+        "waiting": (_("waiting"), {"given_up_at": None}),
+        "given_up": (_("given up"), {"given_up_at__isnull": False}),
+    }
+
+
 class AccountAdmin(RulesAdmin):
     """Accounts: look up, make, change, bar and let in again."""
 
@@ -210,7 +217,9 @@ class AccountAdmin(RulesAdmin):
     search_fields = ("email", "name")
     date_hierarchy = "created_at"
     ordering = ("-id",)
-    readonly_fields: ClassVar[Any] = ("log_ins", "created_at", "updated_at", "deleted_at")
+    readonly_fields: ClassVar[Any] = (
+        *("log_ins", "email_verified_at", "created_at", "updated_at", "deleted_at"),
+    )
     actions = ("deactivate", "activate")
 
     def get_fieldsets(self, request: HttpRequest, obj: User | None = None) -> Any:
@@ -307,6 +316,18 @@ class SessionAdmin(ReadOnlyAdmin):
         for session in queryset:
             session.end()
             self.log_change(request, session, "Ended.")
+
+
+@admin.register(Mail)
+class MailAdmin(ReadOnlyAdmin):
+    """The outbox: mails that are still to be sent, and those that were given up."""
+
+    list_display = ("letter", "address", "created_at", "due_at", "attempts", "error", "given_up_at")
+    list_filter = (MailState, "letter")
+    search_fields = ("address",)
+    date_hierarchy = "created_at"
+    ordering = ("-id",)
+    fields = ("letter", "address", "language", *list_display[2:])
 
 
 @admin.register(ScopedToken)

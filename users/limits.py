@@ -1,11 +1,13 @@
-"""How often one may log in, register and renew tokens."""
+"""How often one may log in, register, renew tokens, and ask for mails and for one's data."""
 
 from typing import Any
 
 from django.http import HttpRequest
+from rest_framework.exceptions import Throttled
 from rest_framework.request import Request
 
 from tripcompanion.kit.throttling import Limit, spend
+from users.models import User
 
 
 class LoginAddressLimit(Limit):
@@ -25,16 +27,31 @@ class LoginLimit(Limit):
 
     def is_over_for(self, request: Any, email: str) -> bool:
         """Count an attempt that did not come by the API, in both limits; whether it is one over."""
+        return self.seconds_over_for(request, email) > 0
+
+    def seconds_over_for(self, request: Any, email: str) -> float:
+        """The same; the seconds until another attempt may be made, 0 if this one may."""
         address = LoginAddressLimit()
         counted = (
             spend(address.scope, address.identity(request, None)),
             spend(self.scope, self._identity(request, email)),
         )
-        return any(spent.is_over for spent in counted if spent)
+        return max((spent.seconds_left for spent in counted if spent and spent.is_over), default=0)
 
     def _identity(self, request: Request | HttpRequest, email: str) -> str:
         address = self.get_ident(request)  # type: ignore[arg-type]
         return f"{address}:{email.strip().lower()}"
+
+
+def is_password_of(user: User, password: str, request: Any) -> bool:
+    """Whether `password` is theirs, which somebody who is logged in as them has typed again.
+
+    It counts as a log-in, so that a borrowed token is no way around the limit. Raises `Throttled`.
+    """
+    wait_seconds = LoginLimit().seconds_over_for(request, user.email or "")
+    if wait_seconds:
+        raise Throttled(wait_seconds)
+    return user.check_password(password)
 
 
 class RegisterLimit(Limit):
@@ -47,3 +64,33 @@ class RefreshLimit(Limit):
     """Renewals of tokens, and log-outs, per address."""
 
     scope = "refresh"
+
+
+class MailLimit(Limit):
+    """Mails that somebody asks for: per account and, without a log-in, also per address."""
+
+    scope = "mail"
+
+    def allow_request(self, request: Request, view: Any) -> bool:
+        counted = [spend(self.scope, identity) for identity in self._identities(request)]
+        self.spent = max(filter(None, counted), key=lambda spent: spent.taken, default=None)
+        if self.spent is None:
+            return True
+        getattr(view, "spent", []).append(self.spent)
+        return not self.spent.is_over
+
+    def _identities(self, request: Request) -> list[str]:
+        if isinstance(request.user, User):
+            return [f"account {request.user.email_key}"]
+        email = dict(request.data).get("email")
+        typed = email.strip().lower() if isinstance(email, str) else ""
+        return [f"address {self.get_ident(request)}", f"account {typed}"]
+
+
+class ExportLimit(Limit):
+    """Copies of one's data, per user."""
+
+    scope = "export"
+
+    def identity(self, request: Request, view: Any) -> str:
+        return str(request.user.pk)

@@ -18,6 +18,7 @@ from tripcompanion.kit.serializers import (
     example,
 )
 from users.emails import MAX_EMAIL_CHARS, email_key
+from users.limits import is_password_of
 from users.models import (
     MAX_NAME_CHARS,
     MAX_PASSWORD_CHARS,
@@ -39,6 +40,8 @@ USER_EXAMPLE = {
 }
 SUMMARY_EXAMPLE = {key: USER_EXAMPLE[key] for key in ("id", "name", "email", "profilePicture")}
 PASSWORD_EXAMPLE = "four-green-suitcases"  # noqa: S105
+LINK_EXAMPLE = "vT0yPSb5VQ0J6Xn5eH3nJm2c1nQ4b0m8v1sD7kK9wQE"
+MAX_LINK_CHARS = 100
 TOKEN_EXAMPLE = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.signature"  # noqa: S105
 
 
@@ -128,8 +131,8 @@ class UserUpdateRequest(Shape):
             raise serializers.ValidationError(
                 {"newPasswordConfirm": [_("Differs from the new password.")]}
             )
-        user = self.context["user"]
-        if self.context["must_prove"] and not (current and user.check_password(current)):
+        user, request = self.context["user"], self.context["request"]
+        if self.context["must_prove"] and not (current and is_password_of(user, current, request)):
             raise serializers.ValidationError(
                 {"currentPassword": [_("This is not the current password.")]}
             )
@@ -149,6 +152,40 @@ class RefreshRequest(Shape):
     """The refresh token that is to be spent or, at logout, ended."""
 
     refresh_token = StrictText(max_length=4096)
+
+
+@example({"email": "olga@example.com"})
+class PasswordResetRequest(Shape):
+    """Whose password is lost. Whether there is such an account is not told."""
+
+    email = EmailAddress()
+
+
+@example({"token": LINK_EXAMPLE, "newPassword": PASSWORD_EXAMPLE})
+class NewPasswordRequest(Shape):
+    """The token of the link in the mail, and the password to set."""
+
+    token = StrictText(max_length=MAX_LINK_CHARS)
+    new_password = NewPassword()
+
+
+@example({"token": LINK_EXAMPLE})
+class VerifyEmailRequest(Shape):
+    """The token of the link in the mail."""
+
+    token = StrictText(max_length=MAX_LINK_CHARS)
+
+
+@example({"password": PASSWORD_EXAMPLE})
+class DeleteAccountRequest(Shape):
+    """One's own password: a borrowed token must not be enough."""
+
+    password = Password()
+
+    def validate_password(self, password: str) -> str:
+        if not is_password_of(self.context["user"], password, self.context["request"]):
+            raise serializers.ValidationError(_("This is not the current password."))
+        return password
 
 
 @example(USER_EXAMPLE)

@@ -26,15 +26,18 @@ from tripcompanion.kit.problems import method_not_allowed
 from tripcompanion.kit.throttling import Limit
 from tripcompanion.kit.viewsets import ApiViewSet
 from users.forms import LimitedLogin
-from users.limits import LoginAddressLimit, LoginLimit, RefreshLimit, RegisterLimit
-from users.models import EmailTaken, Session, User
+from users.limits import LoginAddressLimit, LoginLimit, MailLimit, RefreshLimit, RegisterLimit
+from users.models import EmailTaken, Link, LinkInvalid, Mail, Session, User
 from users.serializers import (
     LoginRequest,
     LoginResponse,
+    NewPasswordRequest,
+    PasswordResetRequest,
     RefreshRequest,
     RegisterRequest,
     SessionSerializer,
     UserSerializer,
+    VerifyEmailRequest,
 )
 from users.tokens import (
     TokenExpired,
@@ -119,6 +122,40 @@ class SessionViewSet(ApiViewSet):
         return self.done()
 
 
+class LinkViewSet(ApiViewSet):
+    """Open to everybody: links that are sent by mail, and what their tokens are good for."""
+
+    safe_retries = False
+    authentication_classes = ()
+    permission_classes = (AllowAny,)
+    bodies: ClassVar = {
+        "ask": PasswordResetRequest,
+        "reset": NewPasswordRequest,
+        "verify": VerifyEmailRequest,
+    }
+    accepts: ClassVar = frozenset({"ask"})
+    problems: ClassVar = {"reset": [LinkInvalid], "verify": [LinkInvalid]}
+
+    def get_throttles(self) -> list[BaseThrottle]:
+        return [MailLimit()] if self.action == "ask" else super().get_throttles()
+
+    def ask(self, request: Request) -> Response:
+        """Ask for a link to set a new password. The answer is the same if nobody is called so."""
+        Mail.objects.ask_for_reset(self.body()["email"])
+        return self.done()
+
+    def reset(self, request: Request) -> Response:
+        """Set a new password with the token of the link, which works once; all log-ins end."""
+        body = self.body()
+        Link.reset_password(body["token"], body["new_password"])
+        return self.done()
+
+    def verify(self, request: Request) -> Response:
+        """Confirm an e-mail address with the token of the link that was sent there."""
+        Link.verify_email(self.body()["token"])
+        return self.done()
+
+
 class BrowserLogin(LoginView):
     """The log-in page of the browsable API."""
 
@@ -175,7 +212,18 @@ class MeView(ApiViewSet):
     """One's own account."""
 
     answers: ClassVar = {"retrieve": UserSerializer}
+    accepts: ClassVar = frozenset({"verify_email"})
+    limits: ClassVar[Mapping[str, type[BaseThrottle]]] = {"verify_email": MailLimit}
+
+    def get_throttles(self) -> list[BaseThrottle]:
+        limit = self.limits.get(self.action)
+        return [limit()] if limit else super().get_throttles()
 
     def retrieve(self, request: Request) -> Response:
         """The account of the caller, whole."""
         return self.answer(self.caller)
+
+    def verify_email(self, request: Request) -> Response:
+        """Send the link that confirms one's e-mail address again."""
+        Mail.objects.ask_to_verify(self.caller)
+        return self.done()

@@ -5,8 +5,10 @@ from tests.mutations.generated import constraints, role_cells
 from tests.mutations.ledger import LEDGER
 from tests.mutations.manners import KIT
 from tests.mutations.mutant import Mutant, mutants_of
+from tests.mutations.scopes import SCOPES
 
 
 def all_mutants() -> list[Mutant]:
-    written = [mutant for guards in (TOKENS, TRIPS, LEDGER, KIT) for mutant in mutants_of(guards)]
+    guards = (TOKENS, SCOPES, TRIPS, LEDGER, KIT)
+    written = [mutant for some in guards for mutant in mutants_of(some)]
     return [*role_cells(), *constraints(), *written]

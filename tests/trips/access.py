@@ -17,6 +17,7 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 from splits.models import Expense, Settlement
 from splits.models.balances import Plan
 from splits.views import (
+    AccountViewSet,
     BalanceViewSet,
     DebtViewSet,
     ExpenseViewSet,
@@ -31,10 +32,17 @@ from tripcompanion.urls import API
 from trips.models import Trip
 from trips.roles import TABLE, Can, Reach, TripRole
 from trips.views import MemberViewSet, TokenViewSet, TripViewSet, UserViewSet
-from users.models import ScopedToken, Session, User
+from users.letters import Letter
+from users.models import Link, ScopedToken, Session, User
 from users.scopes import Scope
 from users.tokens import token_pair
-from users.views import BrowserLogin, BrowserLogout, MeView, OwnSessionViewSet, SessionViewSet
+from users.views import (
+    BrowserLogin,
+    BrowserLogout,
+    LinkViewSet,
+    OwnSessionViewSet,
+    SessionViewSet,
+)
 
 MEMBERS = {"owner": TripRole.OWNER, "editor": TripRole.EDITOR, "viewer": TripRole.VIEWER}
 CALLERS = (*MEMBERS, "stranger", "anonymous", "admin")
@@ -138,6 +146,15 @@ class Scene:
     def refresh_token(self) -> dict[str, Any]:
         return {"refreshToken": token_pair(Session.start(self.partner)).refresh_token}
 
+    def lost_password(self) -> dict[str, Any]:
+        return {"email": self.partner.email}
+
+    def reset_link(self) -> dict[str, Any]:
+        return {"token": Link.make(self.partner, Letter.RESET), "newPassword": "ten-odd-umbrellas"}
+
+    def verify_link(self) -> dict[str, Any]:
+        return {"token": Link.make(self.partner, Letter.VERIFY)}
+
     def trip_code(self) -> dict[str, Any]:
         return {"tripCode": self.trip.code}
 
@@ -230,7 +247,15 @@ ROWS = [
     Row("POST", "/api/users/login", body=Scene.log_in, statuses=everybody(200)),
     Row("POST", "/api/users/token/refresh", body=Scene.refresh_token, statuses=everybody(200)),
     Row("POST", "/api/users/logout", body=Scene.refresh_token, statuses=everybody(204)),
+    Row("POST", "/api/users/password-reset", body=Scene.lost_password, statuses=everybody(202)),
+    Row("POST", "/api/users/password-reset/confirm", body=Scene.reset_link,
+        statuses=everybody(204)),
+    Row("POST", "/api/users/verify-email", body=Scene.verify_link, statuses=everybody(204)),
     Row("GET", "/api/users/me", statuses=USER),
+    Row("DELETE", "/api/users/me", body=just(password=PASSWORD),
+        statuses=everybody(204, owner=409, anonymous=401, admin=409)),
+    Row("POST", "/api/users/me/verify-email", statuses=everybody(202, anonymous=401)),
+    Row("GET", "/api/users/me/export", statuses=USER),
     Row("POST", ME + "/logout-everywhere", statuses=everybody(204, anonymous=401)),
     Row("GET", ME + "/sessions", statuses=USER),
     Row("DELETE", ME + "/sessions/{session_uuid}", statuses=ALIEN, own=everybody(204)),
@@ -308,7 +333,8 @@ AREAS: Mapping[Any, str | None] = {
     SpectacularSwaggerView: OPEN,
     BrowserLogin: OPEN,
     BrowserLogout: OPEN,
-    MeView: None,
+    LinkViewSet: OPEN,
+    AccountViewSet: None,
     OwnSessionViewSet: None,
     TokenViewSet: None,
     UserViewSet: None,

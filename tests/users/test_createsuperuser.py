@@ -62,3 +62,15 @@ def test_what_is_no_address_is_one_clear_line(monkeypatch: pytest.MonkeyPatch, e
     with pytest.raises(CommandError):
         create_superuser()
     assert not User.objects.exists()
+
+
+def test_a_password_that_nobody_could_log_in_with_is_one_clear_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", "x" * 129)
+    with pytest.raises(CommandError, match="at most 128 characters"):
+        create_superuser()
+    assert not User.objects.exists()
+    monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", "x" * 128)
+    create_superuser()
+    assert log_in(User.objects.get(), "x" * 128)

@@ -28,7 +28,8 @@ TOKENS = "/api/users/me/tokens"
 NOON = datetime(2026, 5, 14, 12, 0, 0, tzinfo=UTC)
 ALL = [scope.value for scope in Scope]
 NEW = "five-yellow-umbrellas"
-PARALLEL = 6
+PARALLEL = 8
+ROUNDS = 6
 
 
 def make(client: APIClient, **body: Any) -> Response:
@@ -180,9 +181,12 @@ def test_the_limit_holds_for_many_at_once(server: Server) -> None:
 
     for number in range(MAX_LIVE_TOKENS - 1):
         assert make_one(number) == 201
-    with ThreadPoolExecutor(PARALLEL) as pool:
-        outcome = Counter(pool.map(make_one, range(PARALLEL)))
-    assert outcome == {201: 1, 409: PARALLEL - 1}
+    for _round in range(ROUNDS):
+        with ThreadPoolExecutor(PARALLEL) as pool:
+            outcome = Counter(pool.map(make_one, range(PARALLEL)))
+        assert outcome == {201: 1, 409: PARALLEL - 1}
+        newest = httpx.get(f"{users}/me/tokens", headers=headers, timeout=30).json()["items"][0]
+        httpx.delete(f"{users}/me/tokens/{newest['id']}", headers=headers, timeout=30)
 
 
 def test_an_account_that_was_barred_meanwhile_gets_none(olga: User) -> None:

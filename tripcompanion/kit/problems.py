@@ -56,10 +56,12 @@ class Conflict(APIException):
 
     A subclass is one reason: `default_code` is its stable snake_case word, `default_detail` its
     text, whose placeholders the values fill; `example_values` fill them in the document.
+    `extensions` are further members of the problem document (RFC 9457, 3.2).
     """
 
     status_code = 409
     example_values: ClassVar[Mapping[str, Any]] = {}
+    extensions: Mapping[str, Any] = {}
 
     def __init__(self, **values: Any) -> None:
         text = str(self.default_detail)
@@ -123,7 +125,11 @@ class InternalError(APIException):
 
 
 def problem(
-    status: int, code: str, detail: str, errors: Mapping[str, list[str]] | None = None
+    status: int,
+    code: str,
+    detail: str,
+    errors: Mapping[str, list[str]] | None = None,
+    **extensions: Any,
 ) -> dict[str, Any]:
     """The problem document. `message` repeats `detail` for clients that read only that."""
     document: dict[str, Any] = {
@@ -137,7 +143,7 @@ def problem(
     }
     if errors:
         document["errors"] = errors
-    return document
+    return document | extensions
 
 
 def exception_handler(exc: Exception, context: Mapping[str, Any]) -> Response:
@@ -198,7 +204,10 @@ def _document(exc: APIException) -> dict[str, Any]:
         errors = dict(flatten(exc.detail))
         return problem(exc.status_code, "invalid", _summary(errors), errors)
     code = _CODES.get(type(exc)) or str(getattr(exc.detail, "code", exc.default_code))
-    return problem(exc.status_code, code, str(exc.detail), getattr(exc, "errors", None))
+    extensions = getattr(exc, "extensions", {})
+    return problem(
+        exc.status_code, code, str(exc.detail), getattr(exc, "errors", None), **extensions
+    )
 
 
 def flatten(detail: Any, path: str = "") -> Iterator[tuple[str, list[str]]]:

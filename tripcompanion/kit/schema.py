@@ -158,6 +158,16 @@ class ProblemAwareSchema(AutoSchema):
     def get_request_serializer(self) -> Any:
         return self.view.bodies.get(self.view.action)
 
+    def _get_request_body(self, direction: str = "request") -> Any:
+        if self.method != "DELETE" or not self.get_request_serializer():
+            return super()._get_request_body(direction)
+        # Spectacular knows no DELETE with a body; apart from the method it is as any other.
+        self.method = "POST"
+        try:
+            return super()._get_request_body(direction)
+        finally:
+            self.method = "DELETE"
+
     def get_response_serializers(self) -> Any:
         view = self.view
         shape = view.answers.get(view.action)
@@ -223,7 +233,8 @@ class ProblemAwareSchema(AutoSchema):
         text = str(kind.default_detail)
         if "{" in text:
             text = text.partition(" ")[0] + " is not possible here."
-        document = problem(kind.status_code, code, text % values if values else text)
+        extensions = getattr(kind, "extensions", {})
+        document = problem(kind.status_code, code, text % values if values else text, **extensions)
         return _example_of(document)
 
 
@@ -250,6 +261,8 @@ def finish_document(
                 status: _shared(response, result["components"])
                 for status, response in operation["responses"].items()
             }
+    # RFC 9457, 3.2: a kind of problem may have members of its own.
+    result["components"]["schemas"]["Problem"]["additionalProperties"] = True
     for schema in result["components"]["schemas"].values():
         # A docstring's first paragraph is for users of the API, the rest for who works on it.
         if "description" in schema:

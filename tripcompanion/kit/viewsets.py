@@ -32,6 +32,8 @@ class ApiViewSet(GenericViewSet):
     problems: ClassVar[Mapping[str, Sequence[type[APIException]]]] = {}
     #: Actions that answer 201; without an answer it is 204, else 200.
     creates: ClassVar[frozenset[str]] = frozenset({"create"})
+    #: Actions that answer 202: what was asked for is done later, or not at all.
+    accepts: ClassVar[frozenset[str]] = frozenset()
     #: Actions that answer many rows: a page, or an array if `pagination_class` is None.
     lists: ClassVar[frozenset[str]] = frozenset({"list"})
     #: Actions on something with an `ETag`: they heed `If-None-Match` or `If-Match`.
@@ -49,6 +51,8 @@ class ApiViewSet(GenericViewSet):
         """The status of the present action when all goes well."""
         if self.action in self.creates:
             return 201
+        if self.action in self.accepts:
+            return 202
         return 200 if self.action in self.answers else 204
 
     #: The first half of the scope that a scoped token must have here; with None none is let in.
@@ -144,8 +148,8 @@ class ApiViewSet(GenericViewSet):
         return response
 
     def done(self) -> Response:
-        """Nothing to show: 204."""
-        return Response(status=204)
+        """Nothing to show: 204, or 202."""
+        return Response(status=self.success_status)
 
     def page(self, queryset: Any, **context: Any) -> Response:
         """The page of `queryset` that the request asks for."""

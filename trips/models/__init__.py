@@ -1,6 +1,7 @@
 """Trips and their members. Everything that changes members or money locks the trip first."""
 
-from trips.models.member import Member, close_account, require_membership, with_companionship
+from trips.models.closing import AccountInUse, close_account
+from trips.models.member import Member, require_membership, with_companionship
 from trips.models.trip import (
     CODE_CHARS,
     JOIN_ROLE_CHOICES,
@@ -14,6 +15,7 @@ __all__ = [
     "CODE_CHARS",
     "JOIN_ROLE_CHOICES",
     "ROLE_CHOICES",
+    "AccountInUse",
     "InTripQuerySet",
     "Member",
     "Trip",

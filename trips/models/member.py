@@ -162,23 +162,6 @@ class Member(models.Model):
         return owners.exclude(pk=self.pk)
 
 
-def close_account(user: User) -> None:
-    """Delete an account: end its memberships and empty its row; its entries stay.
-
-    Raises `LastOwner` if somebody would be left in a trip without an owner, and `LastAdmin`.
-    """
-    with transaction.atomic():
-        memberships = Member.objects.present().filter(user=user)
-        for trip_id in memberships.order_by("trip_id").values_list("trip_id", flat=True):
-            # Read again under the lock: somebody may have made them the owner meanwhile.
-            present = Trip.objects.locked(trip_id).members.present()
-            member = present.filter(user=user).first()
-            if member is not None and present.exclude(pk=member.pk).exists():
-                member._require_other_owner()
-        memberships.update(left_at=timezone.now())
-        user.empty()
-
-
 def require_membership(user: User, trip_id: int | None) -> None:
     """Raise `ValidationError` on `tripId` if it names a trip that `user` is no member of."""
     if trip_id is not None and not Trip.objects.of_member(user).filter(pk=trip_id).exists():

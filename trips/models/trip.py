@@ -166,6 +166,7 @@ class Trip(models.Model):
         fields.setdefault("currency", owner.currency)
         _require_order(fields["start_date"], fields["end_date"])
         with transaction.atomic():
+            User.objects.active().locked(owner.pk)
             _require_room_for_a_trip(owner)
             trip = cls(**fields)
             trip._save_with_new_code()
@@ -267,12 +268,19 @@ class Trip(models.Model):
             raise UserNotFound
         return self.admit(user, role)
 
+    def join(self, user: User) -> "Member":
+        """Make `user`, who knows the code, a member. Raises `EmailUnverified`, `AlreadyMember`."""
+        user.require_verified_email()
+        return self.admit(user, self.join_role)
+
     def admit(self, user: User, role: str) -> "Member":
         """Make `user` a member, also again.
 
         Raises `AlreadyMember`, and `LimitReached` above `QUOTA_MEMBERS` or `QUOTA_TRIPS`.
         """
         with transaction.atomic():
+            # The account before the trip, as in `close_account`: an order without a deadlock.
+            User.objects.active().locked(user.pk)
             Trip.objects.locked(self.pk)
             member = self.members.filter(user=user).first()
             if member is not None and member.left_at is None:
@@ -288,7 +296,7 @@ class Trip(models.Model):
 
 
 def _require_room_for_a_trip(user: User) -> None:
-    # Not under a lock of the user: two requests at once may end one above the quota.
+    # Under the lock of the account, so that two requests at once do not end above the quota.
     if user.memberships.filter(left_at=None).count() >= settings.QUOTA_TRIPS:
         raise LimitReached(limit=settings.QUOTA_TRIPS)
 

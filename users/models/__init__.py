@@ -1,5 +1,7 @@
 """Accounts, and what lets their owners in."""
 
+from users.models.link import Link, LinkInvalid
+from users.models.mail import Mail
 from users.models.session import Session
 from users.models.token import (
     MAX_LIVE_TOKENS,
@@ -9,13 +11,13 @@ from users.models.token import (
 from users.models.user import (
     DELETED_NAME,
     MAX_NAME_CHARS,
-    MAX_PASSWORD_CHARS,
-    MIN_PASSWORD_CHARS,
     EmailTaken,
+    EmailUnverified,
     LastAdmin,
     Role,
     User,
 )
+from users.passwords import MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS
 
 __all__ = [
     "DELETED_NAME",
@@ -25,7 +27,11 @@ __all__ = [
     "MAX_TOKEN_NAME_CHARS",
     "MIN_PASSWORD_CHARS",
     "EmailTaken",
+    "EmailUnverified",
     "LastAdmin",
+    "Link",
+    "LinkInvalid",
+    "Mail",
     "Role",
     "ScopedToken",
     "Session",

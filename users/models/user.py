@@ -2,24 +2,27 @@
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser, BaseUserManager
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, models, transaction
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy
+from rest_framework.exceptions import NotFound, PermissionDenied
 
 from tripcompanion.kit.currencies import CODES
+from tripcompanion.kit.models import GivenAnswer
 from tripcompanion.kit.problems import Conflict
 from users.emails import MAX_EMAIL_CHARS, email_key
+from users.letters import Letter
+from users.passwords import MaximumLengthValidator
 
 if TYPE_CHECKING:
     from users.models.session import Session
     from users.models.token import ScopedToken
 
 MAX_NAME_CHARS = 50
-MAX_PASSWORD_CHARS = 128
-MIN_PASSWORD_CHARS = 8
 DELETED_NAME = "Deleted user"
 
 
@@ -37,6 +40,13 @@ class LastAdmin(Conflict):
     default_detail = gettext_lazy("The last administrator cannot be deleted.")
 
 
+class EmailUnverified(PermissionDenied):
+    """403 `email_unverified`: the account's address must be confirmed first."""
+
+    default_code = "email_unverified"
+    default_detail = gettext_lazy("Please confirm your e-mail address first.")
+
+
 class Role(models.TextChoices):
     """What an account may do beside its trips."""
 
@@ -44,17 +54,33 @@ class Role(models.TextChoices):
     ADMIN = "ADMIN", gettext_lazy("Administrator")
 
 
-class UserManager(BaseUserManager["User"]):
+class UserQuerySet(models.QuerySet["User"]):
+    def active(self) -> "UserQuerySet":
+        """Accounts that were neither deleted nor barred."""
+        return self.filter(deleted_at=None, is_active=True)
+
+    def locked(self, user_id: int) -> "User":
+        """The account, its row locked until the transaction ends; raises `NotFound`.
+
+        With it held, the account stays what it is and joins no trip; entries may name it.
+        """
+        user = self.select_for_update(no_key=True).filter(pk=user_id).first()
+        if user is None:
+            raise NotFound
+        return user
+
+
+class UserManager(BaseUserManager.from_queryset(UserQuerySet)):  # type: ignore[misc]
     """Finds accounts by e-mail, and makes the first administrator from the command line."""
 
-    def present(self) -> models.QuerySet["User"]:
+    def present(self) -> UserQuerySet:
         """Accounts that were not deleted."""
         return self.filter(deleted_at=None)
 
-    def with_email(self, email: str) -> models.QuerySet["User"]:
+    def with_email(self, email: str) -> UserQuerySet:
         """The active account of this address, compared without regard to case, or none."""
         try:
-            return self.present().filter(email_key=email_key(email), is_active=True)
+            return self.active().filter(email_key=email_key(email))
         except ValidationError:
             return self.none()
 
@@ -66,7 +92,11 @@ class UserManager(BaseUserManager["User"]):
             raise self.model.DoesNotExist from error
 
     def create_superuser(self, email: str, password: str, name: str = "") -> "User":
-        """An ADMIN, for `manage.py createsuperuser`; raises `ValidationError` on a bad address."""
+        """An ADMIN, for `manage.py createsuperuser`.
+
+        Raises `ValidationError` on a bad address, and on a password that is too long to log in.
+        """
+        MaximumLengthValidator().validate(password)
         user = User.register(email, password, name)
         user.role = Role.ADMIN
         user.save(update_fields=["role"])
@@ -82,6 +112,8 @@ class User(AbstractBaseUser):
     email_key = models.CharField(  # noqa: DJ001
         max_length=MAX_EMAIL_CHARS * 2, null=True, editable=False
     )
+    #: Since when the owner is known to read mails to `email`; null if that was not shown.
+    email_verified_at = models.DateTimeField(null=True, editable=False)
     role = models.CharField(max_length=5, choices=Role, default=Role.USER)
     profile_picture = models.CharField(max_length=2048, null=True, blank=True)  # noqa: DJ001
     currency = models.CharField(max_length=3, default="EUR", choices=[(c, c) for c in CODES])
@@ -127,15 +159,19 @@ class User(AbstractBaseUser):
         user = cls(email=email, email_key=email_key(email))
         user.name = name or email.rpartition("@")[0][:MAX_NAME_CHARS]
         user.set_password(password)
-        user._save_unless_taken()
+        with transaction.atomic():
+            user._save_unless_taken()
+            user.mails.ask_to_verify(user)
         return user
 
     def change(self, *, keep: "Session | None" = None, **fields: Any) -> None:
         """Store the given fields only; `password` ends every scoped token, and log-in but `keep`.
 
+        A new password and a new address are told by mail, and a new address is to be confirmed.
         Raises `EmailTaken`.
         """
         password = fields.pop("password", None)
+        old_email, old_key = self.email, self.email_key
         kept = [keep.pk] if keep else []
         for name, value in fields.items():
             setattr(self, name, value)
@@ -143,6 +179,9 @@ class User(AbstractBaseUser):
         if "email" in fields:
             self.email_key = email_key(fields["email"])
             names.append("email_key")
+            if self.email_key != old_key:
+                self.email_verified_at = None
+                names.append("email_verified_at")
         self.updated_at = timezone.now()
         with transaction.atomic():
             if password is not None and not self.check_password(password):
@@ -153,6 +192,32 @@ class User(AbstractBaseUser):
                 self.sessions.live().exclude(pk__in=kept).end()
                 self.sessions.filter(pk__in=kept).update(auth_hash=auth_hash)
             self._save_unless_taken(names)
+            if "password" in names and old_email:
+                self.mails.tell(self, Letter.PASSWORD_CHANGED, old_email)
+            if "email_verified_at" in names:
+                self.mails.ask_to_verify(self)
+                if old_email:
+                    self.mails.tell(self, Letter.EMAIL_CHANGED, old_email)
+
+    def reset_password(self, password: str) -> None:
+        """A password for who had lost theirs: all log-ins and tokens end, even if it is the old.
+
+        Call inside a transaction.
+        """
+        self.change(password=password, log_in_era=self.log_in_era + 1)
+        self.scoped_tokens.all().delete()
+        self.sessions.live().end()
+
+    def verify_email(self) -> None:
+        """Note that the owner reads mails to `email`."""
+        if self.email_verified_at is None:
+            self.email_verified_at = timezone.now()
+            self.save(update_fields=["email_verified_at"])
+
+    def require_verified_email(self) -> None:
+        """Raise `EmailUnverified` where the settings ask for a confirmed address."""
+        if settings.REQUIRE_VERIFIED_EMAIL and self.email_verified_at is None:
+            raise EmailUnverified
 
     def _save_unless_taken(self, names: list[str] | None = None) -> None:
         try:
@@ -181,20 +246,29 @@ class User(AbstractBaseUser):
 
         Raises `LastAdmin`. Call inside a transaction.
         """
-        admins = User.objects.present().filter(role=Role.ADMIN, is_active=True)
-        if self.role == Role.ADMIN and not any(
-            admin.pk != self.pk for admin in admins.select_for_update().order_by("pk")
-        ):
-            raise LastAdmin
+        self.require_other_admin()
         self.name, self.email, self.email_key = DELETED_NAME, None, None
         self.profile_picture = None
         self.role = Role.USER
         self.is_active = False
         self.set_unusable_password()
         self.deleted_at = self.updated_at = timezone.now()
+        self.email_verified_at = None
         self.save()
-        self.sessions.all().delete()
-        self.scoped_tokens.all().delete()
+        for kept in (self.sessions, self.scoped_tokens, self.links, self.mails):
+            kept.all().delete()
+        GivenAnswer.objects.filter(user=self).delete()
+
+    def require_other_admin(self) -> None:
+        """Raise `LastAdmin` if nobody else can administer. Call inside a transaction.
+
+        The rows of all administrators stay locked until its end, so that no two of them go.
+        """
+        if self.role == Role.ADMIN:
+            admins = User.objects.active().filter(role=Role.ADMIN).order_by("pk")
+            locked = admins.select_for_update(no_key=True)
+            if not any(admin.pk != self.pk for admin in locked):
+                raise LastAdmin
 
     def get_session_auth_hash(self) -> str:
         """What a log-in was made with; it changes with the password and with `log_in_era`."""

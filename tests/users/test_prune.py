@@ -1,0 +1,106 @@
+"""`manage.py prune` deletes what is over, and leaves what is not."""
+
+from datetime import timedelta
+from io import StringIO
+
+import pytest
+from django.contrib.sessions.models import Session as BrowserSession
+from django.core.management import call_command
+from django.test import Client
+from django.utils import timezone
+
+from tests.conftest import Api
+from tests.trips.bodies import lisbon
+from tests.users.logins import bearer, log_in
+from tripcompanion.kit.models import GivenAnswer, Tally
+from users.letters import Letter
+from users.management.commands import prune
+from users.models import Link, Mail, ScopedToken, Session, User
+
+MONTH = timedelta(days=30, minutes=1)
+
+
+def pruned() -> dict[str, int]:
+    said = StringIO()
+    call_command("prune", stdout=said)
+    rows = [line.split(" ", 1) for line in said.getvalue().splitlines()]
+    return {name: int(count) for count, name in rows}
+
+
+NOTHING = {
+    "idempotency keys": 0,
+    "log-ins": 0,
+    "scoped tokens": 0,
+    "counters of limits": 0,
+    "links": 0,
+    "mails": 0,
+    "browser sessions": 0,
+}
+
+
+def fill(api: Api, user: User) -> None:
+    """One of everything that can be over, all of it in use."""
+    Client().force_login(user)
+    answer = api(user).post("/api/trips", lisbon(), HTTP_IDEMPOTENCY_KEY="lisbon")
+    assert answer.status_code == 201
+    Link.make(user, Letter.RESET)
+    Mail.objects.ask_to_verify(user)
+    ScopedToken.issue(user, name="Import", scopes=["trips:read"])
+    Tally.add("login:1:olga", (timezone.now() + timedelta(minutes=1)).timestamp())
+
+
+def test_what_is_in_use_stays(api: Api, olga: User) -> None:
+    fill(api, olga)
+    assert pruned() == NOTHING
+    assert Mail.objects.count() == Link.objects.count() == Session.objects.count() == 1
+    assert ScopedToken.objects.count() == Tally.objects.count() == 1
+    assert GivenAnswer.objects.count() == BrowserSession.objects.count() == 1
+
+
+def test_what_is_over_goes(api: Api, olga: User) -> None:
+    fill(api, olga)
+    now = timezone.now()
+    GivenAnswer.objects.update(created_at=now - timedelta(hours=24))
+    Session.objects.update(expires_at=now - MONTH)
+    ScopedToken.objects.update(expires_at=now - MONTH)
+    Tally.objects.update(ends_at=now)
+    Link.objects.update(expires_at=now)
+    Mail.objects.update(given_up_at=now - MONTH)
+    BrowserSession.objects.update(expire_date=now)
+    assert pruned() == dict.fromkeys(NOTHING, 1)
+    assert pruned() == NOTHING
+    for model in (GivenAnswer, Tally, Session, ScopedToken, Link, Mail, BrowserSession):
+        assert not model._default_manager.exists()
+
+
+def test_what_came_to_an_end_can_be_looked_at_for_a_month(api: Api, olga: User) -> None:
+    fill(api, olga)
+    month = timezone.now() - MONTH + timedelta(minutes=2)
+    Session.objects.update(ended_at=month)
+    Mail.objects.update(given_up_at=month)
+    assert pruned() == NOTHING
+
+
+def test_an_ended_log_in_goes_after_a_month_and_a_live_one_works_on(olga: User) -> None:
+    ended, alive = Session.start(olga), log_in(olga)
+    ended.end()
+    Session.objects.filter(pk=ended.pk).update(ended_at=timezone.now() - MONTH)
+    assert pruned() == NOTHING | {"log-ins": 1}
+    assert bearer(alive["token"]).get("/api/users/me").status_code == 200
+
+
+def test_mails_that_are_waiting_stay_however_old_they_are(olga: User) -> None:
+    Mail.objects.ask_to_verify(olga)
+    Mail.objects.update(created_at=timezone.now() - MONTH)
+    assert pruned() == NOTHING
+
+
+def test_it_goes_batch_by_batch(olga: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prune, "BATCH_ROWS", 2)
+    for _link in range(5):
+        Link.make(olga, Letter.RESET)
+    Link.objects.update(expires_at=timezone.now())
+    kept = Link.make(olga, Letter.RESET)
+    assert pruned() == NOTHING | {"links": 5}
+    assert kept
+    assert Link.objects.count() == 1

@@ -1,0 +1,68 @@
+"""Sends the mails in the outbox, once or for as long as it runs."""
+
+import logging
+import signal
+from argparse import ArgumentParser
+from threading import Event
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+from django.db import InterfaceError, OperationalError, close_old_connections
+
+from users.models import Mail
+
+logger = logging.getLogger(__name__)
+
+#: How long a new mail waits at most, and how long the server is left alone after a failure.
+PAUSE_SECONDS = 2
+PAUSE_AFTER_FAILURE_SECONDS = 30
+UNSET = "EMAIL_URL is not set; mails stay in the outbox."
+
+
+class Command(BaseCommand):
+    """May run several times at once: each attempt is one process's."""
+
+    help = (
+        "Send every mail in the outbox that is due. What fails is tried again with growing "
+        "pauses for two days. Exits with 1 if a mail could not be sent."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--watch", action="store_true", help="go on until the process is told to end"
+        )
+
+    def handle(self, *args: Any, watch: bool = False, **options: Any) -> None:
+        if watch:
+            self._watch()
+            return
+        if not settings.EMAIL_URL:
+            raise CommandError(UNSET)
+        done = Mail.objects.deliver()
+        waiting = Mail.objects.waiting().count()
+        text = f"{done.sent} mails sent, {waiting} waiting, {done.given_up} given up."
+        if done.failed or done.given_up:
+            raise CommandError(text)
+        self.stdout.write(text)
+
+    def _watch(self) -> None:
+        """Deliver until SIGTERM or SIGINT; a mail under way is finished first."""
+        ended = Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_signal: ended.set())
+        if not settings.EMAIL_URL:
+            logger.warning(UNSET)
+            ended.wait()
+        while not ended.is_set():
+            ended.wait(self._pause_seconds(ended))
+
+    def _pause_seconds(self, ended: Event) -> int:
+        """Deliver once; how long to wait before the next time."""
+        close_old_connections()
+        try:
+            done = Mail.objects.deliver(ended.is_set)
+        except (OperationalError, InterfaceError) as error:
+            logger.error("The database is unavailable", exc_info=error)
+            return PAUSE_AFTER_FAILURE_SECONDS
+        return PAUSE_AFTER_FAILURE_SECONDS if done.failed else PAUSE_SECONDS
