@@ -14,6 +14,7 @@ _LEAVING = "tests/trips/test_leaving.py"
 _STRANGERS = "tests/trips/test_strangers.py"
 _CODES = "tests/trips/test_codes.py"
 _RACES = "PG tests/test_races.py tests/trips/test_owners_at_once.py"
+_LINKS = "tests/users/test_password_reset.py tests/users/test_verification.py"
 _SCOPED = "tests/users/test_scoped_tokens.py"
 _SECURITY = "tests/security/test_authentication.py"
 
@@ -160,6 +161,21 @@ TOKENS: Guards = {
          _SCOPED),
         ("keys of tokens are those of log-ins", 'return f" token {self.pk}"', 'return ""',
          "tests/trips/test_scoped_access.py"),
+    ],
+    "users/models/link.py": [
+        ("a link opens what another is for", "filter(digest=_digest(token), letter=letter)",
+         "filter(digest=_digest(token))", _LINKS),
+        ("a link for ever", "links.filter(expires_at__gt=timezone.now()).first()", "links.first()",
+         _LINKS),
+        ("a link into a changed account",
+         "is_good = constant_time_compare(link.bound_to, _state(user, letter))", "is_good = True",
+         _LINKS),
+        ("a link used twice", "if not is_good or not links.delete()[0]:", "if not is_good:",
+         _LINKS),
+        ("a link to a barred account", "User.objects.active().locked(link.user_id)",
+         "User.objects.locked(link.user_id)", _LINKS),
+        ("links kept as they are", "return sha256(token.encode()).hexdigest()", "return token",
+         _LINKS),
     ],
     "users/emails.py": [
         ("look-alike letters in addresses", "if not local.isascii():", "if False:",
@@ -323,8 +339,6 @@ TRIPS: Guards = {
          "if False:", "tests/trips/test_quotas.py"),
         ("any number of expenses", "if self.expenses_that_day >= settings.QUOTA_EXPENSES:",
          "if False:", "tests/trips/test_quotas.py"),
-        ("a token is confined to nothing", "return self.filter(**{trip_path: user.confined_to})",
-         "return self", "tests/trips/test_scoped_access.py"),
         ("a confined token makes trips",
          "        if owner.confined_to is not None:\n", "        if False:\n",
          "tests/trips/test_scoped_access.py"),

@@ -20,7 +20,7 @@ KIT: Guards = {
          _PARSING),
         ("chunks read as nothing",
          'if "Transfer-Encoding" in headers and "Content-Length" not in headers:', "if False:",
-         _CONFIGURATION),
+         f"{_CONFIGURATION} -k t116"),
         ("any length", "if len(body) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:", "if False:",
          _PROBLEMS),
         ("NaN is a number", "            parse_constant=_refuse_constant,\n", "", _PARSING),
@@ -44,7 +44,8 @@ KIT: Guards = {
          "if not isinstance(value, str):", "tests/trips/test_dates.py"),
         ("true is an id", " or isinstance(data, bool) or not 0 < data <= MAX_ID:",
          " or not 0 < data <= MAX_ID:", _HOSTILE),
-        ("ids beyond 64 bits", "not 0 < data <= MAX_ID:", "not 0 < data:", _HOSTILE),
+        ("ids beyond 64 bits", "not 0 < data <= MAX_ID:", "not 0 < data:",
+         f"{_CONFIGURATION} -k t120"),
         ("digits of other scripts are ids", 're.fullmatch(r"[0-9]{1,19}", data)', "data.isdigit()",
          _HOSTILE),
         ("true is an amount", "if isinstance(data, bool) or not isinstance(data, int | Decimal):",
@@ -103,7 +104,7 @@ KIT: Guards = {
     ],
     "tripcompanion/server.py": [
         ("a body of two lengths", 'if self.chunked and "CONTENT_LENGTH" in self.headers:',
-         "if False:", _CONFIGURATION),
+         "if False:", f"{_CONFIGURATION} -k t115"),
     ],
     "tripcompanion/kit/viewsets.py": [
         ("scopes are not asked", "if require_scope is not None and self.action is not None:",
