@@ -1,11 +1,13 @@
 """What `make mutate` does still fits the code: each mutant applies, and each has its row."""
 
+import re
 from collections import Counter
 
 import pytest
 
 from tests.mutations.catalogue import all_mutants
 from tests.mutations.mutant import ROOT, Mutant
+from tests.mutations.report import reported
 
 MUTANTS = all_mutants()
 
@@ -19,6 +21,14 @@ def test_every_mutant_has_a_name_of_its_own() -> None:
     assert {name for name, times in Counter(m.name for m in MUTANTS).items() if times > 1} == set()
 
 
+def test_each_is_caught_by_a_test_that_exists() -> None:
+    caught = reported()
+    assert set(caught) == {mutant.name for mutant in MUTANTS}
+    for test in caught.values():
+        file, _colons, name = test.partition("::")
+        assert re.search(rf"^def {name}\b", (ROOT / file).read_text(), re.M), test
+
+
 def test_the_tests_that_a_mutant_names_exist() -> None:
     named = {test for m in MUTANTS for test in m.tests.split() if test.startswith("tests/")}
-    assert [test for test in named if not (ROOT / test).exists()] == []
+    assert [test for test in named if not (ROOT / test.split("::")[0]).exists()] == []

@@ -1,11 +1,23 @@
 """E-mail addresses as log-in names: how one is checked, and when two are the same."""
 
+import re
+
 from django.core.exceptions import ValidationError
 from django.core.validators import EmailValidator
 from django.utils.translation import gettext_lazy as _
 
 MAX_EMAIL_CHARS = 254
-_has_email_form = EmailValidator(allowlist=[])
+_HOST = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?", re.IGNORECASE)
+
+
+class _AddressForm(EmailValidator):
+    """Django's, which also takes a host without a dot: inside a company there are such."""
+
+    def validate_domain_part(self, domain_part: str) -> bool:
+        return bool(_HOST.fullmatch(domain_part)) or super().validate_domain_part(domain_part)
+
+
+_has_email_form = _AddressForm(allowlist=[])
 
 
 def email_key(email: str) -> str:

@@ -9,7 +9,6 @@ The exit status is 1 if a mutant survives, breaks off the run, or no longer appl
 
 import argparse
 import os
-import re
 import secrets
 import shlex
 import shutil
@@ -17,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,19 +24,11 @@ import django
 
 from tests.mutations.catalogue import all_mutants
 from tests.mutations.mutant import ROOT, Mutant
+from tests.mutations.report import reported, write_report
+from tests.mutations.warm import WarmPytest
 
-REPORT = ROOT / "tests" / "MUTATIONS.md"
 #: Where a mutant that the nearest tests let pass is looked for.
 WIDER = ["tests/security", "tests/users", "tests/trips", "tests/splits", "tests"]
-_RUN_SECONDS = 600
-_HEAD = """# Mutations
-
-Each row is a guard of the service that was taken away, and the first test that failed without it.
-`make mutate ARGS=--write` writes this page; a test holds that its rows are the present mutants.
-
-| Without this guard | Where | Caught by |
-|---|---|---|
-"""
 
 
 class Outcome(NamedTuple):
@@ -68,71 +60,43 @@ def database_of(mutant: Mutant) -> str:
     return url if url.startswith("postgres") else "postgres://postgres@127.0.0.1:5432/mutations"
 
 
-def first_failure(copy: Path, tests: list[str], database_url: str, is_migration: bool) -> Outcome:
+def first_failure(pytest: WarmPytest, copy: Path, tests: list[str], mutant: Mutant) -> Outcome:
     """The first test that fails in the copy."""
-    pytest = ["-m", "pytest", "-x", "-q", "--tb=no", "-rfE", "-p", "no:cacheprovider", "-n", "0"]
+    arguments = ["-x", "-q", "--tb=no", "-rfE", "-p", "no:cacheprovider", "-n", "0"]
+    # The warm process has loaded the plugins before pytest could rewrite their asserts.
+    arguments += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
     if not any(test.endswith(("tests", "schemathesis.py")) for test in tests):
-        pytest += ["-p", "no:schemathesis"]  # it takes a second to load
-    if not is_migration:
-        pytest.append("--nomigrations")  # so does building the tables step by step
-    environment = os.environ | {
-        "DATABASE_URL": database_url,
+        arguments += ["-p", "no:schemathesis"]  # it takes a second to load
+    if mutant.old:
+        arguments.append("--nomigrations")  # so does building the tables step by step
+    environment = {
+        "DATABASE_URL": database_of(mutant),
         "DEBUG": "true",
         "SECRET_KEY": secrets.token_urlsafe(48),
         "PYTHONDONTWRITEBYTECODE": "1",
     }
-    present = [test for test in tests if not test.startswith("tests/") or (copy / test).exists()]
+    present = [t for t in tests if not t.startswith("tests") or (copy / t.split("::")[0]).exists()]
     if not present:
         return Outcome("", "names no test")
-    try:
-        done = subprocess.run(
-            [sys.executable, *pytest, *present],
-            cwd=copy,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=_RUN_SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return Outcome("", f"no end after {_RUN_SECONDS} s")
-    lines = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
-    if done.returncode == 1 and lines:
+    status, printed = pytest.run(copy, environment, [*arguments, *present])
+    lines = [line for line in printed.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    if status == 1 and lines:
         return Outcome(lines[0].split(" - ")[0].split(" ", 1)[1].split("[")[0])
-    if done.returncode == 0:
+    if status == 0:
         return Outcome("")
-    return Outcome("", f"broke off: {(lines or done.stderr.splitlines() or ['?'])[-1][:200]}")
+    return Outcome("", f"broke off: {(lines or printed.splitlines() or ['?'])[-1][:200]}")
 
 
-def try_out(mutant: Mutant, copy: Path, caught_by: str, wider: bool) -> Outcome:
+def try_out(pytest: WarmPytest, mutant: Mutant, copy: Path, caught_by: str, wider: bool) -> Outcome:
     """What becomes of the mutant; `caught_by` is the test that noticed it the last time."""
     if not mutant.applies(copy):
         return Outcome("", "does not apply")
-    how = database_of(mutant), not mutant.old
     with mutant.applied(copy):
         outcome = Outcome("")
-        if caught_by and (copy / caught_by.partition("::")[0]).exists():
-            outcome = first_failure(copy, [caught_by], *how)
-        if not outcome.caught_by:
-            outcome = first_failure(copy, shlex.split(mutant.tests), *how)
-        if wider and not outcome.caught_by and not outcome.note:
-            outcome = first_failure(copy, WIDER, *how)
+        for tests in ([caught_by] * bool(caught_by), shlex.split(mutant.tests), WIDER * wider):
+            if tests and not outcome.caught_by and not outcome.note.startswith("broke"):
+                outcome = first_failure(pytest, copy, tests, mutant)
     return outcome
-
-
-def reported() -> dict[str, str]:
-    """By which test each mutant was caught the last time, by name; survivors are left out."""
-    rows = re.findall(r"^\| (.+) \| .+ \| `(.+)` \|$", REPORT.read_text(), re.M)
-    return dict(rows)
-
-
-def write_report(caught: dict[str, str], mutants: list[Mutant]) -> None:
-    """The page; a mutant that nothing caught has no test in its row."""
-    rows = [
-        f"| {m.name} | {m.file} | " + (f"`{caught[m.name]}`" if m.name in caught else "-") + " |"
-        for m in mutants
-    ]
-    REPORT.write_text(_HEAD + "\n".join(rows) + "\n")
 
 
 def main() -> int:
@@ -149,13 +113,15 @@ def main() -> int:
         chosen = [mutant for mutant in chosen if mutant.name not in caught]
     chosen.sort(key=lambda mutant: mutant.on_postgres)
     outcomes: dict[Mutant, Outcome] = {}
-    with tempfile.TemporaryDirectory(prefix="tripcompanion-") as folder:
-        copy = Path(folder)
+    with ExitStack() as stack:
+        folder = tempfile.TemporaryDirectory(prefix="tripcompanion-")
+        copy = Path(stack.enter_context(folder))
         copy_checkout(copy)
+        pytest = stack.enter_context(closing(WarmPytest()))
         for number, mutant in enumerate(chosen, 1):
             start = time.monotonic()
             hint = caught.pop(mutant.name, "")
-            outcome = outcomes[mutant] = try_out(mutant, copy, hint, not options.no_wider)
+            outcome = outcomes[mutant] = try_out(pytest, mutant, copy, hint, not options.no_wider)
             if outcome.caught_by:
                 caught[mutant.name] = outcome.caught_by
             if options.write:

@@ -14,6 +14,8 @@ _LEAVING = "tests/trips/test_leaving.py"
 _STRANGERS = "tests/trips/test_strangers.py"
 _CODES = "tests/trips/test_codes.py"
 _RACES = "PG tests/test_races.py tests/trips/test_owners_at_once.py"
+_LINKS = "tests/users/test_password_reset.py tests/users/test_verification.py"
+_SCOPED = "tests/users/test_scoped_tokens.py"
 _SECURITY = "tests/security/test_authentication.py"
 
 TOKENS: Guards = {
@@ -30,18 +32,15 @@ TOKENS: Guards = {
             "if False:",
             _FORGED,
         ),
-        (
-            "sub not compared with the session",
-            'if session is None or token.get("sub") != str(session.user_id):',
-            "if session is None:",
-            _FORGED,
-        ),
-        (
-            "session not asked whether it is good",
-            "if not session.is_good():",
-            "if False:",
-            "tests/users/test_logout.py",
-        ),
+        ("sub not compared with the session",
+         'if session is None or token.get("sub") != str(session.user_id):', "if session is None:",
+         _FORGED),
+        ("session not asked whether it is good", "if not session.is_good():", "if False:",
+         "tests/users/test_logout.py"),
+        ("a dead scoped token opens", "if token is None or not token.is_good():",
+         "if token is None:", _SCOPED),
+        ("an expired scoped token opens", "        if token.has_expired:\n", "        if False:\n",
+         _SCOPED),
         (
             "any scheme opens",
             "if scheme.lower() != _SCHEME:",
@@ -88,12 +87,9 @@ TOKENS: Guards = {
             "            return False",
             _REFRESH,
         ),
-        (
-            "logging out ends nothing",
-            "Session.objects.filter(pk=self.pk).end()",
-            "Session.objects.filter(pk=self.pk)",
-            "tests/users/test_logout.py",
-        ),
+        ("logging out ends nothing",
+         "return self.filter(ended_at=None).update(ended_at=timezone.now())",
+         "return self.filter(ended_at=None).count()", "tests/users/test_logout.py"),
     ],
     "users/models/user.py": [
         (
@@ -120,6 +116,12 @@ TOKENS: Guards = {
             "self.present().filter(email_key=",
             "tests/users/test_deactivation.py",
         ),
+        ("log-ins of browsers live on", 'log_in_era=models.F("log_in_era") + 1',
+         'log_in_era=models.F("log_in_era")', "tests/users/test_sessions.py"),
+        ("an ADMIN's token is an ADMIN", " and self.is_active and self.by_token is None",
+         " and self.is_active", "tests/trips/test_scoped_access.py"),
+        ("a confined token sees all", "return self.by_token.trip_id if self.by_token else None",
+         "return None", "tests/trips/test_scoped_access.py"),
         (
             "barring ends browser sessions no more",
             "            self.log_out_everywhere()\n",
@@ -140,6 +142,40 @@ TOKENS: Guards = {
         ("e-mail shown to strangers", 'else (*private, "email")', "else private", _VISIBILITY),
         ("whole account shown to everybody", "if viewer.pk == self.pk or viewer.is_admin:",
          "if True:", _VISIBILITY),
+    ],
+    "users/models/token.py": [
+        ("any number of scoped tokens", "if owner.scoped_tokens.count() >= MAX_LIVE_TOKENS:",
+         "if False:", _SCOPED),
+        ("a scoped token outlives the password",
+         "return self.user.is_active and constant_time_compare(\n"
+         "            self.password_mark, _password_mark(self.user)\n        )",
+         "return self.user.is_active", _SCOPED),
+        ("a scoped token of a barred account",
+         "return self.user.is_active and constant_time_compare(", "return constant_time_compare(",
+         _SCOPED),
+        ("every scope for every token", "        if scope not in self.scopes:\n",
+         "        if False:\n", "tests/trips/test_scoped_access.py"),
+        ("scoped tokens kept as they are", "return sha256(raw_token.encode()).hexdigest()",
+         "return raw_token", _SCOPED),
+        ("a scoped token for ever", "if not now < expires_at <= now + MAX_LIFETIME:", "if False:",
+         _SCOPED),
+        ("keys of tokens are those of log-ins", 'return f" token {self.pk}"', 'return ""',
+         "tests/trips/test_scoped_access.py"),
+    ],
+    "users/models/link.py": [
+        ("a link opens what another is for", "filter(digest=_digest(token), letter=letter)",
+         "filter(digest=_digest(token))", _LINKS),
+        ("a link for ever", "links.filter(expires_at__gt=timezone.now()).first()", "links.first()",
+         _LINKS),
+        ("a link into a changed account",
+         "is_good = constant_time_compare(link.bound_to, _state(user, letter))", "is_good = True",
+         _LINKS),
+        ("a link used twice", "if not is_good or not links.delete()[0]:", "if not is_good:",
+         _LINKS),
+        ("a link to a barred account", "User.objects.active().locked(link.user_id)",
+         "User.objects.present().locked(link.user_id)", _LINKS),
+        ("links kept as they are", "return sha256(token.encode()).hexdigest()", "return token",
+         _LINKS),
     ],
     "users/emails.py": [
         ("look-alike letters in addresses", "if not local.isascii():", "if False:",
@@ -203,9 +239,8 @@ TOKENS: Guards = {
          _CELLS),
     ],
     "users/admin.py": [
-        ("last administrator barred",
-         "if {row.pk for row in admins.select_for_update().order_by(\"pk\")} == {user.pk}:",
-         "if False:", "tests/test_admin_accounts.py"),
+        ("last administrator barred", "if {row.pk for row in admins.select_for_update(",
+         "if () == {row.pk for row in admins.select_for_update(", "tests/test_admin_accounts.py"),
         ("books deletable in the admin site",
          '"""False: what is here stands in somebody\'s books."""\n        return False',
          '"""True."""\n        return True', "tests/test_admin.py"),
@@ -296,6 +331,9 @@ TRIPS: Guards = {
          "if False:", "tests/trips/test_quotas.py"),
         ("any number of expenses", "if self.expenses_that_day >= settings.QUOTA_EXPENSES:",
          "if False:", "tests/trips/test_quotas.py"),
+        ("a confined token makes trips",
+         "        if owner.confined_to is not None:\n", "        if False:\n",
+         "tests/trips/test_scoped_access.py"),
         ("the old code lives on", "        self.code = new_code()\n        self._save",
          "        self._save", _CODES),
     ],

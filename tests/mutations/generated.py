@@ -13,7 +13,8 @@ from trips.roles import TABLE, Can, Reach
 _ROLES = Path("trips/roles.py")
 _CELLS = ("_ANY", "_OWN", "_NONE")
 #: Not the tests that read the table themselves: who may do what is to be noticed over HTTP.
-_ROLE_TESTS = "tests/security/test_functions.py"
+_ROLE_TEST = "tests/security/test_functions.py::test_t65_each_role_may_do_exactly_what_is_promised"
+_WHO = {"OWNER": "olga", "EDITOR": "ed", "VIEWER": "vera"}
 _CONSTRAINT_TESTS = "tests/splits/test_constraints.py tests/security/test_stored.py"
 _WITHOUT = '''"""A constraint is dropped."""
 
@@ -39,7 +40,7 @@ def role_cells() -> Iterator[Mutant]:
             row = ", ".join([*cells[:at], wrong, *cells[at + 1 :]])
             new = line[0].replace(line[1], row)
             name = f"{can.name} of {role}: {reach.name} becomes {wrong[1:]}"
-            yield Mutant(name, str(_ROLES), line[0], new, _ROLE_TESTS)
+            yield Mutant(name, str(_ROLES), line[0], new, f"{_ROLE_TEST}[{_WHO[role]}-{can}]")
 
 
 def constraints() -> Iterator[Mutant]:

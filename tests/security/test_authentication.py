@@ -39,6 +39,7 @@ from tests.users.test_forged_tokens import (
 )
 from tripcompanion import environment
 from users.models import User
+from users.scopes import Scope
 
 KINDS = ("token", "refresh_token")
 #: How often a wrong password is tried in series.
@@ -97,6 +98,12 @@ def test_t20_a_token_is_for_one_use_by_one_service(olga: User) -> None:
     tokens = log_in(olga)
     assert_opens_nothing(tokens["refreshToken"], "token")
     assert_opens_nothing(tokens["token"], "refresh_token")
+    body = {"name": "script", "scopes": [scope.value for scope in Scope]}
+    scoped = bearer(tokens["token"]).post("/api/users/me/tokens", body).json()["token"]
+    assert bearer(scoped).get("/api/trips").status_code == 200
+    assert_opens_nothing(scoped, "refresh_token")
+    for path in ("me", "me/sessions", "me/tokens", str(olga.pk)):
+        problem_of(bearer(scoped).get(f"/api/users/{path}"), 403, "insufficient_scope")
     for kind, claim in product(KINDS, ("aud", "iss", "token_type", "jti")):
         claims = claims_of(olga, kind)
         if claim != "jti":
@@ -202,6 +209,12 @@ def test_t27_logging_out_ends_a_log_in_at_once(olga: User) -> None:
     assert APIClient().post("/api/users/logout", body).status_code == 204
     assert [is_alive(pair["token"]) for pair in (phone, laptop)] == [False, True]
     assert refresh(phone["refreshToken"]).status_code == 401
+    tablet = log_in(olga)
+    everywhere = "/api/users/me/logout-everywhere"
+    assert bearer(tablet["token"]).post(everywhere).status_code == 204
+    for pair in (laptop, tablet):
+        assert not is_alive(pair["token"])
+        assert refresh(pair["refreshToken"]).status_code == 401
 
 
 def test_a_log_in_that_ran_out_is_over_whatever_its_tokens_say(olga: User) -> None:
@@ -296,6 +309,7 @@ def test_t40_addresses_that_fold_into_one_another_are_refused(olga: User) -> Non
     for email in ("A@X.com", "a@x.com\n"):
         problem_of(register(email), 409, "email_taken")
     problem_of(register(f"{'a' * 250}@x.com"), 400, "invalid")
+    assert register("a@intranet").status_code == 201
 
 
 # -- Guessing -------------------------------------------------------------------------------------

@@ -197,8 +197,10 @@ def test_no_participant_is_named_twice(book: Book, olga: User, make: type) -> No
     assert fields_of(refused(book, olga, body)) == {"participantUserIds"}
 
 
-def test_no_payer_is_named_twice(book: Book, olga: User) -> None:
-    payers = [{"userId": olga.pk, "amount": 30}, {"userId": olga.pk, "amount": 30}]
+@pytest.mark.parametrize("each", [30, 60])
+def test_no_payer_is_named_twice(book: Book, olga: User, each: int) -> None:
+    """Neither where both together are the amount, nor where one alone is."""
+    payers = [{"userId": olga.pk, "amount": each}] * 2
     assert fields_of(refused(book, olga, book.expense_body(60, olga, payers=payers))) == {"payers"}
 
 

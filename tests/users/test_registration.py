@@ -103,7 +103,7 @@ def test_other_names_are_refused_on_the_field(name: Any) -> None:
 @pytest.mark.parametrize(
     "email",
     [
-        "", "   ", "nina", "nina@", "@example.com", "nina@localhost", "nina@example",
+        "", "   ", "nina", "nina@", "@example.com", "nina@-", "nina@exam_ple",
         "nina@@example.com", "nina new@example.com", "nina@exa mple.com", "nina@-example.com",
         "nina@example..com", "nina@example.com\n.org", "nina@[127.0.0.1",
         "nina@example.com.", "nina@example\u3002com", "a\r\nb@example.com",

@@ -1,0 +1,64 @@
+"""What must never be false of accounts, trips and keys is refused by the database itself."""
+
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.db import DataError, IntegrityError, connection, transaction
+from django.db.models import F
+from django.utils import timezone
+
+from tests.security.stage import Stage
+from tripcompanion.kit.models import GivenAnswer
+from tripcompanion.kit.paths import MAX_INTEGER
+from trips.models import Member, Trip
+from users.models import User
+
+#: By constraint: whose row, and what it would have to hold.
+VIOLATIONS: list[tuple[str, str, dict[str, Any]]] = [
+    ("user_email_unique", "ed", {"email_key": "olga@example.com"}),
+    ("user_role_known", "ed", {"role": "ROOT"}),
+    ("user_deleted_is_empty", "ed", {"deleted_at": timezone.now()}),
+    ("trip_ends_after_start", "trip", {"end_date": "2020-01-01"}),
+    ("trip_budget_positive", "trip", {"budget_minor": 0}),
+    ("trip_join_role_known", "trip", {"join_role": "OWNER"}),
+    ("member_role_known", "member", {"role": "ADMIN"}),
+    ("member_once_in_trip", "member", {"user": "olga"}),
+    ("member_sums_in_64_bits", "member", {"paid_minor": F("share_minor") + MAX_INTEGER}),
+    ("given_answer_once_for_a_key", "answer", {"key": "first"}),
+]
+UNIQUE = {"user_email_unique", "member_once_in_trip", "given_answer_once_for_a_key"}
+
+
+@pytest.mark.parametrize(
+    ("constraint", "name", "changes"), VIOLATIONS, ids=lambda value: str(value)
+)
+def test_a_row_that_must_not_be_is_refused(
+    stage: Stage, constraint: str, name: str, changes: dict[str, Any]
+) -> None:
+    GivenAnswer.objects.create(user=stage.olga, key="first")
+    rows: dict[str, Any] = {
+        "ed": User.objects.filter(pk=stage.ed.pk),
+        "trip": Trip.objects.filter(pk=stage.trip.pk),
+        "member": Member.objects.filter(trip=stage.trip, user=stage.ed),
+        "answer": GivenAnswer.objects.filter(
+            pk=GivenAnswer.objects.create(user=stage.olga, key="second").pk
+        ),
+    }
+    written = {field: stage.cast.get(str(value), value) for field, value in changes.items()}
+    # PostgreSQL has no such number, and SQLite says not which constraint is the unique one.
+    beyond = constraint == "member_sums_in_64_bits" and connection.vendor == "postgresql"
+    text = "UNIQUE" if constraint in UNIQUE and connection.vendor == "sqlite" else constraint
+    with pytest.raises(DataError if beyond else IntegrityError) as refused, transaction.atomic():
+        rows[name].update(**written)
+    assert beyond or text in str(refused.value)
+
+
+def test_every_constraint_outside_the_ledger_is_violated_here() -> None:
+    named = {
+        constraint.name
+        for model in apps.get_models()
+        for constraint in model._meta.constraints
+        if model.__module__.startswith(("users.", "trips.", "tripcompanion."))
+    }
+    assert named == {constraint for constraint, _name, _changes in VIOLATIONS}
