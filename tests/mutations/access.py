@@ -163,8 +163,6 @@ TOKENS: Guards = {
          "tests/trips/test_scoped_access.py"),
     ],
     "users/models/link.py": [
-        ("a link opens what another is for", "filter(digest=_digest(token), letter=letter)",
-         "filter(digest=_digest(token))", _LINKS),
         ("a link for ever", "links.filter(expires_at__gt=timezone.now()).first()", "links.first()",
          _LINKS),
         ("a link into a changed account",

@@ -71,6 +71,7 @@ def trips_of(traveller: Traveller) -> int:
 
 def test_t105_no_address_in_a_body_is_ever_opened(stage: Stage) -> None:
     refused = ("file:///etc/passwd", "javascript:alert(1)", "//x.example", "gopher://x", "data:,x")
+    refused += ("\\\\x.example", "\\x.example", "/a b.webp", "java\x01script:alert(1)")
     stored = ("http://169.254.169.254/latest", "/images/paris.webp", "https://x.example/a.png")
     profile = f"/api/users/{stage.olga.pk}/profile"
     with no_connections():
