@@ -170,8 +170,6 @@ TOKENS: Guards = {
          _LINKS),
         ("a link used twice", "if not is_good or not links.delete()[0]:", "if not is_good:",
          _LINKS),
-        ("a link to a barred account", "User.objects.active().locked(link.user_id)",
-         "User.objects.present().locked(link.user_id)", _LINKS),
         ("links kept as they are", "return sha256(token.encode()).hexdigest()", "return token",
          _LINKS),
     ],

@@ -116,7 +116,7 @@ KIT: Guards = {
         ("401 without a challenge", '        return "Bearer"\n', '        return ""\n',
          "tests/users/test_login.py tests/users/test_open_endpoints.py"),
         ("OPTIONS answers", '"delete", "head"]', '"delete", "head", "options"]',
-         f"{_CONFIGURATION} -k t111"),
+         "tests/security/test_functions.py -k t72"),
     ],
     "tripcompanion/kit/problems.py": [
         ("violated constraint is a fault", "    if isinstance(exc, IntegrityError):\n",
