@@ -54,7 +54,7 @@ def require_other_admin(user: User) -> None:
     The rows stay locked until its end, so that two administrators cannot bar each other.
     """
     admins = User.objects.present().filter(role=Role.ADMIN, is_active=True)
-    if {row.pk for row in admins.select_for_update().order_by("pk")} == {user.pk}:
+    if {row.pk for row in admins.select_for_update(no_key=True).order_by("pk")} == {user.pk}:
         raise LastActiveAdmin
 
 
