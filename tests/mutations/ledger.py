@@ -77,9 +77,6 @@ LEDGER: Guards = {
     "splits/models/split.py": [
         ("paying without the lock", "trip = Trip.objects.locked(self.expense.trip_id)",
          "trip = Trip.objects.get(pk=self.expense.trip_id)", _RACES),
-        ("a deleted split is paid",
-         "        if not Split.objects.filter(pk=self.pk).exists():\n", "        if False:\n",
-         _RACES),
         ("paid though credit covers it", "                if debt.open_minor\n", "", _ALLOCATION),
         ("pay ignores credit", "from_credit = cover(debts, credits)", "from_credit = []",
          _ALLOCATION),
