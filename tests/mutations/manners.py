@@ -183,7 +183,6 @@ KIT: Guards = {
     "tripcompanion/settings.py": [
         ("bodies of any size", "DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024",
          "DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024 * 1024", _PROBLEMS),
-        ("redirects to a slash", "APPEND_SLASH = False", "APPEND_SLASH = True", _PROBLEMS),
         ("open unless closed", '["users.permissions.IsUser"]',
          '["rest_framework.permissions.AllowAny"]', "tests/test_permissions.py"),
         ("no limit by default", '["tripcompanion.kit.throttling.CallerThrottle"]', "[]",
