@@ -164,11 +164,6 @@ KIT: Guards = {
          "        text = pattern.sub(replacement, text)", "        text = str(text)",
          f"tests/test_request_ids.py {_CONFIGURATION}"),
     ],
-    "tripcompanion/kit/snapshots.py": [
-        ("figures of different moments",
-         'cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")', "pass",
-         "PG tests/test_races.py -k whole_or_gone"),
-    ],
     "tripcompanion/kit/rendering.py": [
         ("amounts as floats", 'orjson.Fragment(format(value, "f"))', "float(value)",
          "tests/test_rendering.py tests/splits/test_debts.py"),
