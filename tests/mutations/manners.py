@@ -164,11 +164,6 @@ KIT: Guards = {
          "        text = pattern.sub(replacement, text)", "        text = str(text)",
          f"tests/test_request_ids.py {_CONFIGURATION}"),
     ],
-    "tripcompanion/kit/snapshots.py": [
-        ("figures of different moments",
-         'cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")', "pass",
-         "PG tests/test_races.py -k whole_or_gone"),
-    ],
     "tripcompanion/kit/rendering.py": [
         ("amounts as floats", 'orjson.Fragment(format(value, "f"))', "float(value)",
          "tests/test_rendering.py tests/splits/test_debts.py"),
@@ -183,7 +178,6 @@ KIT: Guards = {
     "tripcompanion/settings.py": [
         ("bodies of any size", "DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024",
          "DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024 * 1024", _PROBLEMS),
-        ("redirects to a slash", "APPEND_SLASH = False", "APPEND_SLASH = True", _PROBLEMS),
         ("open unless closed", '["users.permissions.IsUser"]',
          '["rest_framework.permissions.AllowAny"]', "tests/test_permissions.py"),
         ("no limit by default", '["tripcompanion.kit.throttling.CallerThrottle"]', "[]",

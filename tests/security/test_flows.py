@@ -643,3 +643,25 @@ def test_whoever_writes_money_waits_for_the_trip_before_deciding(
     booking = [lambda: owner.call("POST", f"{journey.path}/settle-up", {"tag": tag})] * 2
     assert meeting(booking) == [(201, ""), (409, "plan_changed")]
     server.manage("audit_ledger")
+
+
+def test_two_settlements_that_square_a_trip_together_close_it(
+    server: Server, journey: Journey, travellers: list[Traveller]
+) -> None:
+    """Neither does alone, and no debt is owed to who gets the money."""
+    people = travellers[:6]
+    for user in people[1:]:
+        journey.admit(user)
+    for debtor, creditor in ((0, 1), (1, 2), (3, 4), (4, 5)):
+        body = journey.expense_body(10, people[debtor], paidByUserId=people[creditor].id)
+        people[creditor].done("POST", f"{journey.path}/expenses", body)
+    handed = [
+        {"fromUserId": people[sender].id, "toUserId": people[receiver].id, "amount": 10}
+        for sender, receiver in ((0, 2), (3, 5))
+    ]
+    path = f"{journey.path}/settlements"
+    calls = [lambda b=body: people[0].call("POST", path, b) for body in handed]
+    assert codes(while_held(server, "trips_trip", journey.id, calls)) == [(201, "")] * 2
+    journey.adds_up()
+    expenses = journey.rows("expenses")
+    assert {split["paid"] for expense in expenses for split in expense["splits"]} == {True}
