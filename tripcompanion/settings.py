@@ -96,8 +96,6 @@ if _vendor == "sqlite3":
         "timeout": 20,
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;",
     }
-    # Opening the file costs as much as a request does.
-    _database["CONN_MAX_AGE"] = 60
 else:
     _database["OPTIONS"] = _database.get("OPTIONS", {}) | {
         "connect_timeout": 3,

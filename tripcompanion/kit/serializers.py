@@ -1,7 +1,7 @@
 """Shapes on the wire: camelCase names outside, snake_case names inside, strict primitive fields."""
 
 import re
-from copy import copy, deepcopy
+from copy import copy
 from datetime import date, datetime
 from decimal import Decimal
 from functools import reduce
@@ -43,11 +43,7 @@ class Shape(serializers.Serializer):
 
     def get_fields(self) -> dict[str, serializers.Field]:
         fields: dict[str, serializers.Field] = {}
-        for name, declared in self._declared_fields.items():
-            # A declared field is never bound, so a flat copy is enough but for those with a child;
-            # DRF constructs each anew, with its 170 currencies, for every request.
-            has_child = isinstance(declared, serializers.BaseSerializer | serializers.ListField)
-            field = deepcopy(declared) if has_child else copy(declared)
+        for name, field in super().get_fields().items():
             wire_name = camel_case(name)
             if field.source is None and wire_name != name:
                 field.source = name
@@ -102,6 +98,10 @@ class CurrencyField(StrictChoice):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(choices=CODES, **kwargs)
+
+    def __deepcopy__(self, memo: Any) -> "CurrencyField":
+        # DRF constructs every declared field anew for every body; this one has 170 choices.
+        return copy(self)
 
 
 @extend_schema_field(
