@@ -9,14 +9,14 @@ from tripcompanion.kit.logs import WithRequestId, logging_settings
 
 
 @contextmanager
-def production_log() -> Iterator[Callable[[], list[str]]]:
-    """A function that gives the lines so far, in the form and on the level of production."""
+def production_log(form: str = "json") -> Iterator[Callable[[], list[str]]]:
+    """A function that gives the lines so far, in a form (`json` is production's) and on INFO."""
     stream = StringIO()
-    settings = logging_settings("INFO", "json")
+    settings = logging_settings("INFO", form)
     handler = logging.StreamHandler(stream)
-    form = dict(settings["formatters"]["json"])
-    kind, names = form.pop("()"), form.pop("format")
-    handler.setFormatter(kind(names, **form))
+    options = dict(settings["formatters"][form])
+    kind, names = options.pop("()"), options.pop("format")
+    handler.setFormatter(kind(names, **options))
     handler.addFilter(WithRequestId())
     root = logging.getLogger()
     level = root.level

@@ -54,6 +54,13 @@ def test_every_line_of_the_log_names_the_request_and_is_one_object(api: Api, log
     assert summary["level"] == "INFO"
 
 
+def test_a_new_line_in_a_path_makes_no_line_of_its_own() -> None:
+    with production_log("line") as lines:
+        Client().get("/nothing%0A2026-05-14 CRITICAL forged")
+        assert all("/nothing\\n2026" in line for line in lines())
+        assert len(lines()) == 2
+
+
 def test_the_log_has_no_password_token_or_address(api: Api, olga: User, log: Any) -> None:
     login = api(None).post("/api/users/login", {"email": olga.email, "password": PASSWORD}).json()
     api(None).post("/api/users/login", {"email": olga.email, "password": "canary-pass"})

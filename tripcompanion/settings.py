@@ -141,10 +141,10 @@ CACHES = {
 AUTH_USER_MODEL = "users.User"
 PASSWORD_HASHERS = ["users.hashers.SmallServerArgon2"]
 AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": f"django.contrib.auth.password_validation.{name}"}
-    for name in ("MinimumLengthValidator", "CommonPasswordValidator")
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {"NAME": "users.passwords.MaximumLengthValidator"},
+    {"NAME": "users.passwords.GuessedFirstValidator"},
 ]
-AUTH_PASSWORD_VALIDATORS += [{"NAME": "users.passwords.MaximumLengthValidator"}]
 LOGIN_URL = "rest_framework:login"
 LOGIN_REDIRECT_URL = "/api/trips"
 

@@ -121,6 +121,7 @@ FREE_PASSWORDS = {
     "blanks": " " * 8,
     "128 characters": "x" * 128,
     "no ASCII": "緑の鞄が四つあります",
+    "beyond the most common": "Password1!",
     "the name": "Nina New",
     "the e-mail": "nina@example.com",
 }

@@ -48,7 +48,10 @@ class JsonLines(JsonFormatter):
 
 
 class PlainLines(logging.Formatter):
-    """For people who watch a terminal."""
+    """For people who watch a terminal: one line, and below it a traceback where there is one."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802
+        return super().formatMessage(record).replace("\n", "\\n")
 
     def format(self, record: logging.LogRecord) -> str:
         return without_secrets(super().format(record))
