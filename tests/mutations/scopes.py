@@ -19,12 +19,14 @@ SCOPES: Guards = {
          "return self", _ACCESS),
         ("confined token makes trips", "if owner.confined_to is not None:", "if False:", _ACCESS),
     ],
-    "trips/views.py": [
+    "trips/views/trip.py": [
         ("confined token previews other trips",
          "trips = Trip.objects.within(self.caller).with_code(code)",
          "trips = Trip.objects.with_code(code)", _ACCESS),
         ("confined token joins other trips", "        trips = Trip.objects.within(self.caller)\n",
          "        trips = Trip.objects.all()\n", _ACCESS),
+    ],
+    "trips/views/account.py": [
         ("token confined to a foreign trip",
          '        require_membership(self.caller, body.get("trip_id"))\n', "", _TOKENS),
         ("tokens of others can be ended", "return self.caller.scoped_tokens.live()",
