@@ -23,7 +23,7 @@ def held_about(user: User) -> Mapping[str, QuerySet]:
     of_settlement = ("trip", "sender", "receiver", "created_by")
     rows: dict[str, QuerySet] = {
         "log_ins": user.sessions.order_by("created_at"),
-        "tokens": user.scoped_tokens.order_by("id"),
+        "scripts": user.scoped_tokens.order_by("id"),
         "memberships": Member.objects.filter(user=user).select_related("trip"),
         "expenses": Expense.objects.filter(created_by=user).order_by("id"),
         "payments": Payer.objects.filter(user=user).select_related("expense").order_by("id"),

@@ -159,7 +159,7 @@ class ExportedSettlement(Shape):
                 "endedAt": None,
             }
         ],
-        "tokens": [],
+        "scripts": [],
         "memberships": [],
         "expenses": [],
         "payments": [
@@ -192,7 +192,7 @@ class AccountExport(Shape):
 
     account = ExportedAccount()
     log_ins = ExportedLogIn(many=True)
-    tokens = ExportedToken(many=True)
+    scripts = ExportedToken(many=True)
     memberships = ExportedMembership(many=True)
     expenses = ExportedExpense(many=True)
     payments = ExportedPayment(many=True)

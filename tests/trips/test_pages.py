@@ -121,3 +121,9 @@ def test_the_list_shows_the_callers_own_trips_with_their_own_role(
     assert item == {key: value for key, value in detail.items() if key != "members"}
     assert item["currentUserRole"] == "EDITOR"
     assert api(ada).get(path).json()["total"] == 0
+
+
+def test_a_page_beyond_all_numbers_is_empty(api: Api, olga: User, path: str) -> None:
+    response = api(olga).get(f"{path}?page={10**18 - 1}&pageSize=100")
+    assert response.status_code == 200
+    assert (response.json()["items"], response.json()["total"]) == ([], ROWS)

@@ -8,6 +8,7 @@ from rest_framework.pagination import BasePagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from tripcompanion.kit.paths import MAX_INTEGER
 from tripcompanion.kit.prepared import Found
 
 DEFAULT_PAGE_SIZE = 20
@@ -22,7 +23,8 @@ class NumberedPages(BasePagination):
         """The rows of the page that the request asks for; 400 on a page or size out of range."""
         self.page = _positive(request, "page", 1)
         self.page_size = _positive(request, "pageSize", DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE)
-        start = (self.page - 1) * self.page_size
+        # No database has rows beyond, or takes a larger number.
+        start = min((self.page - 1) * self.page_size, MAX_INTEGER)
         if isinstance(queryset, Found):
             rows, self.total = queryset.page(self.page_size, start)
             return rows

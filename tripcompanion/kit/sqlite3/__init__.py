@@ -1,0 +1,1 @@
+"""A database backend; Django looks for it in `base`."""
