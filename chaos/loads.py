@@ -167,7 +167,8 @@ def the_disk_is_full(stage: Stage, disk: Path) -> Journal:
         filler.unlink()
         journal.mark()
     stage.require(refused > 0, "nothing was refused: the disk was not full")
-    stage.note(f"{refused} writes refused while it was full")
+    kind = "SQLite" if stage.cluster is None else "PostgreSQL"
+    stage.note(f"{kind}; {refused} writes refused while it was full")
     return journal
 
 

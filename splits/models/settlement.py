@@ -305,7 +305,9 @@ def credit_between(
 ) -> SettlementQuerySet:
     """Settlements in a trip from one of `senders` to one of `receivers` with unused money."""
     between = [senders.among("sender_id"), receivers.among("receiver_id")]
-    return Settlement.objects.with_credit().filter(*between, trip=trip)
+    found = Settlement.objects.with_credit().filter(*between, trip=trip)
+    # Ordered by the bare id, SQLite reads all settlements of the trip to save itself the sorting.
+    return found.order_by(F("id") + 0)
 
 
 @Prepared
