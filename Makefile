@@ -63,7 +63,7 @@ check: lint ## Do what CI does: lint, migrations, settings, schema, tests, short
 	@cmp -s openapi.yaml .venv/openapi.yaml \
 		|| { echo 'openapi.yaml is not up to date: run `make schema` and commit it.' >&2; exit 1; }
 	@$(BIN)/python -m tests.databases --require-postgres $(ARGS)
-	@MINUTES=0.75 $(BIN)/python -m tests.fuzz
+	@MINUTES=0.75 $(BIN)/python -m tests.fuzz --seed 20260514
 	@$(BIN)/python -m chaos --short
 
 chaos: .venv/.dev ## Hurt the service while writers write, and count what is lost (5 minutes)

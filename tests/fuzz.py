@@ -17,6 +17,7 @@ import httpx
 from tests.server import Server, running_server
 from tests.trips.bodies import lisbon
 
+CONFIGURATION = Path(__file__).with_name("schemathesis.toml")
 #: They end the one log-in that the run has.
 NOT_CALLED = ("logout", "/me/sessions", "/api/users/me$")
 ACCOUNT = {"email": "fuzz@example.com", "password": "four-green-suitcases"}
@@ -49,7 +50,8 @@ def main(arguments: list[str]) -> int:
     with running_server(DEBUG="false", LOG_LEVEL="ERROR") as server:
         token = log_in_with_a_trip(server)
         run = [
-            *(str(Path(sys.executable).with_name("st")), "run", f"{server.url}/api/schema"),
+            *(str(Path(sys.executable).with_name("st")), "--config-file", str(CONFIGURATION)),
+            *("run", f"{server.url}/api/schema"),
             *("--header", f"Authorization: Bearer {token}", "--max-time", str(seconds)),
             *("--workers", "2", "--checks", "all", "--continue-on-failure"),
             *("--exclude-checks", "positive_data_acceptance", "--generation-database", "none"),

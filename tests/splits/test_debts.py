@@ -9,6 +9,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from splits.models import Rate
 from tests.conftest import Api
+from tests.document import problem_of
 from tests.factories import spend
 from tests.splits.book import Book, exact
 from trips.models import Trip
@@ -195,3 +196,7 @@ def test_huge_totals_are_exact(book: Book, olga: User, ed: User) -> None:
         book.spend(olga, "999999999999.99", ed)
     answer = book.answer(ed, "get", f"/api/users/{ed.pk}/total-debt")
     assert str(exact(answer)) == "10999999999999.89"
+
+
+def test_an_empty_currency_is_none(api: Api, ed: User) -> None:
+    problem_of(api(ed).get(f"/api/users/{ed.pk}/total-debt?currency="), 400, "invalid")

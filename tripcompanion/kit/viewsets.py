@@ -124,7 +124,8 @@ class ApiViewSet(GenericViewSet):
 
     def query(self) -> dict[str, Any]:
         """The validated query parameters of this action; raises `ValidationError` (400)."""
-        serializer = self.queries[self.action](data=self.request.query_params)
+        # Of a form DRF takes an empty value for an absent one; here it is a wrong one.
+        serializer = self.queries[self.action](data=self.request.query_params.dict())
         serializer.is_valid(raise_exception=True)
         return serializer.validated_data
 
