@@ -4,11 +4,12 @@ import secrets
 from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal
+from functools import partial
 
 import httpx
 import pytest
 
-from tests.server import Server
+from tests.server import Server, running_server
 from tests.splits.journey import (
     Journey,
     Traveller,
@@ -239,6 +240,21 @@ def test_twenty_adds_of_one_member_make_one_membership(
     assert outcome == {(201, ""): 1, (409, "already_member"): 19}
     assert len(owner.done("GET", path)) == 2
     journey.adds_up()
+
+
+def test_ten_who_join_at_once_are_no_more_than_the_quota() -> None:
+    """The members that are counted are those that there are: the trip stands still meanwhile."""
+    with (
+        running_server(QUOTA_MEMBERS="3") as server,
+        httpx.Client(base_url=server.url, timeout=60, trust_env=False) as client,
+    ):
+        owner, *others = [sign_up(client) for _number in range(11)]
+        for _round in range(ROUNDS):
+            journey = Journey.start(owner)
+            body = {"tripCode": owner.done("GET", journey.path)["tripCode"]}
+            joining = [partial(by.call, "POST", "/trips/join", body) for by in others]
+            assert at_once(joining) == {(201, ""): 2, (409, "limit_reached"): 8}
+            assert len(owner.done("GET", f"{journey.path}/members")) == 3
 
 
 def test_a_refresh_token_used_by_twenty_at_once_is_good_for_one(http: httpx.Client) -> None:
