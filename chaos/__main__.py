@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import psycopg
 
-from chaos import faults, loads
+from chaos import faults, loads, migrating
 from chaos.service import running
 from chaos.stage import Failed, Play, Row, Stage
 from chaos.writers import Scene
@@ -57,6 +57,7 @@ FAULTS = [
     Fault("F15", loads.the_disk_is_full, stage="small postgresql"),
     Fault("F16", loads.sixteen_write_at_once, stage="sqlite", is_short=True),
     Fault("F20", faults.clients_give_up_early, is_short=True),
+    Fault("F21", migrating.tables_change_in_use),
     Fault("F22", faults.three_migrate_at_once),
     Fault("F23", loads.the_counter_is_away),
     Fault("F24", loads.everybody_logs_in),

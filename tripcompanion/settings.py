@@ -92,6 +92,8 @@ if _vendor not in {"sqlite3", "postgresql"}:
 if _vendor == "sqlite3":
     # To open the file takes longer than to read from it; this backend notices another file.
     _database |= {"ENGINE": "tripcompanion.kit.sqlite3", "CONN_MAX_AGE": None}
+    # As with Django's own; pytest-django would make a file, not knowing this one.
+    _database["TEST"] = {"NAME": ":memory:"}
     # Without IMMEDIATE a transaction that reads before it writes dies with "database is locked".
     _database["OPTIONS"] = {
         "transaction_mode": "IMMEDIATE",

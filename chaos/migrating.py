@@ -1,0 +1,82 @@
+"""A new version of the tables, while the old version of the service writes into them."""
+
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from chaos.service import ROOT
+from chaos.stage import Stage
+from chaos.writers import Journal
+
+_EXPENSES = 10_000
+_READER_SECONDS = 3
+_CODE = ("tripcompanion", "users", "trips", "splits", "locale", "manage.py")
+_MIGRATION = """
+from django.db import migrations
+
+
+class Migration(migrations.Migration):
+    dependencies = [("splits", "0001_initial")]
+    operations = [
+        migrations.RunSQL(
+            "ALTER TABLE splits_split ADD COLUMN remark text",
+            "ALTER TABLE splits_split DROP COLUMN remark",
+        ),
+        migrations.RunSQL(
+            "CREATE INDEX split_remark ON splits_split (remark) WHERE remark IS NOT NULL",
+            "DROP INDEX split_remark",
+        ),
+    ]
+"""
+
+
+def tables_change_in_use(stage: Stage) -> Journal:
+    """F21: 100,000 splits get a column and an index while somebody reads long and others write."""
+    filled = subprocess.run(
+        [sys.executable, "-m", "benchmarks.data", str(_EXPENSES)],
+        env=stage.service.environment, cwd=ROOT, capture_output=True, check=False,
+    )  # fmt: skip
+    stage.require(filled.returncode == 0, f"no data: {filled.stderr.decode()[-300:]}")
+    done: list[Any] = []
+    with tempfile.TemporaryDirectory(prefix="tripcompanion-next-") as folder:
+        copy = _next_version(Path(folder))
+        with stage.load() as journal:
+            thread = threading.Thread(target=lambda: done.append(_migrate(stage, copy)))
+            with stage.database() as reader, reader.transaction():
+                reader.execute("SELECT count(*) FROM splits_split")
+                thread.start()
+                time.sleep(_READER_SECONDS)
+            thread.join()
+            journal.mark()
+            done.append(_migrate(stage, copy, "splits", "0001"))
+            journal.mark()
+    for outcome in done:
+        stage.require(outcome.returncode == 0, f"not migrated: {outcome.stderr[-300:]}")
+    stage.require(not journal.answers[503], f"{journal.answers[503]} writes were refused")
+    stage.note(f"{done[0].stderr.count('A table is busy')} tries before a table was free")
+    return journal
+
+
+def _next_version(folder: Path) -> Path:
+    """A copy of the code with one more migration."""
+    for name in _CODE:
+        source = ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(source, folder / name)
+    (folder / "splits" / "migrations" / "0002_remarks.py").write_text(_MIGRATION)
+    return folder
+
+
+def _migrate(stage: Stage, code: Path, *target: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "manage.py", "migrate", *target],
+        env=stage.service.environment | {"DATABASE_TIMEOUT": "0"},
+        cwd=code, capture_output=True, text=True, check=False,
+    )  # fmt: skip
