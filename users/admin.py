@@ -30,7 +30,7 @@ from tripcompanion.kit.problems import Conflict, flatten
 from tripcompanion.kit.serializers import StrictText, UrlOrPath
 from users.emails import email_key
 from users.forms import LimitedAdminLogin
-from users.models import EmailTaken, Mail, Role, ScopedToken, Session, User
+from users.models import EmailTaken, Mail, ScopedToken, Session, User
 from users.serializers import EmailAddress, NewPassword
 
 admin.site.site_header = admin.site.site_title = "Trip Companion"
@@ -46,16 +46,6 @@ class LastActiveAdmin(Conflict):
 
     default_code = "last_admin"
     default_detail = _("The last administrator must stay one, and active.")
-
-
-def require_other_admin(user: User) -> None:
-    """Raise `LastActiveAdmin` if `user` is the only one left. Call inside a transaction.
-
-    The rows stay locked until its end, so that two administrators cannot bar each other.
-    """
-    admins = User.objects.present().filter(role=Role.ADMIN, is_active=True)
-    if {row.pk for row in admins.select_for_update(no_key=True).order_by("pk")} == {user.pk}:
-        raise LastActiveAdmin
 
 
 def as_the_api(field: serializers.Field, value: Any) -> Any:
@@ -165,7 +155,7 @@ class AccountForm(SetPasswordMixin, forms.ModelForm):
             self.add_error("password2", self.error_messages["password_mismatch"])
         if self.instance.is_admin and not (typed.get("is_active") and typed.get("role") == "ADMIN"):
             try:
-                require_other_admin(self.instance)
+                self.instance.require_other_admin(LastActiveAdmin)
             except LastActiveAdmin as refusal:
                 raise ValidationError(str(refusal)) from refusal
 
@@ -268,7 +258,7 @@ class AccountAdmin(RulesAdmin):
     def deactivate(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
         for user in queryset.filter(is_active=True).order_by("pk"):
             if user.is_admin:
-                require_other_admin(user)
+                user.require_other_admin(LastActiveAdmin)
             user.deactivate()
             self.log_change(request, user, "Barred.")
 

@@ -136,7 +136,8 @@ TOKENS: Guards = {
          _DELETION),
         ("deleted account keeps its address", "DELETED_NAME, None, None\n",
          "DELETED_NAME, self.email, self.email_key\n", _DELETION),
-        ("last ADMIN deleted", "            raise LastAdmin\n", "            pass\n", _DELETION),
+        ("last ADMIN deleted",
+         "                raise refusal\n", "                pass\n", _DELETION),
         ("fields hidden from nobody", "        return private if is_companion else",
          "        return () if is_companion else", _VISIBILITY),
         ("e-mail shown to strangers", 'else (*private, "email")', "else private", _VISIBILITY),
@@ -236,9 +237,8 @@ TOKENS: Guards = {
     ],
     "users/admin.py": [
         ("last administrator barred",
-         "if {row.pk for row in admins.select_for_update(no_key=True)"
-         ".order_by(\"pk\")} == {user.pk}:",
-         "if False:", "tests/test_admin_accounts.py"),
+         "                self.instance.require_other_admin(LastActiveAdmin)\n",
+         "                pass\n", "tests/test_admin_accounts.py"),
         ("books deletable in the admin site",
          '"""False: what is here stands in somebody\'s books."""\n        return False',
          '"""True."""\n        return True', "tests/test_admin.py"),

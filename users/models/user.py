@@ -265,8 +265,8 @@ class User(AbstractBaseUser):
             kept.all().delete()
         GivenAnswer.objects.filter(user=self).delete()
 
-    def require_other_admin(self) -> None:
-        """Raise `LastAdmin` if nobody else can administer. Call inside a transaction.
+    def require_other_admin(self, refusal: type[Conflict] = LastAdmin) -> None:
+        """Raise `refusal` if nobody else can administer. Call inside a transaction.
 
         The rows of all administrators stay locked until its end, so that no two of them go.
         """
@@ -274,7 +274,7 @@ class User(AbstractBaseUser):
             admins = User.objects.active().filter(role=Role.ADMIN).order_by("pk")
             locked = admins.select_for_update(no_key=True)
             if not any(admin.pk != self.pk for admin in locked):
-                raise LastAdmin
+                raise refusal
 
     def get_session_auth_hash(self) -> str:
         """What a log-in was made with; it changes with the password and with `log_in_era`."""
