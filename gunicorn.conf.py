@@ -27,10 +27,11 @@ if port > 65535:
 wsgi_app = "tripcompanion.wsgi:application"
 bind = f"0.0.0.0:{port}"
 
-# A request waits for the database most of its time, so a few threads fill a core.
+# A request waits for the database for a part of its time, so a few threads fill a core. Each has a
+# connection, which it keeps; see DATABASE_POOL_SIZE.
 workers = env.count("WEB_CONCURRENCY", os.cpu_count() or 1, minimum=1)
 worker_class = "tripcompanion.server.PatientWorker"
-threads = 4
+threads = env.count("DATABASE_POOL_SIZE", 4) or 4
 # Loaded once, before the workers are: a wrong setting ends the start, not each worker anew. The
 # application must not connect to anything while it loads, for the workers would share that.
 preload_app = True

@@ -254,7 +254,8 @@ def test_values_are_taken_as_they_are_meant(project):
     database = shown["DATABASES"]["default"]
     assert (database["HOST"], database["PORT"]) == ("db.example.com", 5433)
     assert (database["USER"], database["PASSWORD"], database["NAME"]) == ("user", "p@ss", "trips")
-    assert database["OPTIONS"]["pool"]["max_size"] == 7
+    assert database["ENGINE"] == "tripcompanion.kit.postgresql"
+    assert database["CONN_MAX_AGE"] is None
     assert shown["DEBUG"] is True
     assert shown["CACHES"]["default"]["LOCATION"] == "redis://cache.example.com:6379/1"
     assert shown["ALLOWED_HOSTS"] == ["api.example.com", ".example.org"]

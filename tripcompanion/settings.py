@@ -53,7 +53,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "corsheaders.middleware.CorsMiddleware",
     "tripcompanion.kit.browsers.Sessions",
-    "django.middleware.locale.LocaleMiddleware",
+    "tripcompanion.kit.languages.Languages",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "tripcompanion.kit.browsers.LogIns",
@@ -89,9 +89,14 @@ except (ValueError, dj_database_url.UnknownSchemeError):
     _vendor = ""
 if _vendor not in {"sqlite3", "postgresql"}:
     env.refuse("DATABASE_URL must look like postgres://user:password@host:5432/name.")
+# To connect takes longer than to read. These backends notice that the server has gone, or that the
+# file is another.
+_database |= {
+    "ENGINE": f"tripcompanion.kit.{_vendor}",
+    "CONN_MAX_AGE": None if DATABASE_POOL_SIZE else 0,
+    "CONN_HEALTH_CHECKS": True,
+}
 if _vendor == "sqlite3":
-    # To open the file takes longer than to read from it; this backend notices another file.
-    _database |= {"ENGINE": "tripcompanion.kit.sqlite3", "CONN_MAX_AGE": None}
     # As with Django's own; pytest-django would make a file, not knowing this one.
     _database["TEST"] = {"NAME": ":memory:"}
     # Without IMMEDIATE a transaction that reads before it writes dies with "database is locked".
@@ -115,15 +120,6 @@ else:
             f" -c lock_timeout={min(DATABASE_TIMEOUT, 2)}s"
             " -c idle_in_transaction_session_timeout=10s"
         )
-    if DATABASE_POOL_SIZE:
-        _database["OPTIONS"]["pool"] = {
-            "min_size": 1,
-            "max_size": DATABASE_POOL_SIZE,
-            "timeout": 2,
-            # Else the pool pauses longer and longer, and is still pausing when the database is
-            # back; so the next request tries anew.
-            "reconnect_timeout": 0.2,
-        }
 DATABASES = {"default": _database}
 
 CACHE_URL = env.text("CACHE_URL")

@@ -37,7 +37,7 @@ for line in sys.stdin:
 """
 _LIBRARIES = (
     *("pytest", "pytest_django.plugin", "xdist.plugin", "hypothesis", "_hypothesis_pytestplugin"),
-    *("django.test", "django.db.models", "django.contrib.auth.hashers", "psycopg", "psycopg_pool"),
+    *("django.test", "django.db.models", "django.contrib.auth.hashers", "psycopg"),
     *("factory", "httpx", "jwt", "orjson", "yaml", "jsonschema", "time_machine", "argon2"),
     *("django.db.migrations.loader", "django.core.management.commands.migrate", "babel"),
 )

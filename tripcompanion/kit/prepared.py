@@ -23,7 +23,6 @@ from inspect import signature
 from itertools import chain, zip_longest
 from typing import Any, NamedTuple
 
-import psycopg
 from django.db import DEFAULT_DB_ALIAS, connection, connections, models
 from django.db.models import Expression, F, Prefetch, QuerySet
 from django.db.models.sql import UpdateQuery
@@ -223,32 +222,29 @@ def _run(statement: _Statement, values: list[Any]) -> Iterator[list[Row]]:
     """What the statement gives for the values, a chunk at a time."""
     with kept_cursor() as cursor:
         cursor.execute(statement.sql, values)
-        while found := cursor.fetchmany(_CHUNK_ROWS):
-            if statement.converters:
-                found = list(map(list, found))
-            for at, convert in statement.converters:
-                for row in found:
-                    row[at] = convert(row[at])
-            yield found
+        found = cursor.fetchmany(_CHUNK_ROWS)
+        while len(found) == _CHUNK_ROWS:
+            yield _converted(statement, found)
+            found = cursor.fetchmany(_CHUNK_ROWS)
+    # Most answers are short; their cursor is free by now.
+    if found:
+        yield _converted(statement, found)
 
 
-class _LoggedCursor(psycopg.Cursor[Any]):
-    """Keeps nothing: psycopg no longer knows the text of a kept statement, which Django logs."""
-
-    def execute(self, query: Any, params: Any = None, **_options: Any) -> Any:
-        return super().execute(query, params, prepare=False)
+def _converted(statement: _Statement, found: list[Row]) -> list[Row]:
+    if not statement.converters:
+        return found
+    rows = list(map(list, found))
+    for at, convert in statement.converters:
+        for row in rows:
+            row[at] = convert(row[at])
+    return rows  # type: ignore[return-value]
 
 
 def kept_cursor() -> Any:
     """A cursor; on PostgreSQL one that keeps statements at the server and reads binary values."""
     database: Any = connections[DEFAULT_DB_ALIAS]
-    if database.vendor != "postgresql":
-        return database.cursor()
-    database.ensure_connection()
-    kind = _LoggedCursor if database.queries_logged else psycopg.Cursor
-    cursor = kind(database.connection)
-    cursor.format = psycopg.pq.Format.BINARY
-    return database._prepare_cursor(cursor)
+    return database.kept_cursor() if database.vendor == "postgresql" else database.cursor()
 
 
 def _places(build: Callable[..., Any]) -> list[Given]:
