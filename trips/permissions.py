@@ -1,10 +1,11 @@
 """The trip's roles as DRF permission classes, driven by the table in `trips.roles`."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from django.db import transaction
+from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 
 from tripcompanion.kit.etags import etag_of, require_match
@@ -13,6 +14,8 @@ from tripcompanion.kit.viewsets import ApiViewSet
 from trips.models import Trip, visible_row
 from trips.roles import TABLE, Can, Reach, reach
 from users.permissions import IsUser
+
+Row = TypeVar("Row")
 
 
 class MayInTrip(IsUser):
@@ -88,3 +91,15 @@ class InTripViewSet(ApiViewSet):
         found = visible_row(rows, self.caller, **lookup)
         self.check_object_permissions(self.request, found)
         return found
+
+    def guarded_all(self, found: Iterable[Row]) -> list[Row]:
+        """All rows that were `found`, if the caller may do this to them.
+
+        For rows of which there are some in every trip: none means that the caller has no such
+        trip. Raises as `guarded` does.
+        """
+        rows = list(found)
+        if not rows:
+            raise NotFound
+        self.check_object_permissions(self.request, rows[0])
+        return rows

@@ -26,11 +26,6 @@ class PlanChanged(Conflict):
     default_detail = gettext_lazy("The plan has changed since you read it. Please look again.")
 
 
-def balances_of(trip: Trip) -> list[Member]:
-    """Present members and everybody else with an entry, by the time they joined."""
-    return list(_with_entries(trip=trip.pk))
-
-
 class Plan:
     """The fewest transfers that bring every balance of a trip to zero, in a stable order."""
 
@@ -76,11 +71,15 @@ class Plan:
         return all(transfer.is_own(user, can) for transfer in self.transfers)
 
 
-@Prepared
-def _with_entries(trip: Given) -> MemberQuerySet:
+@PreparedFor
+def balances_of(user: Viewer, trip: Given) -> MemberQuerySet:
+    """Present members and everybody else with an entry, by the time they joined.
+
+    None but for those who may see the trip, to whom there is always one.
+    """
     has_entry = Q(paid_minor__gt=0) | Q(share_minor__gt=0) | Q(sent_minor__gt=0)
     has_entry |= Q(received_minor__gt=0)
-    rows = Member.objects.filter(Q(left_at=None) | has_entry, trip=trip)
+    rows = Member.objects.visible_to(user).filter(Q(left_at=None) | has_entry, trip=trip)
     columns = (*SUMS, "trip__currency", *summary_of("user"))
     return rows.select_related("user", "trip").only(*columns).order_by("joined_at", "id")
 

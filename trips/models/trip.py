@@ -81,7 +81,7 @@ class PreparedFor:
     An ADMIN, and whom a scoped token confines to a trip, have statements of their own.
     """
 
-    def __init__(self, build: Callable[[Viewer], models.QuerySet[Any]]) -> None:
+    def __init__(self, build: Callable[..., models.QuerySet[Any]]) -> None:
         self._build = build
         self._kinds: dict[tuple[bool, bool], Prepared] = {}
 
