@@ -1,13 +1,12 @@
 """Password hashing that a small server stands."""
 
-from threading import BoundedSemaphore
+from threading import Lock
 from typing import Any
 
 from django.contrib.auth.hashers import Argon2PasswordHasher
 
-#: Hashes under way at once in one process: each takes 19 MiB and a core.
-MAX_PARALLEL_HASHES = 2
-_gate = BoundedSemaphore(MAX_PARALLEL_HASHES)
+#: Only one hash is under way in a process: it takes 19 MiB, and the core that the process has.
+_gate = Lock()
 
 
 class SmallServerArgon2(Argon2PasswordHasher):

@@ -4,6 +4,7 @@ import gzip
 import json
 import socket
 import time
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -13,7 +14,7 @@ from typing import Any
 import httpx
 import pytest
 import time_machine
-from django.contrib.auth.hashers import get_hasher
+from django.contrib.auth.hashers import Argon2PasswordHasher, get_hasher
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
@@ -27,7 +28,6 @@ from tests.trips.access import everything_stored
 from tests.trips.bodies import lisbon
 from tests.users.logins import try_to_log_in
 from trips.roles import TripRole
-from users.hashers import MAX_PARALLEL_HASHES
 from users.models import User
 
 #: A file of more than a megabyte.
@@ -162,7 +162,7 @@ def test_t58_slow_bodies_and_readers_delay_nobody_else(server: Server) -> None:
 def test_t59_many_log_ins_at_once_leave_the_others_room(
     server: Server, http: httpx.Client, travellers: list[Traveller]
 ) -> None:
-    assert get_hasher().memory_cost * MAX_PARALLEL_HASHES <= 64 * 1024
+    assert get_hasher().memory_cost <= 64 * 1024
     body = {"email": "nobody@example.com", "password": "not-the-password"}
     with ThreadPoolExecutor(LOG_INS) as pool:
         logging_in = [
@@ -172,6 +172,22 @@ def test_t59_many_log_ins_at_once_leave_the_others_room(
         statuses = {done.result().status_code for done in logging_in}
     assert statuses <= {401, 429, 503}
     assert slowest < 5
+
+
+def test_t59_a_process_makes_one_hash_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    under_way, most = Counter[str](), Counter[str]()
+
+    def slowly(*_given: str) -> bool:
+        under_way["now"] += 1
+        most["now"] = max(most["now"], under_way["now"])
+        time.sleep(0.02)
+        under_way["now"] -= 1
+        return True
+
+    monkeypatch.setattr(Argon2PasswordHasher, "verify", slowly)
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(get_hasher().verify, ["password"] * 4, ["hash"] * 4))
+    assert most["now"] == 1
 
 
 def test_t60_idle_connections_delay_nobody(server: Server) -> None:

@@ -30,7 +30,7 @@ from rest_framework.exceptions import NotFound
 
 from tripcompanion.kit.instances import Make, Row, converter, maker
 
-_CHUNK_ROWS = 500
+_CHUNK_ROWS = 100
 
 
 class Given(Expression):
@@ -207,8 +207,12 @@ class _Part:
         self._prepared = Prepared(lambda: rows.filter(owners.among(self._field.attname)))
 
     def attach(self, owners: list[Any]) -> None:
+        """Give each owner its rows. These know their owner, but as it was without them.
+
+        Else the two would name each other, and stay in memory until the garbage collector comes.
+        """
         parts: dict[Any, list[Any]] = {}
-        by_key = {owner.pk: owner for owner in owners}
+        by_key = {owner.pk: _twin(owner) for owner in owners}
         for owner in owners:
             owner.__dict__[self._name] = parts[owner.pk] = []
         name, column = self._field.name, self._field.attname
@@ -216,6 +220,12 @@ class _Part:
             key = row.__dict__[column]
             row._state.fields_cache[name] = by_key[key]
             parts[key].append(row)
+
+
+def _twin(instance: models.Model) -> models.Model:
+    twin = models.Model.__new__(type(instance))
+    twin.__dict__ = instance.__dict__.copy()
+    return twin
 
 
 def _run(statement: _Statement, values: list[Any]) -> Iterator[list[Row]]:

@@ -18,7 +18,7 @@ from tripcompanion.kit.currencies import as_number
 from tripcompanion.kit.rendering import ExactJSONRenderer
 from tripcompanion.kit.serializers import MoneyField, Shape
 
-_CHUNK_ROWS = 500
+_CHUNK_ROWS = 100
 
 #: Turns the value of an attribute into what is shown; the second is the currency of an amount.
 Convert = Callable[[Any, Any], Any]
@@ -48,10 +48,11 @@ def show_all(shape: Any, rows: Iterable[Any], context: Mapping[str, Any]) -> lis
 
 def show_as_json(shape: Any, rows: Iterable[Any], context: Mapping[str, Any]) -> bytes:
     """`show_all` as JSON; of thousands of rows nothing but their text is kept."""
-    left, render, texts = iter(rows), ExactJSONRenderer().render, []
+    left, render, texts = iter(rows), ExactJSONRenderer().render, [b"["]
     while chunk := list(islice(left, _CHUNK_ROWS)):
-        texts.append(render(show_all(shape, chunk, context))[1:-1])
-    return b"[%b]" % b",".join(texts)
+        texts += [render(show_all(shape, chunk, context))[1:-1], b","]
+    texts[-1 if len(texts) > 1 else 1 :] = [b"]"]
+    return b"".join(texts)
 
 
 class _Compiled(NamedTuple):

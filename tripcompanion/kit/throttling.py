@@ -11,7 +11,6 @@ from typing import Any, ClassVar, NamedTuple
 
 from django.conf import settings
 from django.core.cache import cache
-from redis.exceptions import RedisError
 from rest_framework.request import Request
 from rest_framework.settings import api_settings
 from rest_framework.throttling import BaseThrottle
@@ -75,10 +74,17 @@ def _count_in_cache(key: str, window_seconds: int, *, is_guard: bool) -> int:
         return cache.incr(key)
     except ValueError:  # the window ended between the two calls
         return 1
-    except RedisError as error:
+    except _redis_error() as error:
         if is_guard:
             raise Unavailable from error
         return 1
+
+
+def _redis_error() -> type[Exception]:
+    """Asked for when there is an error; loading the library takes memory from every process."""
+    from redis.exceptions import RedisError  # noqa: PLC0415
+
+    return RedisError
 
 
 def address_of(request: Request) -> str:

@@ -95,6 +95,8 @@ class ApiViewSet(GenericViewSet):
         if self.spent:
             response["RateLimit-Policy"] = ", ".join(spent.policy for spent in self.spent)
             response["RateLimit"] = ", ".join(spent.state for spent in self.spent)
+        if isinstance(response, Response):
+            response.add_post_render_callback(_let_go)
         return response
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
@@ -160,3 +162,15 @@ class ApiViewSet(GenericViewSet):
         """The page of `queryset` that the request asks for."""
         rows = self.paginate_queryset(queryset)
         return self.get_paginated_response(self._as_declared(rows, context))
+
+
+def _let_go(response: Any) -> None:
+    """Untie a rendered answer from its request and its view.
+
+    DRF lets the three name each other, so that they, and the thousands of rows that an answer may
+    hold, would be there until the garbage collector comes by.
+    """
+    context = response.renderer_context
+    context["request"].parser_context.clear()
+    vars(context["view"]).clear()
+    context.clear()
