@@ -100,6 +100,8 @@ def _record(trip: Trip, people: list[User], numbers: range) -> None:
         for user_id, share in shares.items():
             splits.append(Split(expense=expense, participant_id=user_id, amount_minor=share))
             sums[user_id]["share_minor"] += share
+        for (debtor, _creditor), amount_minor in owed[expense.pk].items():
+            sums[debtor]["owed_minor"] += amount_minor
     Payer.objects.bulk_create(payers)
     splits = Split.objects.bulk_create(splits, batch_size=CHUNK_EXPENSES)
     Member.shift(trip.pk, sums)
@@ -146,14 +148,14 @@ def _pay(trip: Trip, debts: list[Debt]) -> None:
         ),
         batch_size=CHUNK_EXPENSES,
     )
-    Allocation.objects.bulk_create(
+    allocations = Allocation.objects.bulk_create(
         (
             Allocation(settlement=settlement, debt=debt, amount_minor=debt.amount_minor)
             for settlement, debt in zip(settlements, debts, strict=True)
         ),
         batch_size=CHUNK_EXPENSES,
     )
-    Member.shift(trip.pk, sums_of(settlements))
+    Member.shift(trip.pk, sums_of(settlements, allocations))
 
 
 if __name__ == "__main__":

@@ -16,12 +16,14 @@ from chaos.writers import Journal
 _EXPENSES = 10_000
 _READER_SECONDS = 3
 _CODE = ("tripcompanion", "users", "trips", "splits", "locale", "manage.py")
+_FOLDER = Path("splits", "migrations")
+_NEWEST = max(path.stem for path in (ROOT / _FOLDER).glob("0*.py"))
 _MIGRATION = """
 from django.db import migrations
 
 
 class Migration(migrations.Migration):
-    dependencies = [("splits", "0001_initial")]
+    dependencies = [("splits", "{newest}")]
     operations = [
         migrations.RunSQL(
             "ALTER TABLE splits_split ADD COLUMN remark text",
@@ -53,7 +55,7 @@ def tables_change_in_use(stage: Stage) -> Journal:
                 time.sleep(_READER_SECONDS)
             thread.join()
             journal.mark()
-            done.append(_migrate(stage, copy, "splits", "0001"))
+            done.append(_migrate(stage, copy, "splits", _NEWEST))
             journal.mark()
     for outcome in done:
         stage.require(outcome.returncode == 0, f"not migrated: {outcome.stderr[-300:]}")
@@ -71,7 +73,7 @@ def _next_version(folder: Path) -> Path:
             shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy(source, folder / name)
-    (folder / "splits" / "migrations" / "0002_remarks.py").write_text(_MIGRATION)
+    (folder / _FOLDER / "9999_remarks.py").write_text(_MIGRATION.format(newest=_NEWEST))
     return folder
 
 

@@ -10,6 +10,8 @@ from users.models import User
 EXPENSES = 10_000
 #: Of each member's debts; all others are covered.
 OPEN_DEBTS = EXPENSES // 100
+#: Other people, each in a trip of their own.
+OTHERS = 2_000
 
 _STATEMENTS = (
     "INSERT INTO splits_expense (trip_id, number, description, amount_minor, entered_minor, "
@@ -49,6 +51,10 @@ def long_trip() -> tuple[Trip, list[User]]:
 
     Call with an empty database, and outside a transaction.
     """
+    others = User.objects.bulk_create(UserFactory.build_batch(OTHERS))
+    trips = Trip.objects.bulk_create(TripFactory.build_batch(OTHERS))
+    pairs = zip(trips, others, strict=True)
+    Member.objects.bulk_create(Member(trip=trip, user=user) for trip, user in pairs)
     trip, people = TripFactory(), UserFactory.create_batch(10)
     for at, person in enumerate(people):
         join(trip, person, TripRole.EDITOR if at else TripRole.OWNER)
@@ -61,7 +67,9 @@ def long_trip() -> tuple[Trip, list[User]]:
             paid_minor=1000 * EXPENSES, share_minor=100 * EXPENSES, received_minor=received_minor
         )
         Member.objects.filter(trip=trip).exclude(user=people[0]).update(
-            share_minor=100 * EXPENSES, sent_minor=received_minor // 9
+            share_minor=100 * EXPENSES,
+            sent_minor=received_minor // 9,
+            owed_minor=100 * OPEN_DEBTS,
         )
         # Else PostgreSQL does not know that an index alone can answer.
         cursor.execute("VACUUM ANALYZE" if connection.vendor == "postgresql" else "ANALYZE")

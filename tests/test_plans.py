@@ -13,7 +13,7 @@ from tests.bulk import OPEN_DEBTS, long_trip
 from tests.conftest import Api
 
 #: The tables that grow with what people spend.
-BIG = {
+LEDGER = {
     "splits_allocation",
     "splits_debt",
     "splits_expense",
@@ -21,6 +21,8 @@ BIG = {
     "splits_settlement",
     "splits_split",
 }
+#: And those that grow with how many people there are.
+BIG = {*LEDGER, "trips_member", "trips_trip"}
 _READS_OR_WRITES = re.compile("SELECT|UPDATE|DELETE")
 _NODE_OF_SQLITE = re.compile(r"SCAN (\w+)")
 
@@ -112,6 +114,14 @@ def test_no_hot_request_reads_a_table_from_end_to_end(asked: dict[str, list[Stat
         if _READS_OR_WRITES.match(sql) and (tables := full_scans(sql, values))
     }
     assert not found
+
+
+def test_the_total_debt_is_read_from_the_memberships_alone(
+    asked: dict[str, list[Statement]],
+) -> None:
+    _session, (sql, _values) = asked["total debt"]
+    assert "trips_member" in sql
+    assert [table for table in LEDGER if table in sql] == []
 
 
 @pytest.mark.django_db

@@ -52,6 +52,7 @@ SUMS = (
     money_column("share_minor", _("share")),
     money_column("sent_minor", _("sent")),
     money_column("received_minor", _("received")),
+    money_column("owed_minor", _("owed")),
 )
 
 

@@ -116,12 +116,12 @@ def total(db: Database, caller_id: int, user_id: int) -> Answer:
     if caller_id != user_id:
         return 403, None
     sums = db.rows(
-        "SELECT u.currency, t.currency, CAST(SUM(d.open_minor) AS bigint) FROM users_user u "
-        "JOIN splits_debt d ON d.debtor_id = u.id AND d.open_minor > 0 "
-        "JOIN trips_trip t ON t.id = d.trip_id WHERE u.id = %s GROUP BY u.currency, t.currency",
+        "SELECT u.currency, t.currency, CAST(SUM(m.owed_minor) AS bigint) FROM users_user u "
+        "JOIN trips_member m ON m.user_id = u.id AND m.owed_minor > 0 "
+        "JOIN trips_trip t ON t.id = m.trip_id WHERE u.id = %s GROUP BY u.currency, t.currency",
         user_id,
     )
-    return 200, sum(open_minor for _to, _from, open_minor in sums) / shapes.UNITS["EUR"]
+    return 200, sum(owed_minor for _to, _from, owed_minor in sums) / shapes.UNITS["EUR"]
 
 
 def trips(db: Database, caller_id: int) -> Answer:

@@ -145,7 +145,8 @@ def create(db: Database, caller_id: int, trip_id: int, body: Mapping[str, Any]) 
         ]
         db.run(f"{_NEW_DEBTS}{table(len(owed), 6)}", *debts)
         paid = {caller_id: amount_minor}
-        _shift(db, trip_id, ("paid", "share"), {u: (paid.get(u, 0), shares[u]) for u in shares})
+        moved = {u: (paid.get(u, 0), shares[u], owed.get((u, caller_id), 0)) for u in shares}
+        _shift(db, trip_id, ("paid", "share", "owed"), moved)
     row = (
         *(expense_id, trip_id, body["description"], amount_minor, currency, amount_minor),
         *(currency, None, "", None, day, "OTHER", "EQUAL", None, "", now, now),
@@ -190,21 +191,20 @@ def pay(db: Database, caller_id: int, expense_id: int, split_id: int) -> Answer:
                 now,
                 debt_id,
             )
-            moved = {debtor_id: (open_minor, 0), creditor_id: (0, open_minor)}
-            _shift(db, trip_id, ("sent", "received"), moved)
+            moved = {debtor_id: (open_minor, 0, -open_minor), creditor_id: (0, open_minor, 0)}
+            _shift(db, trip_id, ("sent", "received", "owed"), moved)
     row = (split_id, expense_id, amount_minor, percentage, now, 0, now, *person)
     return 200, shapes.splits([row], shapes.UNITS[currency])[0]
 
 
 def _shift(
-    db: Database, trip_id: int, names: tuple[str, str], moved: Mapping[int, tuple[int, int]]
+    db: Database, trip_id: int, names: tuple[str, ...], moved: Mapping[int, tuple[int, ...]]
 ) -> None:
-    """Add to two sums of several members in one statement."""
-    first, second = names
+    """Add to some sums of several members in one statement."""
+    changes = ", ".join(f"{name}_minor = {name}_minor + moved.{name}" for name in names)
     db.run(
-        f"WITH moved (user_id, one, two) AS (VALUES {table(len(moved), 3)}) "
-        f"UPDATE trips_member AS m SET {first}_minor = {first}_minor + moved.one, "
-        f"{second}_minor = {second}_minor + moved.two "
+        f"WITH moved (user_id, {', '.join(names)}) AS (VALUES {table(len(moved), 1 + len(names))}) "
+        f"UPDATE trips_member AS m SET {changes} "
         "FROM moved WHERE m.trip_id = %s AND m.user_id = moved.user_id",
         *(value for user_id, sums in moved.items() for value in (user_id, *sums)),
         trip_id,

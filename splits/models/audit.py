@@ -20,7 +20,7 @@ from trips.models import Member, Trip
 from trips.roles import TripRole
 
 _CHUNK_ROWS = 10_000
-_SUMS = ("paid_minor", "share_minor", "sent_minor", "received_minor")
+_SUMS = ("paid_minor", "share_minor", "sent_minor", "received_minor", "owed_minor")
 
 _EXPENSE_COLUMNS = (
     "trip_id",
@@ -33,7 +33,7 @@ _EXPENSE_COLUMNS = (
     "divided",
 )
 
-#: What each member's four sums ought to be, by trip and user.
+#: What each member's sums ought to be, by trip and user.
 Sums = dict[tuple[int, int], Counter[str]]
 
 
@@ -58,6 +58,9 @@ def differences(trip_id: int | None = None) -> Iterator[Difference]:
     ):
         sums[trip, sender]["sent_minor"] += amount_minor
         sums[trip, receiver]["received_minor"] += amount_minor
+    open_debts = Debt.objects.filter(of_trip, open_minor__gt=0)
+    for trip, debtor, open_minor in _rows(open_debts, "trip", "debtor", "open_minor"):
+        sums[trip, debtor]["owed_minor"] += open_minor
     yield from _members(of_trip, sums)
 
 
@@ -212,7 +215,7 @@ def _members(of_trip: Q, sums: Sums) -> Iterator[Difference]:
             if amount_minor != expected[name]:
                 text = f"{name} is {amount_minor}, it should be {expected[name]}"
                 yield Difference(trip, f"user {user}: {text}")
-        paid_minor, share_minor, sent_minor, received_minor = stored
+        paid_minor, share_minor, sent_minor, received_minor, _owed_minor = stored
         totals[trip] += paid_minor - share_minor + sent_minor - received_minor
     for (trip, user), moved in sums.items():
         if any(moved.values()):

@@ -8,7 +8,7 @@ from django.db.models import Q, QuerySet, Sum
 from django.utils.translation import gettext_lazy
 
 from splits.models.rate import Rate
-from splits.models.settlement import Debt, Settlement
+from splits.models.settlement import Settlement
 from splits.settling import fewest_transfers
 from tripcompanion.kit.currencies import convert, to_major
 from tripcompanion.kit.prepared import Given, Prepared
@@ -91,10 +91,10 @@ def _unsettled(trip: Given) -> MemberQuerySet:
 
 
 @PreparedFor
-def _open_sums(debtor: Viewer) -> QuerySet[Debt, tuple[str, int]]:
-    """What is open by the currencies of the trips; see `within`."""
-    open_debts = Debt.objects.within(debtor).filter(debtor=debtor, open_minor__gt=0)
-    return open_debts.values_list("trip__currency").annotate(Sum("open_minor")).order_by()
+def _owed_sums(debtor: Viewer) -> QuerySet[Member, tuple[str, int]]:
+    """What is owed by the currencies of the trips, also of those that were left; see `within`."""
+    owing = Member.objects.within(debtor).filter(user=debtor, owed_minor__gt=0)
+    return owing.values_list("trip__currency").annotate(Sum("owed_minor")).order_by()
 
 
 def total_debt(user: User, currency: str) -> Decimal:
@@ -103,9 +103,9 @@ def total_debt(user: User, currency: str) -> Decimal:
     In one trip alone, if a scoped token confines `user` to it.
     Raises `NoRate` if something is owed in a currency that cannot be converted.
     """
-    sums = dict(_open_sums(user))
+    sums = dict(_owed_sums(user))
     total_minor = sums.pop(currency, 0)
     rates = Rate.objects.latest_to(currency, sums) if sums else {}
-    for owed_currency, open_minor in sums.items():
-        total_minor += convert(open_minor, owed_currency, currency, rates[owed_currency].rate)
+    for owed_currency, owed_minor in sums.items():
+        total_minor += convert(owed_minor, owed_currency, currency, rates[owed_currency].rate)
     return to_major(total_minor, currency)

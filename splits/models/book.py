@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from splits.models.expense import Expense
 
 Sums = dict[int, Counter[str]]
+Owed = Mapping[int, dict[int, int]]
 
 
 class PayerQuerySet(models.QuerySet["Payer"]):
@@ -83,10 +84,11 @@ class Entry:
         A split whose participant, amount and creditors stay keeps its state; all others start
         again, as if deleted and made new.
         """
-        sums = self._sums(put_in, parts)
-        for user_id, moved in self._sums(self.put_in, self.parts).items():
-            sums.setdefault(user_id, Counter()).subtract(moved)
         owed = self._owed(put_in, parts)
+        sums = self._sums(put_in, parts, owed)
+        owed_before = self._owed(self.put_in, self.parts)
+        for user_id, moved in self._sums(self.put_in, self.parts, owed_before).items():
+            sums.setdefault(user_id, Counter()).subtract(moved)
         is_new = not (self.put_in or self.parts)
         stored = [] if is_new else list(self.expense.splits.prefetch_related("debts"))
         kept = {s.participant_id: s for s in stored if _keeps_state(s, parts, owed)}
@@ -100,17 +102,18 @@ class Entry:
                 Payer(expense=self.expense, user_id=user_id, **payment._asdict())
                 for user_id, payment in put_in.items()
             )
-        self._open({u: part for u, part in parts.items() if u not in kept}, owed)
+        # First the new debts and then the credit that covers them: nobody owes less than nothing.
         Member.shift(self.expense.trip_id, sums)
+        self._open({u: part for u, part in parts.items() if u not in kept}, owed)
 
     def _drop(self, split_ids: list[int]) -> None:
         """Delete splits with their allocations, and the settlements that `pay` recorded."""
         if split_ids:
             Settlement.objects.filter(split__in=split_ids).revoke()
-            Allocation.objects.filter(debt__split__in=split_ids).release()
+            Allocation.objects.filter(debt__split__in=split_ids).release(self.expense.trip_id)
             self.expense.splits.filter(pk__in=split_ids).delete()
 
-    def _open(self, parts: Mapping[int, Part], owed: Mapping[int, Mapping[int, int]]) -> None:
+    def _open(self, parts: Mapping[int, Part], owed: Owed) -> None:
         """Make new splits and their debts, and let credit between the same two cover them."""
         splits = insert(
             Split(expense=self.expense, participant_id=user_id, **part._asdict())
@@ -134,21 +137,21 @@ class Entry:
                 senders={debt.debtor_id for debt in debts},
                 receivers={debt.creditor_id for debt in debts},
             )
-            Allocation.make(cover(debts, credits))
+            Allocation.make(self.expense.trip_id, cover(debts, credits))
 
-    def _sums(self, put_in: Mapping[int, Payment], parts: Mapping[int, Part]) -> Sums:
-        """By how much an expense divided like this moves the sums of each member."""
+    def _sums(self, put_in: Mapping[int, Payment], parts: Mapping[int, Part], owed: Owed) -> Sums:
+        """By how much an expense divided like this, with these debts, moves each member's sums."""
         own = money.own_parts(amounts(parts), amounts(put_in), self.expense.number)
         sums = {user_id: Counter(share_minor=amount_minor) for user_id, amount_minor in own.items()}
         for user_id, payment in put_in.items():
             sums.setdefault(user_id, Counter())["paid_minor"] += payment.amount_minor
+        for user_id, debts in owed.items():
+            sums[user_id]["owed_minor"] = sum(debts.values())
         return sums
 
-    def _owed(
-        self, put_in: Mapping[int, Payment], parts: Mapping[int, Part]
-    ) -> dict[int, dict[int, int]]:
+    def _owed(self, put_in: Mapping[int, Payment], parts: Mapping[int, Part]) -> Owed:
         """By participant: how many minor units they owe to whom."""
-        owed: dict[int, dict[int, int]] = {user_id: {} for user_id in parts}
+        owed: Owed = {user_id: {} for user_id in parts}
         debts = money.debts(amounts(parts), amounts(put_in), self.expense.number)
         for (debtor, creditor), amount_minor in debts.items():
             owed[debtor][creditor] = amount_minor
@@ -159,9 +162,7 @@ def amounts(rows: Mapping[int, Part] | Mapping[int, Payment]) -> dict[int, int]:
     return {user_id: row.amount_minor for user_id, row in rows.items()}
 
 
-def _keeps_state(
-    split: Split, parts: Mapping[int, Part], owed: Mapping[int, Mapping[int, int]]
-) -> bool:
+def _keeps_state(split: Split, parts: Mapping[int, Part], owed: Owed) -> bool:
     part = parts.get(split.participant_id)
     if part is None or part.amount_minor != split.amount_minor:
         return False

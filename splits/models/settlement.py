@@ -4,6 +4,11 @@ Two columns are sums, kept for speed: `Debt.open_minor` and `Settlement.credit_m
 adds to them or takes from them; whoever writes or deletes allocations calls `restate`, which
 sums them anew from the allocations (`Debt.resize` does it together with the amount). So a
 debt's "paid" and a balance cannot tell two stories.
+
+`Member.owed_minor` is what is open of a member's debts in a trip: their amounts less their
+allocations. So it moves by the amounts where an expense is written into the book
+(`Entry.rewrite`), and by the allocations where these are made (`Allocation.make`), released, or
+cut (`Debt.resize`).
 """
 
 from collections import Counter, defaultdict
@@ -39,7 +44,7 @@ class Debt(models.Model):
     """What the participant of a split owes to one of those who paid too much.
 
     `trip` and `debtor` repeat what the split says and never change: the two searches that must
-    stay fast (a person's open debts, open debts between two) find all they need in one index.
+    stay fast (a person's open debts, open debts between two) need one index and no join.
     """
 
     trip = models.ForeignKey(Trip, on_delete=models.CASCADE, related_name="debts")
@@ -84,9 +89,14 @@ class Debt(models.Model):
         return f"{self.debtor_id} owes {self.creditor_id} {self.open_minor}/{self.amount_minor}"
 
     def resize(self, amount_minor: int) -> None:
-        """Make it a debt of another amount; allocations above it, the latest first, are credit."""
+        """Make it a debt of another amount; allocations above it, the latest first, are credit.
+
+        What the debtor owes moves here by the allocations alone; by the amount, with the expense.
+        """
         covered_minor = self.amount_minor - self.open_minor
         excess_minor = max(0, covered_minor - amount_minor)
+        if excess_minor:
+            Member.shift(self.trip_id, {self.debtor_id: {"owed_minor": excess_minor}})
         freed_settlement_ids = []
         for allocation in self.allocations.order_by("-id") if excess_minor else ():
             freed_minor = min(excess_minor, allocation.amount_minor)
@@ -122,9 +132,8 @@ class SettlementQuerySet(InTripQuerySet["Settlement"]):
         if not rows:
             return
         entries = Allocation.objects.filter(Q(settlement__in=rows) | Q(closed_by__in=rows))
-        entries.release()
+        entries.release(rows[0].trip_id, rows)
         Settlement.objects.filter(pk__in=[row.pk for row in rows]).delete()
-        Member.shift(rows[0].trip_id, sums_of(rows, sign=-1))
 
 
 class Settlement(models.Model):
@@ -192,11 +201,10 @@ class Settlement(models.Model):
                 )
             self.credit_minor = self.amount_minor
             self.save()
-            Member.shift(self.trip_id, sums_of([self]))
             debts = Debt.objects.open().filter(
                 trip=self.trip_id, debtor=self.sender_id, creditor=self.receiver_id
             )
-            Allocation.make(cover(debts, [self]))
+            Allocation.make(self.trip_id, cover(debts, [self]), [self])
             self.close_if_square()
 
     def remove(self) -> None:
@@ -219,13 +227,14 @@ class Settlement(models.Model):
         debts = Debt.objects.open().filter(trip=self.trip_id)
         credits = Settlement.objects.with_credit().filter(trip=self.trip_id)
         Allocation.make(
+            self.trip_id,
             [
                 *(Allocation(debt=d, amount_minor=d.open_minor, closed_by=self) for d in debts),
                 *(
                     Allocation(settlement=s, amount_minor=s.credit_minor, closed_by=self)
                     for s in credits
                 ),
-            ]
+            ],
         )
 
     def is_own(self, user: User, can: Can) -> bool:
@@ -236,13 +245,16 @@ class Settlement(models.Model):
 
 
 class AllocationQuerySet(models.QuerySet["Allocation"]):
-    def release(self) -> None:
-        """Delete these allocations; debts are open again, and money is credit again."""
-        touched = list(self.values_list("debt_id", "settlement_id"))
+    def release(self, trip_id: int, settlements: Iterable[Settlement] = ()) -> None:
+        """Delete these allocations; debts are open again, and money is credit again.
+
+        The sums of the members lose them, and the `settlements` that are to go with them.
+        """
+        rows = list(self.select_related("debt"))
         self.delete()
-        if touched:
-            debt_ids, settlement_ids = zip(*touched, strict=True)
-            restate(debt_ids, settlement_ids)
+        Member.shift(trip_id, sums_of(settlements, rows, sign=-1))
+        if rows:
+            restate([row.debt_id for row in rows], [row.settlement_id for row in rows])
 
 
 class Allocation(models.Model):
@@ -278,9 +290,18 @@ class Allocation(models.Model):
         return f"{self.settlement_id} covers {self.amount_minor} of {self.debt_id}"
 
     @classmethod
-    def make(cls, allocations: Iterable["Allocation"]) -> None:
-        """Write allocations and restate what they touch."""
+    def make(
+        cls,
+        trip_id: int,
+        allocations: Iterable["Allocation"],
+        settlements: Iterable[Settlement] = (),
+    ) -> None:
+        """Write allocations and restate what they touch.
+
+        The sums of the members gain them, and the `settlements` that are new.
+        """
         rows = insert(allocations)
+        Member.shift(trip_id, sums_of(settlements, rows))
         if rows:
             restate([row.debt_id for row in rows], [row.settlement_id for row in rows])
 
@@ -316,12 +337,17 @@ def open_debts_of(split: Given) -> DebtQuerySet:
     return Debt.objects.open().filter(split=split)
 
 
-def sums_of(settlements: Iterable[Settlement], sign: int = 1) -> dict[int, Counter[str]]:
-    """By how much the settlements move the sums of each member; `sign` -1 takes them back."""
+def sums_of(
+    settlements: Iterable[Settlement], allocations: Iterable[Allocation], sign: int = 1
+) -> dict[int, Counter[str]]:
+    """By how much these entries move the sums of each member; `sign` -1 takes them back."""
     sums: dict[int, Counter[str]] = defaultdict(Counter)
     for settlement in settlements:
         sums[settlement.sender_id]["sent_minor"] += sign * settlement.amount_minor
         sums[settlement.receiver_id]["received_minor"] += sign * settlement.amount_minor
+    for allocation in allocations:
+        if allocation.debt is not None:
+            sums[allocation.debt.debtor_id]["owed_minor"] -= sign * allocation.amount_minor
     return sums
 
 

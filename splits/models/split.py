@@ -16,11 +16,10 @@ from splits.models.settlement import (
     cover,
     credit_between,
     open_debts_of,
-    sums_of,
 )
 from tripcompanion.kit.inserting import insert
 from tripcompanion.kit.prepared import Given, Prepared
-from trips.models import InTripQuerySet, Member, PreparedFor, Trip, Viewer
+from trips.models import InTripQuerySet, PreparedFor, Trip, Viewer
 from trips.roles import Can
 from users.models import User, summary_of
 
@@ -155,17 +154,17 @@ class Split(models.Model):
                 for debt in debts
                 if debt.open_minor
             )
-            Member.shift(trip.pk, sums_of(settlements))
-            Allocation.make([*from_credit, *cover(debts, settlements)])
+            allocations = [*from_credit, *cover(debts, settlements)]
+            Allocation.make(trip.pk, allocations, settlements)
             if settlements:
                 settlements[-1].close_if_square()
 
     def unpay(self) -> None:
         """Take every allocation off, and the settlements that `pay` recorded; else nothing."""
         with transaction.atomic():
-            self._lock()
+            trip = self._lock()
             self.settlements.all().revoke()
-            Allocation.objects.filter(debt__split=self).release()
+            Allocation.objects.filter(debt__split=self).release(trip.pk)
 
     def _lock(self) -> Trip:
         """The trip, locked; raises `NotFound` if the split was deleted in the meantime."""

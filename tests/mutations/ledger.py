@@ -8,6 +8,7 @@ _RACES = "PG tests/test_races.py tests/security/test_flows.py"
 _REFUSED = "tests/splits/test_refused_expenses.py"
 _STRANGERS = "tests/trips/test_strangers.py"
 _SPLITS = "tests/splits/test_splits.py"
+_OWED = "tests/splits/test_owed.py"
 _MONEY = "tests/splits/test_money.py"
 _ALLOCATION = "tests/splits/test_allocation.py"
 _CLOSING = "tests/splits/test_closing.py"
@@ -84,14 +85,15 @@ LEDGER: Guards = {
          "                pass\n", _CLOSING),
         ("unpay keeps the settlement", "            self.settlements.all().revoke()\n", "",
          _PAYING),
-        ("unpay keeps allocations", "Allocation.objects.filter(debt__split=self).release()", "pass",
+        ("unpay keeps allocations", "Allocation.objects.filter(debt__split=self).release(trip.pk)",
+         "pass",
          _ALLOCATION),
         ("splits of others are own",
          "return user.pk == self.participant_id or self.debts.filter(creditor=user).exists()",
          "return True", _OWN),
         ("creditors are no side", " or self.debts.filter(creditor=user).exists()", "", _OWN),
-        ("pay moves no sums", "            Member.shift(trip.pk, sums_of(settlements))\n", "",
-         _PAYING),
+        ("pay moves no sums", "Allocation.make(trip.pk, allocations, settlements)",
+         "Allocation.make(trip.pk, allocations)", _PAYING),
     ],
     "splits/models/settlement.py": [
         ("settlement without the lock", "self.trip = Trip.objects.locked(self.trip_id)",
@@ -100,7 +102,7 @@ LEDGER: Guards = {
         ("settlement with a stranger", "            if not planned:\n", "            if False:\n",
          "tests/splits/test_settlements.py"),
         ("settlement moves no sums",
-         "            Member.shift(self.trip_id, sums_of([self]))\n", "",
+         "cover(debts, [self]), [self])", "cover(debts, [self]))",
          "tests/splits/test_settlements.py"),
         ("a square trip stays open", "        if unsettled_in(trip=self.trip_id).first():\n",
          "        if True:\n", _CLOSING),
@@ -110,9 +112,17 @@ LEDGER: Guards = {
          "            if not rows.exists():\n                raise NotFound\n", "",
          "tests/security/test_flows.py"),
         ("released debts stay covered",
-         "            restate(debt_ids, settlement_ids)\n", "            pass\n", _ALLOCATION),
+         "        Member.shift(trip_id, sums_of(settlements, rows, sign=-1))\n        if rows:\n",
+         "        Member.shift(trip_id, sums_of(settlements, rows, sign=-1))\n        if False:\n",
+         _ALLOCATION),
         ("revoked money stays in the sums",
-         "        Member.shift(rows[0].trip_id, sums_of(rows, sign=-1))\n", "", _PAYING),
+         "entries.release(rows[0].trip_id, rows)", "entries.release(rows[0].trip_id)", _PAYING),
+        ("what is covered stays owed", "sums_of(settlements, rows))", "sums_of(settlements, []))",
+         _OWED),
+        ("what is released is not owed again", "sums_of(settlements, rows, sign=-1)",
+         "sums_of(settlements, [], sign=-1)", _OWED),
+        ("what a smaller debt frees is not owed again",
+         '{"owed_minor": excess_minor}', "{}", _OWED),
         ("covered above the debt",
          "amount_minor = min(debt.open_minor, settlement.credit_minor)",
          "amount_minor = settlement.credit_minor", _ALLOCATION),
@@ -124,6 +134,13 @@ LEDGER: Guards = {
         ("sums do not move with an expense",
          "        Member.shift(self.expense.trip_id, sums)\n", "",
          "tests/splits/test_balances.py"),
+        ("debts of an expense are not owed",
+         'sums[user_id]["owed_minor"] = sum(debts.values())', "pass", _OWED),
+        ("credit is taken off before the debt is owed",
+         "        Member.shift(self.expense.trip_id, sums)\n"
+         "        self._open({u: part for u, part in parts.items() if u not in kept}, owed)\n",
+         "        self._open({u: part for u, part in parts.items() if u not in kept}, owed)\n"
+         "        Member.shift(self.expense.trip_id, sums)\n", _OWED),
         ("split keeps its state with another amount",
          "if part is None or part.amount_minor != split.amount_minor:", "if part is None:",
          "tests/splits/test_kept_splits.py"),
@@ -141,8 +158,8 @@ LEDGER: Guards = {
          "return all(transfer.is_own(user, can) for transfer in self.transfers)", "return True",
          _PLAN),
         ("debt in another currency unconverted",
-         "total_minor += convert(open_minor, owed_currency, currency, rates[owed_currency].rate)",
-         "total_minor += open_minor", "tests/splits/test_debts.py"),
+         "total_minor += convert(owed_minor, owed_currency, currency, rates[owed_currency].rate)",
+         "total_minor += owed_minor", "tests/splits/test_debts.py"),
     ],
     "splits/views/expense.py": [
         ("expense of another trip is read",

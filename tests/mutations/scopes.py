@@ -38,8 +38,8 @@ SCOPES: Guards = {
          "return self.filter(", _ACCESS),
     ],
     "splits/models/balances.py": [
-        ("confined token sums debts of other trips", "Debt.objects.within(debtor).filter(",
-         "Debt.objects.filter(", _ACCESS),
+        ("confined token sums debts of other trips", "Member.objects.within(debtor).filter(",
+         "Member.objects.filter(", _ACCESS),
     ],
     "users/models/token.py": [
         ("token of a barred account is good", "return self.user.is_active and ", "return ",

@@ -55,6 +55,7 @@ def test_an_empty_database_is_right(db: None) -> None:
         (Member, {"share_minor": F("share_minor") + 1}, "share_minor is"),
         (Member, {"sent_minor": F("sent_minor") + 1}, "sent_minor is"),
         (Member, {"received_minor": F("received_minor") + 1}, "received_minor is"),
+        (Member, {"owed_minor": F("owed_minor") + 1}, "owed_minor is"),
         (Member, {"paid_minor": F("paid_minor") + 1}, "balances add up to"),
         (Member, {"role": TripRole.EDITOR}, "no owner"),
     ],

@@ -20,12 +20,14 @@ from users.models import User, summary_of
 
 #: What a member's balance is made of.
 SUMS = ("paid_minor", "share_minor", "sent_minor", "received_minor")
+#: All that is kept on a membership: the balance, and what is open of the debts.
+KEPT_SUMS = (*SUMS, "owed_minor")
 #: Written by hand: the ORM takes milliseconds for a CASE of so many branches.
 _SHIFT = (
     "UPDATE trips_member AS member SET paid_minor = paid_minor + moved.column2, "
     "share_minor = share_minor + moved.column3, sent_minor = sent_minor + moved.column4, "
-    "received_minor = received_minor + moved.column5 FROM (VALUES %s) AS moved "
-    "WHERE member.user_id = moved.column1 AND member.trip_id = %%s"
+    "received_minor = received_minor + moved.column5, owed_minor = owed_minor + moved.column6 "
+    "FROM (VALUES %s) AS moved WHERE member.user_id = moved.column1 AND member.trip_id = %%s"
 )
 _COLUMNS = ("trip", "user", "role", "joined_at", "left_at")
 
@@ -70,8 +72,8 @@ class MemberQuerySet(InTripQuerySet["Member"]):
 class Member(models.Model):
     """Somebody in a trip, with a role and the sums of their entries.
 
-    The row outlives the membership (`left_at`), because the sums do. All four sums are in minor
-    units of the trip's currency and move in the transaction of the entry that causes it.
+    The row outlives the membership (`left_at`), because the sums do. All sums are in minor units
+    of the trip's currency and move in the transaction of the entry that causes it.
     """
 
     trip = models.ForeignKey(Trip, on_delete=models.CASCADE, related_name="members")
@@ -83,6 +85,8 @@ class Member(models.Model):
     share_minor = models.BigIntegerField(default=0, editable=False)
     sent_minor = models.BigIntegerField(default=0, editable=False)
     received_minor = models.BigIntegerField(default=0, editable=False)
+    #: What is open of this member's debts in the trip; no part of the balance.
+    owed_minor = models.BigIntegerField(default=0, editable=False)
 
     objects = MemberQuerySet.as_manager()
 
@@ -101,6 +105,10 @@ class Member(models.Model):
                     received_minor__lte=MAX_INTEGER,
                 ),
                 name="member_sums_in_64_bits",
+            ),
+            models.CheckConstraint(
+                condition=Q(owed_minor__gte=0, owed_minor__lte=MAX_INTEGER),
+                name="member_owed_in_range",
             ),
             models.CheckConstraint(
                 condition=Q(role__in=[role.value for role in TripRole]), name="member_role_known"
@@ -123,11 +131,11 @@ class Member(models.Model):
         """
         if not changes:
             return
-        rows = ", ".join(["(%s, %s, %s, %s, %s)"] * len(changes))
+        rows = ", ".join(["(%s, %s, %s, %s, %s, %s)"] * len(changes))
         values = [
             value
             for user_id, moved in changes.items()
-            for value in (user_id, *(moved.get(name, 0) for name in SUMS))
+            for value in (user_id, *(moved.get(name, 0) for name in KEPT_SUMS))
         ]
         with connection.cursor() as cursor:
             cursor.execute(_SHIFT % rows, [*values, trip_id])
