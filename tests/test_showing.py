@@ -1,17 +1,18 @@
 """What is shown the fast way is what the shape declares, field by field."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import pytest
 
 from splits.models import Settlement, SplitType
+from splits.serializers.settlement import SettlementSerializer
 from tests.conftest import Api
 from tests.factories import spend
 from tripcompanion.kit import showing, viewsets
 from tripcompanion.kit.rendering import ExactJSONRenderer
-from tripcompanion.kit.showing import show
+from tripcompanion.kit.showing import show_all
 from trips.models import Trip
 from users.models import User
 
@@ -21,14 +22,15 @@ def compared(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the shapes that were shown; each row is shown both ways, and compared."""
     names: list[str] = []
 
-    def show_twice(shape: Any, row: Any, context: Mapping[str, Any]) -> Any:
-        fast, declared = show(shape, row, context), shape(row, context=dict(context)).data
-        assert as_text(fast) == as_text(declared)
-        names.append(shape.__name__)
+    def show_twice(shape: Any, rows: Iterable[Any], context: Mapping[str, Any]) -> list[Any]:
+        rows = list(rows)
+        fast = show_all(shape, rows, context)
+        assert as_text(fast) == as_text([shape(row, context=dict(context)).data for row in rows])
+        names.extend([shape.__name__] * len(rows))
         return fast
 
-    monkeypatch.setattr(viewsets, "show", show_twice)
-    monkeypatch.setattr(showing, "show", show_twice)
+    monkeypatch.setattr(viewsets, "show_all", show_twice)
+    monkeypatch.setattr(showing, "show_all", show_twice)
     return names
 
 
@@ -111,3 +113,17 @@ def test_every_answer_is_what_its_shape_declares(
         "TripSerializer",
         "UserSerializer",
     }
+
+
+def test_people_are_not_taken_for_each_other_when_rows_come_and_go() -> None:
+    """Of rows that are read one by one, the next may lie where the last one was."""
+    trip = Trip(id=1, currency="EUR")
+
+    def rows() -> Iterator[Settlement]:
+        for number in range(1, 300):
+            two = [User(id=number, name=f"User {number}"), User(id=1000, name="Olga")]
+            yield Settlement(trip=trip, sender=two[0], receiver=two[1], amount_minor=1)
+
+    shown = show_all(SettlementSerializer, rows(), {})
+    assert [row["from"]["id"] for row in shown] == list(range(1, 300))
+    assert {row["to"]["name"] for row in shown} == {"Olga"}

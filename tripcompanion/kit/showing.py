@@ -20,8 +20,10 @@ from tripcompanion.kit.serializers import MoneyField, Shape
 
 _CHUNK_ROWS = 100
 
+#: Rows inside of others as they were shown, by their identity; with the row, so that it stays one.
+Seen = dict[tuple[int, Any], tuple[Any, Any]]
 #: Turns the value of an attribute into what is shown; the second is the currency of an amount.
-Convert = Callable[[Any, Any], Any]
+Convert = Callable[[Any, Any, Seen], Any]
 
 #: Fields whose value is shown as it is; the renderer knows dates and instants.
 _PLAIN = (
@@ -35,15 +37,19 @@ _PLAIN = (
 
 
 def show(shape: Any, row: Any, context: Mapping[str, Any]) -> Any:
-    """`row` as `shape` declares it. A shape with a way of its own is asked itself."""
-    if shape.to_representation is not Shape.to_representation:
-        return shape(row, context=dict(context)).data
-    return _read(_compiled(shape), row)
+    """`row` as `shape` declares it."""
+    return show_all(shape, [row], context)[0]
 
 
 def show_all(shape: Any, rows: Iterable[Any], context: Mapping[str, Any]) -> list[Any]:
-    """`show` for many rows."""
-    return [show(shape, row, context) for row in rows]
+    """Each of `rows` as `shape` declares it. A shape with a way of its own is asked itself.
+
+    What occurs in many rows, such as a person, is read once.
+    """
+    if shape.to_representation is not Shape.to_representation:
+        return [shape(row, context=dict(context)).data for row in rows]
+    compiled, seen = _compiled(shape), Seen()
+    return [_read(compiled, row, seen) for row in rows]
 
 
 def show_as_json(shape: Any, rows: Iterable[Any], context: Mapping[str, Any]) -> bytes:
@@ -67,11 +73,11 @@ class _Compiled(NamedTuple):
     converted: tuple[tuple[str, Convert, int], ...]
 
 
-def _read(shape: _Compiled, row: Any) -> dict[str, Any]:
+def _read(shape: _Compiled, row: Any, seen: Seen) -> dict[str, Any]:
     values = shape.attributes(row)
     shown = dict(zip(shape.names, values, strict=False))
     for name, convert, at in shape.converted:
-        shown[name] = convert(shown[name], values[at])
+        shown[name] = convert(shown[name], values[at], seen)
     return shown
 
 
@@ -98,14 +104,24 @@ def _converting(field: Any) -> Convert | None:
     if isinstance(field, _PLAIN):
         return None
     if isinstance(field, MoneyField):
-        return lambda minor, currency: None if minor is None else as_number(minor, currency)
+        return lambda minor, currency, _: None if minor is None else as_number(minor, currency)
     if isinstance(field, serializers.ListSerializer):
         child: Any = type(field.child)
         inner = _compiled(child)
-        return lambda rows, _currency: [_read(inner, row) for row in rows]
+        return lambda rows, _currency, seen: [_read(inner, row, seen) for row in rows]
     if isinstance(field, Shape):
-        kind: Any = type(field)
-        inner = _compiled(kind)
-        return lambda row, _currency: _read(inner, row)
+        return _reading_once(type(field))
     show_value = field.to_representation
-    return lambda value, _currency: None if value is None else show_value(value)
+    return lambda value, _currency, _seen: None if value is None else show_value(value)
+
+
+def _reading_once(shape: Any) -> Convert:
+    inner = _compiled(shape)
+
+    def read_once(row: Any, _currency: Any, seen: Seen) -> Any:
+        key = (id(row), shape)
+        if key not in seen:
+            seen[key] = (row, _read(inner, row, seen))
+        return seen[key][1]
+
+    return read_once
