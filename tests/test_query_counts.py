@@ -45,7 +45,7 @@ QUERIES = {
     "/api/trips/{trip_id}/settlements": 3,
     "/api/trips/{trip_id}/settlements/{settlement_id}": 2,
     "/api/trips/{trip_id}/balances": 2,
-    "/api/trips/{trip_id}/balances/{user_id}": 7,
+    "/api/trips/{trip_id}/balances/{user_id}": 5,
     "/api/trips/{trip_id}/settle-up": 3,
     "/api/expenses/{expense_id}/splits": 3,
     "/api/expenses/{expense_id}/splits/{split_id}": 2,

@@ -1,13 +1,23 @@
 """Why a balance is what it is: the entries behind it, with the running sum."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
+from heapq import merge
+from itertools import islice
+from typing import Any
 
-from django.db.models import Q
+from django.db.models import OuterRef, Q, QuerySet, Subquery, Sum
 
 from splits import money
+from splits.models.book import Payer
+from splits.models.expense import Expense
+from splits.models.split import Split
+from tripcompanion.kit.pagination import Pageable
 from tripcompanion.kit.snapshots import snapshot
 from trips.models import Trip
+
+_CHUNK_ROWS = 500
 
 
 @dataclass
@@ -31,52 +41,79 @@ class Line:
         return self.paid_minor - self.share_minor + self.sent_minor - self.received_minor
 
 
-def explain(trip: Trip, user_id: int) -> list[Line]:
-    """The entries that make up a balance, as they were recorded, with the running sum."""
-    with snapshot():
-        lines = [*_expense_lines(trip, user_id), *_settlement_lines(trip, user_id)]
-    lines.sort(key=lambda line: (line.recorded_at, line.kind, line.id))
-    balance_minor = 0
-    for line in lines:
-        balance_minor += line.change_minor
-        line.balance_minor = balance_minor
-    return lines
+class Explanation(Pageable):
+    """The entries behind a balance, as they were recorded, with the running sum."""
 
+    def __init__(self, trip: Trip, user_id: int) -> None:
+        self._trip, self._user_id = trip, user_id
 
-def _expense_lines(trip: Trip, user_id: int) -> list[Line]:
-    entries = trip.expenses.filter(Q(payers__user=user_id) | Q(splits__participant=user_id))
-    lines = []
-    for expense in entries.distinct().prefetch_related("payers", "splits"):
-        put_in = {payer.user_id: payer.amount_minor for payer in expense.payers.all()}
-        shares = {split.participant_id: split.amount_minor for split in expense.splits.all()}
-        own_parts = money.own_parts(shares, put_in, expense.number)
-        lines.append(
-            Line(
-                "EXPENSE",
-                expense.pk,
-                expense.expense_date,
-                expense.description,
-                expense.created_at,
-                trip.currency,
-                paid_minor=put_in.get(user_id, 0),
-                share_minor=own_parts.get(user_id, 0),
+    def page(self, size: int, after: int) -> tuple[list[Line], int]:
+        """At most `size` lines after so many, and how many there are in all.
+
+        The entries go by in a stream, for the sum is that of all before; only the page is kept.
+        """
+        lines, total, balance_minor = [], 0, 0
+        with snapshot():
+            for line in merge(self._expenses(), self._settlements(), key=_as_recorded):
+                total += 1
+                balance_minor += line.change_minor
+                line.balance_minor = balance_minor
+                if after < total <= after + size:
+                    lines.append(line)
+        return lines, total
+
+    def _expenses(self) -> Iterator[Line]:
+        mine = Payer.objects.filter(expense=OuterRef("pk"), user=self._user_id)
+        my_split = Split.objects.filter(expense=OuterRef("pk"), participant=self._user_id)
+        splits = Split.objects.filter(expense=OuterRef("pk")).order_by().values("expense")
+        entries: QuerySet[Any] = self._trip.expenses.annotate(
+            paid_minor=Subquery(mine.values("amount_minor")),
+            share_minor=Subquery(my_split.values("amount_minor")),
+            divided_minor=Subquery(splits.annotate(sum=Sum("amount_minor")).values("sum")),
+        ).exclude(paid_minor=None, share_minor=None)
+        rows = entries.order_by("created_at", "id").iterator(_CHUNK_ROWS)
+        while chunk := list(islice(rows, _CHUNK_ROWS)):
+            left_over = _shares_of_what_is_left(chunk, self._user_id)
+            for expense in chunk:
+                yield Line(
+                    "EXPENSE",
+                    expense.pk,
+                    expense.expense_date,
+                    expense.description,
+                    expense.created_at,
+                    self._trip.currency,
+                    paid_minor=expense.paid_minor or 0,
+                    share_minor=left_over.get(expense.pk, expense.share_minor or 0),
+                )
+
+    def _settlements(self) -> Iterator[Line]:
+        is_side = Q(sender=self._user_id) | Q(receiver=self._user_id)
+        entries = self._trip.settlements.filter(is_side).order_by("created_at", "id")
+        for entry in entries.iterator(_CHUNK_ROWS):
+            yield Line(
+                "SETTLEMENT",
+                entry.pk,
+                entry.settled_on,
+                entry.note,
+                entry.created_at,
+                self._trip.currency,
+                sent_minor=entry.amount_minor if entry.sender_id == self._user_id else 0,
+                received_minor=entry.amount_minor if entry.receiver_id == self._user_id else 0,
             )
-        )
-    return lines
 
 
-def _settlement_lines(trip: Trip, user_id: int) -> list[Line]:
-    settlements = trip.settlements.filter(Q(sender=user_id) | Q(receiver=user_id))
-    return [
-        Line(
-            "SETTLEMENT",
-            settlement.pk,
-            settlement.settled_on,
-            settlement.note,
-            settlement.created_at,
-            trip.currency,
-            sent_minor=settlement.amount_minor if settlement.sender_id == user_id else 0,
-            received_minor=settlement.amount_minor if settlement.receiver_id == user_id else 0,
-        )
-        for settlement in settlements
-    ]
+def _shares_of_what_is_left(expenses: Iterable[Any], user_id: int) -> dict[int, int]:
+    """What `user_id` bears of those expenses that they paid for and no split covers in full."""
+    ids = [e.pk for e in expenses if e.paid_minor and e.divided_minor != e.amount_minor]
+    if not ids:
+        return {}
+    shares = {}
+    for expense in Expense.objects.filter(pk__in=ids).prefetch_related("payers", "splits"):
+        put_in = {payer.user_id: payer.amount_minor for payer in expense.payers.all()}
+        parts = {split.participant_id: split.amount_minor for split in expense.splits.all()}
+        shares[expense.pk] = money.own_parts(parts, put_in, expense.number)[user_id]
+    return shares
+
+
+def _as_recorded(line: Line) -> tuple[datetime, str, int]:
+    return line.recorded_at, line.kind, line.id

@@ -8,7 +8,7 @@ from rest_framework.response import Response
 
 from splits.models import Settlement
 from splits.models.balances import Plan, PlanChanged, balances_of
-from splits.models.explanation import explain
+from splits.models.explanation import Explanation
 from splits.models.settlement import settlements_of
 from splits.serializers.settlement import (
     BalanceLineSerializer,
@@ -121,4 +121,4 @@ class ExplanationViewSet(InTripViewSet):
         """The entries that make up a balance, in the order recorded, with the running sum."""
         trip = self.guarded(Trip.objects.all, pk=trip_id)
         get_object_or_404(trip.members, user_id=user_id)
-        return self.page(explain(trip, user_id))
+        return self.page(Explanation(trip, user_id))

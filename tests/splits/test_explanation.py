@@ -85,5 +85,5 @@ def test_the_query_count_does_not_grow(
         book.spend(olga, 10, ed)
         book.settle(ed, olga, 1)
     book.client(olga)
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(5):
         assert len(lines(book, olga, ed)) == 2 * entries

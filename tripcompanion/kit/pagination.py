@@ -1,5 +1,6 @@
 """Pages of a list: `?page=1&pageSize=20`, 1-based, never an error past the end."""
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -9,11 +10,18 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from tripcompanion.kit.paths import MAX_INTEGER
-from tripcompanion.kit.prepared import Found
 
 DEFAULT_PAGE_SIZE = 20
 MAX_PAGE_SIZE = 100
 _MAX_DIGITS = 18
+
+
+class Pageable(ABC):
+    """What gives a page of itself; whatever else is paged is a queryset."""
+
+    @abstractmethod
+    def page(self, size: int, after: int) -> tuple[list[Any], int]:
+        """At most `size` rows after so many, and how many there are in all."""
 
 
 class NumberedPages(BasePagination):
@@ -25,7 +33,7 @@ class NumberedPages(BasePagination):
         self.page_size = _positive(request, "pageSize", DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE)
         # No database has rows beyond, or takes a larger number.
         start = min((self.page - 1) * self.page_size, MAX_INTEGER)
-        if isinstance(queryset, Found):
+        if isinstance(queryset, Pageable):
             rows, self.total = queryset.page(self.page_size, start)
             return rows
         self.total = len(queryset) if isinstance(queryset, list) else queryset.count()

@@ -29,6 +29,7 @@ from django.db.models.sql import UpdateQuery
 from rest_framework.exceptions import NotFound
 
 from tripcompanion.kit.instances import Make, Row, converter, maker
+from tripcompanion.kit.pagination import Pageable
 
 _CHUNK_ROWS = 100
 
@@ -148,7 +149,7 @@ class PreparedUpdate:
         return _written(query.get_compiler(connection=connection))
 
 
-class Found:
+class Found(Pageable):
     """The rows of a prepared queryset for certain values: all, a page of them, or the first."""
 
     def __init__(self, prepared: Prepared, values: Mapping[str, Any]) -> None:

@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import NotFound, PermissionDenied, ValidationError
 
 from tripcompanion.kit.currencies import CODES
+from tripcompanion.kit.deleting import delete_unread
 from tripcompanion.kit.prepared import Found, Given, Prepared, PreparedUpdate
 from tripcompanion.kit.problems import Conflict, InsufficientScope, LimitReached
 from trips.roles import TripRole, may_grant
@@ -263,7 +264,8 @@ class Trip(models.Model):
     def remove(self) -> None:
         """Delete the trip with all that is in it. Not undone."""
         with transaction.atomic():
-            Trip.objects.locked(self.pk).delete()
+            Trip.objects.locked(self.pk)
+            delete_unread(Trip.objects.filter(pk=self.pk))
 
     def renew_code(self) -> None:
         """A new code; the old one is dead from now on."""
