@@ -70,6 +70,8 @@ class Operation:
     goal: float = 3.0
     #: Whether the rows change, so that no two answers are alike.
     writes: bool = False
+    #: Whether the answer grows with n, and the time with it.
+    grows: bool = False
 
 
 def log_in_as(size: int, at: int) -> Request:
@@ -176,7 +178,10 @@ OPERATIONS = {
         Operation("balances", _get("/balances"), _is(Reference.balances)),
         Operation("settle-up", _get("/settle-up"), _is_plan),
         Operation(
-            "pending-debts", _of_debtor("pending-debts"), _is(lambda known: known.pending(_DEBTOR))
+            "pending-debts",
+            _of_debtor("pending-debts"),
+            _is(lambda known: known.pending(_DEBTOR)),
+            grows=True,
         ),
         Operation("total-debt", _of_debtor("total-debt"), _is(lambda known: known.total(_DEBTOR))),
         Operation("my-trips", _my_trips, _is(Reference.trips)),

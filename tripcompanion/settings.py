@@ -116,7 +116,8 @@ else:
     if DATABASE_TIMEOUT:
         # A lock is waited for shortly, and who dies inside a transaction gives its locks back.
         _database["OPTIONS"]["options"] = (
-            f"-c statement_timeout={DATABASE_TIMEOUT}s"
+            # To compile a statement takes PostgreSQL longer than any answer here.
+            f"-c jit=off -c statement_timeout={DATABASE_TIMEOUT}s"
             f" -c lock_timeout={min(DATABASE_TIMEOUT, 2)}s"
             " -c idle_in_transaction_session_timeout=10s"
         )

@@ -21,7 +21,7 @@ class Postgres:
 
     def __init__(self, url: str) -> None:
         self._connection = psycopg.connect(
-            url, autocommit=True, prepare_threshold=0, options="-c timezone=UTC"
+            url, autocommit=True, prepare_threshold=0, options="-c timezone=UTC -c jit=off"
         )
         # Else each number is sent in the smallest type that holds it, and a statement prepared
         # anew for every mixture of types.

@@ -18,6 +18,7 @@ from splits.models.settlement import (
     open_debts_of,
 )
 from tripcompanion.kit.inserting import insert
+from tripcompanion.kit.lookups import OneOf
 from tripcompanion.kit.prepared import Given, Prepared
 from trips.models import InTripQuerySet, PreparedFor, Trip, Viewer
 from trips.roles import Can
@@ -64,7 +65,7 @@ class SplitQuerySet(InTripQuerySet["Split"]):
     def pending(self, user: User | Viewer) -> "SplitQuerySet":
         """Splits of `user` of which something is still owed, oldest first; see `within`."""
         open_debts = Debt.objects.filter(debtor=user, open_minor__gt=0).values("split")
-        return self.within(user).filter(pk__in=open_debts).order_by("id")
+        return self.within(user).filter(OneOf("pk", open_debts)).order_by("id")
 
 
 class Split(models.Model):
