@@ -126,6 +126,14 @@ def test_two_may_be_read_at_the_same_time(database: Any) -> None:
     assert kept(database) == 1
 
 
+def test_what_was_read_on_a_lost_connection_does_not_come_back(database: Any) -> None:
+    with database.kept_cursor() as left_over:
+        left_over.execute("SELECT 1", [])
+        database.close()
+        database.ensure_connection()
+    assert asked(database, "SELECT 2") == [(2,)]
+
+
 @pytest.mark.parametrize("value", ["Rome", "R'o\"me%", "Zürich 🏔", "NULL", "{1}", "", None])
 def test_values_arrive_as_they_are(database: Any, value: Any) -> None:
     assert asked(database, "SELECT %s::text, array_length(%s::text[], 1)", value, [value]) == [

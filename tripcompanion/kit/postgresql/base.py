@@ -46,7 +46,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def take_back(self, cursor: PreparingCursor) -> None:
         """Keep a cursor that nobody reads any more, for the next statement."""
-        self._spare = cursor
+        if cursor.connection is self.connection:
+            self._spare = cursor
 
     def is_usable(self) -> bool:
         """Django asks this before the first statement of each request.

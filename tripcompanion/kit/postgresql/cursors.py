@@ -53,8 +53,8 @@ class PreparingCursor:
 
     def __init__(self, database: "DatabaseWrapper") -> None:
         self._database = database
-        self._connection: Any = database.connection
-        self._values = Transformer(self._connection)
+        self.connection: Any = database.connection
+        self._values = Transformer(self.connection)
         self._at = self.rowcount = 0
 
     def __enter__(self) -> "PreparingCursor":
@@ -73,7 +73,7 @@ class PreparingCursor:
                 self._execute(query, values)
             except _GONE:
                 self._database.prepared.clear()
-                if not self._connection.autocommit:
+                if not self.connection.autocommit:
                     raise
                 self._execute(query, values)
 
@@ -88,7 +88,7 @@ class PreparingCursor:
     def _execute(self, query: str, values: Sequence[Any]) -> None:
         name = self._database.prepared.get(query) or self._prepare(query)
         texts = self._values.dump_sequence(values, [PyFormat.TEXT] * len(values))
-        found = self._connection.pgconn.exec_prepared(name, texts, None, Format.BINARY)
+        found = self.connection.pgconn.exec_prepared(name, texts, None, Format.BINARY)
         self._require_success(found)
         self._values.set_pgresult(found)
         self._at, self.rowcount = 0, found.ntuples
@@ -97,7 +97,7 @@ class PreparingCursor:
         first, *others = query.split("%s")
         text = first + "".join(f"${at}{other}" for at, other in enumerate(others, start=1))
         name = self._database.prepared.new_name()
-        answer = self._connection.pgconn.prepare(name, text.replace("%%", "%").encode())
+        answer = self.connection.pgconn.prepare(name, text.replace("%%", "%").encode())
         self._require_success(answer)
         self._database.prepared[query] = name
         return name
@@ -106,7 +106,7 @@ class PreparingCursor:
         if answer.status in {ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK}:
             return
         error = errors.error_from_result(answer)
-        if self._connection.closed:
+        if self.connection.closed:
             # Without a server there is nobody to say what kind of error it is.
             error = psycopg.OperationalError(str(error))
         raise error
