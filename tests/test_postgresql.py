@@ -192,3 +192,33 @@ def test_a_transaction_holds_all_or_nothing(database: Any) -> None:
     assert asked(database, "SELECT count(*) FROM stop") == [(2,)]
     asked_together(database, (insert, 3, "Genoa"), (insert, 4, "Turin"))
     assert asked(database, "SELECT count(*) FROM stop") == [(4,)]
+
+
+def test_a_rollback_takes_no_statement_away(database: Any) -> None:
+    """Psycopg lets the server forget all statements then, if any is its own."""
+    insert = "INSERT INTO stop VALUES (%s, %s) RETURNING id"
+    for number in range(3, 8):
+        asked_together(database, (TITLE, 1), (insert, number, "Genoa"))
+    with pytest.raises(IntegrityError):
+        asked_together(database, (TITLE, 1), (insert, 1, "Rome again"))
+    assert kept(database) == 2
+    database.set_autocommit(False)
+    with database.cursor() as cursor:  # an ordinary one begins this transaction
+        cursor.execute("SELECT 1")
+    assert asked(database, insert, 8, "Turin") == [(8,)]
+    database.commit()
+    database.set_autocommit(True)
+
+
+def test_a_savepoint_that_is_rolled_back_takes_no_statement_away(database: Any) -> None:
+    for _time in range(5):
+        asked_together(database, (TITLE, 1))
+    database.set_autocommit(False)
+    assert asked(database, TITLE, 1) == [("Rome",)]
+    with database.cursor() as cursor:
+        cursor.execute("SAVEPOINT here")
+        cursor.execute("ROLLBACK TO SAVEPOINT here")
+    assert asked(database, TITLE, 2) == [("Bari",)]
+    database.rollback()
+    database.set_autocommit(True)
+    assert kept(database) == 1

@@ -106,13 +106,11 @@ if _vendor == "sqlite3":
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;",
     }
 else:
-    _database["OPTIONS"] = _database.get("OPTIONS", {}) | {
-        "connect_timeout": 3,
-        # What `tripcompanion.kit.prepared` asks again is planned once for each connection. Django's
-        # own `server_side_binding` stays off: it sends a number in an expression as 32 bits, and
-        # cuts off what does not fit.
-        "prepare_threshold": 2,
-    }
+    # psycopg prepares nothing by itself, as Django has it: with names of its own it would have the
+    # server forget all of them at each rollback, those of `tripcompanion.kit.postgresql` too.
+    # Django's `server_side_binding` stays off: it sends a number in an expression as 32 bits, and
+    # cuts off what does not fit.
+    _database["OPTIONS"] = _database.get("OPTIONS", {}) | {"connect_timeout": 3}
     if DATABASE_TIMEOUT:
         # A lock is waited for shortly, and who dies inside a transaction gives its locks back.
         _database["OPTIONS"]["options"] = (

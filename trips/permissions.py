@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from typing import Any, ClassVar, TypeVar
 
 from django.db import transaction
-from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 
 from tripcompanion.kit.etags import etag_of, require_match
@@ -92,14 +91,14 @@ class InTripViewSet(ApiViewSet):
         self.check_object_permissions(self.request, found)
         return found
 
-    def guarded_all(self, found: Iterable[Row]) -> list[Row]:
-        """All rows that were `found`, if the caller may do this to them.
+    def guarded_all(self, found: Iterable[Row], trip_id: int) -> list[Row]:
+        """All rows that were `found` in a trip, if the caller may do this to them.
 
-        For rows of which there are some in every trip: none means that the caller has no such
-        trip. Raises as `guarded` does.
+        Only if there are none the trip itself is asked for. Raises as `guarded` does.
         """
         rows = list(found)
-        if not rows:
-            raise NotFound
-        self.check_object_permissions(self.request, rows[0])
+        if rows:
+            self.check_object_permissions(self.request, rows[0])
+        else:
+            self.guarded(Trip.objects.all, pk=trip_id)
         return rows

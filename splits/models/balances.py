@@ -75,7 +75,7 @@ class Plan:
 def balances_of(user: Viewer, trip: Given) -> MemberQuerySet:
     """Present members and everybody else with an entry, by the time they joined.
 
-    None but for those who may see the trip, to whom there is always one.
+    None for those who may not see the trip, and none of a trip that everybody has left.
     """
     has_entry = Q(paid_minor__gt=0) | Q(share_minor__gt=0) | Q(sent_minor__gt=0)
     has_entry |= Q(received_minor__gt=0)

@@ -90,7 +90,8 @@ class BalanceViewSet(InTripViewSet):
 
     def list(self, request: Request, trip_id: int) -> Response:
         """The balance of every member, and of everybody else with an entry; they sum to zero."""
-        return self.answer(self.guarded_all(balances_of(self.caller, trip=trip_id)))
+        rows = balances_of(self.caller, trip=trip_id)
+        return self.answer(self.guarded_all(rows, trip_id))
 
     def plan(self, request: Request, trip_id: int) -> Response:
         """The fewest payments that bring every balance to zero; the `ETag` is the plan's tag."""

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from tests.conftest import Api
@@ -170,3 +171,13 @@ def test_recording_the_plan_brings_all_to_zero_and_frees_everybody_of_debts(
     for user in people:
         assert book.pending(user) == []
         assert book.debt(user) == 0
+
+
+def test_of_a_trip_that_everybody_has_left_an_admin_sees_that_nobody_stands_anywhere(
+    api: Api, trip: Trip, olga: User, ada: User, sam: User
+) -> None:
+    trip.members.update(left_at=timezone.now())
+    for path in ("balances", "settle-up"):
+        assert api(ada).get(f"/api/trips/{trip.pk}/{path}").json() == []
+        for stranger in (olga, sam):
+            assert api(stranger).get(f"/api/trips/{trip.pk}/{path}").status_code == 404

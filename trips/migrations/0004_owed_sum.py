@@ -15,7 +15,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='member',
             name='owed_minor',
-            field=models.BigIntegerField(default=0, editable=False),
+            field=models.BigIntegerField(db_default=0, default=0, editable=False),
         ),
         migrations.AddConstraint(
             model_name='member',

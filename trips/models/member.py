@@ -86,7 +86,7 @@ class Member(models.Model):
     sent_minor = models.BigIntegerField(default=0, editable=False)
     received_minor = models.BigIntegerField(default=0, editable=False)
     #: What is open of this member's debts in the trip; no part of the balance.
-    owed_minor = models.BigIntegerField(default=0, editable=False)
+    owed_minor = models.BigIntegerField(default=0, db_default=0, editable=False)
 
     objects = MemberQuerySet.as_manager()
 

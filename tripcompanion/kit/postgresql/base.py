@@ -10,12 +10,7 @@ from typing import Any
 from django.db.backends.postgresql import base
 from psycopg.pq import TransactionStatus
 
-from tripcompanion.kit.postgresql.cursors import (
-    BinaryCursor,
-    LoggedCursor,
-    PreparedNames,
-    PreparingCursor,
-)
+from tripcompanion.kit.postgresql.cursors import BinaryCursor, PreparedNames, PreparingCursor
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
@@ -30,19 +25,11 @@ class DatabaseWrapper(base.DatabaseWrapper):
         """A cursor that reads binary values, and whose statements stay prepared at the server."""
         self.close_if_health_check_failed()
         self.ensure_connection()
-        connection: Any = self.connection
         if self.queries_logged or self.execute_wrappers:
-            return self._logging(LoggedCursor(connection))
-        has_begun = connection.pgconn.transaction_status != TransactionStatus.IDLE
-        if not (has_begun or connection.autocommit):
-            # psycopg begins a transaction with the first statement that is sent in it.
-            return self._logging(BinaryCursor(connection))
+            cursor = BinaryCursor(self.connection)
+            return self._prepare_cursor(cursor)  # type: ignore[attr-defined]
         spare, self._spare = self._spare, None
         return spare or PreparingCursor(self)
-
-    def _logging(self, cursor: Any) -> Any:
-        """With what Django puts around every cursor."""
-        return self._prepare_cursor(cursor)  # type: ignore[attr-defined]
 
     def take_back(self, cursor: PreparingCursor) -> None:
         """Keep a cursor that nobody reads any more, for the next statement."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 from psycopg import errors
 from psycopg.adapt import PyFormat, Transformer
-from psycopg.pq import ExecStatus, Format
+from psycopg.pq import ExecStatus, Format, TransactionStatus
 from psycopg.pq.abc import PGresult
 
 if TYPE_CHECKING:
@@ -18,18 +18,11 @@ _GONE = (errors.FeatureNotSupported, errors.InvalidSqlStatementName)
 
 
 class BinaryCursor(psycopg.Cursor[Any]):
-    """psycopg's own, which prepares what it meets again."""
+    """psycopg's own, for a statement that Django is to log; it reads binary values too."""
 
     def __init__(self, connection: Any) -> None:
         super().__init__(connection)
         self.format = Format.BINARY
-
-
-class LoggedCursor(BinaryCursor):
-    """Prepares nothing: psycopg no longer knows the text of such a statement, which Django logs."""
-
-    def execute(self, query: Any, params: Any = None, **_options: Any) -> Any:
-        return super().execute(query, params, prepare=False)
 
 
 class PreparedNames(dict[str, bytes]):
@@ -86,12 +79,19 @@ class PreparingCursor:
         return self.fetchmany(self.rowcount)
 
     def _execute(self, query: str, values: Sequence[Any]) -> None:
+        self._begin()
         name = self._database.prepared.get(query) or self._prepare(query)
         texts = self._values.dump_sequence(values, [PyFormat.TEXT] * len(values))
         found = self.connection.pgconn.exec_prepared(name, texts, None, Format.BINARY)
         self._require_success(found)
         self._values.set_pgresult(found)
         self._at, self.rowcount = 0, found.ntuples
+
+    def _begin(self) -> None:
+        """As psycopg does: a transaction begins with the first statement that is sent in it."""
+        server = self.connection.pgconn
+        if not self.connection.autocommit and server.transaction_status == TransactionStatus.IDLE:
+            self._require_success(server.exec_(b"BEGIN"))
 
     def _prepare(self, query: str) -> bytes:
         first, *others = query.split("%s")
