@@ -45,7 +45,7 @@ class Sqlite:
             url.removeprefix("sqlite:///"),
             isolation_level=None,
             timeout=20,
-            detect_types=sqlite3.PARSE_DECLTYPES,
+            detect_types=sqlite3.PARSE_DECLTYPES | sqlite3.PARSE_COLNAMES,
         )
         self._connection.executescript("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;")
 

@@ -23,11 +23,14 @@ _PAYERS = (
 )
 _SPLITS = (
     f"SELECT {shapes.SPLIT} FROM splits_split s JOIN users_user u ON u.id = s.participant_id "
-    "LEFT JOIN splits_debt d ON d.split_id = s.id WHERE s."
+    "WHERE s."
 )
-_PENDING = (
-    f"{_SPLITS}id IN (SELECT split_id FROM splits_debt WHERE debtor_id = %s AND open_minor > 0)"
-)
+_OPEN_OF = "(SELECT split_id FROM splits_debt WHERE debtor_id = %s AND open_minor > 0)"
+#: PostgreSQL takes IN for a join, and reads all splits to find a few.
+_PENDING = {
+    Postgres: f"{_SPLITS}id = ANY(ARRAY{_OPEN_OF}) ORDER BY s.id",
+    Sqlite: f"{_SPLITS}id IN {_OPEN_OF} ORDER BY s.id",
+}
 
 
 def expense(db: Database, caller_id: int, trip_id: int, expense_id: int) -> Answer:
@@ -109,7 +112,7 @@ def plan(db: Database, caller_id: int, trip_id: int) -> Answer:
 def pending(db: Database, caller_id: int, user_id: int) -> Answer:
     if caller_id != user_id:
         return 403, None
-    return 200, shapes.splits(db.rows(f"{_PENDING} ORDER BY s.id", user_id), shapes.UNITS["EUR"])
+    return 200, shapes.splits(db.rows(_PENDING[type(db)], user_id), shapes.UNITS["EUR"])
 
 
 def total(db: Database, caller_id: int, user_id: int) -> Answer:

@@ -1,5 +1,7 @@
 """Rows as the JSON that the API answers."""
 
+# ruff: noqa: S608 -- statements are put together from constants of this package only
+
 from collections.abc import Iterable
 from typing import Any
 
@@ -12,9 +14,12 @@ EXPENSE = (
     "e.exchange_rate, e.rate_source, e.rate_day, e.expense_date, e.category, e.split_type, "
     "e.receipt_url, e.notes, e.created_at, e.updated_at"
 )
+#: A join with the debts has PostgreSQL read all of them. SQLite is told what a maximum is.
 SPLIT = (
-    "s.id, s.expense_id, s.amount_minor, s.percentage_e4, s.created_at, d.open_minor, "
-    f"d.covered_at, {SUMMARY}"
+    "s.id, s.expense_id, s.amount_minor, s.percentage_e4, s.created_at, "
+    "CAST((SELECT SUM(d.open_minor) FROM splits_debt d WHERE d.split_id = s.id) AS bigint), "
+    '(SELECT MAX(d.covered_at) FROM splits_debt d WHERE d.split_id = s.id) AS "at [datetime]", '
+    f"{SUMMARY}"
 )
 TRIP = (
     "t.id, t.title, t.destination, t.description, t.image_url, t.start_date, t.end_date, "
@@ -80,20 +85,20 @@ def expense(row: tuple[Any, ...], payers: list[Any], splits: list[Any]) -> dict[
 
 
 def splits(rows: Iterable[tuple[Any, ...]], units: int) -> list[dict[str, Any]]:
-    """`rows` are of the columns SPLIT: one for each debt of a split, or one without a debt."""
-    shown: list[dict[str, Any]] = []
+    """`rows` are of the columns SPLIT."""
+    shown = []
     for row in rows:
-        open_minor, covered_at = row[5] or 0, row[6]
-        if shown and shown[-1]["id"] == row[0]:
-            split = shown[-1]
-            open_minor += round((split["amount"] - split["paidAmount"]) * units)
-            covered_at = max(filter(None, (covered_at, split["paidAt"])), default=None)
-        else:
-            split = {"id": row[0], "expenseId": row[1], "participant": summary(row[7:11])}
-            shown.append(split)
-        split["amount"] = row[2] / units
-        split["percentage"] = None if row[3] is None else row[3] / 10_000
-        split["paid"] = not open_minor
-        split["paidAmount"] = (row[2] - open_minor) / units
-        split["paidAt"] = None if open_minor else covered_at or row[4]
+        open_minor = row[5] or 0
+        shown.append(
+            {
+                "id": row[0],
+                "expenseId": row[1],
+                "participant": summary(row[7:11]),
+                "amount": row[2] / units,
+                "percentage": None if row[3] is None else row[3] / 10_000,
+                "paid": not open_minor,
+                "paidAmount": (row[2] - open_minor) / units,
+                "paidAt": None if open_minor else row[6] or row[4],
+            }
+        )
     return shown
