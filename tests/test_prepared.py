@@ -22,7 +22,7 @@ def expenses_in(trip: Given) -> models.QuerySet[Expense]:
 
 
 @Prepared
-def settlements_by_id(ids: GivenMany = GivenMany("ids")) -> models.QuerySet[Settlement]:  # noqa: B008
+def settlements_by_id(ids: GivenMany = GivenMany("ids")) -> models.QuerySet[Settlement]:
     rows = Settlement.objects.select_related("split", "sender").filter(ids.among("id"))
     return rows.order_by("id")
 

@@ -114,7 +114,7 @@ else:
     if DATABASE_TIMEOUT:
         # A lock is waited for shortly, and who dies inside a transaction gives its locks back.
         _database["OPTIONS"]["options"] = (
-            # To compile a statement takes PostgreSQL longer than any answer here.
+            # To compile a statement mostly takes PostgreSQL longer than to run it.
             f"-c jit=off -c statement_timeout={DATABASE_TIMEOUT}s"
             f" -c lock_timeout={min(DATABASE_TIMEOUT, 2)}s"
             " -c idle_in_transaction_session_timeout=10s"

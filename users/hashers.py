@@ -5,7 +5,7 @@ from typing import Any
 
 from django.contrib.auth.hashers import Argon2PasswordHasher
 
-#: Only one hash is under way in a process: it takes 19 MiB, and the core that the process has.
+#: Only one hash is under way in a process: it takes 19 MiB and a core.
 _gate = Lock()
 
 

@@ -17,10 +17,10 @@ from splits.models.settlement import Allocation, Debt, Settlement
 from splits.models.split import Split
 from tripcompanion.kit.currencies import convert
 from trips.models import Member, Trip
+from trips.models.member import KEPT_SUMS
 from trips.roles import TripRole
 
 _CHUNK_ROWS = 10_000
-_SUMS = ("paid_minor", "share_minor", "sent_minor", "received_minor", "owed_minor")
 
 _EXPENSE_COLUMNS = (
     "trip_id",
@@ -209,9 +209,9 @@ def _members(of_trip: Q, sums: Sums) -> Iterator[Difference]:
     """The sums on the memberships, that they balance, and that somebody owns the trip."""
     totals: Counter[int] = Counter()
     members = Member.objects.filter(of_trip)
-    for trip, user, *stored in _rows(members, "trip", "user", *_SUMS):
+    for trip, user, *stored in _rows(members, "trip", "user", *KEPT_SUMS):
         expected = sums.pop((trip, user), Counter())
-        for name, amount_minor in zip(_SUMS, stored, strict=True):
+        for name, amount_minor in zip(KEPT_SUMS, stored, strict=True):
             if amount_minor != expected[name]:
                 text = f"{name} is {amount_minor}, it should be {expected[name]}"
                 yield Difference(trip, f"user {user}: {text}")

@@ -321,8 +321,8 @@ def unsettled_in(trip: Given) -> QuerySet[Member, tuple[int]]:
 @Prepared
 def credit_between(
     trip: Given,
-    senders: GivenMany = GivenMany("senders"),  # noqa: B008 -- a place, not a value
-    receivers: GivenMany = GivenMany("receivers"),  # noqa: B008
+    senders: GivenMany = GivenMany("senders"),
+    receivers: GivenMany = GivenMany("receivers"),
 ) -> SettlementQuerySet:
     """Settlements in a trip from one of `senders` to one of `receivers` with unused money."""
     between = [senders.among("sender_id"), receivers.among("receiver_id")]
@@ -381,8 +381,8 @@ def restate(debt_ids: Iterable[int | None], settlement_ids: Iterable[int | None]
 
 @PreparedUpdate
 def _restate_debts(
-    debts: GivenMany = GivenMany("debts"),  # noqa: B008
-    now: Given = Given("now", models.DateTimeField()),  # noqa: B008
+    debts: GivenMany = GivenMany("debts"),
+    now: Given = Given("now", models.DateTimeField()),
 ) -> tuple[DebtQuerySet, dict[str, Any]]:
     covered = _allocated("debt")
     covered_at = Case(When(amount_minor=covered, then=Coalesce(F("covered_at"), now)), default=None)
@@ -392,7 +392,7 @@ def _restate_debts(
 
 @PreparedUpdate
 def _restate_settlements(
-    settlements: GivenMany = GivenMany("settlements"),  # noqa: B008
+    settlements: GivenMany = GivenMany("settlements"),
 ) -> tuple[SettlementQuerySet, dict[str, Any]]:
     changes = {"credit_minor": F("amount_minor") - _allocated("settlement")}
     return Settlement.objects.filter(settlements.among("id")), changes

@@ -82,7 +82,7 @@ def _count_in_cache(key: str, window_seconds: int, *, is_guard: bool) -> int:
 
 def _redis_error() -> type[Exception]:
     """Asked for when there is an error; loading the library takes memory from every process."""
-    from redis.exceptions import RedisError  # noqa: PLC0415
+    from redis.exceptions import RedisError  # noqa: PLC0415 -- see above
 
     return RedisError
 

@@ -356,7 +356,7 @@ def _note_counts(
     pk: Given,
     recorded: Given,
     that_day: Given,
-    day: Given = Given("day", models.DateField()),  # noqa: B008 -- a place, not a value
+    day: Given = Given("day", models.DateField()),
 ) -> tuple[TripQuerySet, dict[str, Any]]:
     counts = {"expenses_recorded": recorded, "expenses_that_day": that_day, "counted_on": day}
     return Trip.objects.filter(pk=pk), counts

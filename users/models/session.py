@@ -113,7 +113,7 @@ def _showable(text: str) -> str:
 
 
 @Prepared
-def sessions_of(pk: Given = Given("pk", models.UUIDField())) -> SessionQuerySet:  # noqa: B008
+def sessions_of(pk: Given = Given("pk", models.UUIDField())) -> SessionQuerySet:
     """The log-in of this id, alive or not, with its user."""
     return Session.objects.select_related("user").filter(pk=pk)
 

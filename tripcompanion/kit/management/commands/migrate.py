@@ -1,4 +1,4 @@
-"""Django's command, safe to run beside a serving process and beside itself."""
+"""Django's command, which neither holds a serving process up nor races with itself."""
 
 import time
 from typing import Any
