@@ -1,5 +1,7 @@
 """Makes rows the way the service does: through the commands of the models."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import date
 from functools import cache
 from typing import Any
@@ -7,7 +9,8 @@ from typing import Any
 import factory
 from django.contrib.auth.hashers import make_password
 
-from splits.models import Division, Expense, SplitType
+from splits.models import Division, Expense, Settlement, SplitType
+from tripcompanion.kit.currencies import Amount, to_major
 from trips.models import Member, Trip
 from trips.roles import TripRole
 from users.emails import email_key
@@ -63,15 +66,43 @@ def spend(
 ) -> Expense:
     """An expense of `amount_minor` that `paid_by` records and, without `put_in`, pays alone."""
     participants = tuple(user.pk for user in among)
-    return Expense.record(
-        trip,
-        paid_by,
-        put_in=put_in or {paid_by.pk: amount_minor},
-        division=Division(split_type, participants, entered),
-        **{
-            "entered_minor": amount_minor,
-            "description": "Dinner",
-            "expense_date": date(2026, 5, 14),
-            **fields,
-        },
-    )
+    with acting_as_owner(trip, paid_by):
+        return Expense.record(
+            trip,
+            paid_by,
+            put_in=put_in or {paid_by.pk: amount_minor},
+            division=Division(split_type, participants, entered),
+            **{
+                "entered_minor": amount_minor,
+                "description": "Dinner",
+                "expense_date": date(2026, 5, 14),
+                **fields,
+            },
+        )
+
+
+def settle(
+    trip: Trip,
+    sender: User,
+    receiver: User,
+    amount_minor: int,
+    by: User | None = None,
+    **fields: Any,
+) -> Settlement:
+    """A payment of `amount_minor` that `by`, else the sender, records."""
+    draft = Settlement(trip=trip, sender=sender, receiver=receiver, **fields)
+    draft.created_by = by or sender
+    with acting_as_owner(trip, draft.created_by):
+        draft.record(Amount(to_major(amount_minor, trip.currency), trip.currency))
+    return draft
+
+
+@contextmanager
+def acting_as_owner(trip: Trip, user: User) -> Iterator[None]:
+    """`user` has the rights of an OWNER meanwhile, so that a viewer may have recorded something."""
+    role = trip.members.get(user=user).role
+    trip.members.filter(user=user).update(role=TripRole.OWNER)
+    try:
+        yield
+    finally:
+        trip.members.filter(user=user).update(role=role)

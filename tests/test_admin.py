@@ -15,7 +15,7 @@ from django.test.utils import CaptureQueriesContext
 
 from splits.models import Allocation, Debt, Expense, Rate, Settlement, Split
 from splits.models.settlement import today
-from tests.factories import PASSWORD, TripFactory, UserFactory, join, spend
+from tests.factories import PASSWORD, TripFactory, UserFactory, join, settle, spend
 from tests.office import Office, tables, text
 from trips.models import Member, Trip
 from users.models import Mail, ScopedToken, Session, User
@@ -42,9 +42,7 @@ def fill(trip: Trip, olga: User, ed: User, vera: User) -> Callable[[int], None]:
             Mail.objects.ask_to_verify(user)
             ScopedToken.issue(user, name="Import", scopes=["trips:read"], trip_id=trip.pk)
             spend(trip, 1000 + number, paid_by=olga, among=[olga, ed, vera])
-            Settlement(
-                trip=trip, sender=ed, receiver=olga, amount_minor=200, created_by=ed
-            ).record()
+            settle(trip, ed, olga, 200)
         Rate.objects.get_or_create(currency="USD", per_euro="1.1", day=today())
 
     return fill_up_to

@@ -146,7 +146,7 @@ def test_who_owes_something_stays_a_member_and_so_do_all_who_were_chosen(
 
 def test_a_membership_that_ended_stays_as_it_is(office: Office, trip: Trip, ed: User) -> None:
     member = trip.members.get(user=ed)
-    member.end()
+    member.leave(by=ed)
     assert office.page(member).status_code == 200
     url = office.url(Member, "change", member.pk)
     assert office.client.post(url, {"role": "OWNER"}).status_code == 403

@@ -105,8 +105,9 @@ def test_a_second_run_changes_nothing_but_brings_back_what_is_gone(
         assert demo() == first
     assert books() == before
     kept, gone = Trip.objects.order_by("code")[:2]
-    kept.change(title="Mine now")
-    gone.remove()
+    admin = User.objects.get(role=Role.ADMIN)
+    kept.change(admin, title="Mine now")
+    gone.remove(by=admin)
     demo()
     assert Trip.objects.count() == len(JOURNEYS)
     assert Trip.objects.filter(title="Mine now").count() == 1
@@ -117,7 +118,7 @@ def test_it_is_the_same_every_time(demo: Callable[..., str]) -> None:
     demo()
     first = books()
     for trip in Trip.objects.all():
-        trip.remove()
+        trip.remove(by=User.objects.get(role=Role.ADMIN))
     User.objects.all().delete()
     demo()
     assert books() == first

@@ -7,11 +7,11 @@ from django.db import connection, models, transaction
 from django.test.utils import CaptureQueriesContext
 
 from splits.models import Debt, Expense, Payer, Settlement, Split
-from tests.factories import TripFactory, join, spend
+from tests.factories import TripFactory, join, settle, spend
 from tripcompanion.kit.inserting import insert
 from tripcompanion.kit.paths import MAX_INTEGER
 from tripcompanion.kit.prepared import Given, GivenMany, Prepared, PreparedUpdate
-from trips.models import Member, Trip, visible_row
+from trips.models import Member, Trip, lock_trip, visible_row
 from trips.roles import TripRole
 from users.models import Session, User, sessions_of
 
@@ -89,17 +89,14 @@ def test_a_page_knows_how_many_rows_there_are_in_all(trip: Trip, expenses: list[
 def test_any_number_of_values_takes_one_statement(trip: Trip, olga: User, ed: User) -> None:
     made = []
     for _count in range(3):
-        row = Settlement(trip=trip, sender=ed, receiver=olga, amount_minor=5, created_by=ed)
-        row.record()
-        made.append(row.pk)
+        made.append(settle(trip, ed, olga, 5).pk)
     assert [row.pk for row in settlements_by_id(ids=made)] == made
     assert [row.pk for row in settlements_by_id(ids={made[1]})] == [made[1]]
     assert list(settlements_by_id(ids=[])) == []
 
 
 def test_a_related_row_that_is_not_there_is_none(trip: Trip, olga: User, ed: User) -> None:
-    row = Settlement(trip=trip, sender=ed, receiver=olga, amount_minor=5, created_by=ed)
-    row.record()
+    row = settle(trip, ed, olga, 5)
     found = settlements_by_id(ids=[row.pk]).first()
     with CaptureQueriesContext(connection) as captured:
         assert (found.split, found.sender.name) == (None, "Ed Editor")
@@ -167,9 +164,9 @@ def test_a_trip_is_not_locked_outside_a_transaction() -> None:
     trip = TripFactory()
     for _again in range(2):
         with pytest.raises(transaction.TransactionManagementError):
-            Trip.objects.locked(trip.pk)
+            lock_trip(trip.pk)
         with transaction.atomic():
-            assert Trip.objects.locked(trip.pk) == trip
+            assert lock_trip(trip.pk) == trip
 
 
 def test_an_admin_and_a_member_see_by_their_own_statements(

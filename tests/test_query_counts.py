@@ -9,9 +9,9 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from splits.models import Debt, Rate, Settlement
+from splits.models import Debt, Rate
 from tests.conftest import Api
-from tests.factories import TripFactory, UserFactory, join, spend
+from tests.factories import TripFactory, UserFactory, join, settle, spend
 from tests.trips.access import endpoints
 from tests.users.logins import bearer
 from trips.models import Trip
@@ -90,9 +90,7 @@ def ids(rows: int, trip: Trip, olga: User, ed: User) -> dict[str, Any]:
         day = date(2026, 5, 1) + timedelta(days=at % 30)
         payers = {olga.pk: 600 + at, people[at].pk: 400}
         spend(trip, 1000 + at, paid_by=olga, among=[ed, olga], put_in=payers, expense_date=day)
-        settlement = Settlement(trip=trip, sender=people[at], receiver=olga, amount_minor=5)
-        settlement.created_by = olga
-        settlement.record()
+        settlement = settle(trip, people[at], olga, 5, by=olga)
         join(TripFactory(), olga, TripRole.OWNER)
         Session.start(olga)
     # More than anybody may make, so that the list is as long as the others.
@@ -240,10 +238,10 @@ def test_an_expense_among_one_or_ten_takes_the_same_statements(
         "INSERT splits_split",
         "INSERT splits_debt",
         "SELECT splits_settlement",
-        "RELEASE",
         "SELECT splits_expense",
         "SELECT splits_payer",
         "SELECT splits_split",
+        "RELEASE",
     ]
 
 

@@ -9,7 +9,7 @@ import pytest
 from splits.models import Settlement, SplitType
 from splits.serializers.settlement import SettlementSerializer
 from tests.conftest import Api
-from tests.factories import spend
+from tests.factories import settle, spend
 from tripcompanion.kit import showing, viewsets
 from tripcompanion.kit.rendering import ExactJSONRenderer
 from tripcompanion.kit.showing import show_all
@@ -53,9 +53,7 @@ def test_every_answer_is_what_its_shape_declares(
         entered=people,
         split_type=SplitType.PERCENTAGE,
     )
-    Settlement(
-        trip=trip, sender=vera, receiver=olga, amount_minor=101, created_by=vera, note="Coffee"
-    ).record()
+    settle(trip, vera, olga, 101, note="Coffee")
     client, url = api(olga), f"/api/trips/{trip.pk}"
     client.patch(url, {"budget": 1200.5, "imageUrl": "/images/lisbon.webp"})
     script = {"name": "Import", "scopes": ["trips:read"], "tripId": trip.pk}

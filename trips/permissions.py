@@ -10,8 +10,8 @@ from rest_framework.request import Request
 from tripcompanion.kit.etags import etag_of, require_match
 from tripcompanion.kit.showing import show
 from tripcompanion.kit.viewsets import ApiViewSet
-from trips.models import Trip, visible_row
-from trips.roles import TABLE, Can, Reach, reach
+from trips.models import Trip, lock_trip, visible_row
+from trips.roles import TABLE, Can, Reach, may
 from users.permissions import IsUser
 
 Row = TypeVar("Row")
@@ -36,12 +36,7 @@ class MayInTrip(IsUser):
 
     def has_object_permission(self, request: Request, view: Any, obj: Any) -> bool:
         can = self.capability(view)
-        match reach(obj.caller_role, can):
-            case Reach.ANY:
-                return True
-            case Reach.OWN:
-                return bool(obj.is_own(request.user, can))
-        return False
+        return may(obj.caller_role, can, lambda: bool(obj.is_own(request.user, can)))
 
 
 class IsTripOwner(MayInTrip):
@@ -76,7 +71,7 @@ class InTripViewSet(ApiViewSet):
             yield
             return
         with transaction.atomic():
-            Trip.objects.locked(trip_id)
+            lock_trip(trip_id)
             data = show(self.answers["retrieve"], shown(), self.get_serializer_context())
             require_match(self.request, etag_of(data))
             yield

@@ -1,6 +1,6 @@
 """Who may do what in a trip: one table, read by the permission class, the docs and the tests."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import Enum, StrEnum
 
 from users.scopes import Scope
@@ -81,6 +81,12 @@ SCOPES: Mapping[Scope, frozenset[Can]] = {
 def reach(role: str, can: Can) -> Reach:
     """How far `role` may do `can`."""
     return TABLE[can][TripRole(role)]
+
+
+def may(role: str, can: Can, is_own: Callable[[], bool]) -> bool:
+    """Whether `role` may do `can` to something; `is_own` is asked only if that decides."""
+    reached = reach(role, can)
+    return reached is Reach.ANY or (reached is Reach.OWN and is_own())
 
 
 def may_grant(own: str, granted: str) -> bool:

@@ -5,7 +5,7 @@ from typing import Any
 from django.utils.translation import gettext_lazy as _
 from rest_framework import serializers
 
-from tripcompanion.kit.currencies import to_major
+from tripcompanion.kit.currencies import Amount
 from tripcompanion.kit.serializers import (
     AmountField,
     CurrencyField,
@@ -17,7 +17,6 @@ from tripcompanion.kit.serializers import (
     StrictText,
     UrlOrPath,
     example,
-    minor_units,
 )
 from trips.models import CODE_CHARS, JOIN_ROLE_CHOICES, ROLE_CHOICES
 from trips.roles import TripRole
@@ -56,8 +55,7 @@ _TRIP_EXAMPLE = {
 class TripRequest(Shape):
     """A trip to make or to replace; PATCH takes any part of it.
 
-    The context carries `currency`, in which a budget without a currency is meant, and for
-    changes `trip`.
+    The context carries `currency`, in which a budget without a currency is meant.
     """
 
     title = StrictText(max_length=100)
@@ -71,15 +69,9 @@ class TripRequest(Shape):
     join_role = StrictChoice(choices=JOIN_ROLE_CHOICES, default=TripRole.VIEWER)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        trip = self.context.get("trip")
-        currency = attrs.get("currency", self.context["currency"])
-        if "budget" in attrs:
-            budget = attrs.pop("budget")
-        elif trip is not None and trip.budget_minor and currency != trip.currency:
-            budget = to_major(trip.budget_minor, trip.currency)
-        else:
-            return attrs
-        attrs["budget_minor"] = None if budget is None else minor_units("budget", budget, currency)
+        if attrs.get("budget") is not None:
+            currency = attrs.get("currency", self.context["currency"])
+            attrs["budget"] = Amount(attrs["budget"], currency)
         return attrs
 
 

@@ -3,7 +3,6 @@
 from decimal import Decimal
 from hashlib import sha256
 
-from django.db import transaction
 from django.db.models import Q, QuerySet, Sum
 from django.utils.translation import gettext_lazy
 
@@ -13,7 +12,7 @@ from splits.settling import fewest_transfers
 from tripcompanion.kit.currencies import convert, to_major
 from tripcompanion.kit.prepared import Given, Prepared
 from tripcompanion.kit.problems import Conflict
-from trips.models import Member, PreparedFor, Trip, Viewer
+from trips.models import Member, PreparedFor, Trip, Viewer, locked_trip
 from trips.models.member import SUMS, MemberQuerySet
 from trips.roles import Can
 from users.models import User, summary_of
@@ -55,15 +54,17 @@ class Plan:
     def record(cls, trip: Trip, by: User, tag: str) -> list[Settlement]:
         """Enter the whole plan at once, if it is still the one with this tag.
 
-        Raises `PlanChanged`.
+        Former members count too, whose balance was moved after they left. Raises `PlanChanged`.
         """
-        with transaction.atomic():
-            plan = cls(Trip.objects.locked(trip.pk))
+        with locked_trip(
+            trip.pk, by, Can.SETTLE, lambda locked: cls(locked).is_own(by, Can.SETTLE)
+        ) as locked:
+            plan = cls(locked)
             if plan.tag != tag:
                 raise PlanChanged
             for settlement in plan.transfers:
                 settlement.created_by = by
-                settlement.record(planned=True)
+                settlement.enter()
             return plan.transfers
 
     def is_own(self, user: User, can: Can) -> bool:

@@ -74,6 +74,11 @@ class Entry:
             }
 
     @property
+    def entered(self) -> dict[int, int]:
+        """What each payer entered in the expense's currency, in minor units, first one first."""
+        return {user_id: payment.entered_minor for user_id, payment in self.put_in.items()}
+
+    @property
     def left_minor(self) -> int:
         """What no split covers."""
         return self.expense.amount_minor - sum(part.amount_minor for part in self.parts.values())

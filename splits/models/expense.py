@@ -1,11 +1,12 @@
 """Expenses: what people put in, recorded, changed and taken back under the trip's lock."""
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any, ClassVar
 
-from django.db import models, transaction
+from django.db import models
 from django.db.models import Prefetch, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -27,11 +28,11 @@ from splits.models.division import (
 from splits.models.rate import ENTERED, Rate
 from splits.models.settlement import today
 from splits.models.split import Split
-from tripcompanion.kit.currencies import MAX_AMOUNT, convert, to_major, to_minor
+from tripcompanion.kit.currencies import MAX_AMOUNT, Amount, convert, to_major, to_minor
 from tripcompanion.kit.inserting import insert
 from tripcompanion.kit.prepared import Given, Prepared
 from tripcompanion.kit.problems import Conflict
-from trips.models import InTripQuerySet, Trip
+from trips.models import InTripQuerySet, Trip, locked_row, locked_trip
 from trips.roles import Can
 from users.models import User
 
@@ -54,6 +55,19 @@ class ExceedsExpense(Conflict):
         "The splits would exceed the expense: %(left)s is left, not %(amount)s."
     )
     example_values: ClassVar = {"left": "10.00", "amount": "12.50"}
+
+
+class DividedByHand(Conflict):
+    """409 `divided_by_hand`: single splits were added or deleted, and a new division is not given.
+
+    What was entered for the others no longer divides the expense.
+    """
+
+    default_code = "divided_by_hand"
+    default_detail = gettext_lazy(
+        "Splits of this expense were added or deleted by hand. To change its amount, currency or "
+        "payers, say how it is divided."
+    )
 
 
 class Category(models.TextChoices):
@@ -171,48 +185,54 @@ class Expense(models.Model):
         payers_field: str = "payers",
         **fields: Any,
     ) -> "Expense":
-        """A new expense. `put_in` is who paid how many minor units, the first one first.
+        """A new expense, as it is shown. `put_in` is who paid how many minor units.
 
-        They are in the expense's currency, like `entered_minor`. Raises what `draft` raises, and
-        `ValidationError` on `payers`, `participantUserIds` or `splitAmounts` if somebody is no
-        member or the sums do not fit.
+        The first one comes first. Amounts are in the expense's currency, like `entered_minor`,
+        and were entered for a trip in the currency of `trip`. Raises what `draft` raises,
+        `CurrencyChanged`, and `ValidationError` on `payers`, `participantUserIds` or
+        `splitAmounts` if somebody is no member or the sums do not fit.
         """
-        with transaction.atomic():
-            trip = Trip.objects.locked(trip.pk)
-            expense = cls.draft(trip, by, **fields)
+        with locked_trip(trip.pk, by, Can.RECORD) as locked:
+            locked.require_currency(trip.currency)
+            expense = cls.draft(locked, by, **fields)
             entry = Entry(expense)
             payments, parts = expense.divide(entry, put_in, division, payers_field)
-            trip.count_expense()
+            locked.count_expense()
             insert([expense])
             entry.rewrite(payments, parts)
-            return expense
+            return shown_expenses(pk=expense.pk).get()
 
     def change(
         self,
+        by: User,
         *,
         put_in: Mapping[int, int] | None = None,
         division: Mapping[str, Any] | None = None,
         payers_field: str = "payers",
         **fields: Any,
-    ) -> None:
+    ) -> "Expense":
         """Store what is given, keep the rest, and divide anew if money or people are touched.
 
         `division` holds those fields of a `Division` that are given. Another currency takes a
-        new rate; otherwise the frozen one stays unless it is given. Raises what `record` raises.
+        new rate; otherwise the frozen one stays unless it is given. Gives the expense back as it
+        is shown. Raises what `record` raises, and `DividedByHand`.
         """
-        with transaction.atomic():
-            stored = self._locked()
-            old_currency = stored.currency
+        with self._locked(by, Can.CHANGE_EXPENSES) as stored:
+            entry = Entry(stored)
+            old = {name: getattr(stored, name) for name in _MONEY_FIELDS}
             for name, value in fields.items():
                 setattr(stored, name, value)
-            if put_in or division or _MONEY_FIELDS & fields.keys():
-                same_currency = stored.currency == old_currency
+            is_same_money = old == {name: getattr(stored, name) for name in _MONEY_FIELDS} and (
+                put_in is None or list(put_in.items()) == list(entry.entered.items())
+            )
+            if stored.divided or not is_same_money or stored._is_other(entry, division or {}):
+                if not stored.divided and not division:
+                    raise DividedByHand
                 rate_given = fields.get("exchange_rate")
-                if rate_given or not same_currency:
+                if rate_given or stored.currency != old["currency"]:
                     stored._fix_rate(rate_given)
                 else:
                     stored._convert()
-                entry = Entry(stored)
                 new_division = stored._division_again(entry, division or {})
                 payments, parts = stored.divide(
                     entry, put_in or stored._put_in_again(entry), new_division, payers_field
@@ -221,30 +241,37 @@ class Expense(models.Model):
                 entry.rewrite(payments, parts)
             stored.updated_at = timezone.now()
             stored.save()
+            return shown_expenses(pk=stored.pk).get()
 
-    def remove(self) -> None:
+    def remove(self, by: User) -> None:
         """Delete the expense with its splits, and the settlements that `pay` recorded for them."""
-        with transaction.atomic():
-            stored = self._locked()
+        with self._locked(by, Can.CHANGE_EXPENSES) as stored:
             Entry(stored).rewrite({}, {})
             stored.delete()
 
     def add_split(
-        self, participant_id: int, *, amount_minor: int | None = None, percentage_e4: int = 0
+        self,
+        by: User,
+        participant_id: int,
+        *,
+        amount: Amount | None = None,
+        percentage_e4: int = 0,
     ) -> Split:
         """Give one more member a part: an amount, or a percentage of the expense.
 
         Raises `ValidationError` if they are no member, `AlreadySplit` or
         `ExceedsExpense`.
         """
-        with transaction.atomic():
-            stored = self._locked()
+        with self._locked(by, Can.RECORD) as stored:
             stored.trip.require_members({"participantUserId": [participant_id]})
             entry = Entry(stored)
             if participant_id in entry.parts:
                 raise AlreadySplit
-            if amount_minor is None:
-                amount_minor = _percentage_of(stored.amount_minor, percentage_e4, entry.left_minor)
+            amount_minor = (
+                _percentage_of(stored.amount_minor, percentage_e4, entry.left_minor)
+                if amount is None
+                else stored.trip.minor_units("amount", amount)
+            )
             if amount_minor > entry.left_minor:
                 raise ExceedsExpense(
                     left=to_major(entry.left_minor, stored.trip.currency),
@@ -255,10 +282,9 @@ class Expense(models.Model):
             stored._divided_by_hand()
             return Split.objects.shown().get(expense=stored, participant=participant_id)
 
-    def remove_split(self, split: Split) -> None:
+    def remove_split(self, split: Split, by: User) -> None:
         """Take one split out; what it covered falls to those who paid."""
-        with transaction.atomic():
-            stored = self._locked()
+        with self._locked(by, Can.DELETE_SPLITS) as stored:
             if not stored.splits.filter(pk=split.pk).exists():
                 raise NotFound
             entry = Entry(stored)
@@ -328,20 +354,26 @@ class Expense(models.Model):
             given = {"entered": None, **given}
         return replace(stored, **given)
 
+    def _is_other(self, entry: Entry, given: Mapping[str, Any]) -> bool:
+        """Whether what is given of a division differs from the stored one."""
+        stored = self._division_again(entry, {})
+        kept = {
+            "split_type": stored.split_type,
+            "participants": set(stored.participants),
+            "entered": stored.entered,
+        }
+        wanted = {**kept, **given}
+        wanted["participants"] = set(wanted["participants"])
+        return wanted != kept
+
     def _put_in_again(self, entry: Entry) -> dict[int, int]:
         """The payers for a changed amount: a single one paid it all; several must be given."""
         if len(entry.put_in) == 1:
             return dict.fromkeys(entry.put_in, self.entered_minor)
         return {user_id: payment.entered_minor for user_id, payment in entry.put_in.items()}
 
-    def _locked(self) -> "Expense":
-        """This expense as it is now, with the trip's row locked; `NotFound` if it is gone."""
-        trip = Trip.objects.locked(self.trip_id)
-        stored = Expense.objects.filter(pk=self.pk).first()
-        if stored is None:
-            raise NotFound
-        stored.trip = trip
-        return stored
+    def _locked(self, by: User, can: Can) -> AbstractContextManager["Expense"]:
+        return locked_row(Expense.objects.all, by, can, trip_id=self.trip_id, pk=self.pk)
 
     def _divided_by_hand(self) -> None:
         self.divided = False

@@ -16,15 +16,15 @@ from collections.abc import Iterable
 from datetime import date
 from typing import Any
 
-from django.db import models, transaction
+from django.db import models
 from django.db.models import Case, F, OuterRef, Q, QuerySet, Subquery, Sum, When
 from django.db.models.functions import Coalesce
 from django.utils import timezone
-from rest_framework.exceptions import NotFound
 
+from tripcompanion.kit.currencies import Amount
 from tripcompanion.kit.inserting import insert
 from tripcompanion.kit.prepared import Given, GivenMany, Prepared, PreparedUpdate
-from trips.models import InTripQuerySet, Member, Trip
+from trips.models import InTripQuerySet, Member, Trip, locked_row, locked_trip
 from trips.roles import Can
 from users.models import User
 
@@ -187,34 +187,36 @@ class Settlement(models.Model):
     def __str__(self) -> str:
         return f"{self.sender_id} to {self.receiver_id}: {self.amount_minor}"
 
-    def record(self, *, planned: bool = False) -> None:
-        """Enter this unsaved row, and let the money cover what it can.
+    def record(self, amount: Amount) -> None:
+        """Enter this unsaved row in the name of `created_by`; the money covers what it can.
 
-        Raises `ValidationError` if one of the two is no member; in a settle-up plan (`planned`)
-        former members count too, whose balance was moved after they left.
+        Raises `ValidationError` if one of the two is no member or `amount` rounds to nothing, and
+        `CurrencyChanged`.
         """
-        with transaction.atomic():
-            self.trip = Trip.objects.locked(self.trip_id)
-            if not planned:
-                self.trip.require_members(
-                    {"fromUserId": [self.sender_id], "toUserId": [self.receiver_id]}
-                )
-            self.credit_minor = self.amount_minor
-            self.save()
-            debts = Debt.objects.open().filter(
-                trip=self.trip_id, debtor=self.sender_id, creditor=self.receiver_id
-            )
-            Allocation.make(self.trip_id, cover(debts, [self]), [self])
-            self.close_if_square()
+        by = self.created_by
+        with locked_trip(
+            self.trip_id, by, Can.SETTLE, lambda _trip: self.is_own(by, Can.SETTLE)
+        ) as trip:
+            self.trip = trip
+            self.amount_minor = trip.minor_units("amount", amount)
+            trip.require_members({"fromUserId": [self.sender_id], "toUserId": [self.receiver_id]})
+            self.enter()
 
-    def remove(self) -> None:
+    def enter(self) -> None:
+        """Write this row, and let the money cover what it can. Call under the trip's lock."""
+        self.credit_minor = self.amount_minor
+        self.save()
+        debts = Debt.objects.open().filter(
+            trip=self.trip_id, debtor=self.sender_id, creditor=self.receiver_id
+        )
+        Allocation.make(self.trip_id, cover(debts, [self]), [self])
+        self.close_if_square()
+
+    def remove(self, by: User) -> None:
         """Delete the settlement: what it covered or closed is open again."""
-        with transaction.atomic():
-            Trip.objects.locked(self.trip_id)
-            rows = Settlement.objects.filter(pk=self.pk)
-            if not rows.exists():
-                raise NotFound
-            rows.revoke()
+        rows = Settlement.objects.all
+        with locked_row(rows, by, Can.DELETE_SETTLEMENTS, trip_id=self.trip_id, pk=self.pk):
+            Settlement.objects.filter(pk=self.pk).revoke()
 
     def close_if_square(self) -> None:
         """If every balance of the trip is zero now, nobody owes anybody: cover all that is open.

@@ -1,13 +1,13 @@
 """One person's part of an expense, and its being paid."""
 
+from contextlib import AbstractContextManager
 from datetime import datetime
 from functools import cached_property
 
-from django.db import models, transaction
-from django.db.models import Aggregate, F, Max, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db import models
+from django.db.models import Aggregate, F, Max, OuterRef, Q, Subquery, Sum
 from django.db.models.functions import Coalesce
 from django.utils import timezone
-from rest_framework.exceptions import NotFound
 
 from splits.models.settlement import (
     Allocation,
@@ -20,7 +20,7 @@ from splits.models.settlement import (
 from tripcompanion.kit.inserting import insert
 from tripcompanion.kit.lookups import OneOf
 from tripcompanion.kit.prepared import Given, Prepared
-from trips.models import InTripQuerySet, PreparedFor, Trip, Viewer
+from trips.models import InTripQuerySet, PreparedFor, Viewer, locked_row
 from trips.roles import Can
 from users.models import User, summary_of
 
@@ -56,6 +56,9 @@ class SplitQuerySet(InTripQuerySet["Split"]):
         """With all that an answer shows, apart from an expense that knows the currency."""
         currency = {"trip_currency": F("expense__trip__currency")}
         return self.with_state().annotate(**currency)
+
+    def with_expense(self) -> "SplitQuerySet":
+        return self.select_related("expense")
 
     def changeable(self) -> "SplitQuerySet":
         """As shown, with the expense: it says who may change them."""
@@ -133,8 +136,8 @@ class Split(models.Model):
         Credit between the two is used first, and the rest is recorded, a settlement for each
         creditor.
         """
-        with transaction.atomic():
-            trip = self._lock()
+        with self._locked(by) as split:
+            trip = split.expense.trip
             debts = list(open_debts_of(split=self.pk))
             credits = credit_between(
                 trip=trip.pk,
@@ -160,24 +163,16 @@ class Split(models.Model):
             if settlements:
                 settlements[-1].close_if_square()
 
-    def unpay(self) -> None:
+    def unpay(self, by: User) -> None:
         """Take every allocation off, and the settlements that `pay` recorded; else nothing."""
-        with transaction.atomic():
-            trip = self._lock()
+        with self._locked(by) as split:
+            trip = split.expense.trip
             self.settlements.all().revoke()
             Allocation.objects.filter(debt__split=self).release(trip.pk)
 
-    def _lock(self) -> Trip:
-        """The trip, locked; raises `NotFound` if the split was deleted in the meantime."""
-        trip = Trip.objects.locked(self.expense.trip_id)
-        if not _present(pk=self.pk).first():
-            raise NotFound
-        return trip
-
-
-@Prepared
-def _present(pk: Given) -> QuerySet[Split, tuple[int]]:
-    return Split.objects.filter(pk=pk).values_list("pk")
+    def _locked(self, by: User) -> AbstractContextManager["Split"]:
+        rows = Split.objects.with_expense
+        return locked_row(rows, by, Can.SETTLE, trip_id=self.expense.trip_id, pk=self.pk)
 
 
 @Prepared

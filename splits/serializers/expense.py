@@ -39,6 +39,8 @@ from tripcompanion.kit.serializers import (
 from users.serializers import SUMMARY_EXAMPLE, UserSummary
 
 MAX_PEOPLE = 1000
+#: Each participant may owe each payer, so this bounds what one expense adds to the ledger.
+MAX_PAYERS = 20
 _EXPENSE_FIELDS_EXAMPLE = {
     "description": "Dinner in Alfama",
     "amount": 62.5,
@@ -134,7 +136,7 @@ class ExpenseRequest(Shape):
     split_amounts = SplitAmountsField(required=False)
     paid_by_user_id = IdField(required=False)
     payers = serializers.ListField(
-        child=PayerRequest(), required=False, allow_empty=False, max_length=MAX_PEOPLE
+        child=PayerRequest(), required=False, allow_empty=False, max_length=MAX_PAYERS
     )
     category = StrictChoice(choices=Category.values, default=Category.OTHER)
     receipt_url = UrlOrPath(allow_null=True, default=None)

@@ -8,6 +8,7 @@ from rest_framework import serializers
 
 from splits.models.settlement import today
 from splits.serializers.split import ED_EXAMPLE
+from tripcompanion.kit.currencies import Amount
 from tripcompanion.kit.serializers import (
     AmountField,
     IdField,
@@ -16,14 +17,13 @@ from tripcompanion.kit.serializers import (
     StrictDate,
     StrictText,
     example,
-    minor_units,
 )
 from users.serializers import SUMMARY_EXAMPLE, UserSummary
 
 
 @example({"fromUserId": 2, "toUserId": 1, "amount": 31.25, "settledOn": "2026-05-20", "note": ""})
 class SettlementRequest(Shape):
-    """Money that one member handed to another; the context carries `currency`."""
+    """Money that one member handed to another; the context carries the trip's `currency`."""
 
     from_user_id = IdField()
     to_user_id = IdField()
@@ -39,7 +39,7 @@ class SettlementRequest(Shape):
         latest = today() + timedelta(days=1)
         if attrs.get("settled_on", latest) > latest:
             raise serializers.ValidationError({"settledOn": [_("Must not be in the future.")]})
-        attrs["amount_minor"] = minor_units("amount", attrs.pop("amount"), self.context["currency"])
+        attrs["amount"] = Amount(attrs["amount"], self.context["currency"])
         attrs["sender_id"] = attrs.pop("from_user_id")
         attrs["receiver_id"] = attrs.pop("to_user_id")
         return attrs

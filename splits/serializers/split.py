@@ -8,6 +8,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from splits.models.division import SCALE
+from tripcompanion.kit.currencies import Amount
 from tripcompanion.kit.serializers import (
     AmountField,
     CurrencyField,
@@ -16,7 +17,6 @@ from tripcompanion.kit.serializers import (
     MoneyField,
     Shape,
     example,
-    minor_units,
 )
 from users.serializers import UserSummary
 
@@ -60,8 +60,7 @@ class CreateSplitRequest(Shape):
         part = {"participant_id": attrs["participant_user_id"]}
         if "percentage" in attrs:
             return {**part, "percentage_e4": int(attrs["percentage"] * SCALE)}
-        amount_minor = minor_units("amount", attrs["amount"], self.context["currency"])
-        return {**part, "amount_minor": amount_minor}
+        return {**part, "amount": Amount(attrs["amount"], self.context["currency"])}
 
 
 @example(SPLIT_EXAMPLE)

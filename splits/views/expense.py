@@ -8,7 +8,7 @@ from rest_framework.response import Response
 
 from splits.filters import ExpenseFilter
 from splits.models import Division, Expense
-from splits.models.expense import expenses_of, shown_expenses
+from splits.models.expense import DividedByHand, expenses_of
 from splits.models.preview import Preview
 from splits.models.rate import NoRate
 from splits.serializers.expense import (
@@ -17,7 +17,8 @@ from splits.serializers.expense import (
     ExpenseSerializer,
 )
 from tripcompanion.kit.problems import LimitReached
-from trips.models import Trip
+from trips.models import Trip, visible_row
+from trips.models.trip import CurrencyChanged
 from trips.permissions import TAGGED_ACTIONS, InTripViewSet
 from trips.roles import Can
 
@@ -40,8 +41,9 @@ class ExpenseViewSet(InTripViewSet):
         "preview": Can.RECORD,
     }
     problems: ClassVar = {
-        **dict.fromkeys(("preview", "update", "partial_update"), (NoRate,)),
-        "create": (NoRate, LimitReached),
+        "preview": (NoRate,),
+        **dict.fromkeys(("update", "partial_update"), (NoRate, DividedByHand)),
+        "create": (NoRate, LimitReached, CurrencyChanged),
     }
     bodies: ClassVar = {
         "create": ExpenseRequest,
@@ -70,7 +72,7 @@ class ExpenseViewSet(InTripViewSet):
         trip = self.guarded(Trip.objects.all, pk=trip_id)
         expense = Expense.record(trip, self.caller, **self._new(trip))
         location = f"/api/trips/{trip_id}/expenses/{expense.pk}"
-        return self.answer(self._shown(expense), location=location)
+        return self.answer(expense, location=location)
 
     def preview(self, request: Request, trip_id: int) -> Response:
         """What an expense would be divided into, to the cent, without recording it."""
@@ -90,8 +92,7 @@ class ExpenseViewSet(InTripViewSet):
         read = self._part if partial else self._whole
         changes = read(trip=expense.trip, expense=expense)
         with self.unchanged(trip_id, lambda: self._shown(expense)):
-            expense.change(**changes)
-        return self.tagged(request, self._shown(expense))
+            return self.tagged(request, expense.change(self.caller, **changes))
 
     def partial_update(self, request: Request, trip_id: int, expense_id: int) -> Response:
         """Change the fields that were sent; the rest, and what is not touched by it, stays."""
@@ -101,7 +102,7 @@ class ExpenseViewSet(InTripViewSet):
         """Delete an expense with its splits."""
         expense = self.guarded(Expense.objects.all, trip_id=trip_id, pk=expense_id)
         with self.unchanged(trip_id, lambda: self._shown(expense)):
-            expense.remove()
+            expense.remove(by=self.caller)
         return self.done()
 
     def paginate_queryset(self, queryset: Any) -> Any:
@@ -111,7 +112,8 @@ class ExpenseViewSet(InTripViewSet):
 
     def _shown(self, expense: Expense) -> Expense:
         # Somebody may have deleted it since.
-        return shown_expenses(pk=expense.pk).get()
+        rows = Expense.objects.shown
+        return visible_row(rows, self.caller, trip_id=expense.trip_id, pk=expense.pk)
 
     def _part(self, **context: Any) -> dict[str, Any]:
         return self.body(partial=True, **context)

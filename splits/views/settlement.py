@@ -19,6 +19,7 @@ from splits.serializers.settlement import (
     TransferSerializer,
 )
 from trips.models import Trip, visible_row
+from trips.models.trip import CurrencyChanged
 from trips.permissions import InTripViewSet
 from trips.roles import Can
 
@@ -39,6 +40,7 @@ class SettlementViewSet(InTripViewSet):
         "retrieve": SettlementSerializer,
         "create": SettlementSerializer,
     }
+    problems: ClassVar = {"create": [CurrencyChanged]}
 
     def list(self, request: Request, trip_id: int) -> Response:
         """Settlements, the latest day first."""
@@ -54,17 +56,18 @@ class SettlementViewSet(InTripViewSet):
         """Record a payment: it covers the sender's open splits, the rest is credit."""
         trip = visible_row(Trip.objects.all, self.caller, pk=trip_id)
         body = self.body(currency=trip.currency)
+        amount = body.pop("amount")
         draft = Settlement(trip=trip, created_by=self.caller, **body)
         draft.caller_role = trip.caller_role
         self.check_object_permissions(request, draft)
-        draft.record()
+        draft.record(amount)
         location = f"/api/trips/{trip_id}/settlements/{draft.pk}"
         return self.answer(draft, location=location)
 
     def destroy(self, request: Request, trip_id: int, settlement_id: int) -> Response:
         """Delete a settlement: what it covered is open again."""
         rows = Settlement.objects.all
-        self.guarded(rows, trip_id=trip_id, pk=settlement_id).remove()
+        self.guarded(rows, trip_id=trip_id, pk=settlement_id).remove(by=self.caller)
         return self.done()
 
 

@@ -62,7 +62,7 @@ class SplitViewSet(InTripViewSet):
     def create(self, request: Request, expense_id: int) -> Response:
         """Give one more member a part of the expense."""
         expense = self.guarded(Expense.objects.with_trip, pk=expense_id)
-        split = expense.add_split(**self.body(currency=expense.trip.currency))
+        split = expense.add_split(self.caller, **self.body(currency=expense.trip.currency))
         location = f"/api/expenses/{expense_id}/splits/{split.pk}"
         return self.answer(split, location=location)
 
@@ -75,13 +75,13 @@ class SplitViewSet(InTripViewSet):
     def unpay(self, request: Request, expense_id: int, split_id: int) -> Response:
         """Take back what was paid for it. Repeating it changes nothing."""
         split = self.split(expense_id, split_id)
-        split.unpay()
+        split.unpay(by=self.caller)
         return self.answer(shown_splits(pk=split.pk).get())
 
     def destroy(self, request: Request, expense_id: int, split_id: int) -> Response:
         """Delete a split; its part falls to those who paid."""
         split = self.split(expense_id, split_id)
-        split.expense.remove_split(split)
+        split.expense.remove_split(split, by=self.caller)
         return self.done()
 
 

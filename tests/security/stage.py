@@ -12,7 +12,7 @@ from rest_framework.test import APIClient
 
 from splits.models import Expense, Settlement
 from tests.document import problem_of
-from tests.factories import TripFactory, UserFactory, join, spend
+from tests.factories import TripFactory, UserFactory, join, settle, spend
 from tests.trips.access import everything_stored
 from trips.models import Trip
 from trips.roles import TripRole
@@ -108,11 +108,7 @@ class Stage:
 
     def settlement(self) -> Settlement:
         """Ed handed Olga 5.00."""
-        given = Settlement(
-            trip=self.trip, sender=self.ed, receiver=self.olga, amount_minor=500, created_by=self.ed
-        )
-        given.record()
-        return given
+        return settle(self.trip, self.ed, self.olga, 500)
 
 
 def add_up() -> None:

@@ -4,6 +4,7 @@ import json
 import secrets
 from collections import Counter
 from decimal import Decimal
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -498,13 +499,13 @@ def test_money_that_is_gone_is_not_deleted_again(stage: Stage) -> None:
     """Whoever read a row before it went gets the 404 of what never was, under the lock too."""
     given = stage.settlement()
     stale = Settlement.objects.get(pk=given.pk)
-    given.remove()
+    given.remove(by=stage.olga)
     split = stage.dinner.splits.select_related("expense").get(pk=stage.eds.pk)
-    stage.dinner.remove_split(split)
-    for again in (stale.remove, lambda: stage.dinner.remove_split(split)):
+    stage.dinner.remove_split(split, by=stage.olga)
+    for again in (stale.remove, partial(stage.dinner.remove_split, split)):
         before = everything_stored()
         with pytest.raises(NotFound):
-            again()
+            again(by=stage.olga)
         assert everything_stored() == before
 
 

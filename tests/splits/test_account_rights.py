@@ -8,11 +8,10 @@ import pytest
 from rest_framework.response import Response
 from rest_framework.test import APIClient
 
-from splits.models import Settlement
 from splits.models.audit import differences
 from splits.models.export import held_about
 from tests.conftest import Api
-from tests.factories import PASSWORD, TripFactory, UserFactory, join, spend
+from tests.factories import PASSWORD, TripFactory, UserFactory, join, settle, spend
 from tests.users.logins import is_alive, log_in, try_to_log_in
 from tripcompanion.kit.models import GivenAnswer
 from trips.models import Member, Trip
@@ -25,13 +24,6 @@ Limits = Callable[..., None]
 
 def delete(client: APIClient, password: Any = PASSWORD) -> Response:
     return client.delete("/api/users/me", {"password": password})
-
-
-def settle(trip: Trip, sender: User, receiver: User, amount_minor: int, **fields: Any) -> None:
-    settlement = Settlement(trip=trip, sender=sender, receiver=receiver, amount_minor=amount_minor)
-    settlement.created_by = fields.pop("created_by", sender)
-    settlement.note = fields.pop("note", "")
-    settlement.record()
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 from django.db.models import F
 
 from splits.models import Allocation, Debt, Expense, Payer, Settlement, Split
-from tests.factories import TripFactory, join, spend
+from tests.factories import TripFactory, join, settle, spend
 from trips.models import Member, Trip
 from trips.roles import TripRole
 from users.models import User
@@ -18,8 +18,8 @@ from users.models import User
 def recorded(trip: Trip, olga: User, ed: User, vera: User) -> Expense:
     """An expense of Olga's in part paid by Ed, and credit of Vera's."""
     expense = spend(trip, 10_000, paid_by=olga, among=[olga, ed, vera])
-    Settlement(trip=trip, sender=ed, receiver=olga, amount_minor=1_000, created_by=ed).record()
-    Settlement(trip=trip, sender=vera, receiver=olga, amount_minor=5_000, created_by=ed).record()
+    settle(trip, ed, olga, 1_000)
+    settle(trip, vera, olga, 5_000, by=ed)
     return expense
 
 

@@ -195,14 +195,16 @@ def test_who_has_left_may_stay_in_an_expense_that_is_corrected(
 @pytest.mark.parametrize(
     ("split_type", "numbers"), [("EQUAL", None), ("SHARES", 3), ("PERCENTAGE", 50), ("MANUAL", 30)]
 )
-def test_an_expense_whose_splits_are_all_deleted_cannot_be_divided_by_its_amount_alone(
+def test_an_expense_whose_splits_are_all_deleted_takes_a_new_amount_with_a_division_only(
     book: Book, olga: User, ed: User, split_type: str, numbers: int | None
 ) -> None:
     amounts = {"splitAmounts": {str(olga.pk): numbers, str(ed.pk): numbers}} if numbers else {}
     expense = book.spend(olga, 60, olga, ed, splitType=split_type, **amounts)
     for split in expense["splits"]:
         book.delete_split(split, olga)
-    response = book.answer(olga, "patch", f"expenses/{expense['id']}", {"amount": 70})
-    assert response.status_code == 400
+    path = f"expenses/{expense['id']}"
+    response = book.answer(olga, "patch", path, {"amount": 70})
+    assert (response.status_code, response.json()["code"]) == (409, "divided_by_hand")
+    assert book.answer(olga, "patch", path, {"amount": 70, **amounts}).status_code in {400, 409}
     assert book.expense(expense)["amount"] == 60
     assert book.change(expense, olga, notes="Mine.")["notes"] == "Mine."

@@ -14,7 +14,7 @@ from django.utils import timezone
 from splits.models import Expense, Rate, Settlement, Split
 from splits.models.book import Payer
 from splits.models.settlement import Allocation, Debt
-from tests.factories import spend
+from tests.factories import settle, spend
 from trips.models import Member, Trip
 from users.models import User
 
@@ -33,8 +33,7 @@ class Rows(NamedTuple):
 @pytest.fixture
 def rows(trip: Trip, olga: User, ed: User) -> Rows:
     expense = spend(trip, 6000, paid_by=olga, among=[ed])
-    settlement = Settlement(trip=trip, sender=ed, receiver=olga, amount_minor=4000, created_by=ed)
-    settlement.record()
+    settle(trip, ed, olga, 4000)
     return Rows(
         expense,
         Payer.objects.get(),

@@ -42,7 +42,7 @@ def test_it_takes_as_many_statements_for_a_long_history(
     live(book, olga, ed, vera, times)
     assert all(count for name, count in counted().items() if name != "Rate")
     book.client(olga)
-    with django_assert_num_queries(23):
+    with django_assert_num_queries(24):
         assert book.answer(olga, "delete", book.url).status_code == 204
     assert not any(counted().values())
 

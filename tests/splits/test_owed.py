@@ -164,7 +164,7 @@ def test_it_outlives_the_membership_and_comes_along_again(
     assert book.debt(vera) == 10
     book.change(by_ed, olga, amount=15)
     assert book.debt(vera) == 15
-    trip.add_member(by_role="OWNER", role="VIEWER", user_id=vera.pk)
+    trip.add_member(olga, role="VIEWER", user_id=vera.pk)
     book.pay(book.split(by_ed, vera), vera)
     assert book.debt(vera) == 0
 

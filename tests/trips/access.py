@@ -25,7 +25,7 @@ from splits.views import (
     SettlementViewSet,
     SplitViewSet,
 )
-from tests.factories import PASSWORD, UserFactory, join, spend
+from tests.factories import PASSWORD, UserFactory, acting_as_owner, join, settle, spend
 from tests.trips.bodies import lisbon
 from tripcompanion.kit.health import HealthViewSet
 from tripcompanion.urls import API
@@ -113,7 +113,9 @@ class Scene:
             ids["split_id"] = self.expense.splits.get(participant=self.partner).pk
         elif "expense_id" in names and route.endswith("/splits"):
             # What no split covers can be given to somebody.
-            self.expense.remove_split(self.expense.splits.get(participant=self.holder))
+            split = self.expense.splits.get(participant=self.holder)
+            with acting_as_owner(self.trip, self.holder):
+                self.expense.remove_split(split, by=self.holder)
         if "settlement_id" in names:
             ids["settlement_id"] = self._settlement().pk
         if route.endswith("/leave"):
@@ -125,12 +127,7 @@ class Scene:
         return spend(self.trip, 2000, paid_by=self.holder, among=among)
 
     def _settlement(self) -> Settlement:
-        settlement = Settlement(
-            trip=self.trip, sender=self.holder, receiver=self.partner, amount_minor=500
-        )
-        settlement.created_by = self.holder
-        settlement.record()
-        return settlement
+        return settle(self.trip, self.holder, self.partner, 500)
 
     # -- Bodies ---------------------------------------------------------------------------------
 

@@ -1,13 +1,11 @@
 """What counts as one's own: an expense created or paid, a side of a debt, a settlement recorded."""
 
-from typing import Any
-
 import pytest
 from rest_framework.response import Response
 
 from splits.models import Expense, Settlement
 from tests.conftest import Api
-from tests.factories import join, spend
+from tests.factories import join, settle, spend
 from trips.models import Trip
 from trips.roles import TripRole
 from users.models import User
@@ -140,9 +138,7 @@ def test_a_settlement_is_that_of_who_recorded_it_not_of_its_sides(
     api: Api, trip: Trip, olga: User, ed: User, vera: User, request: pytest.FixtureRequest,
     recorder: str, role: str, status: int,
 ) -> None:  # fmt: skip
-    settlement: Any = Settlement(trip=trip, sender=ed, receiver=vera, amount_minor=500)
-    settlement.created_by = request.getfixturevalue(recorder)
-    settlement.record()
+    settlement = settle(trip, ed, vera, 500, by=request.getfixturevalue(recorder))
     trip.members.filter(user=ed).update(role=role)
     response = api(ed).delete(f"/api/trips/{trip.pk}/settlements/{settlement.pk}")
     assert response.status_code == status

@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from splits.models import Settlement
 from tests.conftest import Api
-from tests.factories import TripFactory, join, spend
+from tests.factories import TripFactory, join, settle, spend
 from trips.models import Trip
 from trips.roles import TripRole
 from users.models import User
@@ -25,9 +24,7 @@ def path(request: pytest.FixtureRequest, trip: Trip, olga: User, ed: User) -> st
         if "/expenses" in path or "/balances/" in path:
             spend(trip, 100 + at, paid_by=olga, among=[ed])
         elif "/settlements" in path:
-            draft = Settlement(trip=trip, sender=ed, receiver=olga, amount_minor=100 + at)
-            draft.created_by = ed
-            draft.record()
+            settle(trip, ed, olga, 100 + at)
         elif at:
             join(TripFactory(), olga, TripRole.OWNER)
     return path

@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 from rest_framework.response import Response
 
-from splits.models import Settlement
 from tests.conftest import Api
-from tests.factories import TripFactory, join, spend
+from tests.factories import TripFactory, join, settle, spend
 from tests.trips.access import (
     EXPENSE,
     MEMBER,
@@ -135,8 +134,7 @@ def test_the_lists_of_a_trip_hold_nothing_of_another(
     join(other, olga, TripRole.OWNER)
     join(other, ed)
     expense = spend(other, 1000, paid_by=olga, among=[olga, ed])
-    draft = Settlement(trip=other, sender=ed, receiver=olga, amount_minor=100, created_by=ed)
-    draft.record()
+    settle(other, ed, olga, 100)
     client = api(olga)
     assert client.get(f"/api/trips/{trip.pk}/expenses").json()["total"] == 0
     assert client.get(f"/api/trips/{trip.pk}/settlements").json()["total"] == 0

@@ -139,7 +139,7 @@ def test_it_may_be_confined_to_a_trip_that_one_is_a_member_of(
 def test_a_foreign_trip_and_none_are_refused_alike(
     api: Api, trip: Trip, ed: User, sam: User, ada: User
 ) -> None:
-    trip.members.get(user=ed).end()
+    trip.members.get(user=ed).leave(by=ed)
     for user in (ed, sam, ada):
         foreign, missing = make(api(user), tripId=trip.pk), make(api(user), tripId=999_999)
         assert refused_for(foreign) == ["tripId"]

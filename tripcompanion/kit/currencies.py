@@ -2,6 +2,7 @@
 
 from decimal import ROUND_HALF_UP, Context, Decimal
 from functools import lru_cache
+from typing import NamedTuple
 
 import iso4217
 import orjson
@@ -19,6 +20,13 @@ _WIDE = Context(prec=60)
 
 #: The largest amount that anybody may enter, in major units.
 MAX_AMOUNT = Decimal(10) ** 12
+
+
+class Amount(NamedTuple):
+    """An amount as somebody entered it: in major units, with the currency that they meant."""
+
+    value: Decimal
+    currency: str
 
 
 def to_minor(amount: Decimal, currency: str) -> int:

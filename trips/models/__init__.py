@@ -1,6 +1,7 @@
-"""Trips and their members. Everything that changes members or money locks the trip first."""
+"""Trips and their members. Every command that changes members or money locks the trip first."""
 
 from trips.models.closing import AccountInUse, close_account
+from trips.models.lock import lock_trip, locked_row, locked_trip
 from trips.models.member import (
     Member,
     members_of,
@@ -12,14 +13,11 @@ from trips.models.trip import (
     CODE_CHARS,
     JOIN_ROLE_CHOICES,
     ROLE_CHOICES,
-    InTripQuerySet,
-    PreparedFor,
     Trip,
     TripQuerySet,
-    Viewer,
     trips_of,
-    visible_row,
 )
+from trips.models.visibility import InTripQuerySet, PreparedFor, Viewer, visible_row
 
 __all__ = [
     "CODE_CHARS",
@@ -33,6 +31,9 @@ __all__ = [
     "TripQuerySet",
     "Viewer",
     "close_account",
+    "lock_trip",
+    "locked_row",
+    "locked_trip",
     "members_of",
     "require_membership",
     "trips_of",

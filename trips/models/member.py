@@ -1,21 +1,24 @@
 """Members of a trip, with the sums of their entries."""
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from typing import ClassVar
 
-from django.db import connection, models, transaction
+from django.db import connection, models
 from django.db.models import Exists, F, OuterRef, Prefetch, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework.exceptions import ValidationError
 
 from tripcompanion.kit.currencies import to_major
 from tripcompanion.kit.paths import MAX_INTEGER
 from tripcompanion.kit.prepared import Given, Prepared
 from tripcompanion.kit.problems import Conflict
-from trips.models.trip import ROLE_CHOICES, InTripQuerySet, Trip, TripQuerySet
-from trips.roles import TripRole
+from trips.models.lock import locked_row
+from trips.models.trip import ROLE_CHOICES, Trip, TripQuerySet
+from trips.models.visibility import InTripQuerySet
+from trips.roles import Can, TripRole
 from users.models import User, summary_of
 
 #: What a member's balance is made of.
@@ -140,36 +143,36 @@ class Member(models.Model):
         with connection.cursor() as cursor:
             cursor.execute(_SHIFT % rows, [*values, trip_id])
 
-    def change_role(self, role: str) -> None:
+    def change_role(self, role: str, by: User) -> None:
         """Give the member another role. Raises `LastOwner`."""
-        with transaction.atomic():
-            member = self._locked()
+        with self._locked(by, Can.MANAGE_MEMBERS) as member:
             if role != TripRole.OWNER:
                 member._require_other_owner()
             member.role = self.role = role
             member.save(update_fields=["role"])
 
-    def end(self) -> None:
-        """End the membership. Raises `BalanceOpen` or `LastOwner`."""
-        with transaction.atomic():
-            member = self._locked()
-            member._require_other_owner()
-            if member.balance_minor:
-                raise BalanceOpen(
-                    balance=to_major(member.balance_minor, member.trip.currency),
-                    currency=member.trip.currency,
-                )
-            member.left_at = timezone.now()
-            member.save(update_fields=["left_at"])
+    def remove(self, by: User) -> None:
+        """End the membership of somebody. Raises `BalanceOpen` or `LastOwner`."""
+        with self._locked(by, Can.MANAGE_MEMBERS) as member:
+            member._end()
 
-    def _locked(self) -> "Member":
-        """This membership as it is now, with the trip's row locked; `NotFound` if it ended."""
-        trip = Trip.objects.locked(self.trip_id)
-        member = Member.objects.present().filter(pk=self.pk).first()
-        if member is None:
-            raise NotFound
-        member.trip = trip
-        return member
+    def leave(self, by: User) -> None:
+        """End one's own membership. Raises `BalanceOpen` or `LastOwner`."""
+        with self._locked(by, Can.LEAVE) as member:
+            member._end()
+
+    def _end(self) -> None:
+        self._require_other_owner()
+        if self.balance_minor:
+            raise BalanceOpen(
+                balance=to_major(self.balance_minor, self.trip.currency),
+                currency=self.trip.currency,
+            )
+        self.left_at = timezone.now()
+        self.save(update_fields=["left_at"])
+
+    def _locked(self, by: User, can: Can) -> AbstractContextManager["Member"]:
+        return locked_row(Member.objects.present, by, can, trip_id=self.trip_id, pk=self.pk)
 
     def _require_other_owner(self) -> None:
         if self.role == TripRole.OWNER and not self._other_owners().exists():

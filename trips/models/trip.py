@@ -1,24 +1,27 @@
-"""The trip, the one lock of the service, and who may see what belongs to a trip."""
+"""Trips: started, changed, joined, removed."""
 
 import secrets
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date
-from functools import cache, partial
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.conf import settings
 from django.db import IntegrityError, models, transaction
-from django.db.models import F, Q, Value
+from django.db.models import F, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import NotFound, PermissionDenied, ValidationError
 
-from tripcompanion.kit.currencies import CODES
+from tripcompanion.kit.currencies import CODES, Amount, to_major
 from tripcompanion.kit.deleting import delete_unread
-from tripcompanion.kit.prepared import Found, Given, Prepared, PreparedUpdate
+from tripcompanion.kit.prepared import Given, PreparedUpdate
 from tripcompanion.kit.problems import Conflict, InsufficientScope, LimitReached
-from trips.roles import TripRole, may_grant
+from tripcompanion.kit.serializers import minor_units
+from trips.models.lock import lock_trip, locked_trip
+from trips.models.visibility import InTripQuerySet, PreparedFor, Viewer
+from trips.roles import Can, TripRole, may_grant
 from users.models import User
 
 if TYPE_CHECKING:
@@ -33,8 +36,6 @@ JOIN_ROLE_CHOICES = [
     (role.value, role.value) for role in TripRole if may_grant(TripRole.EDITOR, role)
 ]
 _CODE_ATTEMPTS = 5
-
-Row = TypeVar("Row", bound=models.Model)
 
 
 def new_code() -> str:
@@ -60,82 +61,21 @@ class CurrencyFixed(Conflict):
     example_values: ClassVar = {"currency": "EUR"}
 
 
+class CurrencyChanged(Conflict):
+    """409 `currency_changed`: the amounts were meant in the currency that the trip had before."""
+
+    default_code = "currency_changed"
+    default_detail = gettext_lazy(
+        "The amounts were meant in %(meant)s, but the trip is in %(currency)s now."
+    )
+    example_values: ClassVar = {"meant": "EUR", "currency": "JPY"}
+
+
 class AlreadyMember(Conflict):
     """409 `already_member`: nobody is a member twice."""
 
     default_code = "already_member"
     default_detail = gettext_lazy("This user is a member of the trip already.")
-
-
-class Viewer(Given):
-    """The place of a user in a prepared read of what they may see; see `PreparedFor`."""
-
-    def __init__(self, is_admin: bool, is_confined: bool) -> None:
-        super().__init__("viewer")
-        self.is_admin = is_admin
-        self.confined_to = Given("confined_to") if is_confined else None
-
-
-class PreparedFor:
-    """A prepared queryset whose first argument is a user.
-
-    An ADMIN, and whom a scoped token confines to a trip, have statements of their own.
-    """
-
-    def __init__(self, build: Callable[..., models.QuerySet[Any]]) -> None:
-        self._build = build
-        self._kinds: dict[tuple[bool, bool], Prepared] = {}
-
-    def __call__(self, user: User, **values: Any) -> Found:
-        """The rows for this user; see `Prepared`."""
-        kind = (user.is_admin, user.confined_to is not None)
-        if kind not in self._kinds:
-            self._kinds[kind] = Prepared(partial(self._build, Viewer(*kind)))
-        return self._kinds[kind](viewer=user.pk, confined_to=user.confined_to, **values)
-
-
-class InTripQuerySet(models.QuerySet[Row]):
-    """Rows that belong to a trip, and who may see them."""
-
-    #: How to get from a row to the memberships of its trip.
-    members_path = "trip__members"
-
-    def of_member(self, user: User | Viewer) -> Self:
-        """Rows of the trips that `user` is a member of, with their role as `caller_role`."""
-        path = self.members_path
-        return (
-            self.within(user)
-            .filter(**{f"{path}__user": user, f"{path}__left_at": None})
-            .annotate(caller_role=F(f"{path}__role"))
-        )
-
-    def within(self, user: User | Viewer) -> Self:
-        """Rows of the one trip that a scoped token confines `user` to; all without such a token."""
-        if user.confined_to is None:
-            return self
-        trip_path = self.members_path.rpartition("__")[0] or "pk"
-        return self.filter(**{trip_path: user.confined_to})
-
-    def visible_to(self, user: User | Viewer) -> Self:
-        """Rows that `user` may see, with `caller_role`; an ADMIN sees all, as an OWNER would."""
-        if user.is_admin:
-            return self.annotate(caller_role=Value(TripRole.OWNER.value))
-        return self.of_member(user)
-
-
-@cache
-def _visible(rows: Callable[[], InTripQuerySet[Any]], names: tuple[str, ...]) -> PreparedFor:
-    lookup = {name: Given(name) for name in names}
-    return PreparedFor(lambda user: rows().visible_to(user).filter(**lookup))
-
-
-def visible_row(rows: Callable[[], InTripQuerySet[Row]], user: User, **lookup: int) -> Row:
-    """The one row of `rows()` that `lookup` names, with `caller_role`; see `visible_to`.
-
-    `rows` is a method of a manager, such as `Trip.objects.all`. Raises `NotFound` for what is not
-    there and for what `user` may not see.
-    """
-    return _visible(rows, tuple(lookup))(user, **lookup).get()
 
 
 class TripQuerySet(InTripQuerySet["Trip"]):
@@ -144,16 +84,6 @@ class TripQuerySet(InTripQuerySet["Trip"]):
     def with_code(self, code: str) -> "TripQuerySet":
         """The trip that a code leads to, in any case of letters, or none."""
         return self.filter(code=code.upper()) if code.isascii() and code.isalnum() else self.none()
-
-    def locked(self, trip_id: int) -> "Trip":
-        """The trip, its row locked until the transaction ends; `Http404`-like if it is gone.
-
-        The one lock of the service: with it held, members and money of the trip stand still.
-        """
-        # A kept statement is not asked by Django whether it is inside a transaction.
-        if not transaction.get_connection().in_atomic_block:
-            raise transaction.TransactionManagementError("A lock needs a transaction.")
-        return _locking(pk=trip_id).get()
 
 
 class Trip(models.Model):
@@ -179,6 +109,7 @@ class Trip(models.Model):
 
     objects = TripQuerySet.as_manager()
 
+    #: Set by `visible_to` and under the lock.
     caller_role: str
 
     class Meta:
@@ -210,6 +141,8 @@ class Trip(models.Model):
             raise InsufficientScope
         fields.setdefault("currency", owner.currency)
         _require_order(fields["start_date"], fields["end_date"])
+        if "budget" in fields:
+            fields["budget_minor"] = _budget_minor(fields.pop("budget"), fields["currency"])
         with transaction.atomic():
             User.objects.active().locked(owner.pk)
             _require_room_for_a_trip(owner)
@@ -219,23 +152,30 @@ class Trip(models.Model):
         trip.caller_role = TripRole.OWNER
         return trip
 
-    def change(self, **fields: Any) -> None:
-        """Store the given fields only.
+    def change(self, by: User, **fields: Any) -> None:
+        """Store the given fields only. `budget` is an `Amount` or None.
 
-        Raises `ValidationError` if the trip would end before it starts, `CurrencyFixed` if the
-        currency would change under recorded money.
+        A stored budget keeps its number in a new currency. Raises `ValidationError` if the trip
+        would end before it starts, `CurrencyFixed` if the currency would change under recorded
+        money, and `CurrencyChanged` if the budget was meant in another one.
         """
-        with transaction.atomic():
-            stored = Trip.objects.locked(self.pk)
+        with locked_trip(self.pk, by, Can.MANAGE_TRIP) as trip:
             _require_order(
-                fields.get("start_date", stored.start_date), fields.get("end_date", stored.end_date)
+                fields.get("start_date", trip.start_date), fields.get("end_date", trip.end_date)
             )
-            if fields.get("currency", stored.currency) != stored.currency and stored.has_entries:
-                raise CurrencyFixed(currency=stored.currency)
+            currency = fields.get("currency", trip.currency)
+            is_new_currency = currency != trip.currency
+            if is_new_currency and trip.has_entries:
+                raise CurrencyFixed(currency=trip.currency)
+            if is_new_currency and trip.budget_minor:
+                kept = Amount(to_major(trip.budget_minor, trip.currency), currency)
+                fields.setdefault("budget", kept)
+            if "budget" in fields:
+                fields["budget_minor"] = _budget_minor(fields.pop("budget"), currency)
             for name, value in fields.items():
-                setattr(self, name, value)
-            self.updated_at = timezone.now()
-            self.save(update_fields=[*fields, "updated_at"])
+                setattr(trip, name, value)
+            trip.updated_at = timezone.now()
+            trip.save(update_fields=[*fields, "updated_at"])
 
     @property
     def has_entries(self) -> bool:
@@ -261,17 +201,17 @@ class Trip(models.Model):
             day=today,
         )
 
-    def remove(self) -> None:
+    def remove(self, by: User) -> None:
         """Delete the trip with all that is in it. Not undone."""
-        with transaction.atomic():
-            Trip.objects.locked(self.pk)
+        with locked_trip(self.pk, by, Can.MANAGE_TRIP):
             delete_unread(Trip.objects.filter(pk=self.pk))
 
-    def renew_code(self) -> None:
-        """A new code; the old one is dead from now on."""
-        self.updated_at = timezone.now()
-        self.code = new_code()
-        self._save_with_new_code(update_fields=["code", "updated_at"])
+    def renew_code(self, by: User) -> None:
+        """Give the trip a new code; the old one is dead from now on."""
+        with locked_trip(self.pk, by, Can.MANAGE_TRIP) as trip:
+            trip.updated_at = timezone.now()
+            trip.code = new_code()
+            trip._save_with_new_code(update_fields=["code", "updated_at"])
 
     def _save_with_new_code(self, update_fields: Iterable[str] | None = None) -> None:
         for attempt in range(_CODE_ATTEMPTS):
@@ -284,15 +224,33 @@ class Trip(models.Model):
                     raise
                 self.code = new_code()
 
+    @cached_property
+    def present_roles(self) -> Mapping[int, str]:
+        """The roles of the present members by user id; set under the lock."""
+        return dict(self.members.filter(left_at=None).values_list("user", "role"))
+
+    def minor_units(self, field: str, amount: Amount) -> int:
+        """Minor units of an entered amount, rounded half up. Call under the trip's lock.
+
+        Raises `CurrencyChanged` if it was meant in another currency than the trip has now, and
+        `ValidationError` on `field` if it rounds to nothing.
+        """
+        self.require_currency(amount.currency)
+        return minor_units(field, amount.value, self.currency)
+
+    def require_currency(self, meant: str) -> None:
+        """Raise `CurrencyChanged` if the trip is no longer in the currency `meant`."""
+        if meant != self.currency:
+            raise CurrencyChanged(meant=meant, currency=self.currency)
+
     def require_members(self, named: Mapping[str, Iterable[int]]) -> None:
         """Raise `ValidationError` on each field of `named` that names somebody else than a member.
 
         `named` maps field names to user ids.
         """
-        present = {user_id for (user_id,) in _present(trip=self.pk)}
         errors = {}
         for field, user_ids in named.items():
-            strangers = [str(user_id) for user_id in user_ids if user_id not in present]
+            strangers = [str(user_id) for user_id in user_ids if user_id not in self.present_roles]
             if strangers:
                 errors[field] = [
                     _("Not a member of the trip: %(ids)s.") % {"ids": ", ".join(strangers)}
@@ -301,54 +259,65 @@ class Trip(models.Model):
             raise ValidationError(errors)
 
     def add_member(
-        self, *, by_role: str, role: str, user_id: int | None = None, email: str = ""
+        self, by: User, *, role: str, user_id: int | None = None, email: str = ""
     ) -> "Member":
         """Make somebody a member, named by id or by address.
 
-        Raises `PermissionDenied` if `role` is above `by_role`, `UserNotFound`, and `AlreadyMember`.
+        Raises `PermissionDenied` if `role` is above the caller's own, `UserNotFound`, and what
+        `admit` raises.
         """
-        if not may_grant(by_role, role):
-            raise PermissionDenied(_("You cannot give a role above your own."))
         found = (
             User.objects.with_email(email)
             if user_id is None
-            else User.objects.filter(pk=user_id, deleted_at=None, is_active=True)
+            else User.objects.active().filter(pk=user_id)
         )
-        user = found.first()
-        if user is None:
-            raise UserNotFound
-        return self.admit(user, role)
+        with transaction.atomic():
+            user = _locked_account(found)
+            with locked_trip(self.pk, by, Can.ADD_MEMBERS) as trip:
+                if not may_grant(trip.caller_role, role):
+                    raise PermissionDenied(_("You cannot give a role above your own."))
+                if user is None:
+                    raise UserNotFound
+                return trip._admit_locked(user, role)
 
-    def join(self, user: User) -> "Member":
-        """Make `user`, who knows the code, a member. Raises `EmailUnverified`, `AlreadyMember`."""
-        user.require_verified_email()
-        return self.admit(user, self.join_role)
+    def join(self, user: User, code: str) -> "Member":
+        """Make `user`, who knows the code, a member with the role that the trip gives.
+
+        Raises `NotFound` if that is no longer its code, `EmailUnverified`, and what `admit` raises.
+        """
+        with transaction.atomic():
+            account = User.objects.active().locked(user.pk)
+            account.require_verified_email()
+            trip = lock_trip(self.pk)
+            if trip.code != code.upper():
+                raise NotFound
+            return trip._admit_locked(account, trip.join_role)
 
     def admit(self, user: User, role: str) -> "Member":
-        """Make `user` a member, also again.
+        """Make `user` a member, also again, in the name of the service.
 
         Raises `AlreadyMember`, and `LimitReached` above `QUOTA_MEMBERS` or `QUOTA_TRIPS`.
         """
         with transaction.atomic():
-            # The account before the trip, as in `close_account`: an order without a deadlock.
-            User.objects.active().locked(user.pk)
-            Trip.objects.locked(self.pk)
-            member = self.members.filter(user=user).first()
-            if member is not None and member.left_at is None:
-                raise AlreadyMember
-            if self.members.present().count() >= settings.QUOTA_MEMBERS:
-                raise LimitReached(limit=settings.QUOTA_MEMBERS)
-            _require_room_for_a_trip(user)
-            if member is None:
-                return self.members.create(user=user, role=role)
-            member.role, member.left_at, member.joined_at = role, None, timezone.now()
-            member.save(update_fields=["role", "left_at", "joined_at"])
-            return member
+            account = User.objects.active().locked(user.pk)
+            return lock_trip(self.pk)._admit_locked(account, role)
 
+    def _admit_locked(self, user: User, role: str) -> "Member":
+        """Call under the locks of first the account and then the trip, as in `close_account`.
 
-@Prepared
-def _locking(pk: Given) -> TripQuerySet:
-    return Trip.objects.select_for_update().filter(pk=pk)
+        With that order there is no deadlock.
+        """
+        member = self.members.filter(user=user).first()
+        if member is not None and member.left_at is None:
+            raise AlreadyMember
+        if self.members.present().count() >= settings.QUOTA_MEMBERS:
+            raise LimitReached(limit=settings.QUOTA_MEMBERS)
+        _require_room_for_a_trip(user)
+        if member is None:
+            return self.members.create(user=user, role=role)
+        member.role, member.left_at, member.joined_at = role, None, timezone.now()
+        member.save(update_fields=["role", "left_at", "joined_at"])
+        return member
 
 
 @PreparedUpdate
@@ -360,13 +329,6 @@ def _note_counts(
 ) -> tuple[TripQuerySet, dict[str, Any]]:
     counts = {"expenses_recorded": recorded, "expenses_that_day": that_day, "counted_on": day}
     return Trip.objects.filter(pk=pk), counts
-
-
-@Prepared
-def _present(trip: Given) -> models.QuerySet["Trip", tuple[int]]:
-    """The user ids of the present members."""
-    rows = Trip.objects.filter(pk=trip, members__left_at=None)
-    return rows.values_list("members__user")
 
 
 @PreparedFor
@@ -384,3 +346,16 @@ def _require_room_for_a_trip(user: User) -> None:
 def _require_order(start: date, end: date) -> None:
     if end < start:
         raise ValidationError({"endDate": [_("Must not be before the start date.")]})
+
+
+def _budget_minor(budget: Amount | None, currency: str) -> int | None:
+    if budget is None:
+        return None
+    if budget.currency != currency:
+        raise CurrencyChanged(meant=budget.currency, currency=currency)
+    return minor_units("budget", budget.value, currency)
+
+
+def _locked_account(found: models.QuerySet[User]) -> User | None:
+    """The one account of `found`, locked until the transaction ends, if it is still there."""
+    return found.select_for_update(no_key=True).first()

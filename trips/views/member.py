@@ -70,22 +70,22 @@ class MemberViewSet(InTripViewSet):
     def create(self, request: Request, trip_id: int) -> Response:
         """Add somebody, by id or by e-mail, with a role not above one's own."""
         trip = self.guarded(Trip.objects.all, pk=trip_id)
-        member = trip.add_member(by_role=trip.caller_role, **self.body())
+        member = trip.add_member(self.caller, **self.body())
         location = f"/api/trips/{trip_id}/members/{member.user_id}"
         return self.answer(member, location=location)
 
     def change_role(self, request: Request, trip_id: int, user_id: int) -> Response:
         """Give a member another role."""
         member = self.member(trip_id, user_id)
-        member.change_role(self.body()["role"])
+        member.change_role(self.body()["role"], by=self.caller)
         return self.answer(member)
 
     def destroy(self, request: Request, trip_id: int, user_id: int) -> Response:
         """Remove a member whose balance is zero."""
-        self.member(trip_id, user_id).end()
+        self.member(trip_id, user_id).remove(by=self.caller)
         return self.done()
 
     def leave(self, request: Request, trip_id: int) -> Response:
         """Leave a trip, with a balance of zero."""
-        self.member(trip_id, self.caller.pk).end()
+        self.member(trip_id, self.caller.pk).leave(by=self.caller)
         return self.done()

@@ -17,7 +17,7 @@ from trips.models import (
     trips_with_members,
     visible_row,
 )
-from trips.models.trip import AlreadyMember, CurrencyFixed
+from trips.models.trip import AlreadyMember, CurrencyChanged, CurrencyFixed
 from trips.permissions import TAGGED_ACTIONS, InTripViewSet
 from trips.roles import Can
 from trips.serializers import (
@@ -66,8 +66,8 @@ class TripViewSet(InTripViewSet):
     tagged_actions: ClassVar = TAGGED_ACTIONS
     problems: ClassVar = {
         "create": [LimitReached],
-        "update": [CurrencyFixed],
-        "partial_update": [CurrencyFixed],
+        "update": [CurrencyFixed, CurrencyChanged],
+        "partial_update": [CurrencyFixed, CurrencyChanged],
         "join": [NotFound, AlreadyMember, LimitReached, EmailUnverified],
     }
 
@@ -90,9 +90,9 @@ class TripViewSet(InTripViewSet):
 
     def update(self, request: Request, trip_id: int, *, partial: bool = False) -> Response:
         """Replace a trip: absent optional fields fall back to their default, the currency stays."""
-        trip = self.guarded(trips_with_members, pk=trip_id)
+        trip = self.guarded(Trip.objects.all, pk=trip_id)
         with self.unchanged(trip_id, lambda: self._shown(trip)):
-            trip.change(**self.body(partial=partial, currency=trip.currency, trip=trip))
+            trip.change(self.caller, **self.body(partial=partial, currency=trip.currency))
         return self.tagged(request, self._shown(trip))
 
     def partial_update(self, request: Request, trip_id: int) -> Response:
@@ -103,14 +103,14 @@ class TripViewSet(InTripViewSet):
         """Delete a trip with everything in it."""
         trip = self.guarded(Trip.objects.all, pk=trip_id)
         with self.unchanged(trip_id, lambda: self._shown(trip)):
-            trip.remove()
+            trip.remove(by=self.caller)
         return self.done()
 
     def renew_code(self, request: Request, trip_id: int) -> Response:
         """Give the trip a new code; the old one is dead."""
-        trip = self.guarded(trips_with_members, pk=trip_id)
-        trip.renew_code()
-        return self.answer(trip)
+        trip = self.guarded(Trip.objects.all, pk=trip_id)
+        trip.renew_code(by=self.caller)
+        return self.answer(self._shown(trip))
 
     def _shown(self, trip: Trip) -> Trip:
         # Somebody may have deleted it since.
@@ -124,8 +124,8 @@ class TripViewSet(InTripViewSet):
 
     def join(self, request: Request) -> Response:
         """Become a member by code, with the role that the trip gives to those who join."""
-        trips = Trip.objects.within(self.caller)
-        trip = get_object_or_404(trips.with_code(self.body()["trip_code"]))
-        member = trip.join(self.caller)
+        code = self.body()["trip_code"]
+        trip = get_object_or_404(Trip.objects.within(self.caller).with_code(code))
+        member = trip.join(self.caller, code)
         location = f"/api/trips/{trip.pk}/members/{self.caller.pk}"
         return self.answer(member, location=location)

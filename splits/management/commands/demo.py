@@ -17,7 +17,7 @@ from splits.management.demo_data import JOURNEYS, PEOPLE, Journey, Person
 from splits.models import Division, Expense, Rate, Settlement, Split, SplitType
 from splits.models.balances import Plan
 from splits.models.division import SCALE
-from tripcompanion.kit.currencies import to_minor
+from tripcompanion.kit.currencies import Amount, to_minor
 from trips.models import Trip
 from trips.models.trip import CODE_ALPHABET
 from trips.roles import TripRole
@@ -102,18 +102,17 @@ class Loading:
             bar.update()
         for key, description in self.journey.paid:
             splits = Split.objects.filter(expense__trip=self.trip, participant=self.people[key])
-            splits.get(expense__description__startswith=description).pay(self.people[key])
+            splits.get(expense__description__startswith=description).pay(by=self.people[key])
         for sender, receiver, amount, day, note in self.journey.settlements:
             Settlement(
                 trip=self.trip,
                 sender=self.people[sender],
                 receiver=self.people[receiver],
-                amount_minor=to_minor(Decimal(amount), self.trip.currency),
                 settled_on=self._day(day),
                 note=note,
                 created_by=self.people[sender],
                 created_at=_evening(self._day(day)),
-            ).record()
+            ).record(Amount(Decimal(amount), self.trip.currency))
         if self.journey.settled_up:
             Plan.record(self.trip, self.owner, Plan(self.trip).tag)
 
