@@ -181,3 +181,20 @@ def test_the_stairs_are_those_that_import_linter_holds() -> None:
     )
     assert len(contracts) == 1
     assert f"`{contracts[0]}`" in DOCUMENT
+
+
+def test_commands_lock_a_trip_together_with_the_question_who_may() -> None:
+    """`lock_trip` alone asks nothing; it is for joining, and for the comparison of `If-Match`."""
+    taking = re.compile(r"\block_trip\(|\.select_for_update\(")
+    found = {
+        str(path.relative_to(ROOT))
+        for app in ("trips", "splits")
+        for path in (ROOT / app).rglob("*.py")
+        if taking.search(path.read_text())
+    }
+    assert found == {
+        "trips/models/lock.py",
+        "trips/models/trip.py",
+        "trips/models/closing.py",
+        "trips/permissions.py",
+    }

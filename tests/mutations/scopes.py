@@ -14,17 +14,20 @@ SCOPES: Guards = {
     "tripcompanion/kit/idempotency.py": [
         ("answers replayed to any token", 'getattr(request.auth, "keys_apart", "")', '""', _ACCESS),
     ],
-    "trips/models/trip.py": [
+    "trips/models/visibility.py": [
         ("confined token sees other trips", "return self.filter(**{trip_path: user.confined_to})",
          "return self", _ACCESS),
+    ],
+    "trips/models/trip.py": [
         ("confined token makes trips", "if owner.confined_to is not None:", "if False:", _ACCESS),
     ],
     "trips/views/trip.py": [
         ("confined token previews other trips",
          "trips = Trip.objects.within(self.caller).with_code(code)",
          "trips = Trip.objects.with_code(code)", _ACCESS),
-        ("confined token joins other trips", "        trips = Trip.objects.within(self.caller)\n",
-         "        trips = Trip.objects.all()\n", _ACCESS),
+        ("confined token joins other trips",
+         "get_object_or_404(Trip.objects.within(self.caller).with_code(code))",
+         "get_object_or_404(Trip.objects.with_code(code))", _ACCESS),
     ],
     "trips/views/account.py": [
         ("token confined to a foreign trip",
