@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 
 from splits.models import Expense
+from tests.factories import UserFactory, join
 from tests.splits.book import Book, Json
+from trips.models import Trip
 from users.models import User
 
 ABSENT: Any = object()
@@ -202,6 +204,17 @@ def test_no_payer_is_named_twice(book: Book, olga: User, each: int) -> None:
     """Neither where both together are the amount, nor where one alone is."""
     payers = [{"userId": olga.pk, "amount": each}] * 2
     assert fields_of(refused(book, olga, book.expense_body(60, olga, payers=payers))) == {"payers"}
+
+
+def test_an_expense_has_at_most_twenty_payers(book: Book, trip: Trip, olga: User) -> None:
+    """Every participant may owe every payer, so that is what one expense can add to the ledger."""
+    people = UserFactory.create_batch(21)
+    for person in people:
+        join(trip, person)
+    payers = [{"userId": person.pk, "amount": 1} for person in people]
+    refusal = refused(book, olga, book.expense_body(21, olga, payers=payers))
+    assert fields_of(refusal) == {"payers"}
+    assert book.spend(olga, 20, olga, payers=payers[:20])["payers"][19]["amount"] == 1
 
 
 def test_paid_by_is_the_first_of_the_payers_if_both_are_given(
