@@ -162,7 +162,7 @@ def test_of_two_administrators_one_may_go(office: Office, ada: User, olga: User)
 def test_an_action_that_would_bar_every_administrator_bars_nobody(
     office: Office, ada: User, olga: User, ed: User
 ) -> None:
-    olga.change(role=Role.ADMIN)
+    olga.change(by=None, role=Role.ADMIN)
     log = LogEntry.objects.count()
     assert told(office.act("deactivate", ed, olga, ada)) == [LAST_ADMIN]
     assert User.objects.filter(is_active=True).count() == 3
@@ -277,7 +277,7 @@ def test_the_log_of_changes_does_not_say_who_a_deleted_account_was(
 def test_accounts_are_found_by_name_address_and_state(
     office: Office, olga: User, ed: User, vera: User, ada: User
 ) -> None:
-    ed.deactivate()
+    ed.deactivate(by=None)
     office.delete(vera)
 
     def found(query: str) -> set[int]:

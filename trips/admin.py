@@ -21,7 +21,14 @@ from tripcompanion.kit.currencies import to_major
 from tripcompanion.kit.serializers import AmountField, UrlOrPath, minor_units
 from trips.models import Member, Trip, close_account
 from trips.roles import TripRole
-from users.admin import AccountAdmin, RulesAdmin, StateFilter, as_the_api, list_link
+from users.admin import (
+    AccountAdmin,
+    RulesAdmin,
+    StateFilter,
+    accounts_locked,
+    as_the_api,
+    list_link,
+)
 from users.models import User
 
 #: Rows that a trip's page shows of each kind; the rest is a link away.
@@ -135,11 +142,13 @@ class ClosableAccountAdmin(AccountAdmin):
         return lines, {User._meta.verbose_name_plural: len(lines)}, set(), []
 
     def delete_model(self, request: HttpRequest, obj: User) -> None:
-        close_account(obj)
+        by: Any = request.user
+        close_account(obj, by=by, as_admin=True)
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
-        for user in queryset.filter(deleted_at=None).order_by("pk"):
-            close_account(user)
+        by: Any = request.user
+        for user in accounts_locked(request, queryset.filter(deleted_at=None)):
+            close_account(user, by=by, as_admin=True)
 
 
 class TripForm(forms.ModelForm):
