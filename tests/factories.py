@@ -35,6 +35,13 @@ class UserFactory(factory.django.DjangoModelFactory):
     password = factory.LazyFunction(password_hash)
 
 
+def overwrite(user: User, **columns: Any) -> None:
+    """Write into the account's row what no command would, and into `user`."""
+    User.objects.filter(pk=user.pk).update(**columns)
+    for name, value in columns.items():
+        setattr(user, name, value)
+
+
 class TripFactory(factory.django.DjangoModelFactory):
     """A trip without members; see `join`."""
 

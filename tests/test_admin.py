@@ -69,7 +69,7 @@ def test_who_is_no_administrator_stays_outside(olga: User, ada: User) -> None:
     client.force_login(olga)
     assert client.get("/admin/").status_code == 302
     client.force_login(ada)
-    ada.deactivate()
+    ada.deactivate(by=None)
     assert client.get("/admin/").status_code == 302
 
 

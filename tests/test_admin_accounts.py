@@ -9,11 +9,12 @@ from django.utils import timezone
 
 from tests.factories import PASSWORD, UserFactory, join, spend
 from tests.office import Office, errors, text, told
+from tests.trips.access import script_of
 from tests.users.logins import is_alive, log_in, refresh, try_to_log_in
 from trips.models import Trip
 from trips.roles import TripRole
 from users.letters import Letter
-from users.models import Mail, Role, User
+from users.models import Mail, Role, ScopedToken, User
 
 LAST_ADMIN = "The last administrator must stay one, and active."
 NEW_PASSWORD = "nine-yellow-trams"
@@ -162,7 +163,7 @@ def test_of_two_administrators_one_may_go(office: Office, ada: User, olga: User)
 def test_an_action_that_would_bar_every_administrator_bars_nobody(
     office: Office, ada: User, olga: User, ed: User
 ) -> None:
-    olga.change(role=Role.ADMIN)
+    olga.change(by=None, role=Role.ADMIN)
     log = LogEntry.objects.count()
     assert told(office.act("deactivate", ed, olga, ada)) == [LAST_ADMIN]
     assert User.objects.filter(is_active=True).count() == 3
@@ -182,6 +183,68 @@ def test_an_own_new_password_leaves_the_administrator_inside(office: Office, ada
     office.change(ada, password1=NEW_PASSWORD, password2=NEW_PASSWORD)
     assert office.client.get("/admin/").status_code == 200
     assert not is_alive(token)
+
+
+def notices(user: User) -> set[tuple[str, str]]:
+    """What is told to `user`, and at which address."""
+    return set(user.mails.values_list("letter", "address"))
+
+
+def test_a_changed_address_is_told_at_the_old_one_and_confirmed_at_the_new(
+    office: Office, olga: User
+) -> None:
+    office.change(olga, email="olga@new.example.com")
+    assert notices(olga) == {
+        (Letter.EMAIL_CHANGED, "olga@example.com"),
+        (Letter.VERIFY, "olga@new.example.com"),
+    }
+
+
+def test_a_password_and_an_address_changed_together_are_told_at_the_old_address(
+    office: Office, olga: User
+) -> None:
+    office.change(
+        olga, email="olga@new.example.com", password1=NEW_PASSWORD, password2=NEW_PASSWORD
+    )
+    assert notices(olga) == {
+        (Letter.PASSWORD_CHANGED, "olga@example.com"),
+        (Letter.EMAIL_CHANGED, "olga@example.com"),
+        (Letter.VERIFY, "olga@new.example.com"),
+    }
+
+
+def test_an_address_that_was_confirmed_is_not_when_another_takes_its_place(
+    office: Office, olga: User
+) -> None:
+    olga.verify_email()
+    office.change(olga, email="olga@new.example.com")
+    olga.refresh_from_db()
+    assert olga.email_verified_at is None
+
+
+def test_ones_own_new_password_is_told_by_mail_and_ends_all_other_log_ins(
+    office: Office, ada: User
+) -> None:
+    token, script = log_in(ada)["token"], script_of(ada, "trips:read")
+    body = {
+        "old_password": PASSWORD,
+        "new_password1": NEW_PASSWORD,
+        "new_password2": NEW_PASSWORD,
+    }
+    page = office.client.post("/admin/password_change/", body, follow=True)
+    assert page.redirect_chain == [("/admin/password_change/done/", 302)]
+    assert notices(ada) == {(Letter.PASSWORD_CHANGED, "ada@example.com")}
+    assert not is_alive(token)
+    assert not ScopedToken.objects.filter(pk=script.pk).exists()
+    assert office.client.get("/admin/").status_code == 200
+    assert try_to_log_in(ada.email, NEW_PASSWORD).status_code == 200
+
+
+def test_the_page_for_ones_own_password_is_one_of_the_admin_site(office: Office) -> None:
+    page = office.client.get("/admin/password_change/")
+    assert page.status_code == 200
+    assert page.context["site_header"] == "Trip Companion"
+    assert Client().get("/admin/password_change/").status_code == 302
 
 
 @pytest.mark.parametrize(
@@ -277,7 +340,7 @@ def test_the_log_of_changes_does_not_say_who_a_deleted_account_was(
 def test_accounts_are_found_by_name_address_and_state(
     office: Office, olga: User, ed: User, vera: User, ada: User
 ) -> None:
-    ed.deactivate()
+    ed.deactivate(by=None)
     office.delete(vera)
 
     def found(query: str) -> set[int]:

@@ -11,7 +11,7 @@ from django.contrib.staticfiles import finders
 from django.test import Client
 
 from tests.document import OPERATIONS, problem_of, read_document
-from tests.factories import PASSWORD, spend
+from tests.factories import PASSWORD, overwrite, spend
 from tests.trips.access import script_of
 
 #: What a page loads by itself; links that people click may lead anywhere.
@@ -227,8 +227,7 @@ def test_a_page_says_who_is_logged_in_and_logs_out(browser, olga):
 def test_what_people_write_is_shown_and_not_run(browser, olga, trip):
     trip.title = trip.description = SCRIPT
     trip.save()
-    olga.name = SCRIPT
-    olga.save()
+    overwrite(olga, name=SCRIPT)
     for path in ("/api/trips", f"/api/trips/{trip.pk}", f"/api/trips/{trip.pk}/members"):
         page = browser.get(path).content.decode()
         assert "alert(" not in re.sub(r"&lt;script&gt;.*?&lt;/script&gt;", "", page)

@@ -14,7 +14,7 @@ import pytest
 from django.test import Client
 
 from tests.document import OPERATIONS, problem_of
-from tests.factories import PASSWORD
+from tests.factories import PASSWORD, overwrite
 from tests.server import Server, running_server
 from trips.models import Trip
 
@@ -229,8 +229,7 @@ def test_a_fault_of_ours_is_500_and_tells_nothing_of_what_is_inside(api, olga, t
 
 @pytest.mark.parametrize("path", ["/api/users/login", "/api/session/login"])
 def test_a_fault_of_ours_during_log_in_is_500_too(client, olga, path):
-    olga.password = "argon2$argon2id$v=19$m=broken$"
-    olga.save(update_fields=["password"])
+    overwrite(olga, password="argon2$argon2id$v=19$m=broken$")
     client.raise_request_exception = False
     body = {"email": olga.email, "username": olga.email, "password": PASSWORD}
     if path.endswith("session/login"):

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from tests.factories import TripFactory, join, spend
+from tests.factories import TripFactory, join, overwrite, spend
 from trips.roles import TripRole
 
 INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
@@ -63,8 +63,7 @@ def test_sums_beyond_the_precision_of_a_float_keep_their_last_digit(api, olga, e
     assert mine["balance"] == Decimal("2999999999999.9997")
     assert eds["balance"] == Decimal("-2999999999999.9997")
     assert float("2999999999999.9997") != Decimal("2999999999999.9997")
-    ed.currency = "CLF"
-    ed.save()
+    overwrite(ed, currency="CLF")
     assert api(ed).get(f"/api/users/{ed.pk}/total-debt").content == b"2999999999999.9997"
 
 

@@ -24,6 +24,7 @@ from users.views import (
     BrowserLogin,
     BrowserLogout,
     LinkViewSet,
+    OwnPassword,
     OwnSessionViewSet,
     SessionViewSet,
 )
@@ -120,6 +121,7 @@ API: list[Any] = [
 urlpatterns = [
     path("api/", include(API)),
     path("admin", RedirectView.as_view(pattern_name="admin:index")),
+    path("admin/password_change/", admin.site.admin_view(OwnPassword.as_view())),
     path("admin/", admin.site.urls),
     re_path("", problems.not_found),
 ]

@@ -20,7 +20,14 @@ from django.utils.translation import gettext_lazy as _
 from tripcompanion.kit.currencies import Amount, to_major
 from tripcompanion.kit.serializers import AmountField, UrlOrPath
 from trips.models import Member, Trip, close_account
-from users.admin import AccountAdmin, RulesAdmin, StateFilter, as_the_api, list_link
+from users.admin import (
+    AccountAdmin,
+    RulesAdmin,
+    StateFilter,
+    accounts_locked,
+    as_the_api,
+    list_link,
+)
 from users.models import User
 
 #: Rows that a trip's page shows of each kind; the rest is a link away.
@@ -140,11 +147,13 @@ class ClosableAccountAdmin(AccountAdmin):
         return lines, {User._meta.verbose_name_plural: len(lines)}, set(), []
 
     def delete_model(self, request: HttpRequest, obj: User) -> None:
-        close_account(obj)
+        by: Any = request.user
+        close_account(obj, by=by, as_admin=True)
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
-        for user in queryset.filter(deleted_at=None).order_by("pk"):
-            close_account(user)
+        by: Any = request.user
+        for user in accounts_locked(request, queryset.filter(deleted_at=None)):
+            close_account(user, by=by, as_admin=True)
 
 
 class TripForm(forms.ModelForm):

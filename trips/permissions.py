@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from typing import Any, ClassVar, TypeVar
 
 from django.db import transaction
+from django.urls import resolve
 from rest_framework.request import Request
 
 from tripcompanion.kit.etags import etag_of, require_match
@@ -85,6 +86,18 @@ class InTripViewSet(ApiViewSet):
         found = visible_row(rows, self.caller, **lookup)
         self.check_object_permissions(self.request, found)
         return found
+
+    def require_replayable(self, location: str) -> None:
+        """Raise `NotFound` unless the caller sees the trip that a stored answer is about.
+
+        The path names the trip, or an expense of it. Where it names neither (a trip that is made
+        or joined), the stored `Location` does.
+        """
+        named = self.kwargs or (resolve(location).kwargs if location else {})
+        if "trip_id" in named:
+            visible_row(Trip.objects.all, self.caller, pk=named["trip_id"])
+        elif "expense_id" in named:
+            visible_row(Trip.objects.all, self.caller, expenses=named["expense_id"])
 
     def guarded_all(self, found: Iterable[Row], trip_id: int) -> list[Row]:
         """All rows that were `found` in a trip, if the caller may do this to them.

@@ -246,26 +246,34 @@ class AccountAdmin(RulesAdmin):
             obj.pk = made.pk
             obj = made
         elif password:
-            given["password"] = password
-        if given:
-            obj.change(**given)
-        if is_active is not None:
-            obj.change(is_active=True) if is_active else obj.deactivate()
+            given["password"] = obj.hashed(password)
+        by: Any = request.user
+        with obj.locked(by=by, as_admin=True, lock_admins=True) as account:
+            if account.is_admin and (is_active is False or given.get("role", "ADMIN") != "ADMIN"):
+                account.require_other_admin(LastActiveAdmin)
+            if given:
+                account.change(by=by, **given)
+            if is_active is not None:
+                account.change(by=by, is_active=True) if is_active else account.deactivate(by=by)
         if password and obj.pk == request.user.pk:
             update_session_auth_hash(request, obj)
 
     @admin.action(permissions=["change"], description=_("Bar, and end all log-ins"))
     def deactivate(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
-        for user in queryset.filter(is_active=True).order_by("pk"):
-            if user.is_admin:
-                user.require_other_admin(LastActiveAdmin)
-            user.deactivate()
+        by: Any = request.user
+        for user in accounts_locked(request, queryset.filter(is_active=True)):
+            with user.locked(by=by, as_admin=True) as account:
+                if account.is_admin:
+                    account.require_other_admin(LastActiveAdmin)
+                account.deactivate(by=by)
             self.log_change(request, user, "Barred.")
 
     @admin.action(permissions=["change"], description=_("Let in again"))
     def activate(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
-        for user in queryset.filter(is_active=False, deleted_at=None):
-            user.change(is_active=True)
+        by: Any = request.user
+        for user in accounts_locked(request, queryset.filter(is_active=False, deleted_at=None)):
+            with user.locked(by=by, as_admin=True) as account:
+                account.change(by=by, is_active=True)
             self.log_change(request, user, "Let in.")
 
     def log_addition(self, request: HttpRequest, obj: User, message: Any) -> LogEntry:
@@ -277,6 +285,17 @@ class AccountAdmin(RulesAdmin):
     def log_deletions(self, request: HttpRequest, queryset: Any) -> Any:
         nameless: Any = [_nameless(user) for user in queryset]
         return super().log_deletions(request, nameless)
+
+
+def accounts_locked(request: HttpRequest, queryset: QuerySet[User]) -> list[User]:
+    """The accounts of `queryset`, locked with those of all administrators.
+
+    All at once and in one order, so that actions on several accounts cannot deadlock. The caller's
+    own account comes last: what is done to it may end their rights. Call inside a transaction.
+    """
+    own = request.user.pk
+    User.objects.lock_all([*queryset.values_list("pk", flat=True), own])
+    return sorted(queryset, key=lambda user: (user.pk == own, user.pk))
 
 
 def _nameless(user: User) -> User:
@@ -303,8 +322,11 @@ class SessionAdmin(ReadOnlyAdmin):
 
     @admin.action(description=_("End these log-ins"))
     def end(self, request: HttpRequest, queryset: QuerySet[Session]) -> None:
-        for session in queryset:
-            session.end()
+        by: Any = request.user
+        accounts_locked(request, User.objects.filter(sessions__in=queryset))
+        for session in queryset.select_related("user"):
+            with session.user.locked(by=by, as_admin=True):
+                session.end()
             self.log_change(request, session, "Ended.")
 
 
@@ -333,6 +355,9 @@ class ScopedTokenAdmin(ReadOnlyAdmin):
 
     @admin.action(description=_("End these tokens"))
     def end(self, request: HttpRequest, queryset: QuerySet[ScopedToken]) -> None:
-        for token in queryset:
+        by: Any = request.user
+        accounts_locked(request, User.objects.filter(scoped_tokens__in=queryset))
+        for token in queryset.select_related("user"):
             self.log_change(request, token, "Ended.")
-            token.delete()
+            with token.user.locked(by=by, as_admin=True):
+                token.delete()

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.contrib.admin.forms import AdminAuthenticationForm
+from django.contrib.admin.forms import AdminAuthenticationForm, AdminPasswordChangeForm
 from django.contrib.auth.forms import AuthenticationForm
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
@@ -23,3 +23,12 @@ class LimitedLogin(AuthenticationForm):
 
 class LimitedAdminLogin(LimitedLogin, AdminAuthenticationForm):
     """The same for the admin site."""
+
+
+class OwnPasswordForm(AdminPasswordChangeForm):
+    """An administrator's own password, changed by the rules of every other change of one."""
+
+    def save(self, commit: bool = True) -> Any:
+        """Store the password. Raises `NotAuthenticated` if the log-in has ended meanwhile."""
+        self.user.change(by=self.user, password=self.cleaned_data["new_password1"])
+        return self.user

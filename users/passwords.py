@@ -2,8 +2,9 @@
 
 import gzip
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
+from django.contrib.auth.hashers import make_password
 from django.contrib.auth.password_validation import CommonPasswordValidator
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
@@ -34,3 +35,21 @@ class MaximumLengthValidator:
         return _("Your password must contain at most %(max)d characters.") % {
             "max": MAX_PASSWORD_CHARS
         }
+
+
+class HashedPassword(NamedTuple):
+    """A password to set, hashed before the account is locked."""
+
+    password: str
+    #: The stored hash that it was compared with.
+    compared_with: str
+    #: Its own hash; empty if it is the password that was stored.
+    encoded: str
+
+    def is_new_to(self, stored: str) -> bool:
+        """Whether it differs from the password whose hash is `stored` now, as far as is known."""
+        return bool(self.encoded) or stored != self.compared_with
+
+    def encode(self) -> str:
+        """Its hash."""
+        return self.encoded or make_password(self.password)

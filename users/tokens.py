@@ -135,6 +135,7 @@ class BearerAuthentication(BaseAuthentication):
         except UnicodeDecodeError as error:
             raise TokenRefused from error
         session.note_use()
+        session.user.by_session = session.pk
         return session.user, session
 
     def authenticate_header(self, request: Request) -> str:

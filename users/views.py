@@ -7,15 +7,22 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 from uuid import UUID
 
+from django.contrib import admin
 from django.contrib.auth import authenticate
 from django.contrib.auth.forms import AuthenticationForm
-from django.contrib.auth.views import LoginView, LogoutView
+from django.contrib.auth.views import (
+    LoginView,
+    LogoutView,
+    PasswordChangeView,
+    redirect_to_login,
+)
 from django.core.exceptions import NON_FIELD_ERRORS
 from django.db import transaction
 from django.db.models import BooleanField, ExpressionWrapper, Q
 from django.http import HttpRequest, HttpResponse
+from django.urls import reverse, reverse_lazy
 from django.utils.translation import gettext_lazy as _
-from rest_framework.exceptions import AuthenticationFailed, NotFound
+from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated, NotFound
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -25,7 +32,7 @@ from rest_framework_simplejwt.tokens import RefreshToken
 from tripcompanion.kit.problems import method_not_allowed
 from tripcompanion.kit.throttling import Limit
 from tripcompanion.kit.viewsets import ApiViewSet
-from users.forms import LimitedLogin
+from users.forms import LimitedLogin, OwnPasswordForm
 from users.limits import LoginAddressLimit, LoginLimit, MailLimit, RefreshLimit, RegisterLimit
 from users.models import EmailTaken, Link, LinkInvalid, Mail, Session, User
 from users.serializers import (
@@ -106,7 +113,10 @@ class SessionViewSet(ApiViewSet):
         user = authenticate(request, username=body["email"], password=body["password"])
         if user is None:
             raise BadCredentials
-        return self.answer(log_in(user, request))
+        try:
+            return self.answer(log_in(user, request))
+        except NotAuthenticated as error:
+            raise BadCredentials from error
 
     def refresh(self, request: Request) -> Response:
         """Spend a refresh token for a new pair. Using one twice ends its whole family."""
@@ -183,6 +193,22 @@ class BrowserLogout(LogoutView):
         return method_not_allowed(request, [name.upper() for name in self.http_method_names])
 
 
+class OwnPassword(PasswordChangeView):
+    """The page of the admin site where one changes one's own password."""
+
+    form_class = OwnPasswordForm
+    success_url = reverse_lazy("admin:password_change_done")
+
+    def get_context_data(self, **context: Any) -> dict[str, Any]:
+        return super().get_context_data(**admin.site.each_context(self.request), **context)
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        try:
+            return super().form_valid(form)
+        except NotAuthenticated:
+            return redirect_to_login(self.request.get_full_path(), reverse("admin:login"))
+
+
 class OwnSessionViewSet(ApiViewSet):
     """The caller's own log-ins."""
 
@@ -204,7 +230,7 @@ class OwnSessionViewSet(ApiViewSet):
 
     def logout_everywhere(self, request: Request) -> Response:
         """End all of them, this one and those in browsers too. Scoped tokens live on."""
-        self.caller.log_out_everywhere()
+        self.caller.log_out_everywhere(by=self.caller)
         return self.done()
 
 
@@ -225,5 +251,5 @@ class MeView(ApiViewSet):
 
     def verify_email(self, request: Request) -> Response:
         """Send the link that confirms one's e-mail address again."""
-        Mail.objects.ask_to_verify(self.caller)
+        self.caller.ask_to_verify(by=self.caller)
         return self.done()

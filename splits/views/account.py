@@ -34,5 +34,5 @@ class AccountViewSet(MeView):
     def destroy(self, request: Request) -> Response:
         """Delete one's account, once everybody is square with it; entries of others stay."""
         self.body(user=self.caller)
-        close_account(self.caller, settled=True)
+        close_account(self.caller, by=self.caller, settled=True, proof=self.caller.password)
         return self.done()

@@ -1,9 +1,11 @@
 """Races whose moment is chosen: a row is held, so that a request stops right before its write."""
 
+import sqlite3
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from typing import Any
 
 import httpx
 import psycopg
@@ -38,3 +40,35 @@ def while_held(server: Server, table: str, row_id: int, calls: list[Call]) -> li
         responses = [answer.result() for answer in answers]
     assert not [response for response in responses if response.status_code >= 500]
     return responses
+
+
+class OtherProcess:
+    """Somebody else who writes to the server's database, past the server.
+
+    `%s` stands for a value, and booleans and times are written alike on both databases.
+    """
+
+    def __init__(self, server: Server) -> None:
+        url = server.environment["DATABASE_URL"]
+        self._is_sqlite = url.startswith("sqlite")
+        self._connection: Any = (
+            sqlite3.connect(url.removeprefix("sqlite:///"), timeout=20, isolation_level=None)
+            if self._is_sqlite
+            else psycopg.connect(url, autocommit=True)
+        )
+
+    def run(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
+        """Run a statement; the rows that it gives."""
+        text = statement.replace("%s", "?") if self._is_sqlite else statement
+        cursor = self._connection.execute(text, values)
+        return cursor.fetchall() if cursor.description else []
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """What is run inside is committed in the end; until then all that it wrote is locked."""
+        self.run("BEGIN IMMEDIATE" if self._is_sqlite else "BEGIN")
+        yield
+        self.run("COMMIT")
+
+    def close(self) -> None:
+        self._connection.close()

@@ -48,7 +48,7 @@ class Stage:
         self._api = api
         self._clients = {user.pk: api(user) for user in [*cast.values(), self.dora]}
         self._clients[None] = api(None)
-        self.dora.deactivate()
+        self.dora.deactivate(by=None)
         self.url = f"/api/trips/{trip.pk}"
         self.dinner_url = f"{self.url}/expenses/{self.dinner.pk}"
         self.splits_url = f"/api/expenses/{self.dinner.pk}/splits"

@@ -53,7 +53,7 @@ def test_t65_a_deactivated_account_may_nothing_but_what_everybody_may(
     api: Api, trip: Trip, ed: User
 ) -> None:
     client = api(ed)
-    ed.deactivate()
+    ed.deactivate(by=None)
     for row in ROWS:
         if str(row) in OPEN:
             continue

@@ -5,7 +5,7 @@ from rest_framework.response import Response
 
 from splits.models import Expense, Settlement
 from tests.conftest import Api
-from tests.factories import join, settle, spend
+from tests.factories import join, overwrite, settle, spend
 from trips.models import Trip
 from trips.roles import TripRole
 from users.models import User
@@ -95,8 +95,7 @@ def test_a_split_is_paid_by_either_side_or_an_owner(
     """Olga recorded it, Ed paid, Vera owes; Sam has a part of his own, Ada is in the trip only."""
     join(trip, sam)
     join(trip, ada)
-    ada.role = "USER"
-    ada.save()
+    overwrite(ada, role="USER")
     expense = spend(trip, 3000, paid_by=olga, among=[vera, sam], put_in={ed.pk: 3000})
     split = expense.splits.get(participant=vera)
     if act == "unpay":

@@ -11,7 +11,7 @@ from users.models import User
 
 def test_every_token_dies_at_once(olga: User) -> None:
     pairs = [log_in(olga), log_in(olga)]
-    olga.deactivate()
+    olga.deactivate(by=None)
     for pair in pairs:
         response = bearer(pair["token"]).get("/api/users/me")
         assert (response.status_code, response.json()["code"]) == (401, "token_invalid")
@@ -20,7 +20,7 @@ def test_every_token_dies_at_once(olga: User) -> None:
 
 def test_the_tokens_stay_dead_when_the_account_is_let_in_again(olga: User) -> None:
     pair = log_in(olga)
-    olga.deactivate()
+    olga.deactivate(by=None)
     User.objects.filter(pk=olga.pk).update(is_active=True)
     assert not is_alive(pair["token"])
     assert refresh(pair["refreshToken"]).status_code == 401
@@ -37,13 +37,13 @@ def test_a_row_that_is_barred_behind_the_api_opens_nothing_either(olga: User) ->
 
 def test_a_barred_administrator_administers_nothing(api: Api, ada: User, olga: User) -> None:
     client = api(ada)
-    ada.deactivate()
+    ada.deactivate(by=None)
     assert client.get(f"/api/users/{olga.pk}").status_code == 401
 
 
 def test_the_memberships_and_the_balances_stay(api: Api, trip: Trip, olga: User, ed: User) -> None:
     spend(trip, 1000, paid_by=olga, among=[olga, ed])
-    ed.deactivate()
+    ed.deactivate(by=None)
     client = api(olga)
     members = client.get(f"/api/trips/{trip.pk}/members").json()
     balances = client.get(f"/api/trips/{trip.pk}/balances").json()
@@ -55,12 +55,12 @@ def test_the_memberships_and_the_balances_stay(api: Api, trip: Trip, olga: User,
 def test_nobody_adds_a_barred_account(
     api: Api, trip: Trip, olga: User, sam: User, named_by: str
 ) -> None:
-    sam.deactivate()
+    sam.deactivate(by=None)
     body = {"userId": sam.pk} if named_by == "userId" else {"email": sam.email}
     response = api(olga).post(f"/api/trips/{trip.pk}/members", body)
     assert (response.status_code, response.json()["code"]) == (404, "user_not_found")
 
 
 def test_the_look_up_by_email_does_not_find_it(api: Api, olga: User, sam: User) -> None:
-    sam.deactivate()
+    sam.deactivate(by=None)
     assert api(olga).get("/api/users/email/sam@example.com").status_code == 404

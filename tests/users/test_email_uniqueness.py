@@ -112,7 +112,7 @@ def test_a_left_address_is_free_for_others(api: Api, olga: User) -> None:
 @pytest.mark.django_db
 def test_a_deactivated_account_keeps_its_address() -> None:
     user = UserFactory(email="gone@example.com")
-    user.deactivate()
+    user.deactivate(by=None)
     assert_taken(register("gone@example.com"))
 
 

@@ -49,7 +49,7 @@ def test_several_log_ins_live_side_by_side(olga: User) -> None:
 def test_all_refusals_are_byte_for_byte_alike(
     api: Api, ada: User, olga: User, ed: User, vera: User
 ) -> None:
-    ed.deactivate()
+    ed.deactivate(by=None)
     api(ada).delete(f"/api/users/{vera.pk}")
     refusals = {
         "unknown": try_to_log_in("nobody@example.com"),
@@ -78,7 +78,7 @@ def test_all_refusals_hash_once(olga: User, ed: User, monkeypatch: pytest.Monkey
             return original(self, password, *rest)
 
         monkeypatch.setattr(hasher, name, counted)
-    ed.deactivate()
+    ed.deactivate(by=None)
     for email in ("nobody@example.com", "olga@example.com", "ed@example.com", "no address"):
         hashed.clear()
         assert_bad_credentials(try_to_log_in(email, "not-the-password"))

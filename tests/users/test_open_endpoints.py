@@ -28,7 +28,7 @@ def stale(request: pytest.FixtureRequest, ed: User) -> str:
     if request.param == "revoked":
         ed.sessions.all().delete()
     if request.param == "deactivated":
-        ed.deactivate()
+        ed.deactivate(by=None)
     return {"junk": "Bearer a.b.c", "Basic": "Basic eDp5", "empty": "Bearer"}.get(
         request.param, f"Bearer {token}"
     )

@@ -200,7 +200,7 @@ def test_who_is_barred_or_gone_meanwhile_gets_no_mail(
 ) -> None:
     user = None if letter == Letter.RESET else olga
     Mail.objects.create(user=user, letter=letter, address=olga.email)
-    olga.deactivate()
+    olga.deactivate(by=None)
     assert send() == "0 mails sent, 0 waiting, 0 given up."
     assert not post.received
     assert not Link.objects.exists()

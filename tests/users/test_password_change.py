@@ -3,10 +3,11 @@
 from typing import Any
 
 import pytest
+from django.contrib.auth.hashers import make_password
 from rest_framework.response import Response
 
 from tests.conftest import Api
-from tests.factories import PASSWORD
+from tests.factories import PASSWORD, overwrite
 from tests.users.logins import bearer, is_alive, log_in, refresh, try_to_log_in
 from users.models import User
 
@@ -77,8 +78,7 @@ def test_a_password_that_an_administrator_sets_ends_every_log_in_of_the_user(
 
 def test_a_password_that_is_set_behind_the_api_ends_every_log_in(olga: User) -> None:
     pair = log_in(olga)
-    olga.set_password(NEW)
-    olga.save()
+    overwrite(olga, password=make_password(NEW))
     assert not is_alive(pair["token"])
     assert refresh(pair["refreshToken"]).status_code == 401
 

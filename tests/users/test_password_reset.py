@@ -24,6 +24,7 @@ from tests.mailserver import mail_server, token_in
 from tests.server import Server
 from tests.splits.journey import answers_at_once
 from tests.users.logins import is_alive, log_in, refresh, try_to_log_in
+from trips.models import close_account
 from users.letters import Letter
 from users.models import Link, Mail, User
 
@@ -218,8 +219,8 @@ def test_a_link_dies_with_the_password_and_the_address_that_it_was_made_for(
 
 def test_a_link_does_not_open_an_account_that_is_barred_or_deleted(olga: User, ed: User) -> None:
     tokens = [token_for("olga@example.com"), token_for("ed@example.com")]
-    olga.deactivate()
-    ed.empty()
+    olga.deactivate(by=None)
+    close_account(ed, by=None)
     for token in tokens:
         assert_dead(confirm(token))
     olga.refresh_from_db()
@@ -227,8 +228,8 @@ def test_a_link_does_not_open_an_account_that_is_barred_or_deleted(olga: User, e
 
 
 def test_barred_and_deleted_accounts_get_no_mail(olga: User, ed: User) -> None:
-    olga.deactivate()
-    ed.empty()
+    olga.deactivate(by=None)
+    close_account(ed, by=None)
     ask("olga@example.com")
     ask("ed@example.com")
     assert mail_to() == []

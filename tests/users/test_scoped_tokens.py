@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import pytest
 import time_machine
+from django.contrib.auth.hashers import make_password
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from rest_framework.exceptions import NotAuthenticated
@@ -16,7 +17,7 @@ from rest_framework.response import Response
 from rest_framework.test import APIClient
 
 from tests.conftest import Api
-from tests.factories import PASSWORD, TripFactory
+from tests.factories import PASSWORD, TripFactory, overwrite
 from tests.server import Server
 from tests.trips.access import everything_stored, script_of
 from tests.users.logins import bearer, log_in
@@ -191,16 +192,18 @@ def test_the_limit_holds_for_many_at_once(server: Server) -> None:
 
 def test_an_account_that_was_barred_meanwhile_gets_none(olga: User) -> None:
     caller = User.objects.get(pk=olga.pk)
-    olga.deactivate()
+    olga.deactivate(by=None)
     with pytest.raises(NotAuthenticated):
         script_of(caller, *ALL)
     assert not ScopedToken.objects.exists()
 
 
-def test_a_token_that_is_made_while_the_password_changes_is_dead(olga: User) -> None:
+def test_no_token_is_made_with_a_log_in_that_ended_meanwhile(olga: User) -> None:
     caller = User.objects.get(pk=olga.pk)
-    olga.change(password=NEW)
-    assert not opens(script_of(caller, *ALL).token)
+    olga.change(by=None, password=NEW)
+    with pytest.raises(NotAuthenticated):
+        script_of(caller, *ALL)
+    assert not ScopedToken.objects.exists()
 
 
 # -- Showing and ending -----------------------------------------------------------------------
@@ -278,14 +281,13 @@ def test_the_same_password_again_ends_nothing(olga: User) -> None:
 
 def test_a_password_that_is_set_behind_the_api_ends_them_too(olga: User) -> None:
     token = script_of(olga, *ALL).token
-    olga.set_password(NEW)
-    olga.save()
+    overwrite(olga, password=make_password(NEW))
     assert not opens(token)
 
 
 def test_barring_an_account_ends_them_for_good(olga: User) -> None:
     token = script_of(olga, *ALL).token
-    olga.deactivate()
+    olga.deactivate(by=None)
     assert not opens(token)
     User.objects.filter(pk=olga.pk).update(is_active=True)
     assert not opens(token)

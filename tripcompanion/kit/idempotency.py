@@ -2,7 +2,8 @@
 
 After draft-ietf-httpapi-idempotency-key-header. The key's row is inserted first, in the same
 transaction as the effect: a twin waits on the unique index until the first one is through, and
-whatever is refused or fails takes the key back with it.
+whatever is refused or fails takes the key back with it. Before an answer is replayed, the view says
+whether the caller may still read it.
 """
 
 import json
@@ -58,19 +59,28 @@ def key_of(request: Request) -> str | None:
 def answer_once(
     key: str,
     handler: Callable[..., HttpResponseBase],
+    require_replayable: Callable[[str], None],
     request: Request,
     *args: Any,
     **kwargs: Any,
 ) -> HttpResponseBase:
     """What `handler` answers, or the stored answer if this key was used for the same request.
 
-    Raises `KeyMismatch`, `KeyInProgress`, and whatever `handler` raises; the key is unused then.
+    `require_replayable` gets the stored `Location` and raises what the caller is answered if they
+    may not read the stored answer any more. An answer without a body shows nothing, so it is
+    replayed in any case. Raises `KeyMismatch`, `KeyInProgress`, and whatever `handler` raises; the
+    key is unused then.
     """
     fingerprint = _fingerprint(request)
     with transaction.atomic():
         mine = _claim(request.user.pk, key, fingerprint)
         if not mine:
-            return _replay(GivenAnswer.objects.get(user=request.user.pk, key=key), fingerprint)
+            given = GivenAnswer.objects.get(user=request.user.pk, key=key)
+            if given.fingerprint != fingerprint:
+                raise KeyMismatch
+            if given.body:
+                require_replayable(given.location)
+            return _replay(given)
         response: Any = handler(request, *args, **kwargs)
         GivenAnswer.objects.filter(user=request.user.pk, key=key).update(
             status=response.status_code,
@@ -113,9 +123,7 @@ def _claim(user_id: int | None, key: str, fingerprint: str) -> bool:
     return taken
 
 
-def _replay(given: GivenAnswer, fingerprint: str) -> HttpResponse:
-    if given.fingerprint != fingerprint:
-        raise KeyMismatch
+def _replay(given: GivenAnswer) -> HttpResponse:
     content_type = "application/json" if given.body else None
     response = HttpResponse(bytes(given.body), status=given.status, content_type=content_type)
     if given.location:

@@ -105,7 +105,13 @@ class ApiViewSet(GenericViewSet):
         key = key_of(request) if self.safe_retries and request.method == "POST" else None
         if key is not None:
             # DRF looks the handler up after this.
-            self.post = partial(answer_once, key, self.post)
+            self.post = partial(answer_once, key, self.post, self.require_replayable)
+
+    def require_replayable(self, location: str) -> None:
+        """Raise unless the caller may still read an answer that was stored under their key.
+
+        `location` is the stored header, empty if there was none. Without a rule they may.
+        """
 
     def get_authenticate_header(self, request: Request) -> str:
         # DRF turns every 401 of a view without authenticators into a 403.

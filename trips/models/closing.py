@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext_lazy
@@ -13,7 +12,7 @@ from tripcompanion.kit.problems import Conflict
 from trips.models.member import BalanceOpen, LastOwner, Member
 from trips.models.trip import Trip
 from trips.roles import TripRole
-from users.models import User
+from users.models import Role, User
 
 
 class AccountInUse(Conflict):
@@ -42,17 +41,27 @@ class AccountInUse(Conflict):
         self.extensions = {"obstacles": obstacles}
 
 
-def close_account(user: User, *, settled: bool = False) -> None:
+def close_account(
+    user: User,
+    *,
+    by: User | None,
+    as_admin: bool = False,
+    settled: bool = False,
+    proof: str | None = None,
+) -> None:
     """Delete an account: end its memberships and empty its row; its entries stay.
 
     Raises `LastOwner` if somebody would be left in a trip without an owner, and `LastAdmin`.
-    With `settled`, raises `AccountInUse` instead, also for every balance that is open.
+    With `settled`, raises `AccountInUse` instead, also for every balance that is open. `by` and
+    `as_admin` are those of `User.locked`; `proof` is the hash that the password was verified
+    against.
     """
-    with transaction.atomic():
-        user.require_other_admin()
-        # From here on nobody makes this account a member; then its trips stand still too.
-        User.objects.present().locked(user.pk)
-        members = Member.objects.filter(user=user)
+    lock_admins = as_admin or user.role == Role.ADMIN
+    # From here on nobody makes this account a member; then its trips stand still too.
+    with user.locked(by=by, as_admin=as_admin, lock_admins=lock_admins) as account:
+        account.require_password(proof, "password")
+        account.require_other_admin()
+        members = Member.objects.filter(user=account)
         list(Trip.objects.filter(members__in=members).order_by("pk").select_for_update(of=["self"]))
         obstacles = [obstacle for member in _judged(members) for obstacle in _obstacles(member)]
         if settled and obstacles:
@@ -60,7 +69,7 @@ def close_account(user: User, *, settled: bool = False) -> None:
         if any(obstacle["reason"] == LastOwner.default_code for obstacle in obstacles):
             raise LastOwner
         members.present().update(left_at=timezone.now())
-        user.empty()
+        account.empty()
 
 
 def _judged(members: QuerySet[Member]) -> QuerySet[Member]:

@@ -2,7 +2,6 @@
 
 from typing import Any, ClassVar
 
-from rest_framework.exceptions import NotFound
 from rest_framework.generics import get_object_or_404
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
@@ -77,19 +76,22 @@ class UserViewSet(ApiViewSet):
     def update(self, request: Request, user_id: int) -> Response:
         """Replace name, e-mail and password; a new password ends all other log-ins."""
         user = get_object_or_404(User.objects.present(), pk=user_id)
-        user.change(keep=self._own_session(user), **self.body())
+        user.change(by=self.caller, keep=self._own_session(user), **self.body())
         return self.answer(user)
 
     def profile(self, request: Request, user_id: int) -> Response:
         """Change any part of an account; a new password needs the current one."""
         user = get_object_or_404(User.objects.present(), pk=user_id)
         must_prove = self.caller.pk == user.pk
-        user.change(keep=self._own_session(user), **self.body(user=user, must_prove=must_prove))
+        body = self.body(user=user, must_prove=must_prove)
+        proof = user.password if must_prove and "password" in body else None
+        user.change(by=self.caller, keep=self._own_session(user), proof=proof, **body)
         return self.answer(user)
 
     def destroy(self, request: Request, user_id: int) -> Response:
         """Empty an account and end its memberships; the entries that others rely on stay."""
-        close_account(get_object_or_404(User.objects.present(), pk=user_id))
+        user = get_object_or_404(User.objects.present(), pk=user_id)
+        close_account(user, by=self.caller, as_admin=True)
         return self.done()
 
     def _own_session(self, user: User) -> Session | None:
@@ -130,7 +132,5 @@ class TokenViewSet(ApiViewSet):
 
     def destroy(self, request: Request, token_id: int) -> Response:
         """End a token at once."""
-        deleted, _rows = self.own().filter(pk=token_id).delete()
-        if not deleted:
-            raise NotFound
+        ScopedToken.revoke(self.caller, token_id)
         return self.done()

@@ -1,10 +1,12 @@
 """Links that were sent by mail: who opens one has read the mail."""
 
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from hashlib import sha256
 
-from django.db import models, transaction
+from django.db import models
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare, salted_hmac
 from django.utils.translation import gettext_lazy
@@ -60,7 +62,7 @@ class Link(models.Model):
 
     @classmethod
     def make(cls, user: User, letter: Letter) -> str:
-        """The token of a new link; it is nowhere else."""
+        """The token of a new link; it is nowhere else. Call inside `user.locked`."""
         token = secrets.token_urlsafe(32)
         cls.objects.create(
             user=user,
@@ -74,35 +76,46 @@ class Link(models.Model):
     @classmethod
     def reset_password(cls, token: str, password: str) -> None:
         """Set a new password and end every log-in. Raises `LinkInvalid`."""
-        with transaction.atomic():
-            user = cls._spend(token, Letter.RESET)
+        link = cls._find(token, Letter.RESET)
+        hashed = link.user.hashed(password)
+        with link._spent() as user:
             user.verify_email()
-            user.reset_password(password)
+            user.reset_password(hashed)
 
     @classmethod
     def verify_email(cls, token: str) -> None:
         """Note that the account's address is its owner's. Raises `LinkInvalid`."""
-        with transaction.atomic():
-            cls._spend(token, Letter.VERIFY).verify_email()
+        with cls._find(token, Letter.VERIFY)._spent() as user:
+            user.verify_email()
 
     @classmethod
-    def _spend(cls, token: str, letter: Letter) -> User:
-        """Whose link it is, which is then gone. Call inside a transaction.
+    def _find(cls, token: str, letter: Letter) -> "Link":
+        """The link with this token, and its account, as far as it is good without the lock."""
+        links = cls.objects.filter(digest=_digest(token), letter=letter)
+        link = links.filter(expires_at__gt=timezone.now()).select_related("user").first()
+        if link is None:
+            raise LinkInvalid
+        return link
+
+    @contextmanager
+    def _spent(self) -> Iterator[User]:
+        """Spend the link, and yield its account under its lock.
 
         Of any number of simultaneous uses the DELETE finds the row for exactly one.
         """
-        links = cls.objects.filter(digest=_digest(token), letter=letter)
-        link = links.filter(expires_at__gt=timezone.now()).first()
-        if link is None:
-            raise LinkInvalid
         try:
-            user = User.objects.active().locked(link.user_id)
+            with self.user.locked(by=None) as user:
+                self._delete_if_good(user)
+                yield user
         except NotFound as error:
             raise LinkInvalid from error
-        is_good = constant_time_compare(link.bound_to, _state(user, letter))
-        if not is_good or not links.delete()[0]:
+
+    def _delete_if_good(self, user: User) -> None:
+        is_good = user.is_active and constant_time_compare(
+            self.bound_to, _state(user, Letter(self.letter))
+        )
+        if not is_good or not Link.objects.filter(pk=self.pk).delete()[0]:
             raise LinkInvalid
-        return user
 
 
 def _digest(token: str) -> str:

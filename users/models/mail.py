@@ -18,8 +18,9 @@ from django.core.mail import EmailMessage, get_connection
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone, translation
+from rest_framework.exceptions import NotFound
 
-from users.emails import MAX_EMAIL_CHARS
+from users.emails import MAX_EMAIL_CHARS, email_key
 from users.letters import PAGES, Letter, url_of, write
 from users.models.link import Link
 from users.models.user import User
@@ -73,7 +74,10 @@ class MailQuerySet(models.QuerySet["Mail"]):
         self.create(letter=Letter.RESET, address=address)
 
     def ask_to_verify(self, user: User) -> None:
-        """Ask `user` to confirm their address, unless they were asked often enough just now."""
+        """Ask `user` to confirm their address, unless they were asked often enough just now.
+
+        Call inside `user.locked`, as `tell`, so that an emptied account gets no mail any more.
+        """
         hour = timedelta(hours=1)
         waiting = user.mails.waiting().filter(letter=Letter.VERIFY).count()
         sent = user.links.sent_since(Letter.VERIFY, hour).count()
@@ -154,21 +158,36 @@ class Mail(models.Model):
 
         Raises OSError (of which smtplib's exceptions are) if it could not be sent.
         """
-        reader = self._reader()
-        if reader is not None:
+        message, reader = None, self._reader()
+        if reader is not None and self._is_for(reader):
             connection.open()
-            self._message(reader, connection).send()
+            message = self._message_to(reader, connection)
+            if message is not None:
+                message.send()
         self.delete()
-        return reader is not None
+        return message is not None
 
     def _reader(self) -> User | None:
-        """Who is meant; None if the account is gone or barred, or the mail has become pointless."""
+        """Whose mail it is, if they can be found."""
         if self.letter == Letter.RESET:
             return User.objects.with_email(self.address).first()
-        user = User.objects.active().filter(pk=self.user_id).first()
-        if user is not None and self.letter == Letter.VERIFY:
-            return user if user.email == self.address and not user.email_verified_at else None
-        return user
+        return User.objects.active().filter(pk=self.user_id).first()
+
+    def _is_for(self, reader: User) -> bool:
+        """Whether `reader` may still get it, and it still has a point."""
+        if self.letter == Letter.RESET:
+            return reader.is_active and reader.email_key == email_key(self.address)
+        if self.letter == Letter.VERIFY and reader.email_verified_at is not None:
+            return False
+        return reader.is_active and (self.letter != Letter.VERIFY or reader.email == self.address)
+
+    def _message_to(self, reader: User, connection: Any) -> EmailMessage | None:
+        """What is sent, with a new link; None if it is not for `reader` any more."""
+        try:
+            with reader.locked(by=None) as account:
+                return self._message(account, connection) if self._is_for(account) else None
+        except NotFound:
+            return None
 
     def _message(self, reader: User, connection: Any) -> EmailMessage:
         letter = Letter(self.letter)

@@ -59,15 +59,20 @@ class Session(models.Model):
 
     @classmethod
     def start(cls, user: User, device: str = "", address: str = "") -> "Session":
-        """A new log-in of `user`; of `device` and `address` only what can be shown is kept."""
-        return cls.objects.create(
-            user=user,
-            device=_showable(device)[:MAX_DEVICE_CHARS].strip(),
-            address=_showable(address)[:MAX_ADDRESS_CHARS],
-            refresh_jti=uuid.uuid4().hex,
-            auth_hash=user.get_session_auth_hash(),
-            expires_at=_refresh_expiry(),
-        )
+        """A new log-in of `user`; of `device` and `address` only what can be shown is kept.
+
+        Raises `NotAuthenticated` if the account was deleted, barred or given another password
+        since `user` was read, or if all of its log-ins were ended.
+        """
+        with user.locked(by=user):
+            return cls.objects.create(
+                user=user,
+                device=_showable(device)[:MAX_DEVICE_CHARS].strip(),
+                address=_showable(address)[:MAX_ADDRESS_CHARS],
+                refresh_jti=uuid.uuid4().hex,
+                auth_hash=user.get_session_auth_hash(),
+                expires_at=_refresh_expiry(),
+            )
 
     def is_good(self) -> bool:
         """Whether tokens of this log-in are still worth anything. Reads `self.user`."""

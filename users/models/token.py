@@ -4,11 +4,11 @@ import secrets
 from datetime import datetime, timedelta
 from hashlib import sha256
 
-from django.db import models, transaction
+from django.db import models
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare, salted_hmac
 from django.utils.translation import gettext as _
-from rest_framework.exceptions import NotAuthenticated, ValidationError
+from rest_framework.exceptions import NotFound, ValidationError
 
 from tripcompanion.kit.problems import InsufficientScope, LimitReached
 from users.models.session import NOTED_EVERY
@@ -77,27 +77,31 @@ class ScopedToken(models.Model):
     ) -> "ScopedToken":
         """A new token of `user` with `.token` set; good for `DEFAULT_LIFETIME` unless said else.
 
-        Raises `ValidationError` if it would live not at all or too long, and `LimitReached`.
+        Raises `ValidationError` if it would live not at all or too long, `LimitReached`, and
+        `NotAuthenticated` if the log-in of `user` has ended since.
         """
         raw_token = PREFIX + secrets.token_urlsafe(_RANDOM_BYTES)
         made = cls(user=user, name=name, trip_id=trip_id, hint=raw_token[:HINT_CHARS])
         made.digest = _digest(raw_token)
         made.scope_words = " ".join(scope for scope in Scope if scope in scopes)
         made.expires_at = _require_lifetime(expires_at or made.created_at + DEFAULT_LIFETIME)
-        with transaction.atomic():
-            # One at a time, so that the limit holds; and read anew, the account may be barred.
-            rows = User.objects.select_for_update(no_key=True)
-            owner = rows.filter(pk=user.pk, is_active=True).first()
-            if owner is None:
-                raise NotAuthenticated
+        # One at a time, so that the limit holds.
+        with user.locked(by=user) as owner:
             owner.scoped_tokens.filter(expires_at__lte=timezone.now()).delete()
             if owner.scoped_tokens.count() >= MAX_LIVE_TOKENS:
                 raise LimitReached(limit=MAX_LIVE_TOKENS)
-            # Of `user`, not of `owner`: a password changed meanwhile ends this token too.
-            made.password_mark = _password_mark(user)
+            made.password_mark = _password_mark(owner)
             made.save()
         made.token = raw_token
         return made
+
+    @classmethod
+    def revoke(cls, user: User, token_id: int) -> None:
+        """End a live token of `user` at once. Raises `NotFound`."""
+        with user.locked(by=user) as owner:
+            deleted, _rows = owner.scoped_tokens.live().filter(pk=token_id).delete()
+            if not deleted:
+                raise NotFound
 
     @classmethod
     def presented(cls, raw_token: str) -> "ScopedToken | None":

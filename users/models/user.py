@@ -1,27 +1,30 @@
 """Accounts: registered, changed, deactivated, emptied."""
 
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.conf import settings
-from django.contrib.auth.models import AbstractBaseUser, BaseUserManager
-from django.core.exceptions import ValidationError
+from django.contrib.auth.hashers import make_password
+from django.contrib.auth.models import AbstractBaseUser
 from django.db import IntegrityError, models, transaction
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from rest_framework.exceptions import NotFound, PermissionDenied
+from rest_framework.exceptions import PermissionDenied, ValidationError
 
 from tripcompanion.kit.currencies import CODES
 from tripcompanion.kit.models import GivenAnswer
 from tripcompanion.kit.problems import Conflict
 from users.emails import MAX_EMAIL_CHARS, email_key
 from users.letters import Letter
-from users.passwords import MaximumLengthValidator
+from users.models.gate import LockedAccount
+from users.models.queryset import UserManager
+from users.passwords import HashedPassword
 
 if TYPE_CHECKING:
     from users.models.session import Session
-    from users.models.token import ScopedToken
 
 MAX_NAME_CHARS = 50
 DELETED_NAME = "Deleted user"
@@ -42,6 +45,13 @@ class LastAdmin(Conflict):
     default_detail = gettext_lazy("The last administrator cannot be deleted.")
 
 
+class WrongPassword(ValidationError):
+    """400: what was typed as the current password on `field` is another."""
+
+    def __init__(self, field: str) -> None:
+        super().__init__({field: [_("This is not the current password.")]})
+
+
 class EmailUnverified(PermissionDenied):
     """403 `email_unverified`: the account's address must be confirmed first."""
 
@@ -56,61 +66,12 @@ class Role(models.TextChoices):
     ADMIN = "ADMIN", gettext_lazy("Administrator")
 
 
-class UserQuerySet(models.QuerySet["User"]):
-    def active(self) -> "UserQuerySet":
-        """Accounts that were neither deleted nor barred."""
-        return self.filter(deleted_at=None, is_active=True)
-
-    def locked(self, user_id: int) -> "User":
-        """The account, its row locked until the transaction ends; raises `NotFound`.
-
-        With it held, the account stays what it is and joins no trip; entries may name it.
-        """
-        user = self.select_for_update(no_key=True).filter(pk=user_id).first()
-        if user is None:
-            raise NotFound
-        return user
-
-
-class UserManager(BaseUserManager.from_queryset(UserQuerySet)):  # type: ignore[misc]
-    """Finds accounts by e-mail, and makes the first administrator from the command line."""
-
-    def present(self) -> UserQuerySet:
-        """Accounts that were not deleted."""
-        return self.filter(deleted_at=None)
-
-    def with_email(self, email: str) -> UserQuerySet:
-        """The active account of this address, compared without regard to case, or none."""
-        try:
-            return self.active().filter(email_key=email_key(email))
-        except ValidationError:
-            return self.none()
-
-    def get_by_natural_key(self, username: str | None) -> "User":
-        """The account that a log-in names; raises `User.DoesNotExist`."""
-        try:
-            return self.present().get(email_key=email_key(username or ""))
-        except ValidationError as error:
-            raise self.model.DoesNotExist from error
-
-    def create_superuser(self, email: str, password: str, name: str = "") -> "User":
-        """An ADMIN, for `manage.py createsuperuser`.
-
-        Raises `ValidationError` on a bad address, and on a password that is too long to log in.
-        """
-        MaximumLengthValidator().validate(password)
-        user = User.register(email, password, name)
-        user.role = Role.ADMIN
-        user.save(update_fields=["role"])
-        return user
-
-
 def summary_of(path: str) -> tuple[str, ...]:
     """The columns by which the person at `path` appears inside other objects, for `only`."""
     return tuple(f"{path}__{name}" for name in _SUMMARY)
 
 
-class User(AbstractBaseUser):
+class User(LockedAccount):
     """A person with a log-in. Deleting one empties the row and keeps it: others' books name it."""
 
     name = models.CharField(max_length=MAX_NAME_CHARS, blank=True)
@@ -133,9 +94,6 @@ class User(AbstractBaseUser):
 
     objects = UserManager()
 
-    #: What a request came with, if that was a scoped token; set by the authentication.
-    by_token: "ScopedToken | None" = None
-
     USERNAME_FIELD = "email"
     EMAIL_FIELD = "email"
     REQUIRED_FIELDS: ClassVar[list[str]] = ["name"]
@@ -156,14 +114,19 @@ class User(AbstractBaseUser):
     def __str__(self) -> str:
         return f"{self.name} <{self.email}>" if self.email else self.name
 
+    def hashed(self, password: str) -> HashedPassword:
+        """A new password for `change`. Call before the lock is taken: hashing takes long."""
+        is_same = self.check_password(password)
+        return HashedPassword(password, self.password, "" if is_same else make_password(password))
+
     @classmethod
-    def register(cls, email: str, password: str, name: str = "") -> "User":
-        """A new USER, named after the part before the @ if no name is given.
+    def register(cls, email: str, password: str, name: str = "", role: Role = Role.USER) -> "User":
+        """A new account, named after the part before the @ if no name is given.
 
         Raises `EmailTaken` also when two registrations race, and Django's
         `ValidationError` if `email` is no address.
         """
-        user = cls(email=email, email_key=email_key(email))
+        user = cls(email=email, email_key=email_key(email), role=role)
         user.name = name or email.rpartition("@")[0][:MAX_NAME_CHARS]
         user.set_password(password)
         with transaction.atomic():
@@ -171,87 +134,118 @@ class User(AbstractBaseUser):
             user.mails.ask_to_verify(user)
         return user
 
-    def change(self, *, keep: "Session | None" = None, **fields: Any) -> None:
+    def change(
+        self,
+        *,
+        by: "User | None",
+        password: HashedPassword | str | None = None,
+        keep: "Session | None" = None,
+        proof: str | None = None,
+        **fields: Any,
+    ) -> None:
         """Store the given fields only; `password` ends every scoped token, and log-in but `keep`.
 
         A new password and a new address are told by mail, and a new address is to be confirmed.
-        Raises `EmailTaken`.
+        `proof` is the hash that the current password was verified against. Raises `EmailTaken`,
+        `ValidationError` if the password was changed since, and what `locked` raises.
         """
-        password = fields.pop("password", None)
-        old_email, old_key = self.email, self.email_key
-        kept = [keep.pk] if keep else []
+        if isinstance(password, str):
+            password = self.hashed(password)
+        with self.locked(by=by) as account:
+            account.require_password(proof, "currentPassword")
+            old_email, names = account.email, account._set_fields(fields)
+            if password is not None and password.is_new_to(account.password):
+                account.password = password.encode()
+                names.add("password")
+                account._end_log_ins(keep)
+            account._save_unless_taken({*names, "updated_at"})
+            if "password" in names and old_email:
+                account.mails.tell(account, Letter.PASSWORD_CHANGED, old_email)
+            if "email_verified_at" in names:
+                account.mails.ask_to_verify(account)
+                if old_email:
+                    account.mails.tell(account, Letter.EMAIL_CHANGED, old_email)
+
+    def _set_fields(self, fields: dict[str, Any]) -> set[str]:
+        """Set `fields` and what follows from them; the names of all that has to be stored."""
+        names, old_key = set(fields), self.email_key
         for name, value in fields.items():
             setattr(self, name, value)
-        names = [*fields, "updated_at"]
+        self.updated_at = timezone.now()
         if "email" in fields:
             self.email_key = email_key(fields["email"])
-            names.append("email_key")
+            names.add("email_key")
             if self.email_key != old_key:
                 self.email_verified_at = None
-                names.append("email_verified_at")
-        self.updated_at = timezone.now()
-        with transaction.atomic():
-            if password is not None and not self.check_password(password):
-                self.set_password(password)
-                names.append("password")
-                auth_hash = self.get_session_auth_hash()
-                self.scoped_tokens.all().delete()
-                self.sessions.live().exclude(pk__in=kept).end()
-                self.sessions.filter(pk__in=kept).update(auth_hash=auth_hash)
-            self._save_unless_taken(names)
-            if "password" in names and old_email:
-                self.mails.tell(self, Letter.PASSWORD_CHANGED, old_email)
-            if "email_verified_at" in names:
-                self.mails.ask_to_verify(self)
-                if old_email:
-                    self.mails.tell(self, Letter.EMAIL_CHANGED, old_email)
+                names.add("email_verified_at")
+        return names
 
-    def reset_password(self, password: str) -> None:
-        """A password for who had lost theirs: all log-ins and tokens end, even if it is the old.
-
-        Call inside a transaction.
-        """
-        self.change(password=password, log_in_era=self.log_in_era + 1)
+    def _end_log_ins(self, keep: "Session | None") -> None:
+        """End every scoped token, and every log-in but `keep`, after a change of the password."""
+        kept = [keep.pk] if keep else []
         self.scoped_tokens.all().delete()
-        self.sessions.live().end()
+        self.sessions.live().exclude(pk__in=kept).end()
+        self.sessions.filter(pk__in=kept).update(auth_hash=self.get_session_auth_hash())
+
+    def require_password(self, proof: str | None, field: str) -> None:
+        """Raise `ValidationError` on `field` if the password is not the one of `proof` any more.
+
+        `proof` is the hash that a password was verified against; None is no question. Call under
+        the lock: two requests may have verified the same password at once.
+        """
+        if proof is not None and self.password != proof:
+            raise WrongPassword(field)
+
+    def reset_password(self, password: HashedPassword) -> None:
+        """A password for who had lost theirs: all log-ins and tokens end, even if it is the old."""
+        with self.locked(by=None) as account:
+            account.change(by=None, password=password, log_in_era=account.log_in_era + 1)
+            account.scoped_tokens.all().delete()
+            account.sessions.live().end()
+
+    def ask_to_verify(self, *, by: "User | None") -> None:
+        """Send the link that confirms the address, unless it was sent often enough just now."""
+        with self.locked(by=by) as account:
+            account.mails.ask_to_verify(account)
 
     def verify_email(self) -> None:
         """Note that the owner reads mails to `email`."""
-        if self.email_verified_at is None:
-            self.email_verified_at = timezone.now()
-            self.save(update_fields=["email_verified_at"])
+        with self.locked(by=None) as account:
+            if account.email_verified_at is None:
+                account.email_verified_at = timezone.now()
+                account.save(update_fields=["email_verified_at"])
 
     def require_verified_email(self) -> None:
         """Raise `EmailUnverified` where the settings ask for a confirmed address."""
         if settings.REQUIRE_VERIFIED_EMAIL and self.email_verified_at is None:
             raise EmailUnverified
 
-    def _save_unless_taken(self, names: list[str] | None = None) -> None:
+    def _save_unless_taken(self, names: Iterable[str] | None = None) -> None:
         try:
             with transaction.atomic():
                 self.save(update_fields=names)
         except IntegrityError as error:
             raise EmailTaken from error
 
-    def deactivate(self) -> None:
+    def deactivate(self, *, by: "User | None") -> None:
         """Bar the account; log-ins and scoped tokens stay dead when it is let in again."""
-        self.is_active = False
-        with transaction.atomic():
-            self.save(update_fields=["is_active"])
-            self.scoped_tokens.all().delete()
-            self.log_out_everywhere()
+        with self.locked(by=by) as account:
+            account.is_active = False
+            account.save(update_fields=["is_active"])
+            account.scoped_tokens.all().delete()
+            account.log_out_everywhere(by=by)
 
-    def log_out_everywhere(self) -> None:
+    def log_out_everywhere(self, *, by: "User | None") -> None:
         """End every log-in, in the API and in browsers; scoped tokens live on."""
-        with transaction.atomic():
-            User.objects.filter(pk=self.pk).update(log_in_era=models.F("log_in_era") + 1)
-            self.refresh_from_db(fields=["log_in_era"])
-            self.sessions.live().end()
+        with self.locked(by=by) as account:
+            account.log_in_era += 1
+            account.save(update_fields=["log_in_era"])
+            account.sessions.live().end()
 
     def empty(self) -> None:
         """Forget who this was; the row stays for the books of others. Not undone.
 
-        Raises `LastAdmin`. Call inside a transaction.
+        Raises `LastAdmin`. Call inside `locked`.
         """
         self.require_other_admin()
         self.name, self.email, self.email_key = DELETED_NAME, None, None
@@ -260,7 +254,7 @@ class User(AbstractBaseUser):
         self.is_active = False
         self.set_unusable_password()
         self.deleted_at = self.updated_at = timezone.now()
-        self.email_verified_at = None
+        self.email_verified_at = self.last_login = None
         self.save()
         for kept in (self.sessions, self.scoped_tokens, self.links, self.mails):
             kept.all().delete()

@@ -181,7 +181,7 @@ def _people(copy: int) -> dict[str, User]:
             if key not in users:
                 make = User.objects.create_superuser if person.is_admin else User.register
                 user = make(_email(person, copy), PASSWORD, _numbered(person.name, copy))
-                user.change(currency=person.currency)
+                user.change(by=None, currency=person.currency)
                 user.verify_email()
                 users[key] = user
     return {person.key: users[key] for key, person in keys.items()}

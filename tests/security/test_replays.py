@@ -1,0 +1,126 @@
+"""Row T142: a stored answer is replayed to those alone who may still read what it is about."""
+
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from rest_framework.test import APIClient
+
+from tests.conftest import Api
+from tests.factories import join
+from tests.security.stage import NEVER
+from tests.trips.access import ROWS, Row, Scene, call, everything_stored, script_of
+from tests.trips.bodies import lisbon
+from tests.users.logins import bearer
+from trips.models import Member, Trip
+from trips.roles import TripRole
+from users.models import Role, User
+from users.scopes import Scope
+
+#: Every POST inside a trip whose answer shows something.
+POSTS = [
+    row
+    for row in ROWS
+    if row.method == "POST" and row.can is not None and row.success in {200, 201}
+]
+
+
+def keyed(user: User) -> APIClient:
+    """A client that sends the same key, and has the same request id, each time."""
+    client = bearer_of(user)
+    client.defaults |= {"HTTP_IDEMPOTENCY_KEY": "k", "HTTP_X_REQUEST_ID": "test"}
+    return client
+
+
+def bearer_of(user: User) -> APIClient:
+    return bearer(script_of(user, *Scope).token)
+
+
+def end(user: User) -> None:
+    Member.objects.filter(user=user).update(left_at=timezone.now())
+
+
+def not_found(client: APIClient) -> bytes:
+    return client.get(f"/api/trips/{NEVER}").content
+
+
+@pytest.mark.parametrize("row", POSTS, ids=str)
+def test_t142_a_membership_that_ended_ends_the_replay_of_its_answers(
+    trip: Trip, olga: User, row: Row
+) -> None:
+    scene = Scene(trip, olga, own=True)
+    url, client = row.route.format(**scene.ids(row.route)), keyed(olga)
+    body = row.body(scene)
+    first = client.post(url, body)
+    assert first.status_code == row.success, first.content
+    end(olga)
+    before = everything_stored()
+    refused = client.post(url, body)
+    assert (refused.status_code, refused.content) == (404, not_found(client))
+    assert "Idempotency-Replayed" not in refused
+    assert everything_stored() == before
+    Member.objects.filter(user=olga).update(left_at=None)
+    again = client.post(url, body)
+    assert (again.status_code, again.content) == (first.status_code, first.content)
+    assert again["Idempotency-Replayed"] == "true"
+
+
+def test_t142_the_answer_to_making_a_trip_is_not_replayed_to_who_left_it(olga: User) -> None:
+    client = keyed(olga)
+    assert client.post("/api/trips", lisbon()).status_code == 201
+    assert client.post("/api/trips", lisbon())["Idempotency-Replayed"] == "true"
+    end(olga)
+    refused = client.post("/api/trips", lisbon())
+    assert (refused.status_code, refused.content) == (404, not_found(client))
+
+
+def test_t142_the_answer_to_joining_is_not_replayed_to_who_was_removed(
+    trip: Trip, sam: User
+) -> None:
+    client, body = keyed(sam), {"tripCode": trip.code}
+    assert client.post("/api/trips/join", body).status_code == 201
+    assert client.post("/api/trips/join", body)["Idempotency-Replayed"] == "true"
+    end(sam)
+    refused = client.post("/api/trips/join", body)
+    assert (refused.status_code, refused.content) == (404, not_found(client))
+
+
+def test_an_answer_that_shows_nothing_is_replayed_to_who_left(trip: Trip, ed: User) -> None:
+    """Leaving is such a request: its retry says again that it is done."""
+    client, path = keyed(ed), f"/api/trips/{trip.pk}/members/leave"
+    first, again = client.post(path, {}), client.post(path, {})
+    assert (first.status_code, again.status_code, again.content) == (204, 204, b"")
+    assert again["Idempotency-Replayed"] == "true"
+
+
+def test_a_member_who_may_only_read_now_gets_the_stored_answer(trip: Trip, ed: User) -> None:
+    client, url = keyed(ed), f"/api/trips/{trip.pk}/expenses"
+    body = Scene(trip, ed, own=True).expense_body()
+    first = client.post(url, body)
+    Member.objects.filter(user=ed).update(role=TripRole.VIEWER)
+    again = client.post(url, body)
+    assert (again.status_code, again.content) == (201, first.content)
+
+
+def test_an_administrator_gets_stored_answers_of_every_trip(
+    api: Api, trip: Trip, olga: User, ada: User
+) -> None:
+    join(trip, ada, TripRole.OWNER)
+    client, url = api(ada), f"/api/trips/{trip.pk}/expenses"
+    key: Any = {"headers": {"Idempotency-Key": "k"}}
+    body = Scene(trip, olga, own=True).expense_body()
+    first = client.post(url, body, **key)
+    end(ada)
+    again = client.post(url, body, **key)
+    assert (again.status_code, again.content) == (201, first.content)
+    User.objects.filter(pk=ada.pk).update(role=Role.USER)
+    assert client.post(url, body, **key).status_code == 404
+
+
+def test_an_answer_about_a_trip_that_is_gone_is_not_replayed(trip: Trip, olga: User) -> None:
+    client, url = keyed(olga), f"/api/trips/{trip.pk}/expenses"
+    body = Scene(trip, olga, own=True).expense_body()
+    assert client.post(url, body).status_code == 201
+    assert call(client, "DELETE", f"/api/trips/{trip.pk}", None).status_code == 204
+    refused = client.post(url, body)
+    assert (refused.status_code, refused.content) == (404, not_found(client))
