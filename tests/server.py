@@ -64,7 +64,7 @@ def running_server(port: int = 0, **environment: str) -> Iterator[Server]:
             | environment,
         )
         server.manage("migrate", "--verbosity", "0")
-        gunicorn = [sys.executable, "-m", "gunicorn", "--bind", f"127.0.0.1:{port}"]
+        gunicorn = [sys.executable, "-m", "tripcompanion", "--bind", f"127.0.0.1:{port}"]
         process = subprocess.Popen(gunicorn, cwd=ROOT, env=server.environment)
         try:
             _wait_until_it_answers(server, process)

@@ -54,6 +54,7 @@ MIDDLEWARE = [
     "corsheaders.middleware.CorsMiddleware",
     "tripcompanion.kit.browsers.Sessions",
     "tripcompanion.kit.languages.Languages",
+    "tripcompanion.kit.bodies.BodyLimits",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "tripcompanion.kit.browsers.LogIns",

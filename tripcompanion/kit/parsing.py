@@ -10,7 +10,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import APIException, ParseError, UnsupportedMediaType
 from rest_framework.parsers import BaseParser
-from rest_framework.request import Request
 
 MAX_DEPTH = 32
 
@@ -42,13 +41,6 @@ class LengthRequired(APIException):
     status_code = 411
     default_code = "length_required"
     default_detail = gettext_lazy("Send the body with its Content-Length.")
-
-
-def require_length(request: Request) -> None:
-    """Raise `LengthRequired` if the request has a body of unknown length."""
-    headers = request.headers
-    if "Transfer-Encoding" in headers and "Content-Length" not in headers:
-        raise LengthRequired
 
 
 class StrictJSONParser(BaseParser):
