@@ -40,7 +40,7 @@ LINGER_SECONDS = 5
 LINGER_BYTES = 32 * 1024 * 1024
 #: At the end of a process: how long idle connections, and half-sent requests, still have.
 LAST_IDLE_SECONDS = 2
-LAST_SLOW_SECONDS = 10
+LAST_SLOW_SECONDS = 5
 #: Each of these paths has a thread of its own. One thread for both would not do: `ready` may wait
 #: for the database.
 PROBES = ("/api/health", "/api/health/ready")
