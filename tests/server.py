@@ -30,6 +30,11 @@ class Server:
     #: The process that starts the workers, and that takes signals.
     pid: int = 0
 
+    def workers(self) -> list[Path]:
+        """What /proc says of each worker; Linux only."""
+        tasks = Path(f"/proc/{self.pid}/task").glob("*/children")
+        return [Path("/proc", pid) for task in tasks for pid in task.read_text().split()]
+
     def manage(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
         """Run `manage.py` on the server's database; raises `CalledProcessError` if it fails."""
         return subprocess.run(

@@ -124,6 +124,19 @@ def test_a_client_that_never_ends_is_cut_off(server: Server) -> None:
         assert 0 < sent < ENDLESS_BYTES
 
 
+def test_a_client_that_drips_on_is_cut_off(server: Server) -> None:
+    with Wire.to(server.url) as wire:
+        wire.send("POST /api/users/login", JSON, CHUNKED)
+        is_refused(wire, 411, "length_required")
+        drops = 0
+        with suppress(ConnectionError):
+            while drops < 100:
+                wire.socket.sendall(b"x")
+                drops += 1
+                time.sleep(0.2)
+        assert drops < 100
+
+
 @pytest.fixture
 def one_process() -> Iterator[Server]:
     with running_server(WEB_CONCURRENCY="1") as server:
@@ -132,8 +145,7 @@ def one_process() -> Iterator[Server]:
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="/proc tells what a process holds")
 def test_idle_uploads_hold_little_in_memory_and_on_disk(one_process: Server) -> None:
-    [task] = Path(f"/proc/{one_process.pid}/task").iterdir()
-    [worker] = (Path("/proc", pid) for pid in (task / "children").read_text().split())
+    [worker] = one_process.workers()
     before = held_bytes(worker)
     with ExitStack() as stack:
         for length in (8_000_000, MEBIBYTE):

@@ -36,6 +36,8 @@ PATHS = [
     ("/api/users/login", 405),
     ("/api/session/logout", 405),
 ]
+#: The document is slow to make.
+PROXIED = [(path, status) for path, status in PATHS if path != "/api/schema"]
 TOO_LONG = "X-Long: " + "x" * 40_000
 REFUSED = [
     (("Content-Length: -1",), 400),
@@ -188,7 +190,7 @@ def test_clients_of_a_proxy_get_their_own_answers(server: Server, tmp_path: Path
         seen: Counter[tuple[str, int]] = Counter()
         with httpx.Client(base_url=url, timeout=20, trust_env=False) as http:
             for turn in range(TURNS):
-                path, _status = PATHS[(number + turn) % len(PATHS)]
+                path, _status = PROXIED[(number + turn) % len(PROXIED)]
                 method = "HEAD" if number % 2 else "GET"
                 answer = http.request(method, path)
                 seen[(path, answer.status_code)] += 1
@@ -198,5 +200,5 @@ def test_clients_of_a_proxy_get_their_own_answers(server: Server, tmp_path: Path
     with haproxy(server, tmp_path) as url, ThreadPoolExecutor(CLIENTS) as pool:
         asked = [pool.submit(ask, url, number) for number in range(CLIENTS)]
         seen = sum((one.result() for one in asked), Counter())
-    assert set(seen) == set(PATHS)
+    assert set(seen) == set(PROXIED)
     assert seen.total() == CLIENTS * TURNS

@@ -7,6 +7,9 @@ import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
 
 from tests.server import Server, running_server
 from tests.wire import Wire
@@ -47,6 +50,22 @@ def _is_the_last_answer(wire: Wire) -> None:
     head, _body = wire.answer()
     assert (head.status, head.ends_the_connection) == (404, True)
     assert wire.rest() == b""
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="/proc tells who the workers are")
+def test_connections_in_the_queue_are_answered_at_the_end() -> None:
+    """A worker that has not come to accept them does so before it stops."""
+    with running_server(WEB_CONCURRENCY="1") as server, ExitStack() as stack:
+        [worker] = (int(path.name) for path in server.workers())
+        os.kill(worker, signal.SIGSTOP)
+        wires = [stack.enter_context(Wire.to(server.url)) for _client in range(CLIENTS)]
+        for wire in wires:
+            wire.send("GET /api/nothing")
+        os.kill(server.pid, signal.SIGTERM)
+        time.sleep(NOTICED_SECONDS)
+        os.kill(worker, signal.SIGCONT)
+        for wire in wires:
+            _is_the_last_answer(wire)
 
 
 def test_clients_that_say_nothing_more_do_not_hold_the_end_up() -> None:

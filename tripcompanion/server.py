@@ -57,8 +57,6 @@ class Request(HTTPRequestParser):
     its header (`kit/bodies.py`), and the connection ends with the answer.
     """
 
-    is_unread = False
-
     def parse_header(self, header_plus: bytes) -> None:
         """Raise `ParsingError` if the body has two lengths.
 
@@ -80,7 +78,6 @@ class Request(HTTPRequestParser):
             self._leave_unread()
 
     def _leave_unread(self) -> None:
-        self.is_unread = True
         self.chunked, self.content_length, self.body_rcv = False, 0, None
         self.expect_continue = False
         self.headers["CONNECTION"] = "close"
@@ -92,8 +89,7 @@ class Request(HTTPRequestParser):
             is_head = (self.header_plus + data).lstrip().startswith(b"HEAD ")
             self.command = "HEAD" if is_head else "GET"
             self.expect_continue = False
-        # What follows an unread body's head is no request.
-        return len(data) if self.is_unread or self.error else consumed
+        return consumed
 
 
 class Answer(WSGITask):

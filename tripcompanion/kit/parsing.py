@@ -58,10 +58,7 @@ class StrictJSONParser(BaseParser):
         parser_context: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
         _require_json(media_type or "")
-        body = stream.read(settings.DATA_UPLOAD_MAX_MEMORY_SIZE + 1)
-        if len(body) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
-            raise PayloadTooLarge
-        return read_object(body)
+        return read_object(stream.read())
 
 
 def read_object(body: bytes) -> dict[str, Any]:
