@@ -24,4 +24,4 @@ host = os.environ.get('ALLOWED_HOSTS', 'localhost').split(',')[0].strip().lstrip
 url = 'http://127.0.0.1:' + os.environ['PORT'] + '/api/health'; \
 http.urlopen(http.Request(url, headers={'Host': host or 'localhost'}), timeout=4)"
 
-CMD ["gunicorn"]
+CMD ["python", "-m", "tripcompanion"]

@@ -27,12 +27,12 @@ run: .venv/.runtime ## Serve with demo data on this machine (PORT=8000); needs n
 	@echo '  API docs    http://localhost:$(PORT)/api/docs'
 	@echo '  Admin site  http://localhost:$(PORT)/admin'
 	@echo
-	@exec $(BIN)/gunicorn --bind 127.0.0.1:$(PORT)
+	@exec $(BIN)/python -m tripcompanion --bind 127.0.0.1:$(PORT)
 
 serve: override DEBUG := false
 serve: .venv/.runtime ## Serve with production settings, from the environment or .env
 	@$(MANAGE) migrate --verbosity 0
-	@exec $(BIN)/gunicorn $(ARGS)
+	@exec $(BIN)/python -m tripcompanion $(ARGS)
 
 demo: .venv/.runtime ## Load the demo data; safe to repeat (ARGS="--scale 10" for more)
 	@$(MANAGE) migrate --verbosity 0

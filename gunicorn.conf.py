@@ -1,6 +1,7 @@
 """How gunicorn serves the API, in production and under `make run`; gunicorn reads it by itself.
 
 PORT and WEB_CONCURRENCY come from the environment or `.env`; a wrong value stops the start.
+Start it by `python -m tripcompanion`: gunicorn reads WEB_CONCURRENCY before it reads this file.
 """
 
 import ctypes
@@ -20,9 +21,7 @@ load_dotenv(Path(__file__).with_name(".env"))
 # No request waits for ever; settings.py says what follows from it.
 os.environ.setdefault("DATABASE_TIMEOUT", "5")
 
-port = env.count("PORT", 8000, minimum=1)
-if port > 65535:
-    env.refuse(f"PORT must be at most 65535, not {port}.")
+port = env.count("PORT", 8000, minimum=1, maximum=65535)
 
 wsgi_app = "tripcompanion.wsgi:application"
 bind = f"0.0.0.0:{port}"

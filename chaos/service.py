@@ -55,7 +55,7 @@ class Service:
     def start(self, *, wait: bool = True) -> None:
         """Start the processes; `wait` until one of them answers."""
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "gunicorn", "--bind", f"127.0.0.1:{self.port}"],
+            [sys.executable, "-m", "tripcompanion", "--bind", f"127.0.0.1:{self.port}"],
             env=self.environment, cwd=ROOT, stderr=subprocess.DEVNULL, start_new_session=True,
         )  # fmt: skip
         if wait:

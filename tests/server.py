@@ -7,9 +7,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
@@ -27,6 +27,13 @@ class Server:
 
     url: str
     environment: dict[str, str]
+    #: The process that starts the workers, and that takes signals.
+    pid: int = 0
+
+    def workers(self) -> list[Path]:
+        """What /proc says of each worker; Linux only."""
+        tasks = Path(f"/proc/{self.pid}/task").glob("*/children")
+        return [Path("/proc", pid) for task in tasks for pid in task.read_text().split()]
 
     def manage(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
         """Run `manage.py` on the server's database; raises `CalledProcessError` if it fails."""
@@ -41,10 +48,12 @@ class Server:
 
 
 @contextmanager
-def running_server(port: int = 0, **environment: str) -> Iterator[Server]:
+def running_server(
+    port: int = 0, binds: Sequence[str] = (), **environment: str
+) -> Iterator[Server]:
     """Start the server with migrated tables, and end it with its database.
 
-    Throttles are off unless `environment` sets them.
+    It listens on `port` and on `binds`. Throttles are off unless `environment` sets them.
     """
     port = port or free_port()
     limits = ("LOGIN", "LOGIN_ADDRESS", "REGISTER", "LOOKUP", "REFRESH", "MAIL", "EXPORT")
@@ -64,11 +73,12 @@ def running_server(port: int = 0, **environment: str) -> Iterator[Server]:
             | environment,
         )
         server.manage("migrate", "--verbosity", "0")
-        gunicorn = [sys.executable, "-m", "gunicorn", "--bind", f"127.0.0.1:{port}"]
-        process = subprocess.Popen(gunicorn, cwd=ROOT, env=server.environment)
+        listening = [f"--bind={bind}" for bind in (f"127.0.0.1:{port}", *binds)]
+        command = [sys.executable, "-m", "tripcompanion", *listening]
+        process = subprocess.Popen(command, cwd=ROOT, env=server.environment)
         try:
             _wait_until_it_answers(server, process)
-            yield server
+            yield replace(server, pid=process.pid)
         finally:
             process.terminate()
             process.wait(timeout=START_SECONDS)

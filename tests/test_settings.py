@@ -157,7 +157,9 @@ def test_a_wrong_value_stops_the_start_with_one_clear_line(project, name, value)
 
 
 @pytest.mark.parametrize(
-    "start", [("manage.py", "migrate"), ("manage.py", "check"), ("-m", "gunicorn")], ids=" ".join
+    "start",
+    [("manage.py", "migrate"), ("manage.py", "check"), ("-m", "tripcompanion")],
+    ids=" ".join,
 )
 @pytest.mark.parametrize("name", ["THROTTLE_LOGIN", "SECRET_KEY"])
 def test_the_same_line_is_said_whatever_is_started(project, start, name):
@@ -170,12 +172,24 @@ def test_the_same_line_is_said_whatever_is_started(project, start, name):
     ("name", "value"),
     [
         *(("PORT", value) for value in ("abc", "0", "-1", "70000", "80.5")),
-        ("WEB_CONCURRENCY", "0"),
+        *(("WEB_CONCURRENCY", value) for value in ("x", "0", "-1", "1.5")),
     ],
 )
 def test_a_wrong_value_for_the_server_stops_it_too(project, name, value):
-    done = run(project, "-m", "gunicorn", **{"SECRET_KEY": SECRET, name: value})
+    done = run(project, "-m", "tripcompanion", **{"SECRET_KEY": SECRET, name: value})
     assert_stopped(done, name)
+    assert name != "PORT" or "from 1 to 65535" in done.stderr
+
+
+def test_an_empty_number_of_processes_is_the_default(project):
+    (project / ".env").write_text(f"SECRET_KEY={SECRET}\nWEB_CONCURRENCY=x\n")
+    for value in ("", " "):
+        done = run(project, "-m", "tripcompanion", "--check-config", WEB_CONCURRENCY=value)
+        assert_stopped(done, "WEB_CONCURRENCY")
+    (project / ".env").write_text(f"SECRET_KEY={SECRET}\n")
+    for value in ("", " ", "3"):
+        done = run(project, "-m", "tripcompanion", "--check-config", WEB_CONCURRENCY=value)
+        assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("value", [None, "", *WRONG_SECRETS], ids=repr)
@@ -301,7 +315,7 @@ def test_a_file_fills_in_what_the_environment_does_not_say(project):
     (project / ".env").write_text(f"SECRET_KEY={SECRET}\nDEBUG=true\nPORT=abc\n")
     shown = settings_of(project, "SECRET_KEY", "DEBUG", DEBUG="false")
     assert shown == {"SECRET_KEY": SECRET, "DEBUG": False}
-    assert_stopped(run(project, "-m", "gunicorn"), "PORT")
+    assert_stopped(run(project, "-m", "tripcompanion"), "PORT")
 
 
 def test_cookies_and_pages_are_guarded_in_production_only_where_it_would_break_development(project):

@@ -55,6 +55,7 @@ MIDDLEWARE = [
     "tripcompanion.kit.browsers.Sessions",
     "tripcompanion.kit.languages.Languages",
     "django.middleware.common.CommonMiddleware",
+    "tripcompanion.kit.bodies.BodyLimits",
     "django.middleware.csrf.CsrfViewMiddleware",
     "tripcompanion.kit.browsers.LogIns",
     "tripcompanion.kit.browsers.Messages",

@@ -10,7 +10,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import APIException, ParseError, UnsupportedMediaType
 from rest_framework.parsers import BaseParser
-from rest_framework.request import Request
 
 MAX_DEPTH = 32
 
@@ -44,13 +43,6 @@ class LengthRequired(APIException):
     default_detail = gettext_lazy("Send the body with its Content-Length.")
 
 
-def require_length(request: Request) -> None:
-    """Raise `LengthRequired` if the request has a body of unknown length."""
-    headers = request.headers
-    if "Transfer-Encoding" in headers and "Content-Length" not in headers:
-        raise LengthRequired
-
-
 class StrictJSONParser(BaseParser):
     """Reads a JSON object: UTF-8, depth at most 32, no duplicate key, NaN, NUL or lone surrogate.
 
@@ -66,10 +58,7 @@ class StrictJSONParser(BaseParser):
         parser_context: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
         _require_json(media_type or "")
-        body = stream.read(settings.DATA_UPLOAD_MAX_MEMORY_SIZE + 1)
-        if len(body) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
-            raise PayloadTooLarge
-        return read_object(body)
+        return read_object(stream.read())
 
 
 def read_object(body: bytes) -> dict[str, Any]:

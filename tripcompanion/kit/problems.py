@@ -234,6 +234,11 @@ def _outside_views(status: int, code: str, detail: str) -> HttpResponse:
     return HttpResponse(body, status=status, content_type=CONTENT_TYPE)
 
 
+def refusal(exc: APIException) -> HttpResponse:
+    """The answer of a middleware that refuses a request before a view is found."""
+    return _outside_views(exc.status_code, code_of(type(exc)), str(exc.detail))
+
+
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """What Django refuses before a view is found: a foreign Host header, a broken upload."""
     return _outside_views(400, "bad_request", _("The request is not acceptable."))

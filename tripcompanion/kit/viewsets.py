@@ -12,7 +12,6 @@ from rest_framework.viewsets import GenericViewSet
 
 from tripcompanion.kit.etags import etag_of, is_known
 from tripcompanion.kit.idempotency import answer_once, key_of
-from tripcompanion.kit.parsing import require_length
 from tripcompanion.kit.prepared import Found
 from tripcompanion.kit.rendering import is_json
 from tripcompanion.kit.serializers import Shape
@@ -100,7 +99,6 @@ class ApiViewSet(GenericViewSet):
         return response
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        require_length(request)
         super().initial(request, *args, **kwargs)
         key = key_of(request) if self.safe_retries and request.method == "POST" else None
         if key is not None:

@@ -1,0 +1,169 @@
+"""Bodies that are too long, or of unknown length, are refused before the server reads them."""
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
+from pathlib import Path
+
+import pytest
+
+from tests.server import Server, running_server
+from tests.wire import Wire
+
+MEBIBYTE = 1024 * 1024
+JSON = "Content-Type: application/json"
+CHUNKED = "Transfer-Encoding: chunked"
+PIECE = b" " * 65536
+#: What a client may send after the answer, and more.
+ENDLESS_BYTES = 200 * MEBIBYTE
+UPLOADS = 60
+PATHS = (
+    *("POST /api/users/login", "POST /api/trips", "POST /admin/login/", "POST /api/session/login"),
+    *("GET /api/health", "DELETE /api/users/me", "PUT /api/nothing"),
+)
+HIDDEN = b"DELETE /api/users/me HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+
+def is_refused(wire: Wire, status: int, code: str) -> None:
+    """There is one answer, a problem, and the connection ends with it."""
+    head, body = wire.answer()
+    problem = json.loads(body)
+    assert (head.status, problem["status"], problem["code"]) == (status, status, code)
+    assert problem["requestId"] == head.fields["x-request-id"]
+    assert head.fields["content-type"] == "application/problem+json"
+    assert head.ends_the_connection
+    assert wire.rest() == b""
+
+
+@pytest.mark.parametrize("line", PATHS)
+def test_a_long_body_is_refused_by_its_length(server: Server, line: str) -> None:
+    for length in (MEBIBYTE + 1, 9_000_000, 10**18, 10**400):
+        with Wire.to(server.url) as wire:
+            wire.send(line, JSON, f"Content-Length: {length}")
+            is_refused(wire, 413, "payload_too_large")
+
+
+def test_a_length_that_is_no_number_of_bytes_is_a_bad_request(server: Server) -> None:
+    for target, length in (("/api/trips", "9" * 5000), ("http://[/api/trips", "2")):
+        with Wire.to(server.url) as wire:
+            wire.send(f"POST {target}", f"Content-Length: {length}", body=b"{}")
+            head, body = wire.answer()
+            assert (head.status, json.loads(body)["code"]) == (400, "bad_request")
+
+
+@pytest.mark.parametrize("line", PATHS)
+def test_chunks_are_refused_before_any_is_sent(server: Server, line: str) -> None:
+    for fields in ((CHUNKED,), ("transfer-encoding: Chunked",), ("Transfer-Encoding:",)):
+        with Wire.to(server.url) as wire:
+            wire.send(line, JSON, *fields)
+            is_refused(wire, 411, "length_required")
+    with Wire.to(server.url) as wire:
+        wire.socket.sendall(f"{line} HTTP/1.0\r\nHost: localhost\r\n{CHUNKED}\r\n\r\n".encode())
+        is_refused(wire, 411, "length_required")
+
+
+def test_what_follows_a_refused_head_is_no_request(server: Server) -> None:
+    for field, status, code in (
+        (CHUNKED, 411, "length_required"),
+        ("Content-Length: 2000000", 413, "payload_too_large"),
+    ):
+        for body in (HIDDEN, b"0\r\n\r\n" + HIDDEN, b"5;x=y\r\nabcde\r\n0\r\n\r\n" + HIDDEN):
+            with Wire.to(server.url) as wire:
+                wire.send("POST /api/users/login", JSON, field, body=body)
+                is_refused(wire, status, code)
+
+
+def test_who_waits_to_be_asked_for_a_refused_body_is_not_asked(server: Server) -> None:
+    for field, status, code in (
+        (CHUNKED, 411, "length_required"),
+        ("Content-Length: 2000000", 413, "payload_too_large"),
+    ):
+        with Wire.to(server.url) as wire:
+            wire.send("POST /api/users/login", JSON, "Expect: 100-continue", field)
+            is_refused(wire, status, code)
+
+
+def test_a_body_of_a_mebibyte_is_read(server: Server) -> None:
+    body = b'{"email": "nobody@example.com", "password": "wrong-password"}'.ljust(MEBIBYTE)
+    with Wire.to(server.url) as wire:
+        for _time in range(2):
+            wire.send("POST /api/users/login", JSON, f"Content-Length: {len(body)}", body=body)
+            assert wire.answer()[0].status == 401
+
+
+def test_other_origins_that_are_allowed_may_read_the_refusal(server: Server) -> None:
+    for field, status in ((CHUNKED, 411), ("Content-Length: 2000000", 413)):
+        for origin, allowed in (("http://localhost:4200", True), ("http://evil.example", False)):
+            with Wire.to(server.url) as wire:
+                wire.send("POST /api/trips", JSON, field, f"Origin: {origin}")
+                head, _body = wire.answer()
+            assert head.status == status
+            assert head.fields.get("access-control-allow-origin") == (origin if allowed else None)
+
+
+def test_a_client_that_is_still_sending_can_read_the_refusal(server: Server) -> None:
+    for field in ("Content-Length: 20971520", CHUNKED, "X-Long: " + "x" * 40_000):
+        with Wire.to(server.url) as wire:
+            wire.send("POST /api/users/login", JSON, field)
+            for _piece in range(20 * MEBIBYTE // len(PIECE)):
+                wire.socket.sendall(PIECE)
+            head, _body = wire.answer()
+            assert head.status in {411, 413, 431}
+            assert wire.rest() == b""
+
+
+def test_a_client_that_never_ends_is_cut_off(server: Server) -> None:
+    with Wire.to(server.url) as wire:
+        wire.send("POST /api/users/login", JSON, CHUNKED, body=b"5;")
+        sent = 0
+        with suppress(ConnectionError):
+            while sent < ENDLESS_BYTES:
+                sent += wire.socket.send(PIECE)
+        assert 0 < sent < ENDLESS_BYTES
+
+
+def test_a_client_that_drips_on_is_cut_off(server: Server) -> None:
+    with Wire.to(server.url) as wire:
+        wire.send("POST /api/users/login", JSON, CHUNKED)
+        is_refused(wire, 411, "length_required")
+        drops = 0
+        with suppress(ConnectionError):
+            while drops < 100:
+                wire.socket.sendall(b"x")
+                drops += 1
+                time.sleep(0.2)
+        assert drops < 100
+
+
+@pytest.fixture
+def one_process() -> Iterator[Server]:
+    with running_server(WEB_CONCURRENCY="1") as server:
+        yield server
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="/proc tells what a process holds")
+def test_idle_uploads_hold_little_in_memory_and_on_disk(one_process: Server) -> None:
+    [worker] = one_process.workers()
+    before = held_bytes(worker)
+    with ExitStack() as stack:
+        for length in (8_000_000, MEBIBYTE):
+            for _upload in range(UPLOADS):
+                wire = stack.enter_context(Wire.to(one_process.url))
+                wire.send("POST /api/users/login", JSON, f"Content-Length: {length}")
+                with suppress(ConnectionError):
+                    wire.socket.sendall(b" " * (length - 1))
+        time.sleep(1)
+        assert held_bytes(worker) - before < 1.5 * UPLOADS * MEBIBYTE
+
+
+def held_bytes(process: Path) -> int:
+    """What the process holds in memory, and in the files that it has made and deleted."""
+    pages = int((process / "statm").read_text().split()[1])
+    held = pages * os.sysconf("SC_PAGE_SIZE")
+    for opened in (process / "fd").iterdir():
+        with suppress(FileNotFoundError):
+            status = opened.stat()
+            held += status.st_size if status.st_nlink == 0 else 0
+    return held

@@ -1,0 +1,204 @@
+"""HEAD is answered as GET is, without the body, on every path and every listener."""
+
+import json
+import shutil
+import socket
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.server import Server, free_port, running_server
+from tests.splits.journey import Journey, Traveller, sign_up
+from tests.wire import HOST, Wire
+from tripcompanion.wsgi import without_body_for_head
+
+STATIC = "/static/drf_spectacular_sidecar/swagger-ui-dist/swagger-ui.css"
+PATHS = [
+    ("/api/health", 200),
+    ("/api/health/ready", 200),
+    ("/api/schema", 200),
+    ("/api/docs", 200),
+    ("/admin/login/", 200),
+    (STATIC, 200),
+    ("/admin", 302),
+    ("/admin/", 302),
+    ("/api/users/me", 401),
+    ("/api/nothing", 404),
+    ("/static/nothing.css", 404),
+    ("/api/users/login", 405),
+    ("/api/session/logout", 405),
+]
+#: The document is slow to make.
+PROXIED = [(path, status) for path, status in PATHS if path != "/api/schema"]
+TOO_LONG = "X-Long: " + "x" * 40_000
+REFUSED = [
+    (("Content-Length: -1",), 400),
+    (("Content-Length: 5", "Transfer-Encoding: chunked"), 400),
+    (("Transfer-Encoding: chunked",), 411),
+    (("Content-Length: 2000000",), 413),
+    ((TOO_LONG,), 431),
+]
+CLIENTS, TURNS = 16, 40
+
+
+@pytest.fixture(scope="module")
+def owner(server: Server) -> Iterator[Traveller]:
+    with httpx.Client(base_url=server.url, timeout=20) as http:
+        yield sign_up(http)
+
+
+@pytest.mark.parametrize(("path", "status"), PATHS)
+def test_nothing_follows_the_head_and_the_connection_stays(
+    server: Server, path: str, status: int
+) -> None:
+    with Wire.to(server.url) as wire:
+        wire.send(f"HEAD {path}")
+        head = wire.head()
+        # Whatever comes after it would be taken for this answer.
+        wire.send("GET /api/health")
+        health, body = wire.answer()
+        wire.send(f"GET {path}")
+        full, _body = wire.answer()
+    assert (head.status, health.status, full.status) == (status, 200, status)
+    assert not head.ends_the_connection
+    assert json.loads(body) == {"status": "ok"}
+    changing = {"date", "x-request-id", "set-cookie", "content-length"}
+    assert head.fields.keys() == full.fields.keys()
+    for name in head.fields.keys() - changing:
+        assert head.fields[name] == full.fields[name], name
+
+
+def test_pipelined_answers_stay_in_step(server: Server) -> None:
+    lines = [f"{method} {path}" for path, _status in PATHS for method in ("HEAD", "GET")]
+    request = "".join(f"{line} HTTP/1.1\r\n{HOST}\r\n\r\n" for line in lines)
+    with Wire.to(server.url) as wire:
+        wire.socket.sendall(request.encode())
+        for line in lines:
+            head = wire.head()
+            assert head.status == dict(PATHS)[line.split()[1]]
+            if line.startswith("GET"):
+                wire.body(head)
+        assert wire.received == b""
+
+
+def test_what_belongs_to_somebody_and_what_is_unchanged_has_no_body_either(
+    server: Server, owner: Traveller
+) -> None:
+    url = f"/api{Journey.start(owner).path}"
+    authorization = f"Authorization: {owner.headers['Authorization']}"
+    with Wire.to(server.url) as wire:
+        for path in (url, f"{url}/expenses", f"{url}/balances", "/api/users/me/export"):
+            wire.send(f"HEAD {path}", authorization)
+            assert wire.head().status == 200
+        wire.send(f"HEAD {STATIC}")
+        unchanged = f"If-Modified-Since: {wire.head().fields['last-modified']}"
+        wire.send(f"HEAD {STATIC}", unchanged)
+        assert wire.head().status == 304
+        assert wire.rest() == b""
+    with Wire.to(server.url) as wire:
+        wire.send("HEAD /api/health", host="Host: evil.example")
+        assert wire.head().status == 400
+        wire.send("GET /api/health")
+        assert wire.answer()[0].status == 200
+
+
+@pytest.mark.parametrize(("fields", "status"), REFUSED, ids=lambda value: str(value)[:40])
+def test_a_refused_head_has_no_body_either(
+    server: Server, fields: tuple[str, ...], status: int
+) -> None:
+    with Wire.to(server.url) as wire:
+        wire.send("HEAD /api/health", *fields)
+        assert wire.head().status == status
+        assert wire.rest() == b""
+
+
+def test_the_server_does_not_complain_of_a_missing_body(capfd: pytest.CaptureFixture[str]) -> None:
+    with running_server() as own, Wire.to(own.url) as wire:
+        for path, status in PATHS:
+            wire.send(f"HEAD {path}")
+            assert wire.head().status == status
+    logged = capfd.readouterr().err
+    assert "waitress" not in logged
+    assert "Traceback" not in logged
+
+
+def test_a_body_of_unknown_length_is_measured_closed_and_not_sent() -> None:
+    class Parts(list[bytes]):
+        closed = False
+
+        def close(self) -> None:
+            self.closed = True
+
+    parts = Parts([b"one", b"", b"three"])
+
+    def application(_environ: Any, start_response: Any) -> Parts:
+        start_response("200 OK", [("Content-Type", "text/plain")])
+        return parts
+
+    sent: list[Any] = []
+    answer = without_body_for_head(application)
+    assert list(answer({"REQUEST_METHOD": "HEAD"}, lambda *head: sent.append(head))) == []
+    assert sent == [("200 OK", [("Content-Type", "text/plain"), ("Content-Length", "8")])]
+    assert parts.closed
+    assert answer({"REQUEST_METHOD": "GET"}, lambda *_head: None) is parts
+
+
+# -- Behind a proxy -------------------------------------------------------------------------------
+
+
+@contextmanager
+def haproxy(server: Server, folder: Path) -> Iterator[str]:
+    """HAProxy in front of the server, which sends the requests of all clients over few connections.
+
+    Skips the test if HAProxy is not installed.
+    """
+    program = shutil.which("haproxy") or shutil.which("haproxy", path="/usr/sbin")
+    if not program:
+        pytest.skip("HAProxy is not installed")
+    port = free_port()
+    (folder / "haproxy.cfg").write_text(
+        "defaults\n mode http\n retries 0\n"
+        " timeout connect 5s\n timeout client 20s\n timeout server 20s\n"
+        f"frontend clients\n bind 127.0.0.1:{port}\n default_backend servers\n"
+        "backend servers\n http-reuse always\n"
+        f" server only 127.0.0.1:{server.url.rpartition(':')[2]} maxconn 4\n"
+    )
+    process = subprocess.Popen([program, "-db", "-f", str(folder / "haproxy.cfg")])
+    try:
+        deadline = time.monotonic() + 10
+        while time.monotonic() < deadline:
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            time.sleep(0.05)
+        yield f"http://localhost:{port}"
+    finally:
+        process.terminate()
+        process.wait(timeout=10)
+
+
+def test_clients_of_a_proxy_get_their_own_answers(server: Server, tmp_path: Path) -> None:
+    def ask(url: str, number: int) -> Counter[tuple[str, int]]:
+        seen: Counter[tuple[str, int]] = Counter()
+        with httpx.Client(base_url=url, timeout=20, trust_env=False) as http:
+            for turn in range(TURNS):
+                path, _status = PROXIED[(number + turn) % len(PROXIED)]
+                method = "HEAD" if number % 2 else "GET"
+                answer = http.request(method, path)
+                seen[(path, answer.status_code)] += 1
+                assert bool(answer.content) == (method == "GET" and answer.status_code != 302)
+        return seen
+
+    with haproxy(server, tmp_path) as url, ThreadPoolExecutor(CLIENTS) as pool:
+        asked = [pool.submit(ask, url, number) for number in range(CLIENTS)]
+        seen = sum((one.result() for one in asked), Counter())
+    assert set(seen) == set(PROXIED)
+    assert seen.total() == CLIENTS * TURNS

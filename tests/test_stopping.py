@@ -1,0 +1,118 @@
+"""A server that stops or reloads answers what comes over open connections, and resets none."""
+
+import os
+import signal
+import threading
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.server import Server, running_server
+from tests.wire import Wire
+
+#: More than the server has threads.
+CLIENTS = 16
+RELOADS = 4
+#: Long enough for every worker to notice the signal, and shorter than it waits for idle clients.
+NOTICED_SECONDS = 1.5
+
+
+def test_what_comes_over_open_connections_is_answered_at_the_end() -> None:
+    """Over fresh and used connections, and over one whose request was sent in part before."""
+    with running_server() as server, ExitStack() as stack:
+        fresh, used, half = (
+            [stack.enter_context(Wire.to(server.url)) for _client in range(CLIENTS)]
+            for _kind in range(3)
+        )
+        for wire in used:
+            wire.send("GET /api/health")
+            assert not wire.answer()[0].ends_the_connection
+        for wire in half:
+            wire.socket.sendall(b"GET /api/nothing HTTP/1.1\r\nHost: loc")
+        os.kill(server.pid, signal.SIGTERM)
+        time.sleep(NOTICED_SECONDS)
+        for wire in [*fresh, *used]:
+            wire.send("GET /api/nothing")
+        for wire in [*fresh, *used]:
+            _is_the_last_answer(wire)
+        # A request that has begun has longer.
+        time.sleep(NOTICED_SECONDS)
+        for wire in half:
+            wire.socket.sendall(b"alhost\r\n\r\n")
+            _is_the_last_answer(wire)
+
+
+def _is_the_last_answer(wire: Wire) -> None:
+    head, _body = wire.answer()
+    assert (head.status, head.ends_the_connection) == (404, True)
+    assert wire.rest() == b""
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="/proc tells who the workers are")
+def test_connections_in_the_queue_are_answered_at_the_end() -> None:
+    """A worker that has not come to accept them does so before it stops."""
+    with running_server(WEB_CONCURRENCY="1") as server, ExitStack() as stack:
+        [worker] = (int(path.name) for path in server.workers())
+        os.kill(worker, signal.SIGSTOP)
+        wires = [stack.enter_context(Wire.to(server.url)) for _client in range(CLIENTS)]
+        for wire in wires:
+            wire.send("GET /api/nothing")
+        os.kill(server.pid, signal.SIGTERM)
+        time.sleep(NOTICED_SECONDS)
+        os.kill(worker, signal.SIGCONT)
+        for wire in wires:
+            _is_the_last_answer(wire)
+
+
+def test_clients_that_say_nothing_more_do_not_hold_the_end_up() -> None:
+    with running_server() as server, ExitStack() as stack:
+        wires = [stack.enter_context(Wire.to(server.url)) for _client in range(2)]
+        wires[0].socket.sendall(b"GET /api/health HTTP/1.1\r\nX-Slow: ")
+        time.sleep(0.2)
+        os.kill(server.pid, signal.SIGTERM)
+        for wire in wires:
+            # Less than gunicorn waits before it kills.
+            wire.socket.settimeout(20)
+            assert wire.rest() == b""
+
+
+def test_reloads_reset_no_connection() -> None:
+    ending, seen = threading.Event(), Counter[str]()
+    with running_server() as server, ThreadPoolExecutor(CLIENTS) as pool:
+        clients = [pool.submit(_ask_on, server, ending) for _client in range(CLIENTS)]
+        try:
+            for _reload in range(RELOADS):
+                time.sleep(1)
+                os.kill(server.pid, signal.SIGHUP)
+            time.sleep(4)
+        finally:
+            ending.set()
+        for client in clients:
+            seen += client.result()
+    assert {*seen} == {"answered", "answered and ended"}
+    # Each client had to connect anew; the new workers answered it.
+    assert seen["answered and ended"] >= CLIENTS
+
+
+def _ask_on(server: Server, ending: threading.Event) -> Counter[str]:
+    """Ask over one connection until the server says that it ends, then over the next."""
+    seen = Counter[str]()
+    while not ending.is_set():
+        with Wire.to(server.url) as wire:
+            ends = False
+            while not ends and not ending.is_set():
+                try:
+                    wire.send("GET /api/users/me")
+                    head, _body = wire.answer()
+                except OSError as error:
+                    seen[repr(error)] += 1
+                    break
+                assert head.status == 401
+                ends = head.ends_the_connection
+                seen["answered and ended" if ends else "answered"] += 1
+                time.sleep(0.01)
+    return seen
