@@ -54,6 +54,7 @@ MIDDLEWARE = [
     "corsheaders.middleware.CorsMiddleware",
     "tripcompanion.kit.browsers.Sessions",
     "tripcompanion.kit.languages.Languages",
+    "tripcompanion.kit.characters.RefuseControlCharacters",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "tripcompanion.kit.browsers.LogIns",
@@ -240,7 +241,7 @@ SPECTACULAR_SETTINGS = {
     },
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "tripcompanion.kit.schema.finish_document",
+        "tripcompanion.kit.document.finish_document",
     ],
 }
 
@@ -254,6 +255,7 @@ CORS_ALLOW_HEADERS = [
     "accept-language",
     "idempotency-key",
     "if-match",
+    "if-none-match",
     "x-app-client",
 ]
 CORS_EXPOSE_HEADERS = [

@@ -51,6 +51,15 @@ def require_length(request: Request) -> None:
         raise LengthRequired
 
 
+def require_json_or_nothing(request: Request) -> None:
+    """Raise `UnsupportedMediaType` if the request has a body of another type.
+
+    For actions that read none: who sends one there means another action, or is a form of a page.
+    """
+    if request.META.get("CONTENT_LENGTH") not in {None, "", "0"}:
+        _require_json(request.content_type or "")
+
+
 class StrictJSONParser(BaseParser):
     """Reads a JSON object: UTF-8, depth at most 32, no duplicate key, NaN, NUL or lone surrogate.
 
