@@ -5,13 +5,15 @@ BIN := .venv/bin
 MANAGE := $(BIN)/python manage.py
 PORT := $(or $(PORT),$(shell sed -n 's/^PORT=//p' .env 2>/dev/null),8000)
 MINUTES ?= 10
+# What the environment says, before the default below hides it.
+GIVEN_DEBUG := $(DEBUG)
 # Development is the default; `make serve` and the check of production settings say otherwise.
 DEBUG ?= true
 export PORT DEBUG
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run serve demo test check lint format schema messages soak fuzz mutate chaos bench \
+.PHONY: help run serve demo development test check lint format schema messages soak fuzz mutate chaos bench \
 	bench-profile lock audit-deps clean
 
 help: ## List the targets
@@ -20,7 +22,7 @@ help: ## List the targets
 # -- Running --------------------------------------------------------------------------------------
 
 run: override DEBUG := true
-run: .venv/.runtime ## Serve with demo data on this machine (PORT=8000); needs nothing first
+run: .venv/.runtime development ## Serve with demo data on this machine (PORT=8000); needs nothing first
 	@$(MANAGE) migrate --verbosity 0
 	@$(MANAGE) demo
 	@echo
@@ -34,9 +36,14 @@ serve: .venv/.runtime ## Serve with production settings, from the environment or
 	@$(MANAGE) migrate --verbosity 0
 	@exec $(BIN)/python -m tripcompanion $(ARGS)
 
-demo: .venv/.runtime ## Load the demo data; safe to repeat (ARGS="--scale 10" for more)
+demo: .venv/.runtime development ## Load the demo data; safe to repeat (ARGS="--scale 10" for more)
 	@$(MANAGE) migrate --verbosity 0
 	@$(MANAGE) demo $(ARGS)
+
+# The demo accounts have a known password, and an ADMIN is among them.
+development: override DEBUG := $(GIVEN_DEBUG)
+development: .venv/.runtime
+	@$(BIN)/python -m tripcompanion.environment
 
 # -- Checking -------------------------------------------------------------------------------------
 

@@ -43,8 +43,22 @@ class IdFilter(django_filters.Filter):
     field_class = _IdFormField
 
 
+class _OrderFormField(django_filters.fields.BaseCSVField):
+    """Column names between commas; nothing between two of them is no name."""
+
+    def clean(self, value: Any) -> Any:
+        names = super().clean(value)
+        if names and not all(names):
+            raise forms.ValidationError(
+                _("Must be names separated by commas, without an empty one.")
+            )
+        return names
+
+
 class ExpenseOrder(django_filters.OrderingFilter):
     """By one column, the newest or largest first with `-`; ties by id, so that pages are stable."""
+
+    base_field_class = _OrderFormField
 
     def filter(self, qs: QuerySet[Expense], value: list[str] | None) -> QuerySet[Expense]:
         ordering = [self.get_ordering_value(name) for name in value or ["-expenseDate"]]

@@ -69,17 +69,29 @@ NO_EMAIL = tuple(
 
 
 def is_nullable(schema: Mapping[str, Any]) -> bool:
-    kinds = schema.get("type", ())
-    one_of = schema.get("oneOf", ())
-    return "null" in kinds or any(option.get("type") == "null" for option in one_of)
+    return without_null(schema) != schema
+
+
+def without_null(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """`schema` of the values that are not null."""
+    schema = resolved(schema)
+    if isinstance(schema.get("type"), list):
+        (kind,) = set(schema["type"]) - {"null"}
+        return schema | {"type": kind}
+    options = [option for option in schema.get("oneOf", ()) if option != {"type": "null"}]
+    if len(options) == len(schema.get("oneOf", ())):
+        return schema
+    rest = {key: value for key, value in schema.items() if key != "oneOf"}
+    return rest | (resolved(options[0]) if len(options) == 1 else {"oneOf": options})
 
 
 def hostile(name: str, schema: Mapping[str, Any]) -> Iterator[str]:
     """JSON texts that the field `name` must refuse, from its schema."""
-    schema = resolved(schema)
     yield from BROKEN_LITERALS
+    schema = resolved(schema)
     if not is_nullable(schema):
         yield "null"
+    schema = without_null(schema)
     options = {option.get("type"): option for option in schema.get("oneOf", ())}
     if "enum" in schema:
         yield from _no_choice(schema["enum"])
@@ -142,7 +154,7 @@ def _no_text(name: str, schema: Mapping[str, Any]) -> Iterator[str]:
 
 def fields_of(schema: Mapping[str, Any], body: Any, path: tuple[Any, ...] = ()) -> Iterator[Any]:
     """`(path, schema, required)` of every field in `body`, nested ones included."""
-    schema = resolved(schema)
+    schema = without_null(schema)
     if isinstance(body, dict) and "properties" in schema:
         for name, value in body.items():
             part = schema["properties"][name]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,8 +13,9 @@ from django.db.utils import DatabaseError
 from pytest_django.fixtures import Settings
 
 from splits.management.demo_data import JOURNEYS, PEOPLE
-from splits.models import Debt, Expense, Payer, Settlement, Split, SplitType
+from splits.models import Debt, Expense, Payer, Rate, Settlement, Split, SplitType
 from tests.conftest import Api
+from tests.factories import UserFactory
 from tests.users.logins import try_to_log_in
 from trips.models import Member, Trip
 from users.models import Role, User
@@ -22,9 +24,11 @@ DEMO_PASSWORD = "four-green-suitcases"
 
 
 @pytest.fixture
-def demo(db: None, settings: Settings) -> Callable[..., str]:
+def demo(db: None, settings: Settings, tmp_path: Path) -> Callable[..., str]:
     """`demo(scale=2)` runs the command as in development, and gives what it says."""
     settings.DEBUG = True
+    # The folder of the checkout may have a `.env` of its own.
+    settings.BASE_DIR = tmp_path
 
     def run(**options: Any) -> str:
         said = StringIO()
@@ -174,3 +178,51 @@ def test_production_refuses_accounts_with_a_known_password(
     assert not User.objects.exists()
     demo(force=True)
     assert_right(trips=len(JOURNEYS))
+
+
+@pytest.mark.parametrize(
+    "env_file", ["DEBUG=false", "export DEBUG='no'", "SECRET_KEY=x", "ALLOWED_HOSTS=a.example"]
+)
+def test_an_env_file_of_production_refuses_them_whatever_the_environment_says(
+    demo: Callable[..., str], tmp_path: Path, env_file: str
+) -> None:
+    (tmp_path / ".env").write_text(env_file)
+    with pytest.raises(SystemExit, match="development only"):
+        demo()
+    assert not User.objects.exists()
+    assert not Rate.objects.exists()
+    demo(force=True)
+    assert_right(trips=len(JOURNEYS))
+
+
+@pytest.mark.parametrize("env_file", ["", "DEBUG=true\nSECRET_KEY=x", "DEBUG=\nLOG_LEVEL=INFO"])
+def test_an_env_file_of_development_lets_them_in(
+    demo: Callable[..., str], tmp_path: Path, env_file: str
+) -> None:
+    (tmp_path / ".env").write_text(env_file)
+    demo()
+    assert User.objects.count() == len(PEOPLE)
+
+
+@pytest.mark.parametrize("email", ["nora@example.com", "olga@example.org", "olgax@example.com"])
+def test_a_database_with_accounts_of_other_people_gets_none_of_the_demo(
+    demo: Callable[..., str], email: str
+) -> None:
+    UserFactory(email=email)
+    with pytest.raises(CommandError, match="accounts that are not of the demo"):
+        demo()
+    assert User.objects.count() == 1
+    assert not Rate.objects.exists()
+    demo(force=True)
+    assert User.objects.count() == 1 + len(PEOPLE)
+
+
+def test_people_who_registered_beside_the_demo_do_not_stand_in_its_way(
+    demo: Callable[..., str],
+) -> None:
+    said = demo()
+    UserFactory(email="nora@example.com")
+    assert demo() == said
+    with pytest.raises(CommandError, match="accounts that are not of the demo"):
+        demo(scale=2)
+    assert User.objects.count() == len(PEOPLE) + 1

@@ -1,4 +1,8 @@
-"""Reads settings from the environment, strictly: a wrong value stops the start with one line."""
+"""Reads settings from the environment, strictly: a wrong value stops the start with one line.
+
+`python -m tripcompanion.environment` only checks that this is no production service; the Makefile
+runs it before development commands.
+"""
 
 import os
 import re
@@ -9,6 +13,7 @@ from typing import Any, NoReturn, TypeVar
 from urllib.parse import unquote
 
 from django.core.management.utils import get_random_secret_key
+from dotenv import dotenv_values
 
 T = TypeVar("T")
 
@@ -18,6 +23,11 @@ _MIN_SECRET_LETTERS = 8
 _MAX_COUNT = 10 * 365 * 24 * 3600
 #: A time-out that is none.
 NEVER = 0
+#: What a `.env` sets for production only; see `.env.example`.
+_PRODUCTION_NAMES = (
+    *("SECRET_KEY", "JWT_SIGNING_KEY"),
+    *("ALLOWED_HOSTS", "CSRF_TRUSTED_ORIGINS", "NUM_PROXIES"),
+)
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 _HOST = r"\.?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*|\[[0-9A-Fa-f:.]+\]"
 _MAIL_URL = (
@@ -55,6 +65,27 @@ def text(name: str, default: str = "") -> str:
 def boolean(name: str, default: bool) -> bool:
     """`true`, `1`, `yes` or `false`, `0`, `no`, in any case."""
     return _value(name, default, lambda raw: _WORDS[raw.lower()], "true or false")
+
+
+def require_development(env_file: Path) -> None:
+    """Stop the process if the environment or `env_file` is one of a production service.
+
+    Both are asked, though the environment wins for every setting: development commands are easily
+    called with `DEBUG=true` in a folder whose `.env` points to the production database.
+    """
+    in_file = {name: value for name, value in dotenv_values(env_file).items() if value}
+    for place, raw in (("environment", os.environ.get("DEBUG")), (".env", in_file.get("DEBUG"))):
+        word = (raw or "true").strip().lower() or "true"
+        if word not in _WORDS:
+            refuse(f"DEBUG must be true or false, not {raw!r}.")
+        if not _WORDS[word]:
+            refuse(f"DEBUG is {raw} in the {place}; this command is for development only.")
+    found = [name for name in _PRODUCTION_NAMES if name in in_file]
+    if found and "DEBUG" not in in_file:
+        refuse(
+            f"The .env sets {found[0]} but not DEBUG, which is how production looks; "
+            "this command is for development only."
+        )
 
 
 def count(name: str, default: int, minimum: int = 0, maximum: int = _MAX_COUNT) -> int:
@@ -201,3 +232,7 @@ def _development_key() -> str:
         finally:
             draft.unlink()
     return path.read_text()
+
+
+if __name__ == "__main__":
+    require_development(Path(__file__).resolve().parent.parent / ".env")

@@ -54,6 +54,7 @@ MIDDLEWARE = [
     "corsheaders.middleware.CorsMiddleware",
     "tripcompanion.kit.browsers.Sessions",
     "tripcompanion.kit.languages.Languages",
+    "tripcompanion.kit.characters.RefuseControlCharacters",
     "django.middleware.common.CommonMiddleware",
     "tripcompanion.kit.bodies.BodyLimits",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -241,7 +242,7 @@ SPECTACULAR_SETTINGS = {
     },
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "tripcompanion.kit.schema.finish_document",
+        "tripcompanion.kit.document.finish_document",
     ],
 }
 
@@ -255,6 +256,7 @@ CORS_ALLOW_HEADERS = [
     "accept-language",
     "idempotency-key",
     "if-match",
+    "if-none-match",
     "x-app-client",
 ]
 CORS_EXPOSE_HEADERS = [

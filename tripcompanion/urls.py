@@ -5,7 +5,7 @@ from typing import Any
 from django.contrib import admin
 from django.urls import include, path, re_path, register_converter
 from django.views.generic import RedirectView
-from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
+from drf_spectacular.views import SpectacularSwaggerView
 
 from splits.views import (
     AccountViewSet,
@@ -17,6 +17,7 @@ from splits.views import (
     SplitViewSet,
 )
 from tripcompanion.kit import problems
+from tripcompanion.kit.document import DocumentView
 from tripcompanion.kit.health import HealthViewSet
 from tripcompanion.kit.paths import IdConverter
 from trips.views import MemberViewSet, TokenViewSet, TripViewSet, UserViewSet
@@ -113,7 +114,7 @@ API: list[Any] = [
     path("expenses/<id:expense_id>/splits", include(SPLITS)),
     path("health", HealthViewSet.as_view({"get": "live"})),
     path("health/ready", HealthViewSet.as_view({"get": "ready"})),
-    path("schema", SpectacularAPIView.as_view(), name="schema"),
+    path("schema", DocumentView.as_view(), name="schema"),
     path("docs", SpectacularSwaggerView.as_view(url_name="schema")),
     path("session/", include((BROWSER_SESSION, "rest_framework"))),
 ]

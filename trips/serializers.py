@@ -20,8 +20,7 @@ from tripcompanion.kit.serializers import (
 )
 from trips.models import CODE_CHARS, JOIN_ROLE_CHOICES, ROLE_CHOICES
 from trips.roles import TripRole
-from users.emails import MAX_EMAIL_CHARS
-from users.serializers import SUMMARY_EXAMPLE, UserSummary
+from users.serializers import SUMMARY_EXAMPLE, EmailAddress, UserSummary
 
 MEMBER_EXAMPLE = {
     "id": 1,
@@ -144,7 +143,7 @@ class AddMemberRequest(Shape):
     """AddMemberRequestDTO: who, by `userId` or by `email`, and their role."""
 
     user_id = IdField(required=False)
-    email = StrictText(required=False, max_length=MAX_EMAIL_CHARS)
+    email = EmailAddress(required=False)
     role = StrictChoice(choices=ROLE_CHOICES, default=TripRole.VIEWER)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:

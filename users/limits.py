@@ -2,12 +2,27 @@
 
 from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 from rest_framework.exceptions import Throttled
 from rest_framework.request import Request
 
 from tripcompanion.kit.throttling import Limit, spend
+from users.emails import email_key
 from users.models import User
+
+
+def account_key(typed: object) -> str:
+    """What attempts at an account are counted by: the same key by which accounts are found.
+
+    Otherwise every other spelling of an address, such as a full-width domain, would be one more
+    limit. What is no address finds no account, and is counted as it was typed.
+    """
+    text = typed.strip() if isinstance(typed, str) else ""
+    try:
+        return email_key(text)
+    except ValidationError:
+        return text.lower()
 
 
 class LoginAddressLimit(Limit):
@@ -22,8 +37,7 @@ class LoginLimit(Limit):
     scope = "login"
 
     def identity(self, request: Request, view: Any) -> str:
-        email = dict(request.data).get("email")
-        return self._identity(request, email if isinstance(email, str) else "")
+        return self._identity(request, dict(request.data).get("email"))
 
     def is_over_for(self, request: Any, email: str) -> bool:
         """Count an attempt that did not come by the API, in both limits; whether it is one over."""
@@ -38,9 +52,9 @@ class LoginLimit(Limit):
         )
         return max((spent.seconds_left for spent in counted if spent and spent.is_over), default=0)
 
-    def _identity(self, request: Request | HttpRequest, email: str) -> str:
+    def _identity(self, request: Request | HttpRequest, email: object) -> str:
         address = self.get_ident(request)  # type: ignore[arg-type]
-        return f"{address}:{email.strip().lower()}"
+        return f"{address}:{account_key(email)}"
 
 
 def is_password_of(user: User, password: str, request: Any) -> bool:
@@ -82,9 +96,8 @@ class MailLimit(Limit):
     def _identities(self, request: Request) -> list[str]:
         if isinstance(request.user, User):
             return [f"account {request.user.email_key}"]
-        email = dict(request.data).get("email")
-        typed = email.strip().lower() if isinstance(email, str) else ""
-        return [f"address {self.get_ident(request)}", f"account {typed}"]
+        key = account_key(dict(request.data).get("email"))
+        return [f"address {self.get_ident(request)}", f"account {key}"]
 
 
 class ExportLimit(Limit):

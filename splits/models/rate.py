@@ -14,8 +14,10 @@ from tripcompanion.kit.problems import Conflict
 BASE = "EUR"
 #: Where a rate is from: the central bank's file, or the person who entered the expense.
 ECB, ENTERED = "ECB", "ENTERED"
-#: SQLite keeps decimals as floats, which hold 15 digits faithfully.
-_FAITHFUL = Context(prec=15)
+#: What both databases store exactly. SQLite keeps decimals as floats, which hold 15 significant
+#: digits; the column of PostgreSQL rounds to 15 decimals.
+_SIGNIFICANT = Context(prec=15)
+_LAST_DECIMAL = Decimal(1).scaleb(-15)
 
 
 class NoRate(Conflict):
@@ -49,9 +51,18 @@ class RateQuerySet(models.QuerySet["Rate"]):
             if len(known) < len(pair):
                 raise NoRate(source=source, target=target)
             per_euro = {BASE: Decimal(1)} | {row.currency: row.per_euro for row in known}
-            rate = _FAITHFUL.divide(per_euro[target], per_euro[source])
+            rate = _storable(per_euro[target], per_euro[source])
             rates[source] = ExchangeRate(rate, ECB, min(row.day for row in known))
         return rates
+
+
+def _storable(numerator: Decimal, denominator: Decimal) -> Decimal:
+    """The quotient, rounded as both databases store it.
+
+    An expense is converted before it is stored, and its audit converts with what is stored: a rate
+    that the database rounds once more gives another amount.
+    """
+    return _SIGNIFICANT.divide(numerator, denominator).quantize(_LAST_DECIMAL)
 
 
 class Rate(models.Model):

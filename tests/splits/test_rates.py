@@ -1,5 +1,6 @@
 """`manage.py load_rates` stores the central bank's newest day."""
 
+from collections.abc import Callable
 from datetime import date
 from decimal import Decimal
 from io import StringIO
@@ -7,8 +8,16 @@ from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from splits.models import Rate
+from splits.models import Expense, Rate
+from splits.models.rate import BASE
+from tests.factories import spend
+from tests.splits.book import Book
+from tests.splits.test_audit import audit
+from trips.models import Trip
+from users.models import User
 
 HISTORY = """Date,USD,JPY,CYP,
 2026-05-02,1.25,N/A,N/A,
@@ -69,3 +78,50 @@ def test_a_file_without_rates_is_one_clear_error(tmp_path: Path, text: str | Non
     with pytest.raises(CommandError, match="No rates could be read from"):
         load(str(path))
     assert not Rate.objects.exists()
+
+
+@pytest.fixture
+def expense(trip: Trip, olga: User) -> Expense:
+    """Any row that a rate can be stored in."""
+    return spend(trip, 100, paid_by=olga, among=[olga])
+
+
+def assert_stored_as_used(expense: Expense, rate: Decimal) -> None:
+    Expense.objects.filter(pk=expense.pk).update(exchange_rate=rate)
+    expense.refresh_from_db(fields=["exchange_rate"])
+    assert (rate > 0, expense.exchange_rate) == (True, rate)
+
+
+def test_the_rate_of_every_pair_of_currencies_is_stored_as_it_is_used(expense: Expense) -> None:
+    call_command("load_rates", stdout=StringIO())
+    known = {BASE, *Rate.objects.values_list("currency", flat=True)}
+    for target in known:
+        for exchange in Rate.objects.latest_to(target, known).values():
+            assert_stored_as_used(expense, exchange.rate)
+
+
+per_euro = st.decimals(Decimal("0.000001"), Decimal(10**5), places=6)
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@given(per_euro, per_euro)
+def test_any_two_rates_make_one_that_is_stored_as_it_is_used(
+    expense: Expense, source: Decimal, target: Decimal
+) -> None:
+    for currency, worth in (("USD", source), ("JPY", target)):
+        values = {"per_euro": worth, "day": date(2026, 5, 1)}
+        Rate.objects.update_or_create(currency=currency, defaults=values)
+    rate = Rate.objects.latest_to("JPY", ["USD"])["USD"].rate
+    if rate < 10**9:  # the column holds no larger one
+        assert_stored_as_used(expense, rate)
+
+
+def test_the_audit_agrees_with_the_largest_amount_of_a_currency_of_little_worth(
+    book_in: Callable[[str], Book], olga: User, ed: User
+) -> None:
+    # One lira is 0.0516384839650146 dollars; without the last digit it is a cent more in all.
+    for currency, worth in (("AUD", "1.7712"), ("TRY", "34.3")):
+        Rate.objects.create(currency=currency, per_euro=Decimal(worth), day=date(2026, 5, 1))
+    expense = book_in("AUD").spend(olga, 10**12, olga, ed, currency="TRY")
+    assert expense["tripAmount"] == 51638483965.02
+    assert audit() == ""

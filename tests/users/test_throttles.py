@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import time_machine
+from django.test import Client
 from rest_framework.response import Response
 from rest_framework.test import APIClient
 
@@ -13,7 +14,8 @@ from tests.conftest import Api
 from tests.factories import PASSWORD, UserFactory
 from tests.users.logins import refresh, try_to_log_in
 from trips.models import Trip
-from users.models import User
+from users.letters import Letter
+from users.models import Mail, User
 
 Limits = Callable[..., None]
 
@@ -68,6 +70,87 @@ def test_another_spelling_is_the_same_account(limits: Limits, olga: User, spelli
     limits(login="1/min")
     try_to_log_in("olga@example.com")
     assert_throttled(try_to_log_in(spelling))
+
+
+#: Spellings by which the account of `olga@bücher.example` is found.
+SPELLINGS = (
+    *("olga@bücher.example", "OLGA@BÜCHER.EXAMPLE", "olga@xn--bcher-kva.example"),
+    *("olga@ｂücher.example", "olga@ＢÜＣＨＥＲ.ＥＸＡＭＰＬＥ", "olga@bu\u0308cher.example"),
+    " Olga@XN--BCHER-KVA.example ",
+)
+
+
+@pytest.fixture
+def with_umlaut(db: None) -> User:
+    """An account whose address has a domain with another form in ASCII (IDNA)."""
+    return UserFactory(email="olga@bücher.example")
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_every_spelling_of_a_domain_finds_the_account(with_umlaut: User, spelling: str) -> None:
+    assert try_to_log_in(spelling).status_code == 200
+
+
+def test_all_spellings_of_a_domain_are_one_account_at_the_log_in(
+    limits: Limits, with_umlaut: User
+) -> None:
+    limits(login="3/min")
+    tries = [try_to_log_in(spelling, "wrong-one").status_code for spelling in SPELLINGS]
+    assert tries == [401] * 3 + [429] * (len(SPELLINGS) - 3)
+
+
+@pytest.mark.parametrize("path", ["/admin/login/", "/api/session/login"])
+def test_a_form_counts_all_spellings_together_with_the_log_in_by_the_api(
+    limits: Limits, with_umlaut: User, path: str
+) -> None:
+    limits(login="2/min")
+    first, second, *others = SPELLINGS
+    try_to_log_in(first, "wrong-one")
+    form = {"username": second, "password": "wrong-one"}
+    assert "Too many attempts" not in Client().post(path, form).content.decode()
+    for spelling in others:
+        page = Client().post(path, {**form, "username": spelling})
+        assert "Too many attempts" in page.content.decode(), spelling
+
+
+def test_all_spellings_of_a_domain_get_their_mails_from_one_limit(
+    limits: Limits, with_umlaut: User
+) -> None:
+    limits(mail="2/hour")
+
+    def ask(at: int) -> int:
+        body = {"email": SPELLINGS[at]}
+        here = {"REMOTE_ADDR": f"192.0.2.{at}"}
+        return APIClient().post("/api/users/password-reset", body, **here).status_code
+
+    answers = [ask(at) for at in range(len(SPELLINGS))]
+    assert answers == [202] * 2 + [429] * (len(SPELLINGS) - 2)
+    assert Mail.objects.filter(letter=Letter.RESET).count() == 2
+
+
+def test_a_mail_for_whoever_is_logged_in_and_one_by_another_spelling_count_together(
+    api: Api, limits: Limits, with_umlaut: User
+) -> None:
+    limits(mail="1/hour")
+    assert api(with_umlaut).post("/api/users/me/verify-email").status_code == 202
+    body = {"email": SPELLINGS[4]}
+    asked = APIClient().post("/api/users/password-reset", body, REMOTE_ADDR="192.0.2.9")
+    assert_throttled(asked)
+
+
+def test_one_s_own_password_is_asked_for_within_the_limit_of_every_spelling(
+    api: Api, limits: Limits, with_umlaut: User
+) -> None:
+    limits(login="1/min")
+    client = api(with_umlaut)
+    try_to_log_in(SPELLINGS[4], "wrong-one")
+    assert_throttled(client.delete("/api/users/me", {"password": PASSWORD}))
+
+
+def test_what_is_no_address_is_counted_as_it_was_typed(limits: Limits, db: None) -> None:
+    limits(login="1/min")
+    tries = [try_to_log_in(text).status_code for text in ("olga", "OLGA ", "ed", "a@b@c", "A@B@C")]
+    assert tries == [401, 429, 401, 401, 429]
 
 
 def test_log_ins_are_counted_by_account_and_by_address(

@@ -40,6 +40,18 @@ class WithRequestId(logging.Filter):
         return True
 
 
+class WithoutTracebackOfRefusals(logging.Filter):
+    """Takes the traceback off what was the client's mistake, such as a foreign `Host`.
+
+    Django logs it with the exception; anybody could fill the log with it.
+    """
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if 400 <= getattr(record, "status_code", 0) < 500:
+            record.exc_info = record.exc_text = None
+        return True
+
+
 class JsonLines(JsonFormatter):
     """One JSON object a line, tracebacks included."""
 
@@ -75,12 +87,15 @@ def logging_settings(level: str, form: str) -> dict[str, Any]:
     return {
         "version": 1,
         "disable_existing_loggers": False,
-        "filters": {"request_id": {"()": WithRequestId}},
+        "filters": {
+            "request_id": {"()": WithRequestId},
+            "refusals": {"()": WithoutTracebackOfRefusals},
+        },
         "formatters": {form: formatters[form]},
         "handlers": {
             "console": {
                 "class": "logging.StreamHandler",
-                "filters": ["request_id"],
+                "filters": ["request_id", "refusals"],
                 "formatter": form,
             }
         },

@@ -13,7 +13,8 @@ from tripcompanion.kit.paths import MAX_INTEGER
 
 DEFAULT_PAGE_SIZE = 20
 MAX_PAGE_SIZE = 100
-_MAX_DIGITS = 18
+#: As many as the largest page number has.
+_MAX_DIGITS = len(str(MAX_INTEGER))
 
 
 class Pageable(ABC):
@@ -29,7 +30,7 @@ class NumberedPages(BasePagination):
 
     def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any]:
         """The rows of the page that the request asks for; 400 on a page or size out of range."""
-        self.page = _positive(request, "page", 1)
+        self.page = _positive(request, "page", 1, MAX_INTEGER)
         self.page_size = _positive(request, "pageSize", DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE)
         # No database has rows beyond, or takes a larger number.
         start = min((self.page - 1) * self.page_size, MAX_INTEGER)
@@ -67,9 +68,9 @@ class NumberedPages(BasePagination):
         }
 
     def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
-        def parameter(name: str, default: int, maximum: int | None, text: str) -> dict[str, Any]:
-            limits = {"maximum": maximum or 10**_MAX_DIGITS - 1}
-            schema = {"type": "integer", "minimum": 1, "default": default, **limits}
+        def parameter(name: str, default: int, maximum: int, text: str) -> dict[str, Any]:
+            limits = {"minimum": 1, "maximum": maximum}
+            schema = {"type": "integer", "default": default, **limits}
             return {
                 "name": name,
                 "in": "query",
@@ -79,17 +80,19 @@ class NumberedPages(BasePagination):
             }
 
         return [
-            parameter("page", 1, None, "The page, counted from 1. Past the end it is empty."),
+            parameter(
+                "page", 1, MAX_INTEGER, "The page, counted from 1. Past the end it is empty."
+            ),
             parameter("pageSize", DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, "Rows a page."),
         ]
 
 
-def _positive(request: Request, name: str, default: int, maximum: int | None = None) -> int:
+def _positive(request: Request, name: str, default: int, maximum: int) -> int:
     raw = request.query_params.get(name)
     if raw is None:
         return default
     if not (raw.isascii() and raw.isdigit() and len(raw) <= _MAX_DIGITS and int(raw) > 0):
         raise ValidationError({name: [_("Must be a whole number of at least 1.")]})
-    if maximum is not None and int(raw) > maximum:
+    if int(raw) > maximum:
         raise ValidationError({name: [_("Must be at most %(max)s.") % {"max": maximum}]})
     return int(raw)

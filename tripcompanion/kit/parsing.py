@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import APIException, ParseError, UnsupportedMediaType
 from rest_framework.parsers import BaseParser
+from rest_framework.request import Request
 
 MAX_DEPTH = 32
 
@@ -41,6 +42,15 @@ class LengthRequired(APIException):
     status_code = 411
     default_code = "length_required"
     default_detail = gettext_lazy("Send the body with its Content-Length.")
+
+
+def require_json_or_nothing(request: Request) -> None:
+    """Raise `UnsupportedMediaType` if the request has a body of another type.
+
+    For actions that read none: who sends one there means another action, or is a form of a page.
+    """
+    if request.META.get("CONTENT_LENGTH") not in {None, "", "0"}:
+        _require_json(request.content_type or "")
 
 
 class StrictJSONParser(BaseParser):

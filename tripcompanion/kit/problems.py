@@ -229,14 +229,22 @@ def _summary(errors: Mapping[str, list[str]]) -> str:
     return texts[0] if field == api_settings.NON_FIELD_ERRORS_KEY else f"{field}: {texts[0]}"
 
 
-def _outside_views(status: int, code: str, detail: str) -> HttpResponse:
-    body = ExactJSONRenderer().render(problem(status, code, detail))
+def _outside_views(
+    status: int, code: str, detail: str, errors: Mapping[str, list[str]] | None = None
+) -> HttpResponse:
+    body = ExactJSONRenderer().render(problem(status, code, detail, errors))
     return HttpResponse(body, status=status, content_type=CONTENT_TYPE)
 
 
 def refusal(exc: APIException) -> HttpResponse:
     """The answer of a middleware that refuses a request before a view is found."""
     return _outside_views(exc.status_code, code_of(type(exc)), str(exc.detail))
+
+
+def invalid(errors: Mapping[str, list[str]]) -> HttpResponse:
+    """What is refused by name before a view is found; "" is what has no name."""
+    named = {field or api_settings.NON_FIELD_ERRORS_KEY: texts for field, texts in errors.items()}
+    return _outside_views(400, "invalid", _summary(named), named)
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:

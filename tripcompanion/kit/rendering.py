@@ -50,12 +50,19 @@ def is_json(request: Any) -> bool:
 
 
 class Negotiation(DefaultContentNegotiation):
-    """DRF's choice of a renderer, made at once for those who take anything or ask for JSON."""
+    """DRF's choice of a renderer, made at once for those who take anything or ask for JSON.
+
+    An empty `Accept` counts as none (RFC 9110, 12.5.1).
+    """
+
+    def get_accept_list(self, request: Any) -> list[str]:
+        header = request.META.get("HTTP_ACCEPT", "").strip() or "*/*"
+        return [token.strip() for token in header.split(",")]
 
     def select_renderer(
         self, request: Any, renderers: Any, format_suffix: str | None = None
     ) -> tuple[BaseRenderer, str]:
-        wanted, first = request.META.get("HTTP_ACCEPT", "*/*"), renderers[0]
+        wanted, first = ",".join(self.get_accept_list(request)), renderers[0]
         if wanted in {"*/*", first.media_type} and "format" not in request.META["QUERY_STRING"]:
             return first, first.media_type
         return super().select_renderer(request, renderers, format_suffix)

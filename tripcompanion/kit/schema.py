@@ -1,8 +1,6 @@
 """The OpenAPI 3.1 document, made from the same tables that the viewsets work with."""
 
-import re
-from collections.abc import Iterator, Mapping
-from itertools import count
+from collections.abc import Iterator
 from typing import Any
 
 from drf_spectacular.authentication import SessionScheme
@@ -206,7 +204,9 @@ class ProblemAwareSchema(AutoSchema):
     def _usual_refusals(self) -> Iterator[type[APIException]]:
         view = self.view
         if view.bodies.get(view.action):
-            yield from (MalformedJSON, PayloadTooLarge, exceptions.UnsupportedMediaType)
+            yield from (MalformedJSON, PayloadTooLarge)
+        if self.method != "GET":
+            yield exceptions.UnsupportedMediaType
         if view.authentication_classes:
             yield exceptions.NotAuthenticated
         if view.may_forbid():
@@ -241,60 +241,3 @@ class ProblemAwareSchema(AutoSchema):
 def _example_of(document: dict[str, Any]) -> OpenApiExample:
     value = document | {"requestId": EXAMPLE_REQUEST_ID}
     return OpenApiExample(document["code"], value=value)
-
-
-def finish_document(
-    result: dict[str, Any], generator: Any, request: Any, public: bool
-) -> dict[str, Any]:
-    """Spectacular's hook: path parameters in camelCase, headers of answers, refusals once each."""
-    result["paths"] = {_wire_path(path): item for path, item in result["paths"].items()}
-    for item in result["paths"].values():
-        for operation in item.values():
-            names = [parameter["name"] for parameter in operation.get("parameters", ())]
-            for status, response in operation["responses"].items():
-                headers = dict(_HEADERS.get(status, {}))
-                if {"If-Match", "If-None-Match"} & {*names} and status in {"200", "304", "412"}:
-                    headers["ETag"] = _header("string", "The tag of what is stored now.")
-                if headers:
-                    response["headers"] = headers
-            operation["responses"] = {
-                status: _shared(response, result["components"])
-                for status, response in operation["responses"].items()
-            }
-    # RFC 9457, 3.2: a kind of problem may have members of its own.
-    result["components"]["schemas"]["Problem"]["additionalProperties"] = True
-    for schema in result["components"]["schemas"].values():
-        # A docstring's first paragraph is for users of the API, the rest for who works on it.
-        if "description" in schema:
-            schema["description"] = schema["description"].split("\n\n")[0]
-    return result
-
-
-def _shared(response: dict[str, Any], components: dict[str, Any]) -> dict[str, Any]:
-    """A reference to the refusal, which stands once among the components."""
-    if CONTENT_TYPE not in response.get("content", {}):
-        return response
-    codes = response["content"][CONTENT_TYPE]["examples"]  # in CamelCase
-    words = "Or".join(codes)
-    kept = components.setdefault("responses", {})
-    # The same words may stand with other texts or headers.
-    names = (f"{words}{number}" if number > 1 else words for number in count(1))
-    name = next(name for name in names if kept.setdefault(name, response) == response)
-    return {"$ref": f"#/components/responses/{name}"}
-
-
-def _wire_path(path: str) -> str:
-    return re.sub(r"{(\w+)}", lambda match: "{" + camel_case(match[1]) + "}", path)
-
-
-def _header(schema_type: str, text: str) -> Mapping[str, Any]:
-    return {"description": text, "schema": {"type": schema_type}}
-
-
-_RETRY_AFTER = {"Retry-After": _header("integer", "Seconds to wait before the next try.")}
-_HEADERS = {
-    "201": {"Location": _header("string", "The path of what was made.")},
-    "401": {"WWW-Authenticate": _header("string", "Always `Bearer`.")},
-    "429": _RETRY_AFTER,
-    "503": _RETRY_AFTER,
-}

@@ -1,6 +1,7 @@
 """Shapes on the wire: camelCase names outside, snake_case names inside, strict primitive fields."""
 
 import re
+from collections.abc import Mapping
 from copy import copy
 from datetime import date, datetime
 from decimal import Decimal
@@ -38,8 +39,23 @@ class Shape(serializers.Serializer):
     """Base of every serializer: declared in snake_case, spoken in camelCase.
 
     A field without `source` reads and fills the snake_case name, so views, models and
-    `validated_data` never see the wire's spelling. Unknown keys are ignored.
+    `validated_data` never see the wire's spelling. Unknown keys are ignored, and so is `null` in a
+    field that may be left out and is not nullable: many clients write what they do not set so.
     """
+
+    def to_internal_value(self, data: Any) -> Any:
+        if isinstance(data, Mapping) and None in data.values():
+            data = {
+                name: value
+                for name, value in data.items()
+                if value is not None or not self._may_lack(name)
+            }
+        return super().to_internal_value(data)
+
+    def _may_lack(self, name: str) -> bool:
+        """Whether `name` is a field that may be left out and cannot be null."""
+        field = self.fields.get(name)
+        return bool(field and not field.allow_null and (self.partial or not field.required))
 
     def get_fields(self) -> dict[str, serializers.Field]:
         fields: dict[str, serializers.Field] = {}

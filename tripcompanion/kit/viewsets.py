@@ -12,6 +12,7 @@ from rest_framework.viewsets import GenericViewSet
 
 from tripcompanion.kit.etags import etag_of, is_known
 from tripcompanion.kit.idempotency import answer_once, key_of
+from tripcompanion.kit.parsing import require_json_or_nothing
 from tripcompanion.kit.prepared import Found
 from tripcompanion.kit.rendering import is_json
 from tripcompanion.kit.serializers import Shape
@@ -100,6 +101,8 @@ class ApiViewSet(GenericViewSet):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
+        if request.method not in {"GET", "HEAD"} and self.action not in self.bodies:
+            require_json_or_nothing(request)
         key = key_of(request) if self.safe_retries and request.method == "POST" else None
         if key is not None:
             # DRF looks the handler up after this.

@@ -17,6 +17,7 @@ from splits.management.demo_data import JOURNEYS, PEOPLE, Journey, Person
 from splits.models import Division, Expense, Rate, Settlement, Split, SplitType
 from splits.models.balances import Plan
 from splits.models.division import SCALE
+from tripcompanion.environment import require_development
 from tripcompanion.kit.currencies import Amount, to_minor
 from trips.models import Trip
 from trips.models.trip import CODE_ALPHABET
@@ -42,7 +43,9 @@ class Command(BaseCommand):
             "--scale", type=int, default=1, help="how many times, the copies with numbered names"
         )
         parser.add_argument(
-            "--force", action="store_true", help="load it under production settings too"
+            "--force",
+            action="store_true",
+            help="load it under production settings too, and beside accounts of other people",
         )
 
     def handle(self, *args: Any, scale: int, force: bool, **options: Any) -> None:
@@ -53,6 +56,9 @@ class Command(BaseCommand):
             )
         if not 1 <= scale <= MAX_SCALE:
             raise CommandError(f"--scale must be from 1 to {MAX_SCALE}.")
+        if not force:
+            require_development(settings.BASE_DIR / ".env")
+            _require_no_strangers(scale)
         if not Rate.objects.exists():
             call_command("load_rates", stdout=StringIO())
         people = [_people(copy) for copy in range(scale)]
@@ -161,6 +167,23 @@ class Loading:
 
     def _day(self, day: int) -> date:
         return self.start + timedelta(days=day)
+
+
+def _require_no_strangers(scale: int) -> None:
+    """Raise `CommandError` if accounts are to be made beside some that the demo did not make.
+
+    Where people have accounts of their own, an ADMIN with a known password is a back door.
+    """
+    wanted = {email_key(_email(person, copy)) for copy in range(scale) for person in PEOPLE}
+    accounts = User.objects.present()
+    if accounts.filter(email_key__in=wanted).count() == len(wanted):
+        return
+    names = "|".join(person.key for person in PEOPLE)
+    if accounts.exclude(email_key__regex=rf"^({names})[0-9]*@example\.com$").exists():
+        raise CommandError(
+            "This database has accounts that are not of the demo, whose accounts have a known "
+            "password. They are added only with --force."
+        )
 
 
 def _missing(scale: int) -> Iterator[tuple[Journey, int]]:

@@ -1,0 +1,117 @@
+"""`make run` and `make demo` are for development, and refuse wherever production is configured."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.document import ROOT
+from tests.test_settings import CODE
+
+#: What `make run` ends with; the real one would serve.
+GUNICORN = "#!/bin/sh\necho serving with DEBUG=$DEBUG\n"
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A fresh checkout whose tools are those of this process."""
+    root = tmp_path / "project"
+    for name in CODE:
+        shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("manage.py", "Makefile", "requirements.txt"):
+        shutil.copy(ROOT / name, root / name)
+    tools = root / ".venv" / "bin"
+    tools.mkdir(parents=True)
+    python = f'#!/bin/sh\nexec {sys.executable} "$@"\n'
+    for name, script in (("python", python), ("gunicorn", GUNICORN)):
+        (tools / name).write_text(script)
+        (tools / name).chmod(0o755)
+    (root / ".venv" / ".runtime").touch()
+    return root
+
+
+def make(checkout: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """`make` in `checkout`, with nothing of this process's environment but PATH."""
+    environment = {"PATH": os.environ["PATH"], "HOME": str(checkout.parent / "home")}
+    return subprocess.run(
+        ["make", "--no-print-directory", *arguments],
+        cwd=checkout,
+        env=environment | {"PYTHONDONTWRITEBYTECODE": "1"} | variables,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def assert_refused(done: subprocess.CompletedProcess[str], checkout: Path) -> None:
+    """It said one line of its own, and made neither a database nor a key."""
+    assert done.returncode != 0
+    assert done.stdout == ""
+    line, makes_own = done.stderr.splitlines()
+    assert line.startswith("Configuration error: ")
+    assert line.endswith("this command is for development only.")
+    assert makes_own.endswith("Error 1")
+    assert not list(checkout.glob("db.sqlite3*"))
+    assert not (checkout.parent / "home").exists()
+
+
+@pytest.mark.parametrize("target", ["run", "demo"])
+@pytest.mark.parametrize(
+    ("env_file", "variables"),
+    [
+        ("", {"DEBUG": "false"}),
+        ("DEBUG=true", {"DEBUG": "0"}),
+        ("DEBUG=false", {}),
+        ("DEBUG=False", {"DEBUG": "true"}),
+        ("SECRET_KEY=nine-lonely-umbrellas-under-a-bridge-7", {}),
+        ("ALLOWED_HOSTS=api.example.com\n", {}),
+        ("# DEBUG=true\nCSRF_TRUSTED_ORIGINS=https://api.example.com", {"DEBUG": "true"}),
+    ],
+)
+def test_production_is_refused_before_anything_is_written(
+    checkout: Path, target: str, env_file: str, variables: dict[str, str]
+) -> None:
+    (checkout / ".env").write_text(env_file)
+    assert_refused(make(checkout, target, **variables), checkout)
+
+
+def test_production_that_is_named_on_the_command_line_is_refused_too(checkout: Path) -> None:
+    assert_refused(make(checkout, "run", "DEBUG=false"), checkout)
+
+
+def test_a_wrong_word_is_named(checkout: Path) -> None:
+    done = make(checkout, "run", DEBUG="maybe")
+    assert done.stderr.startswith("Configuration error: DEBUG must be true or false, not 'maybe'.")
+    assert not list(checkout.glob("db.sqlite3*"))
+
+
+@pytest.mark.parametrize(
+    ("env_file", "variables"),
+    [(None, {}), ("DEBUG=true\nALLOWED_HOSTS=localhost", {}), ("LOG_LEVEL=INFO", {"DEBUG": ""})],
+)
+def test_a_checkout_of_a_newcomer_serves_with_the_demo_data(
+    checkout: Path, env_file: str | None, variables: dict[str, str]
+) -> None:
+    if env_file is not None:
+        (checkout / ".env").write_text(env_file)
+    done = make(checkout, "run", **variables)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "olga@example.com" in done.stdout
+    assert done.stdout.endswith("serving with DEBUG=true\n")
+
+
+def test_a_database_of_other_people_is_left_alone(checkout: Path) -> None:
+    make(checkout, "run")
+    rename = "from users.models import User; User.objects.get(role='ADMIN').change(email='a@a.aa')"
+    manage = [sys.executable, "manage.py", "shell", "-v", "0", "-c", rename]
+    home = str(checkout.parent / "home")
+    subprocess.run(manage, cwd=checkout, env={"DEBUG": "true", "HOME": home}, check=True)
+    done = make(checkout, "run")
+    assert done.returncode != 0
+    line, _makes_own = done.stderr.splitlines()
+    assert line.startswith("CommandError: This database has accounts that are not of the demo")
+    assert "serving" not in done.stdout
