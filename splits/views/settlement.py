@@ -39,6 +39,7 @@ class SettlementViewSet(InTripViewSet):
         "retrieve": SettlementSerializer,
         "create": SettlementSerializer,
     }
+    single_statement: ClassVar = frozenset({"retrieve"})
 
     def list(self, request: Request, trip_id: int) -> Response:
         """Settlements, the latest day first."""
@@ -86,6 +87,7 @@ class BalanceViewSet(InTripViewSet):
     }
     creates: ClassVar = frozenset({"record_plan"})
     lists: ClassVar = frozenset({"list", "plan", "record_plan"})
+    single_statement: ClassVar = frozenset({"list"})
     problems: ClassVar = {"record_plan": [PlanChanged]}
 
     def list(self, request: Request, trip_id: int) -> Response:

@@ -17,6 +17,7 @@ from tripcompanion.kit.prepared import Found
 from tripcompanion.kit.rendering import is_json
 from tripcompanion.kit.serializers import Shape
 from tripcompanion.kit.showing import show, show_all, show_as_json
+from tripcompanion.kit.snapshots import in_snapshot
 from tripcompanion.kit.throttling import Spent
 
 
@@ -42,6 +43,8 @@ class ApiViewSet(GenericViewSet):
     tagged_actions: ClassVar[frozenset[str]] = frozenset()
     #: Query parameters of an action that is no page, as a shape.
     queries: ClassVar[Mapping[str, type[Shape]]] = {}
+    #: Actions that read what they answer in one statement, and so need no snapshot.
+    single_statement: ClassVar[frozenset[str]] = frozenset()
 
     @property
     def caller(self) -> Any:
@@ -102,10 +105,14 @@ class ApiViewSet(GenericViewSet):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         require_length(request)
         super().initial(request, *args, **kwargs)
+        # DRF looks the handler up after this.
         key = key_of(request) if self.safe_retries and request.method == "POST" else None
         if key is not None:
-            # DRF looks the handler up after this.
             self.post = partial(answer_once, key, self.post)
+        if request.method in {"GET", "HEAD"} and self.action not in self.single_statement:
+            name = request.method.lower()
+            if handler := getattr(self, name, None):
+                setattr(self, name, partial(in_snapshot, handler))
 
     def get_authenticate_header(self, request: Request) -> str:
         # DRF turns every 401 of a view without authenticators into a 403.

@@ -52,6 +52,7 @@ class UserViewSet(ApiViewSet):
         "profile": IsSelfOrAdmin,
         "destroy": IsAdmin,
     }
+    single_statement: ClassVar = frozenset({"retrieve", "by_email"})
 
     def get_permissions(self) -> list[BasePermission]:
         return [self.permissions.get(self.action, IsUser)()]
@@ -108,6 +109,7 @@ class TokenViewSet(ApiViewSet):
         "retrieve": ScopedTokenSerializer,
         "create": NewScopedTokenSerializer,
     }
+    single_statement: ClassVar = frozenset({"retrieve"})
     problems: ClassVar = {"create": [LimitReached]}
 
     def own(self) -> Any:
