@@ -8,11 +8,12 @@ from django.conf import settings
 from django.db import (
     DataError,
     IntegrityError,
-    NotSupportedError,
     OperationalError,
     ProgrammingError,
     connection,
 )
+
+from tripcompanion.kit.snapshots import StatementChanged
 
 pytestmark = [
     pytest.mark.django_db,
@@ -161,7 +162,7 @@ def test_inside_a_transaction_it_is_refused_once(database: Any) -> None:
     asked(database, rows, 1)
     with database.cursor() as cursor:
         cursor.execute("ALTER TABLE stop ALTER id TYPE bigint")
-    with pytest.raises(NotSupportedError):
+    with pytest.raises(StatementChanged):
         asked_together(database, ("SELECT 1",), (rows, 1))
     assert asked_together(database, ("SELECT 1",), (rows, 1)) == [(1, "Rome")]
 

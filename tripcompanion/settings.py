@@ -112,8 +112,18 @@ else:
     # server forget all of them at each rollback, those of `tripcompanion.kit.postgresql` too.
     # Django's `server_side_binding` stays off: it sends a number in an expression as 32 bits, and
     # cuts off what does not fit.
-    _database["OPTIONS"] = _database.get("OPTIONS", {}) | {"connect_timeout": 3}
+    _database["OPTIONS"] = _database.get("OPTIONS", {}) | {
+        "connect_timeout": 3,
+        # A peer that vanishes without a word is given up after a minute, by commands too.
+        "keepalives_idle": 30,
+        "keepalives_interval": 10,
+        "keepalives_count": 3,
+        "tcp_user_timeout": 60_000,
+    }
     if DATABASE_TIMEOUT:
+        # A server that is stopped, or lost behind a proxy, ends nothing. So the client waits a
+        # little longer than the server lets a statement run, and then closes the connection.
+        _database["OPTIONS"]["wait_seconds"] = DATABASE_TIMEOUT + 1
         # A lock is waited for shortly, and who dies inside a transaction gives its locks back.
         _database["OPTIONS"]["options"] = (
             # To compile a statement mostly takes PostgreSQL longer than to run it.

@@ -238,6 +238,7 @@ class MeView(ApiViewSet):
     """One's own account."""
 
     answers: ClassVar = {"retrieve": UserSerializer}
+    single_statement: ClassVar = frozenset({"retrieve"})
     accepts: ClassVar = frozenset({"verify_email"})
     limits: ClassVar[Mapping[str, type[BaseThrottle]]] = {"verify_email": MailLimit}
 

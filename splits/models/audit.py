@@ -16,6 +16,7 @@ from splits.models.expense import Expense
 from splits.models.settlement import Allocation, Debt, Settlement
 from splits.models.split import Split
 from tripcompanion.kit.currencies import convert
+from tripcompanion.kit.snapshots import snapshot
 from trips.models import Member, Trip
 from trips.models.member import KEPT_SUMS
 from trips.roles import TripRole
@@ -48,7 +49,15 @@ class Difference(NamedTuple):
 
 
 def differences(trip_id: int | None = None) -> Iterator[Difference]:
-    """Every difference in the ledger, or in one trip of it. Reads rows in a stream."""
+    """Every difference in the ledger, or in one trip of it. Reads rows in a stream.
+
+    All of one moment, for others may write meanwhile.
+    """
+    with snapshot():
+        yield from _differences(trip_id)
+
+
+def _differences(trip_id: int | None) -> Iterator[Difference]:
     of_trip = Q() if trip_id is None else Q(trip=trip_id)
     sums: Sums = defaultdict(Counter)
     yield from _expenses(of_trip, sums)

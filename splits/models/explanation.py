@@ -14,7 +14,6 @@ from splits.models.book import Payer
 from splits.models.expense import Expense
 from splits.models.split import Split
 from tripcompanion.kit.pagination import Pageable
-from tripcompanion.kit.snapshots import snapshot
 from trips.models import Trip
 
 _CHUNK_ROWS = 500
@@ -53,13 +52,12 @@ class Explanation(Pageable):
         The entries go by in a stream, for the sum is that of all before; only the page is kept.
         """
         lines, total, balance_minor = [], 0, 0
-        with snapshot():
-            for line in merge(self._expenses(), self._settlements(), key=_as_recorded):
-                total += 1
-                balance_minor += line.change_minor
-                line.balance_minor = balance_minor
-                if after < total <= after + size:
-                    lines.append(line)
+        for line in merge(self._expenses(), self._settlements(), key=_as_recorded):
+            total += 1
+            balance_minor += line.change_minor
+            line.balance_minor = balance_minor
+            if after < total <= after + size:
+                lines.append(line)
         return lines, total
 
     def _expenses(self) -> Iterator[Line]:

@@ -105,11 +105,6 @@ class ExpenseViewSet(InTripViewSet):
             expense.remove(by=self.caller)
         return self.done()
 
-    def paginate_queryset(self, queryset: Any) -> Any:
-        # Every expense has payers: those of one that is deleted meanwhile are not found any more.
-        rows = super().paginate_queryset(queryset) or []
-        return [expense for expense in rows if expense.shown_payers]
-
     def _shown(self, expense: Expense) -> Expense:
         # Somebody may have deleted it since.
         rows = Expense.objects.shown

@@ -41,6 +41,7 @@ class SettlementViewSet(InTripViewSet):
         "create": SettlementSerializer,
     }
     problems: ClassVar = {"create": [CurrencyChanged]}
+    single_statement: ClassVar = frozenset({"retrieve"})
 
     def list(self, request: Request, trip_id: int) -> Response:
         """Settlements, the latest day first."""
@@ -89,6 +90,7 @@ class BalanceViewSet(InTripViewSet):
     }
     creates: ClassVar = frozenset({"record_plan"})
     lists: ClassVar = frozenset({"list", "plan", "record_plan"})
+    single_statement: ClassVar = frozenset({"list"})
     problems: ClassVar = {"record_plan": [PlanChanged]}
 
     def list(self, request: Request, trip_id: int) -> Response:

@@ -46,6 +46,7 @@ class SplitViewSet(InTripViewSet):
         "unpay": ExpenseSplitSerializer,
     }
     problems: ClassVar = {"create": [AlreadySplit, ExceedsExpense]}
+    single_statement: ClassVar = frozenset({"retrieve"})
 
     def split(self, expense_id: int, split_id: int) -> Split:
         return self.guarded(Split.objects.changeable, expense_id=expense_id, pk=split_id)
@@ -93,6 +94,7 @@ class DebtViewSet(ApiViewSet):
     permission_classes = (IsSelfOrAdmin,)
     answers: ClassVar = {"pending": ExpenseSplitSerializer, "total": TotalDebtSerializer}
     lists: ClassVar = frozenset({"pending"})
+    single_statement: ClassVar = frozenset({"pending"})
     queries: ClassVar = {"total": DebtQuery}
     problems: ClassVar = {"total": [NoRate]}
 

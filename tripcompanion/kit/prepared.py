@@ -99,7 +99,9 @@ class Prepared:
         found = list(chain(*_run(statement, [*statement.of(values), size, after])))
         rows = self._instances(statement, found)
         if not rows and after:
-            return rows, self.page(values, 1, 0)[1]
+            total = self.page(values, 1, 0)[1]
+            # Between the two statements rows may have come to stand on this page.
+            return self.page(values, size, after) if total > after else (rows, total)
         return rows, rows[0].counted if rows else 0
 
     def _instances(self, statement: "_Statement", found: list[Row]) -> list[Any]:

@@ -17,6 +17,7 @@ from tripcompanion.kit.prepared import Found
 from tripcompanion.kit.rendering import is_json
 from tripcompanion.kit.serializers import Shape
 from tripcompanion.kit.showing import show, show_all, show_as_json
+from tripcompanion.kit.snapshots import in_snapshot
 from tripcompanion.kit.throttling import Spent
 
 
@@ -42,6 +43,8 @@ class ApiViewSet(GenericViewSet):
     tagged_actions: ClassVar[frozenset[str]] = frozenset()
     #: Query parameters of an action that is no page, as a shape.
     queries: ClassVar[Mapping[str, type[Shape]]] = {}
+    #: Actions that read what they answer in one statement, and so need no snapshot.
+    single_statement: ClassVar[frozenset[str]] = frozenset()
 
     @property
     def caller(self) -> Any:
@@ -103,10 +106,14 @@ class ApiViewSet(GenericViewSet):
         super().initial(request, *args, **kwargs)
         if request.method not in {"GET", "HEAD"} and self.action not in self.bodies:
             require_json_or_nothing(request)
+        # DRF looks the handler up after this.
         key = key_of(request) if self.safe_retries and request.method == "POST" else None
         if key is not None:
-            # DRF looks the handler up after this.
             self.post = partial(answer_once, key, self.post, self.require_replayable)
+        if request.method in {"GET", "HEAD"} and self.action not in self.single_statement:
+            name = request.method.lower()
+            if handler := getattr(self, name, None):
+                setattr(self, name, partial(in_snapshot, handler))
 
     def require_replayable(self, location: str) -> None:
         """Raise unless the caller may still read an answer that was stored under their key.

@@ -51,6 +51,7 @@ class UserViewSet(ApiViewSet):
         "profile": IsSelfOrAdmin,
         "destroy": IsAdmin,
     }
+    single_statement: ClassVar = frozenset({"retrieve", "by_email"})
 
     def get_permissions(self) -> list[BasePermission]:
         return [self.permissions.get(self.action, IsUser)()]
@@ -110,6 +111,7 @@ class TokenViewSet(ApiViewSet):
         "retrieve": ScopedTokenSerializer,
         "create": NewScopedTokenSerializer,
     }
+    single_statement: ClassVar = frozenset({"retrieve"})
     problems: ClassVar = {"create": [LimitReached]}
 
     def own(self) -> Any:

@@ -43,6 +43,7 @@ class MemberViewSet(InTripViewSet):
         "create": TripMemberSerializer,
         "change_role": TripMemberSerializer,
     }
+    single_statement: ClassVar = frozenset({"retrieve"})
     problems: ClassVar = {
         "create": [AlreadyMember, UserNotFound, LimitReached],
         "change_role": [LastOwner],

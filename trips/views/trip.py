@@ -64,6 +64,7 @@ class TripViewSet(InTripViewSet):
     }
     creates: ClassVar = frozenset({"create", "join"})
     tagged_actions: ClassVar = TAGGED_ACTIONS
+    single_statement: ClassVar = frozenset({"list", "by_code"})
     problems: ClassVar = {
         "create": [LimitReached],
         "update": [CurrencyFixed, CurrencyChanged],

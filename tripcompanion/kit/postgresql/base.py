@@ -1,25 +1,44 @@
-"""Django's PostgreSQL, which stays open between requests: it notices when the server has gone.
+"""Django's PostgreSQL, with connections that stay open between requests and never wait for ever.
 
 To connect, or to take a connection from a pool and set it up, is a tenth of a small read. Each
 thread of the service keeps one connection instead, and the statements that it has prepared there.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from select import POLLIN, poll
 from typing import Any
 
+from django.db import transaction
 from django.db.backends.postgresql import base
+from psycopg import IsolationLevel
 from psycopg.pq import TransactionStatus
 
+from tripcompanion.kit.postgresql.connections import BoundedConnection
 from tripcompanion.kit.postgresql.cursors import BinaryCursor, PreparedNames, PreparingCursor
+
+_BEGIN_SNAPSHOT = b"BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """One connection of one thread."""
+    """One connection of one thread.
+
+    `OPTIONS` may have `wait_seconds`: how long to wait for each answer of the server.
+    """
+
+    def get_connection_params(self) -> dict[str, Any]:
+        params = super().get_connection_params()
+        params.pop("wait_seconds", None)
+        return params
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
+        """What Django does where there is no pool, with a connection whose waits end."""
         self.prepared = PreparedNames()
         self._spare: PreparingCursor | None = None
-        return super().get_new_connection(conn_params)
+        self.isolation_level = IsolationLevel.READ_COMMITTED
+        connection = BoundedConnection.connect(**conn_params)
+        connection.wait_seconds = self.settings_dict["OPTIONS"].get("wait_seconds")
+        return connection
 
     def kept_cursor(self) -> Any:
         """A cursor that reads binary values, and whose statements stay prepared at the server."""
@@ -35,6 +54,17 @@ class DatabaseWrapper(base.DatabaseWrapper):
         """Keep a cursor that nobody reads any more, for the next statement."""
         if cursor.connection is self.connection:
             self._spare = cursor
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """A transaction whose statements all read what was committed when the first one began."""
+        with transaction.atomic(using=self.alias):
+            # psycopg begins no transaction of its own when there is one.
+            with self.wrap_database_errors:
+                connection: Any = self.connection
+                connection.pgconn.send_query(_BEGIN_SNAPSHOT)
+                connection.answer()
+            yield
 
     def is_usable(self) -> bool:
         """Django asks this before the first statement of each request.

@@ -1,20 +1,22 @@
 """The ways in which a kept statement is sent to PostgreSQL."""
 
 from collections.abc import Sequence
-from itertools import count
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import psycopg
 from psycopg import errors
 from psycopg.adapt import PyFormat, Transformer
-from psycopg.pq import ExecStatus, Format, TransactionStatus
-from psycopg.pq.abc import PGresult
+from psycopg.pq import Format, TransactionStatus
+
+from tripcompanion.kit.postgresql.connections import BoundedConnection
+from tripcompanion.kit.snapshots import StatementChanged
 
 if TYPE_CHECKING:
     from tripcompanion.kit.postgresql.base import DatabaseWrapper
 
-#: The server no longer has a statement, or no longer as it was: a table changed meanwhile.
-_GONE = (errors.FeatureNotSupported, errors.InvalidSqlStatementName)
+#: The function of PostgreSQL that refuses a statement whose columns have other types by now.
+_REFUSES_CHANGED_COLUMNS = "RevalidateCachedQuery"
 
 
 class BinaryCursor(psycopg.Cursor[Any]):
@@ -26,15 +28,26 @@ class BinaryCursor(psycopg.Cursor[Any]):
 
 
 class PreparedNames(dict[str, bytes]):
-    """The statements that a connection knows, with their names there."""
+    """The statements that a connection knows, with their names there.
+
+    A name is a hash of the text. So behind a pooler, which may hand on a server connection that
+    somebody else has used, a name stands for this text or for none.
+    """
 
     def __init__(self) -> None:
         super().__init__()
-        self._numbers = count(1)
+        self._forgotten_times = 0
 
-    def new_name(self) -> bytes:
-        """A name that no statement has had."""
-        return f"kept_{next(self._numbers)}".encode()
+    def name_of(self, text: bytes) -> bytes:
+        """The name of a statement. After `forget` it is a new one."""
+        digest = sha256(b"%d %b" % (self._forgotten_times, text)).hexdigest()
+        # PostgreSQL reads 63 bytes of a name.
+        return f"kept_{digest[:48]}".encode()
+
+    def forget(self) -> None:
+        """Prepare every statement anew: the server lost one, or has an outdated one."""
+        self.clear()
+        self._forgotten_times += 1
 
 
 class PreparingCursor:
@@ -46,7 +59,7 @@ class PreparingCursor:
 
     def __init__(self, database: "DatabaseWrapper") -> None:
         self._database = database
-        self.connection: Any = database.connection
+        self.connection: BoundedConnection = database.connection  # type: ignore[assignment]
         self._values = Transformer(self.connection)
         self._at = self.rowcount = 0
 
@@ -59,13 +72,15 @@ class PreparingCursor:
         self._database.take_back(self)
 
     def execute(self, query: str, values: Sequence[Any]) -> None:
-        """Run `query`, with `%s` for each of `values`."""
+        """Run `query`, with `%s` for each of `values`.
+
+        Raises `StatementChanged` inside a transaction; outside the statement is prepared again.
+        """
         self._database.validate_no_broken_transaction()
         with self._database.wrap_database_errors:
             try:
                 self._execute(query, values)
-            except _GONE:
-                self._database.prepared.clear()
+            except StatementChanged:
                 if not self.connection.autocommit:
                     raise
                 self._execute(query, values)
@@ -80,10 +95,16 @@ class PreparingCursor:
 
     def _execute(self, query: str, values: Sequence[Any]) -> None:
         self._begin()
-        name = self._database.prepared.get(query) or self._prepare(query)
         texts = self._values.dump_sequence(values, [PyFormat.TEXT] * len(values))
-        found = self.connection.pgconn.exec_prepared(name, texts, None, Format.BINARY)
-        self._require_success(found)
+        try:
+            name = self._database.prepared.get(query) or self._prepare(query)
+            self.connection.pgconn.send_query_prepared(name, texts, None, Format.BINARY)
+            found = self.connection.answer()
+        except psycopg.Error as error:
+            if not _has_changed(error):
+                raise
+            self._database.prepared.forget()
+            raise StatementChanged(str(error)) from error
         self._values.set_pgresult(found)
         self._at, self.rowcount = 0, found.ntuples
 
@@ -91,22 +112,29 @@ class PreparingCursor:
         """As psycopg does: a transaction begins with the first statement that is sent in it."""
         server = self.connection.pgconn
         if not self.connection.autocommit and server.transaction_status == TransactionStatus.IDLE:
-            self._require_success(server.exec_(b"BEGIN"))
+            server.send_query(b"BEGIN")
+            self.connection.answer()
 
     def _prepare(self, query: str) -> bytes:
         first, *others = query.split("%s")
-        text = first + "".join(f"${at}{other}" for at, other in enumerate(others, start=1))
-        name = self._database.prepared.new_name()
-        answer = self.connection.pgconn.prepare(name, text.replace("%%", "%").encode())
-        self._require_success(answer)
-        self._database.prepared[query] = name
+        marked = first + "".join(f"${at}{other}" for at, other in enumerate(others, start=1))
+        text = marked.replace("%%", "%").encode()
+        names = self._database.prepared
+        name = names.name_of(text)
+        self.connection.pgconn.send_prepare(name, text)
+        try:
+            self.connection.answer()
+        except errors.DuplicatePreparedStatement:
+            # A pooler's server connection has it from somebody else: the same text. Inside a
+            # transaction the refusal has ended that.
+            if not self.connection.autocommit:
+                raise
+        names[query] = name
         return name
 
-    def _require_success(self, answer: PGresult) -> None:
-        if answer.status in {ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK}:
-            return
-        error = errors.error_from_result(answer)
-        if self.connection.closed:
-            # Without a server there is nobody to say what kind of error it is.
-            error = psycopg.OperationalError(str(error))
-        raise error
+
+def _has_changed(error: psycopg.Error) -> bool:
+    """Whether the server has no such statement, has it already, or has it for older columns."""
+    if isinstance(error, errors.FeatureNotSupported):
+        return error.diag.source_function == _REFUSES_CHANGED_COLUMNS
+    return isinstance(error, errors.InvalidSqlStatementName | errors.DuplicatePreparedStatement)

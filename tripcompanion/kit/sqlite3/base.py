@@ -6,8 +6,11 @@ nobody ever finds what is written there.
 """
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
+from django.db import transaction
 from django.db.backends.sqlite3 import base
 
 
@@ -18,6 +21,18 @@ class DatabaseWrapper(base.DatabaseWrapper):
         connection = super().get_new_connection(conn_params)
         self._opened = self._file()
         return connection
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """A transaction that only reads: without the lock of writers, so nobody waits."""
+        self.ensure_connection()
+        mode, self.transaction_mode = self.transaction_mode, "DEFERRED"
+        try:
+            with transaction.atomic(using=self.alias):
+                self.transaction_mode = mode
+                yield
+        finally:
+            self.transaction_mode = mode
 
     def close_if_unusable_or_obsolete(self) -> None:
         """Django calls this before and after each request."""

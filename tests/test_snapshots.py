@@ -1,0 +1,279 @@
+"""Every answer is of one moment, also while somebody changes what it shows."""
+
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from threading import Event
+from typing import Any
+
+import httpx
+import psycopg
+import pytest
+from django.conf import settings
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from tests.conftest import Api
+from tests.server import Server
+from tests.splits.journey import Journey, sign_up
+from tests.test_query_counts import QUERIES
+from tests.trips.access import Scene
+from tripcompanion.kit.snapshots import snapshot
+from trips.models import Trip
+from users.models import User
+
+READERS = 6
+RACE_SECONDS = 4
+#: Keys whose values change whenever an expense is written, whatever it says.
+CHANGING = ("At", "id", "Id")
+
+#: GETs whose answer comes from one statement, or from none, besides that of the log-in.
+SINGLE = {
+    "/api/users/me",
+    "/api/users/me/tokens/{token_id}",
+    "/api/users/email/{email}",
+    "/api/users/{user_id}",
+    "/api/users/{user_id}/pending-debts",
+    "/api/expenses/users/{user_id}/pending-debts",
+    "/api/trips",
+    "/api/trips/my-trips",
+    "/api/trips/code/{code}",
+    "/api/trips/{trip_id}/members/{user_id}",
+    "/api/trips/{trip_id}/settlements/{settlement_id}",
+    "/api/trips/{trip_id}/balances",
+    "/api/expenses/{expense_id}/splits/{split_id}",
+    "/api/health",
+    "/api/health/ready",
+}
+#: Pages for browsers and the document of the API; they show nothing that is stored.
+WITHOUT_ROWS = {"/api/schema", "/api/docs", "/api/session/login"}
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("method", ["get", "head"])
+@pytest.mark.parametrize("route", sorted(QUERIES.keys() - WITHOUT_ROWS))
+def test_a_get_takes_one_statement_or_one_snapshot(
+    api: Api, trip: Trip, olga: User, route: str, method: str
+) -> None:
+    url = route.format(**Scene(trip, olga, own=True).ids(route))
+    client = api(olga)
+    client.get(url)
+    with CaptureQueriesContext(connection) as captured:
+        assert getattr(client, method)(url).status_code == 200
+    statements = [query["sql"] for query in captured]
+    if "health" not in route:
+        assert "users_session" in statements.pop(0)
+    if route in SINGLE:
+        assert len(statements) <= 1
+    else:
+        assert [sql for sql in statements if _is_boundary(sql)] == [statements[0], statements[-1]]
+        assert len(statements) > 2
+
+
+def _is_boundary(sql: str) -> bool:
+    """SQLite must not take the lock of writers, as `BEGIN IMMEDIATE` does."""
+    return sql in {"BEGIN", "BEGIN DEFERRED", "COMMIT"}
+
+
+# -- While somebody writes ----------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def http(server: Server) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as client:
+        yield client
+
+
+class Flipping:
+    """A trip with an expense that somebody changes to and fro between two states."""
+
+    def __init__(self, http: httpx.Client) -> None:
+        self.olga, self.ed, self.vera = (sign_up(http) for _person in range(3))
+        people = (self.olga, self.ed, self.vera)
+        self.trip = Journey.start(self.olga)
+        self.trip.admit(self.ed)
+        self.trip.admit(self.vera)
+        self.trip.spend(9, *people)
+        expense = self.trip.spend(30, *people)
+        self._path = f"{self.trip.path}/expenses/{expense['id']}"
+        alone = [{"userId": self.olga.id, "amount": 30}]
+        together = [
+            {"userId": self.ed.id, "amount": 20},
+            {"userId": self.vera.id, "amount": 24.4},
+        ]
+        self._bodies = [
+            self.trip.expense_body(30, *people, payers=alone),
+            self.trip.expense_body(44.4, *people, payers=together),
+        ]
+        path = self.trip.path
+        self.routes = {
+            "expense": (self.olga, self._path),
+            "list": (self.olga, f"{path}/expenses"),
+            "filtered list": (self.olga, f"{path}/expenses?ordering=amount"),
+            "splits": (self.olga, f"/expenses/{expense['id']}/splits"),
+            "balances": (self.olga, f"{path}/balances"),
+            "plan": (self.olga, f"{path}/settle-up"),
+            "explanation": (self.ed, f"{path}/balances/{self.ed.id}"),
+            "pending debts": (self.olga, f"/users/{self.olga.id}/pending-debts"),
+            "total debt": (self.olga, f"/users/{self.olga.id}/total-debt"),
+            "export": (self.vera, "/users/me/export"),
+            "trip": (self.olga, path),
+            "members": (self.olga, f"{path}/members"),
+        }
+
+    def flip(self, to: int) -> None:
+        self.olga.done("PUT", self._path, self._bodies[to])
+
+    def shown(self, route: str) -> Any:
+        reader, path = self.routes[route]
+        return _lasting(reader.done("GET", path))
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Meanwhile a writer flips the expense without a pause."""
+        stop = Event()
+
+        def write() -> None:
+            turn = 0
+            while not stop.is_set():
+                turn = 1 - turn
+                self.flip(turn)
+
+        with ThreadPoolExecutor(1) as pool:
+            writer = pool.submit(write)
+            try:
+                yield
+            finally:
+                stop.set()
+                writer.result()
+
+
+def _lasting(shown: Any) -> Any:
+    """What is shown, without what changes whenever the expense is written."""
+    if isinstance(shown, list):
+        return [_lasting(item) for item in shown]
+    if isinstance(shown, dict):
+        return {key: _lasting(value) for key, value in shown.items() if not key.endswith(CHANGING)}
+    return shown
+
+
+def test_no_reader_sees_a_mixture_of_two_states(http: httpx.Client) -> None:
+    flipping = Flipping(http)
+    states: dict[str, list[Any]] = {route: [] for route in flipping.routes}
+    for state in (0, 1):
+        flipping.flip(state)
+        for route, seen in states.items():
+            seen.append(flipping.shown(route))
+    assert states["expense"][0] != states["expense"][1]
+    deadline = time.monotonic() + RACE_SECONDS
+
+    def read(at: int) -> list[tuple[str, Any]]:
+        """What was neither state, with its route."""
+        routes, wrong = list(states), []
+        while time.monotonic() < deadline:
+            at += 1
+            route = routes[at % len(routes)]
+            shown = flipping.shown(route)
+            if shown not in states[route]:
+                wrong.append((route, shown))
+        return wrong
+
+    with flipping.writing(), ThreadPoolExecutor(READERS) as pool:
+        mixtures = [found for reader in pool.map(read, range(READERS)) for found in reader]
+    assert sorted({route for route, _shown in mixtures}) == []
+
+
+AUDITS = """
+from django.core.management import call_command
+for _time in range(60):
+    call_command("audit_ledger")
+"""
+
+
+def test_an_audit_beside_a_writer_finds_no_difference(server: Server, http: httpx.Client) -> None:
+    with Flipping(http).writing():
+        audits = server.manage("shell", "--no-imports", "-c", AUDITS)
+    assert audits.stdout.count("no difference") == 60
+
+
+@contextmanager
+def _writing_elsewhere(server: Server) -> Iterator[None]:
+    """Another process is in the middle of writing."""
+    url = server.environment["DATABASE_URL"]
+    write = "UPDATE trips_member SET paid_minor = paid_minor"
+    if url.startswith("sqlite"):
+        with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as other:
+            other.execute("BEGIN IMMEDIATE")
+            other.execute(write)
+            yield
+            other.rollback()
+    else:
+        with psycopg.connect(url) as other:
+            other.execute(write)
+            yield
+            other.rollback()
+
+
+def test_readers_do_not_wait_for_a_writer(server: Server, http: httpx.Client) -> None:
+    olga = sign_up(http)
+    trip = Journey.start(olga)
+    trip.spend(30, olga)
+    paths = [trip.path, *(f"{trip.path}/{name}" for name in ("expenses", "settle-up"))]
+    with _writing_elsewhere(server):
+        started = time.monotonic()
+        for path in paths:
+            assert olga.call("GET", path).status_code == 200
+        # SQLite would wait 20 s for the lock.
+        assert time.monotonic() - started < 10
+
+
+# -- The snapshot itself ------------------------------------------------------------------------
+
+
+def _count(user: User) -> int:
+    return User.objects.filter(pk=user.pk).count()
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("error", [RuntimeError, None])
+def test_after_a_snapshot_everything_can_be_written_again(
+    olga: User, error: type[Exception] | None
+) -> None:
+    def read() -> None:
+        with snapshot():
+            assert _count(olga) == 1
+            if error:
+                raise error
+
+    if error:
+        with pytest.raises(error):
+            read()
+    else:
+        read()
+    assert not connection.in_atomic_block
+    olga.delete()
+    assert _count(olga) == 0
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.skipif(
+    not settings.DATABASE_URL.startswith("postgres"), reason="SQLite in memory has one connection"
+)
+def test_a_snapshot_does_not_see_what_is_committed_later(olga: User) -> None:
+    with snapshot():
+        assert _count(olga) == 1
+        with psycopg.connect(**connection.get_connection_params()) as other:
+            other.execute("DELETE FROM users_user")
+        assert _count(olga) == 1
+    assert _count(olga) == 0
+
+
+@pytest.mark.django_db
+def test_inside_a_transaction_a_snapshot_does_nothing(
+    olga: User, django_assert_num_queries: Callable[[int], Any]
+) -> None:
+    with django_assert_num_queries(1), snapshot():
+        assert _count(olga) == 1
+    olga.delete()
