@@ -1,0 +1,57 @@
+"""Whether an entry has the amount that its request meant, in the currency of that moment.
+
+Currencies of a trip have 0, 2 or 3 decimals here, and an amount that is sent without a currency
+gives another whole number of minor units in each. So a number that fits the trip's currency under
+the lock was read in that currency.
+"""
+
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+from tests.soak.journal import Act, Request
+from tests.soak.log import Entry
+from tests.soak.state import TripState
+from tripcompanion.kit.currencies import to_major, to_minor
+
+
+def wrong_amounts(entry: Entry, request: Request, state: TripState) -> Iterator[str]:
+    """What is wrong with the amounts of an entry that `request` wrote; `state` is before it."""
+    match request.act:
+        case Act.CHANGE_TRIP | Act.START_TRIP:
+            yield from _wrong_budget(entry, request.body, state)
+        case Act.RECORD_SETTLEMENT | Act.ADD_SPLIT if entry.operation == "INSERT":
+            yield from _differs(entry, "amount_minor", request.body["amount"], state.currency)
+        case Act.RECORD_EXPENSE | Act.CHANGE_EXPENSE if entry.table == "splits_expense":
+            yield from _wrong_expense(entry, request, state)
+
+
+def _wrong_expense(entry: Entry, request: Request, state: TripState) -> Iterator[str]:
+    row, body = entry.new, request.body
+    meant = body.get("currency", entry.old["currency"] if entry.old else state.currency)
+    if row["currency"] != meant:
+        yield f"the expense is in {row['currency']}, and {meant} was meant"
+    if "amount" in body:
+        yield from _differs(entry, "entered_minor", body["amount"], meant)
+    if row["currency"] == state.currency and row["amount_minor"] != row["entered_minor"]:
+        yield f"{row['entered_minor']} was entered, and {row['amount_minor']} is in the book"
+
+
+def _wrong_budget(entry: Entry, body: Any, state: TripState) -> Iterator[str]:
+    row = entry.new
+    before = entry.old or {"currency": row["currency"], "budget_minor": None}
+    if "currency" in body and row["currency"] != body["currency"]:
+        yield f"the trip is in {row['currency']}, and {body['currency']} was asked for"
+    if row["currency"] != before["currency"] and (state.expenses or state.settlements):
+        yield f"the currency changed from {before['currency']} under recorded money"
+    if "budget" in body:
+        yield from _differs(entry, "budget_minor", body["budget"], row["currency"])
+    elif before["budget_minor"] is not None:
+        budget = to_major(before["budget_minor"], before["currency"])
+        yield from _differs(entry, "budget_minor", budget, row["currency"])
+
+
+def _differs(entry: Entry, name: str, amount: Any, currency: str) -> Iterator[str]:
+    stored_minor, meant_minor = entry.new[name], to_minor(Decimal(str(amount)), currency)
+    if stored_minor != meant_minor:
+        yield f"{name} is {stored_minor}; {amount} {currency} is {meant_minor}"
