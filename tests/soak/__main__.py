@@ -1,25 +1,31 @@
 """Random histories of sixteen threads against the real server: `python -m tests.soak`.
 
-MINUTES says how long (10). The server has a database of its own, of the kind of DATABASE_URL. The
-soak ends with exit status 1 after the first chapter in which somebody made an entry without the
-right to it, an amount is wrong, or the server failed; or if the audit finds a difference.
+MINUTES says how long (10): half of it on SQLite, half on PostgreSQL, which is found as the tests
+find it; all of it on SQLite if there is none. The server has a database of its own on each.
+
+Exit status 1 after the first chapter with a finding: an entry by somebody who had no right to it at
+that moment, a wrong amount, an answer that is not true, a 5xx other than 503, or a difference that
+the audit finds. The same seed makes the same moves, but threads never meet twice alike.
 """
 
 import argparse
 import os
 import secrets
-import subprocess
 import sys
-import time
+import tempfile
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
-from tests.server import Server, running_server
-from tests.soak import log
-from tests.soak.chapter import play
+from django.test import override_settings
+
+from tests.postgres import WAYS, Unavailable
+from tests.server import running_server
+from tests.soak.chapter import play_chapters
 from tests.soak.judge import Finding
 
-_CHAPTER_SECONDS = 45
-_MOST_FINDINGS = 10
+_SHOWN_OF_A_KIND = 3
 
 
 def say(line: str) -> None:
@@ -27,23 +33,43 @@ def say(line: str) -> None:
     sys.stdout.flush()
 
 
-def soak(server: Server, seconds: float, seed: str) -> list[Finding]:
-    """Play chapter after chapter; what is wrong with the first that is not in order."""
-    log.install(server.environment["DATABASE_URL"])
-    server.manage("load_rates")
-    deadline = time.monotonic() + seconds
-    number = 0
-    while (left := deadline - time.monotonic()) > 0:
-        number += 1
-        chapter = play(server, min(left, _CHAPTER_SECONDS), f"{seed}.{number}")
-        say(f"Chapter {number}: {chapter}")
-        if chapter.findings:
-            return chapter.findings
-    try:
-        server.manage("audit_ledger")
-    except subprocess.CalledProcessError as error:
-        return [Finding("The audit found differences.", [], [error.stdout, error.stderr])]
-    return []
+def report(findings: list[Finding]) -> None:
+    """Say what was found: a few of each kind, and how many there are."""
+    said: Counter[str] = Counter()
+    for finding in findings:
+        said[finding.title] += 1
+        if said[finding.title] <= _SHOWN_OF_A_KIND:
+            say(f"\n{finding}")
+    for title, count in said.most_common():
+        say(f"{count:6} {title}")
+
+
+def soak(database_url: str, minutes: float, seed: str) -> list[Finding]:
+    """Play on one database; what was found."""
+    findings = []
+    with override_settings(DATABASE_URL=database_url), running_server(LOG_LEVEL="ERROR") as server:
+        for chapter in play_chapters(server, minutes * 60, seed):
+            say(str(chapter))
+            findings += chapter.findings
+    return findings
+
+
+@contextmanager
+def databases(folder: Path) -> Iterator[dict[str, str]]:
+    """The URLs of SQLite and, if there is one, of PostgreSQL; the server makes its own there."""
+    urls = {"SQLite": "sqlite:///:memory:"}
+    reasons = []
+    with ExitStack() as stack:
+        for name, way in WAYS.items():
+            (folder / name).mkdir()
+            try:
+                urls["PostgreSQL"] = stack.enter_context(way(folder / name))
+                break
+            except Unavailable as reason:
+                reasons.append(f"{name}: {reason}")
+        else:
+            say(f"PostgreSQL: not played; {'; '.join(reasons)}")
+        yield urls
 
 
 def main() -> int:
@@ -51,17 +77,18 @@ def main() -> int:
         prog="make soak-concurrent", description=(__doc__ or "").split("\n")[0]
     )
     parser.add_argument("--minutes", type=float, default=float(os.environ.get("MINUTES", "10")))
-    parser.add_argument("--seed", default=secrets.token_hex(4), help="of an earlier run")
+    parser.add_argument("--seed", default=secrets.token_hex(4), help="the one that a run printed")
     options = parser.parse_args()
-    say(f"Seed {options.seed}")
-    with running_server(LOG_LEVEL="ERROR") as server:
-        findings = soak(server, options.minutes * 60, options.seed)
-    for finding in findings[:_MOST_FINDINGS]:
-        say(f"\n{finding}")
-    say(f"\nSeed {options.seed}: {len(findings)} findings.")
-    for title, count in Counter(finding.title for finding in findings).most_common():
-        say(f"{count:6} {title}")
-    return int(bool(findings))
+    count = 0
+    temporary = tempfile.TemporaryDirectory(prefix="tripcompanion-soak-")
+    with temporary as folder, databases(Path(folder)) as urls:
+        for name, url in urls.items():
+            say(f"{name}, seed {options.seed}")
+            findings = soak(url, options.minutes / len(urls), options.seed)
+            report(findings)
+            count += len(findings)
+    say(f"Seed {options.seed}: {count} findings.")
+    return int(bool(count))
 
 
 if __name__ == "__main__":

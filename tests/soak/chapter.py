@@ -1,7 +1,10 @@
 """A chapter of a soak: new people, new trips, sixteen threads, and then the judge."""
 
+import itertools
+import subprocess
 import time
 from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
@@ -15,6 +18,7 @@ from tests.soak.player import Player
 from tests.soak.world import Client, World
 
 THREADS = 16
+_CHAPTER_SECONDS = 45
 
 
 @dataclass
@@ -32,8 +36,24 @@ class Chapter:
         return f"{self.entries} entries judged; answers: {statuses}"
 
 
+def play_chapters(server: Server, seconds: float, seed: str) -> Iterator[Chapter]:
+    """Play for so many seconds, chapter after chapter, until one has findings."""
+    log.install(server.environment["DATABASE_URL"])
+    server.manage("load_rates")
+    deadline = time.monotonic() + seconds
+    for number in itertools.count(1):
+        left = deadline - time.monotonic()
+        # What is left over is too short for a trip to grow up in.
+        if left < min(seconds, _CHAPTER_SECONDS) / 3:
+            return
+        chapter = play(server, min(left, _CHAPTER_SECONDS), f"{seed}.{number}")
+        yield chapter
+        if chapter.findings:
+            return
+
+
 def play(server: Server, seconds: float, seed: str) -> Chapter:
-    """Play for so many seconds on a server with a log, which is empty again in the end."""
+    """Play for so many seconds on a server with a log, which is empty again afterwards."""
     journal = Journal()
     with ExitStack() as stack:
         office = stack.enter_context(closing(Office(server, journal)))
@@ -50,6 +70,14 @@ def play(server: Server, seconds: float, seed: str) -> Chapter:
             for played in [threads.submit(player.play) for player in players]:
                 played.result()
     judge = Judge(journal, log.taken(server.environment["DATABASE_URL"]))
-    findings = judge.run()
+    findings = [*judge.run(), *audit(server)]
     statuses = Counter(request.status for request in journal.requests)
     return Chapter(statuses, judge.judged, findings)
+
+
+def audit(server: Server) -> Iterator[Finding]:
+    """The differences that the audit finds."""
+    try:
+        server.manage("audit_ledger")
+    except subprocess.CalledProcessError as error:
+        yield Finding("The audit finds differences.", [], [error.stdout, error.stderr])

@@ -8,7 +8,8 @@ from tests.soak.state import TripState
 
 #: The clocks of the database and of the soak are one, but SQLite's tells milliseconds only.
 _SLACK_SECONDS = 0.02
-_OF_EXPENSE = (Act.CHANGE_EXPENSE, Act.DELETE_EXPENSE)
+#: A change of one split can have others of the expense deleted and made anew.
+_DIVIDE = (Act.CHANGE_EXPENSE, Act.ADD_SPLIT, Act.DELETE_SPLIT)
 
 
 class Explainer:
@@ -20,7 +21,7 @@ class Explainer:
     def candidates(self, entry: Entry, state: TripState) -> list[Request]:
         """The requests that can have written `entry`; one alone if an answer names the row.
 
-        None that was refused, and none that was not under way at that moment.
+        All were under way at that moment. Refused ones are among them only if there are no others.
         """
         finders: dict[str, Callable[[Entry, TripState], Iterable[Request]]] = {
             "trips_trip": self._of_trip,
@@ -34,6 +35,7 @@ class Explainer:
             for request in finders[entry.table](entry, state)
             if request.started - _SLACK_SECONDS <= entry.at <= request.ended + _SLACK_SECONDS
         ]
+        found = [request for request in found if request.may_have_written] or found
         if entry.operation == "INSERT":
             return [request for request in found if entry.row in request.created] or found
         return found
@@ -72,30 +74,29 @@ class Explainer:
 
     def _of_split(self, entry: Entry, state: TripState) -> Iterable[Request]:
         expense = entry.columns["expense_id"]
+        found = self._journal.in_expense(expense, *_DIVIDE)
         if entry.operation == "DELETE":
             deleted = self._journal.about(entry.row, Act.DELETE_SPLIT)
-            answered = [one for one in deleted if one.succeeded]
-            return answered or [*deleted, *self._journal.about(expense, *_OF_EXPENSE)]
-        found = self._journal.about(expense, Act.ADD_SPLIT, Act.CHANGE_EXPENSE)
+            answered = [request for request in deleted if request.succeeded]
+            return answered or [*found, *self._journal.about(expense, Act.DELETE_EXPENSE)]
         if expense in state.expenses:
             found += self._journal.marked(state.expenses[expense].marker)
         return found
 
     def _of_settlement(self, entry: Entry, state: TripState) -> Iterable[Request]:
         columns = entry.columns
+        split = columns["split_id"]
         if entry.operation == "INSERT":
             if columns["note"]:
                 return self._journal.marked(columns["note"])
-            found = [
-                *self._journal.about(entry.trip, Act.RECORD_PLAN),
-                *self._journal.about(columns["split_id"] or 0, Act.PAY),
-            ]
-            return [one for one in found if one.caller == columns["created_by_id"]]
+            recorded = self._journal.about(entry.trip, Act.RECORD_PLAN)
+            recorded += self._journal.about(split, Act.PAY) if split else []
+            return [one for one in recorded if one.caller == columns["created_by_id"]]
         deleted = self._journal.about(entry.row, Act.DELETE_SETTLEMENT)
-        split = columns["split_id"]
-        if split is None or any(one.succeeded for one in deleted):
+        if split is None or any(request.succeeded for request in deleted):
             return deleted
-        deleted += self._journal.about(split, Act.UNPAY, Act.DELETE_SPLIT)
+        deleted += self._journal.about(split, Act.UNPAY)
         if split in state.splits:
-            deleted += self._journal.about(state.splits[split].expense, *_OF_EXPENSE)
+            expense = state.splits[split].expense
+            deleted += self._journal.in_expense(expense, *_DIVIDE, Act.DELETE_EXPENSE)
         return deleted

@@ -44,6 +44,10 @@ class Act(Enum):
         self.can = can
 
 
+#: The kinds of requests whose `key` is the id of an expense.
+_ABOUT_EXPENSES = {Act.CHANGE_EXPENSE, Act.DELETE_EXPENSE}
+
+
 @dataclass(slots=True)
 class Request:
     """One request. `key` names what it is about, so that a row of the log finds it.
@@ -64,6 +68,8 @@ class Request:
     status: int | None = None
     #: The ids of what it created, by its answer.
     created: frozenset[int] = frozenset()
+    #: The expense that the path names, of a split.
+    expense: int = 0
     #: The trip's code, if it made a new one.
     code: str = ""
 
@@ -97,6 +103,9 @@ class Journal:
     closed_at: dict[int, float] = field(default_factory=dict)
     _numbers: Iterator[int] = field(default_factory=itertools.count)
     _by_key: dict[tuple[Act, Key], list[Request]] = field(default_factory=lambda: defaultdict(list))
+    _by_expense: dict[tuple[Act, int], list[Request]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
     _by_marker: dict[str, Request] = field(default_factory=dict)
 
     def new(self, act: Act, caller: int, key: Key, trip: int) -> Request:
@@ -107,15 +116,21 @@ class Journal:
     def index(self) -> None:
         """Prepare the searches below."""
         for request in self.requests:
-            if request.may_have_written:
-                self._by_key[request.act, request.key].append(request)
-                self._by_marker[request.marker] = request
+            self._by_key[request.act, request.key].append(request)
+            self._by_marker[request.marker] = request
+            if request.expense:
+                self._by_expense[request.act, request.expense].append(request)
 
     def marked(self, text: str | None) -> list[Request]:
-        """The request that wrote `text`, if it may have succeeded; else none."""
+        """The request that sent `text`, or none."""
         request = self._by_marker.get(text or "")
         return [request] if request else []
 
     def about(self, key: Key, *acts: Act) -> list[Request]:
-        """The requests of these kinds that are about `key` and may have succeeded."""
+        """The requests of these kinds that are about `key`."""
         return [request for act in acts for request in self._by_key.get((act, key), ())]
+
+    def in_expense(self, expense: int, *acts: Act) -> list[Request]:
+        """The requests of these kinds that are about the expense or one of its splits."""
+        found = [request for act in acts for request in self._by_expense.get((act, expense), ())]
+        return [*found, *self.about(expense, *(act for act in acts if act in _ABOUT_EXPENSES))]

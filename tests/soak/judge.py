@@ -60,6 +60,8 @@ class Judge:
             for group in by_transaction(entries):
                 for entry in _to_judge(group):
                     self._judge(entry, state)
+                if group[-1].deletes_a_trip:
+                    self._note_others(group, state)
                 for entry in group:
                     state.apply(entry)
         for request in self._journal.requests:
@@ -78,16 +80,30 @@ class Judge:
             text = "Nobody who asked for this entry had the right to make it."
             self._find(text, entry, state, candidates)
             return
+        if not any(request.may_have_written for request in lawful):
+            self._find("A request that was refused left an entry.", entry, state, lawful)
         for text in wrong_amounts(entry, lawful[0], state):
             self._find("An amount is wrong.", entry, state, lawful)
             self.findings[-1].log.insert(0, text)
+
+    def _note_others(self, group: list[Entry], state: TripState) -> None:
+        """Note which requests made the other entries of a group that ends with a trip.
+
+        On SQLite, what was deleted right before the trip cannot be told from what went with it.
+        """
+        for entry in group:
+            if entry.table in _JUDGED:
+                candidates = self._explainer.candidates(entry, state)
+                self._has_entry.update(request.number for request in candidates)
 
     def _wrong_answers(self, request: Request) -> Iterator[Finding]:
         if request.status is not None and request.status >= 500 and request.status != 503:
             yield Finding("The server failed.", [request])
         if not request.succeeded:
             return
-        if request.act in _WRITE_ALWAYS and request.number not in self._has_entry:
+        is_empty_plan = request.act is Act.RECORD_PLAN and not request.created
+        writes = request.act in _WRITE_ALWAYS and not is_empty_plan
+        if writes and request.number not in self._has_entry:
             yield Finding("A request that succeeded left no entry.", [request])
         if request.started > self._journal.closed_at.get(request.caller, request.started):
             yield Finding("A closed account was served.", [request])
@@ -109,10 +125,9 @@ def _to_judge(group: list[Entry]) -> Iterator[Entry]:
     splits. An expense with the same notes was touched because of a split.
     """
     made = {(entry.table, entry.row) for entry in group if entry.operation == "INSERT"}
-    for entry in group:
-        if entry.table == "trips_trip" and entry.operation == "DELETE":
-            yield entry
-            return
+    if group[-1].deletes_a_trip:
+        yield group[-1]
+        return
     for entry in group:
         parent = {
             "trips_member": ("trips_trip", entry.trip),

@@ -21,7 +21,7 @@ TABLES = {
     "trips_member": ("trip_id", "user_id", "role", "left_at"),
     "splits_expense": (
         *("trip_id", "created_by_id", "description", "notes"),
-        *("amount_minor", "entered_minor", "currency", "updated_at"),
+        *("amount_minor", "entered_minor", "currency", "exchange_rate", "updated_at"),
     ),
     "splits_payer": ("expense_id", "user_id", "entered_minor"),
     "splits_split": ("expense_id", "participant_id", "amount_minor"),
@@ -83,6 +83,10 @@ class Entry:
     def columns(self) -> Any:
         """The row as it is after the change, or was before it was deleted."""
         return self.new or self.old
+
+    @property
+    def deletes_a_trip(self) -> bool:
+        return self.table == "trips_trip" and self.operation == "DELETE"
 
     def changed(self, name: str) -> bool:
         return bool(self.old and self.new and self.old[name] != self.new[name])
@@ -159,7 +163,7 @@ def _guessed(entries: list[Entry]) -> Iterator[list[Entry]]:
     A trip goes with all that was in it. Payers are replaced before their expense is written, so
     they go with the next entry of the expense: who may change it is decided by the former payers.
     """
-    doomed = next((at for at, e in enumerate(entries) if _deletes_a_trip(e)), len(entries))
+    doomed = next((at for at, e in enumerate(entries) if e.deletes_a_trip), len(entries))
     while doomed and entries[doomed - 1].operation == "DELETE" and doomed < len(entries):
         doomed -= 1
     group: list[Entry] = []
@@ -178,10 +182,6 @@ def _guessed(entries: list[Entry]) -> Iterator[list[Entry]]:
         yield entries[doomed:]
 
 
-def _deletes_a_trip(entry: Entry) -> bool:
-    return entry.table == "trips_trip" and entry.operation == "DELETE"
-
-
 def _sqlite(database_url: str) -> sqlite3.Connection:
     path = database_url.removeprefix("sqlite:///")
     return sqlite3.connect(path, timeout=30, isolation_level=None)
@@ -198,11 +198,12 @@ def _sqlite_trigger(table: str, operation: str) -> str:
         "UPDATE": ("NEW", old, new),
         "DELETE": ("OLD", old, "NULL"),
     }[operation]
+    columns = 'at, "table", operation, row_id, old, new'
+    values = f"{_SQLITE_NOW}, '{table}', '{operation}', {row}.id, {old}, {new}"
     return (
-        f"CREATE TRIGGER soak_{table}_{operation} AFTER {operation} ON {table} "
-        f"FOR EACH ROW {_when(operation, names)} BEGIN "
-        'INSERT INTO soak_log (at, "table", operation, row_id, old, new) '
-        f"VALUES ({_SQLITE_NOW}, '{table}', '{operation}', {row}.id, {old}, {new}); END"
+        f"CREATE TRIGGER soak_{table}_{operation} AFTER {operation} ON {table} "  # noqa: S608
+        f"FOR EACH ROW {_when(operation, names)} "
+        f"BEGIN INSERT INTO soak_log ({columns}) VALUES ({values}); END"
     )
 
 

@@ -33,7 +33,7 @@ class Player:
             self._renew_code: (3, 2),
             self._delete_trip: (0, 1),
             self._join: (6, 6),
-            self._add_member: (10, 10),
+            self._add_member: (14, 14),
             self._change_role: (8, 10),
             self._remove_member: (14, 14),
             self._leave: (3, 3),
@@ -82,9 +82,10 @@ class Player:
 
     def _send(
         self, act: Act, caller: Person, trip: PlayedTrip, key: Key, method: str, path: str,
-        body: Any = None,
+        body: Any = None, expense: int = 0,
     ) -> Any:  # fmt: skip
         request = self._client.request(act, caller, trip.id, key)
+        request.expense = expense
         body = body(request.marker) if callable(body) else body
         is_impatient = self._random.random() < _SHARE_IMPATIENT
         is_impatient &= time.monotonic() < self._deadline - _PATIENT_SECONDS
@@ -167,6 +168,8 @@ class Player:
 
     def _record_expense(self, trip: PlayedTrip) -> None:
         people = self._people_of_expense(trip)
+        if self._random.random() < 0.2:
+            people["currency"] = self._random.choice(CURRENCIES)
         shown = self._send(
             Act.RECORD_EXPENSE, self._anybody(trip), trip, None,
             "POST", f"/trips/{trip.id}/expenses",
@@ -184,7 +187,7 @@ class Player:
             return
         caller, path = self._anybody(trip), f"/trips/{trip.id}/expenses/{expense}"
         whole = {"description": "Dinner", "expenseDate": "2026-05-16"}
-        changes = self._random.choice(
+        changes: dict[str, Any] = self._random.choice(
             [
                 {},
                 {"paidByUserId": self._random.choice(trip.spenders).id},
@@ -212,7 +215,9 @@ class Player:
             return
         body = {"participantUserId": self._random.choice(trip.spenders).id, "amount": 1.5}
         path = f"/expenses/{expense}/splits"
-        shown = self._send(Act.ADD_SPLIT, self._anybody(trip), trip, expense, "POST", path, body)
+        shown = self._send(
+            Act.ADD_SPLIT, self._anybody(trip), trip, None, "POST", path, body, expense
+        )
         if shown:
             trip.splits.append((expense, shown["id"]))
 
@@ -230,7 +235,7 @@ class Player:
         if found is not None:
             path = f"/expenses/{found[0]}/splits/{found[1]}{action}"
             caller = self._random.choice([self._anybody(trip), *trip.spenders])
-            self._send(act, caller, trip, found[1], method, path)
+            self._send(act, caller, trip, found[1], method, path, expense=found[0])
 
     # -- Settlements and accounts -----------------------------------------------------------------
 
@@ -263,7 +268,7 @@ class Player:
     def _end_account(self, trip: PlayedTrip) -> None:
         """Close, delete or bar an account that is nobody's first owner, and open another."""
         person = self._random.choice(trip.people[4:])
-        if self._random.random() < 0.5 or person not in self._world.people:
+        if self._random.random() < 0.75 or person not in self._world.people:
             return
         way = self._random.choice([self._close_account, self._office.delete, self._office.bar])
         if way(person):

@@ -51,7 +51,7 @@ class PlayedTrip:
 
     @property
     def spenders(self) -> list[Person]:
-        """Who is named in expenses; the balance of the others stays zero, so they can be removed."""
+        """Who is named in expenses. The others keep a balance of zero, so they can be removed."""
         return [self.chief, *self.people[1:4]]
 
 
@@ -144,7 +144,7 @@ class World:
 
     def _start(self, client: Client, rng: random.Random) -> PlayedTrip:
         """A new trip of two owners, four editors and two viewers; the others are strangers."""
-        answer = None
+        answer: Any = None
         while answer is None:
             people = rng.sample(self.people, _PEOPLE)
             chief = people[0]
@@ -160,8 +160,8 @@ class World:
         roles = ("OWNER", "EDITOR", "EDITOR", "EDITOR", "EDITOR", "VIEWER", "VIEWER")
         for person, role in zip(people[1:], roles, strict=False):
             request = client.request(Act.ADD_MEMBER, chief, trip_id, (trip_id, person.id))
-            body = {"userId": person.id, "role": role}
-            client.send(request, chief, "POST", f"/trips/{trip_id}/members", body)
+            added = {"userId": person.id, "role": role}
+            client.send(request, chief, "POST", f"/trips/{trip_id}/members", added)
         life = rng.randint(_SHORTEST_LIFE, _LONGEST_LIFE)
         return PlayedTrip(trip_id, answer["tripCode"], chief, people, life)
 
