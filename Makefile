@@ -13,11 +13,11 @@ export PORT DEBUG
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run serve demo development test check lint format schema messages soak fuzz mutate chaos bench \
-	bench-profile lock audit-deps clean
+.PHONY: help run serve demo development test check lint format schema messages soak soak-concurrent \
+	fuzz mutate chaos bench bench-profile lock audit-deps clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
 
 # -- Running --------------------------------------------------------------------------------------
 
@@ -81,6 +81,9 @@ soak: .venv/.dev ## Play random histories against the API for MINUTES=10
 	while [ $$(date +%s) -lt $$end ]; do \
 		$(BIN)/python -m pytest -m soak --hypothesis-profile=soak $(ARGS) || exit 1; \
 	done
+
+soak-concurrent: .venv/.dev ## Play them from 16 threads for MINUTES=10, and judge every entry
+	@MINUTES=$(MINUTES) $(BIN)/python -m tests.soak $(ARGS)
 
 fuzz: .venv/.dev ## Send generated requests for MINUTES=10, with every check there is
 	@MINUTES=$(MINUTES) $(BIN)/python -m tests.fuzz $(ARGS)

@@ -1,0 +1,69 @@
+"""Whether an entry has the amount that its request meant, in the currency of that moment.
+
+Currencies of a trip have 0, 2 or 3 decimals here, and an amount that is sent without a currency
+gives another whole number of minor units in each. So a number that fits the trip's currency under
+the lock was read in that currency.
+"""
+
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+from tests.soak.journal import Act, Request
+from tests.soak.log import Entry
+from tests.soak.state import TripState
+from tripcompanion.kit.currencies import convert, to_major, to_minor
+
+
+def wrong_amounts(entry: Entry, request: Request, state: TripState) -> Iterator[str]:
+    """What is wrong with the amounts of an entry that `request` wrote; `state` is before it."""
+    match request.act:
+        case Act.CHANGE_TRIP | Act.START_TRIP if entry.table == "trips_trip":
+            yield from _wrong_budget(entry, request.body, state)
+        case Act.RECORD_SETTLEMENT | Act.ADD_SPLIT if entry.row in request.created:
+            yield from _differs(entry, "amount_minor", request.body["amount"], state.currency)
+        case Act.RECORD_EXPENSE | Act.CHANGE_EXPENSE if entry.table == "splits_expense":
+            yield from _wrong_expense(entry, request, state)
+
+
+def _wrong_expense(entry: Entry, request: Request, state: TripState) -> Iterator[str]:
+    row, body = entry.new, request.body
+    # A PATCH leaves the expense in the currency that it has; a whole one is in the trip's.
+    is_whole = entry.old is None or "description" in body
+    meant = body.get("currency", state.currency if is_whole else entry.old["currency"])
+    if row["currency"] != meant:
+        yield f"the expense is in {row['currency']}, and {meant} was meant"
+    if "amount" in body:
+        yield from _differs(entry, "entered_minor", body["amount"], meant)
+    entered_minor, rate = row["entered_minor"], row["exchange_rate"]
+    if row["currency"] == state.currency:
+        in_book_minor = entered_minor
+    elif rate is None:
+        yield f"there is no rate from {row['currency']} to {state.currency}"
+        return
+    else:
+        rate = Decimal(str(rate))
+        in_book_minor = convert(entered_minor, row["currency"], state.currency, rate)
+    # SQLite keeps the rate as a float, which can be off by one minor unit of a large amount.
+    if abs(row["amount_minor"] - in_book_minor) > (rate is not None):
+        yield f"amount_minor is {row['amount_minor']}; what was entered is {in_book_minor}"
+
+
+def _wrong_budget(entry: Entry, body: Any, state: TripState) -> Iterator[str]:
+    row = entry.new
+    before = entry.old or {"currency": row["currency"], "budget_minor": None}
+    if "currency" in body and row["currency"] != body["currency"]:
+        yield f"the trip is in {row['currency']}, and {body['currency']} was asked for"
+    if row["currency"] != before["currency"] and (state.expenses or state.settlements):
+        yield f"the currency changed from {before['currency']} under recorded money"
+    if "budget" in body:
+        yield from _differs(entry, "budget_minor", body["budget"], row["currency"])
+    elif before["budget_minor"] is not None:
+        budget = to_major(before["budget_minor"], before["currency"])
+        yield from _differs(entry, "budget_minor", budget, row["currency"])
+
+
+def _differs(entry: Entry, name: str, amount: Any, currency: str) -> Iterator[str]:
+    stored_minor, meant_minor = entry.new[name], to_minor(Decimal(str(amount)), currency)
+    if stored_minor != meant_minor:
+        yield f"{name} is {stored_minor}; {amount} {currency} is {meant_minor}"

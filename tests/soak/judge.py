@@ -1,0 +1,184 @@
+"""Replays the log, and finds the entries that nobody had the right to make."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from tests.soak.amounts import wrong_amounts
+from tests.soak.explain import Explainer
+from tests.soak.journal import Act, Journal, Request
+from tests.soak.log import Entry, by_transaction
+from tests.soak.state import TripState
+from trips.roles import Reach, TripRole, may_grant, reach
+
+#: Requests that leave an entry behind whenever they succeed. The others may find nothing to do.
+_WRITE_ALWAYS = frozenset(Act) - {
+    *(Act.CHANGE_ROLE, Act.PAY, Act.UNPAY, Act.READ_PLAN),
+    *(Act.CLOSE_ACCOUNT, Act.DELETE_ACCOUNT),
+}
+#: How much of a trip's log is shown around an entry.
+_BEFORE, _AFTER = 12, 4
+#: What is judged; the entries of the other tables follow from these.
+_JUDGED = {"trips_trip", "trips_member", "splits_expense", "splits_split", "splits_settlement"}
+
+
+@dataclass
+class Finding:
+    """What should not have happened, who asked for it, and the trip's log around it."""
+
+    text: str
+    requests: list[Request]
+    log: list[str] = field(default_factory=list)
+
+    @property
+    def title(self) -> str:
+        acts = sorted({request.act.text for request in self.requests})
+        return f"{self.text} ({' or '.join(acts) or 'no request'})"
+
+    def __str__(self) -> str:
+        return "\n  ".join([self.title, *map(str, self.requests), *self.log])
+
+
+class Judge:
+    """Compares the log with the journal. `findings` says what should not have happened."""
+
+    def __init__(self, journal: Journal, entries: Iterable[Entry]) -> None:
+        journal.index()
+        self.findings: list[Finding] = []
+        self.judged = 0
+        self._journal = journal
+        self._explainer = Explainer(journal)
+        self._has_entry: set[int] = set()
+        self._trips: dict[int, list[Entry]] = defaultdict(list)
+        for entry in entries:
+            self._trips[entry.trip].append(entry)
+
+    def run(self) -> list[Finding]:
+        """Judge every entry and every request."""
+        for entries in self._trips.values():
+            state = TripState()
+            for group in by_transaction(entries):
+                for entry in _to_judge(group):
+                    self._judge(entry, state)
+                if group[-1].deletes_a_trip:
+                    self._note_others(group, state)
+                for entry in group:
+                    state.apply(entry)
+        for request in self._journal.requests:
+            self.findings += self._wrong_answers(request)
+        return self.findings
+
+    def _judge(self, entry: Entry, state: TripState) -> None:
+        self.judged += 1
+        candidates = self._explainer.candidates(entry, state)
+        self._has_entry.update(request.number for request in candidates)
+        if not candidates:
+            self._find("Nobody asked for this entry.", entry, state, [])
+            return
+        lawful = [request for request in candidates if _had_right(request, entry, state)]
+        if not lawful:
+            text = "Nobody who asked for this entry had the right to make it."
+            self._find(text, entry, state, candidates)
+            return
+        if not any(request.may_have_written for request in lawful):
+            self._find("A request that was refused left an entry.", entry, state, lawful)
+        for text in wrong_amounts(entry, lawful[0], state):
+            self._find("An amount is wrong.", entry, state, lawful)
+            self.findings[-1].log.insert(0, text)
+
+    def _note_others(self, group: list[Entry], state: TripState) -> None:
+        """Note which requests made the other entries of a group that ends with a trip.
+
+        On SQLite, what was deleted right before the trip cannot be told from what went with it.
+        """
+        for entry in group:
+            if entry.table in _JUDGED:
+                candidates = self._explainer.candidates(entry, state)
+                self._has_entry.update(request.number for request in candidates)
+
+    def _wrong_answers(self, request: Request) -> Iterator[Finding]:
+        if request.status is not None and request.status >= 500 and request.status != 503:
+            yield Finding("The server failed.", [request])
+        if not request.succeeded:
+            return
+        is_empty_plan = request.act is Act.RECORD_PLAN and not request.created
+        writes = request.act in _WRITE_ALWAYS and not is_empty_plan
+        if writes and request.number not in self._has_entry:
+            yield Finding("A request that succeeded left no entry.", [request])
+        if request.started > self._journal.closed_at.get(request.caller, request.started):
+            yield Finding("A closed account was served.", [request])
+
+    def _find(self, text: str, entry: Entry, state: TripState, requests: list[Request]) -> None:
+        entries = self._trips[entry.trip]
+        at = entries.index(entry)
+        around = [one for one in entries[:at] if one.table in _JUDGED][-_BEFORE:]
+        around += [one for one in entries[at:] if one.table in _JUDGED][: _AFTER + 1]
+        moment = f"Trip {entry.trip} is in {state.currency}; its members are {state.roles}."
+        lines = [f"{'>' if one is entry else ' '} {one}" for one in around]
+        self.findings.append(Finding(text, requests, [moment, *lines]))
+
+
+def _to_judge(group: list[Entry]) -> Iterator[Entry]:
+    """The entries of a transaction that say what the command was.
+
+    A deleted trip takes its rows along. A new trip brings its first owner, and a new expense its
+    splits. An expense with the same notes was touched because of a split.
+    """
+    made = {(entry.table, entry.row) for entry in group if entry.operation == "INSERT"}
+    if group[-1].deletes_a_trip:
+        yield group[-1]
+        return
+    for entry in group:
+        parent = {
+            "trips_member": ("trips_trip", entry.trip),
+            "splits_split": ("splits_expense", entry.columns.get("expense_id")),
+        }.get(entry.table)
+        is_touched = entry.table == "splits_expense" and not (
+            entry.operation != "UPDATE" or entry.changed("notes")
+        )
+        is_resized = entry.table == "splits_split" and entry.operation == "UPDATE"
+        if entry.table in _JUDGED and parent not in made and not is_touched and not is_resized:
+            yield entry
+
+
+def _had_right(request: Request, entry: Entry, state: TripState) -> bool:
+    """Whether the caller had the right to what the entry shows; `state` is before it."""
+    caller = request.caller
+    match request.act:
+        case Act.START_TRIP | Act.DELETE_ACCOUNT:
+            return True
+        case Act.CLOSE_ACCOUNT:
+            return bool(entry.columns["user_id"] == caller)
+        case Act.JOIN:
+            return (request.body["tripCode"], entry.new["role"]) == (state.code, state.join_role)
+    role = state.roles.get(caller)
+    if role is None or request.act.can is None:
+        return False
+    if request.act is Act.ADD_MEMBER and not may_grant(role, entry.new["role"]):
+        return False
+    if entry.operation == "INSERT" and entry.new.get("created_by_id", caller) != caller:
+        return False
+    match reach(TripRole(role), request.act.can):
+        case Reach.ANY:
+            return True
+        case Reach.OWN:
+            return caller in _owners(request, entry, state)
+    return False
+
+
+def _owners(request: Request, entry: Entry, state: TripState) -> set[int]:
+    """Whose own the object of the request is, in the sense of `Reach.OWN`."""
+    columns = entry.columns
+    match request.act:
+        case Act.PAY | Act.UNPAY:
+            split = state.splits.get(columns["split_id"])
+            return split.sides if split else set()
+        case Act.RECORD_SETTLEMENT | Act.RECORD_PLAN:
+            return {columns["sender_id"], columns["receiver_id"]}
+        case Act.DELETE_SETTLEMENT:
+            return {columns["created_by_id"]}
+    expense = columns.get("expense_id", entry.row)
+    if entry.table == "splits_settlement":
+        split = state.splits.get(columns["split_id"])
+        expense = split.expense if split else 0
+    return state.expenses[expense].owners if expense in state.expenses else set()

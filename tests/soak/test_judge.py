@@ -1,0 +1,152 @@
+"""What the judge of the soak finds, and what it lets pass."""
+
+from typing import Any
+
+import pytest
+
+from tests.soak.journal import Act, Journal, Request
+from tests.soak.judge import Judge
+from tests.soak.log import Entry
+
+TRIP, OLGA, ED, VERA = 1, 11, 12, 13
+
+
+class History:
+    """A trip of Olga, Ed and Vera in EUR, and what happens in it, a second apart."""
+
+    def __init__(self, transactions: bool) -> None:
+        self.journal = Journal()
+        self.entries: list[Entry] = []
+        self._has_transactions = transactions
+        started = self.asks(Act.START_TRIP, OLGA, None, {}, 201, ended=2)
+        trip = {"title": started.marker, "code": "A", "join_role": "EDITOR"}
+        self.trip = {**trip, "currency": "EUR", "budget_minor": None}
+        self.log("trips_trip", TRIP, None, self.trip)
+        for user, role in ((OLGA, "OWNER"), (ED, "EDITOR"), (VERA, "VIEWER")):
+            if user != OLGA:
+                self.asks(Act.ADD_MEMBER, OLGA, (TRIP, user), {"userId": user, "role": role})
+            self.log("trips_member", user, None, self.member(user, role))
+
+    def member(self, user: int, role: str, left_at: str | None = None) -> dict[str, Any]:
+        return {"trip_id": TRIP, "user_id": user, "role": role, "left_at": left_at}
+
+    def asks(
+        self, act: Act, caller: int, key: Any, body: Any, status: int | None = 200, **times: float
+    ) -> Request:
+        """A request during which the next entry is written."""
+        request = self.journal.new(act, caller, key, TRIP)
+        request.body, request.status = body, status
+        request.started = times.get("started", len(self.entries) - 0.5)
+        request.ended = times.get("ended", len(self.entries) + 0.5)
+        return request
+
+    def log(self, table: str, row: int, old: Any, new: Any, transaction: int | None = None) -> None:
+        """An entry, in a transaction of its own unless one is given."""
+        operation = "UPDATE" if old and new else "INSERT" if new else "DELETE"
+        number = len(self.entries)
+        named = (transaction or number) if self._has_transactions else None
+        self.entries.append(Entry(number, named, number, table, operation, row, old, new, TRIP))
+
+    def removes(self, user: int, role: str) -> None:
+        self.asks(Act.REMOVE_MEMBER, OLGA, (TRIP, user), {})
+        self.log("trips_member", user, self.member(user, role), self.member(user, role, "now"))
+
+    def settles(self, caller: int, amount_minor: int, **asked: Any) -> None:
+        """Somebody records that Ed handed 12.345 to Olga, which they asked for before."""
+        body = {"amount": "12.345"}
+        request = self.asks(Act.RECORD_SETTLEMENT, caller, None, body, **{"status": 201, **asked})
+        request.created = frozenset({1})
+        people = {"created_by_id": caller, "sender_id": ED, "receiver_id": OLGA}
+        row = {"trip_id": TRIP, "amount_minor": amount_minor, "note": request.marker}
+        self.log("splits_settlement", 1, None, {**row, **people, "split_id": None})
+
+    @property
+    def findings(self) -> list[str]:
+        return [finding.title for finding in Judge(self.journal, self.entries).run()]
+
+
+@pytest.fixture(params=[True, False], ids=["postgresql", "sqlite"])
+def history(request: pytest.FixtureRequest) -> History:
+    return History(transactions=request.param)
+
+
+def no_right(what: str) -> list[str]:
+    return [f"Nobody who asked for this entry had the right to make it. ({what})"]
+
+
+def test_what_members_may_do_passes(history: History) -> None:
+    history.settles(ED, 1235)
+    assert history.findings == []
+
+
+def test_an_entry_of_a_removed_member_is_found(history: History) -> None:
+    history.removes(ED, "EDITOR")
+    history.settles(ED, 1235, started=3)
+    assert history.findings == no_right("record a settlement")
+
+
+def test_an_entry_of_somebody_who_is_no_side_of_it_is_found(history: History) -> None:
+    history.settles(VERA, 1235)
+    assert history.findings == no_right("record a settlement")
+
+
+def test_an_entry_that_was_refused_is_found(history: History) -> None:
+    history.settles(ED, 1235, status=409)
+    assert history.findings == ["A request that was refused left an entry. (record a settlement)"]
+
+
+def test_an_entry_of_a_request_whose_answer_was_lost_passes(history: History) -> None:
+    history.settles(ED, 1235, status=None)
+    assert history.findings == []
+
+
+def test_an_entry_that_nobody_asked_for_at_that_moment_is_found(history: History) -> None:
+    history.settles(ED, 1235, started=0, ended=1)
+    assert history.findings == [
+        "Nobody asked for this entry. (no request)",
+        "A request that succeeded left no entry. (record a settlement)",
+    ]
+
+
+def test_an_amount_in_the_currency_of_before_is_found(history: History) -> None:
+    change = history.asks(Act.CHANGE_TRIP, OLGA, TRIP, {"currency": "JPY"})
+    yen = {**history.trip, "title": change.marker, "currency": "JPY"}
+    history.log("trips_trip", TRIP, history.trip, yen)
+    history.settles(ED, 1235, started=3)
+    assert history.findings == ["An amount is wrong. (record a settlement)"]
+
+
+def test_a_change_of_an_expense_that_was_given_to_another_is_found(history: History) -> None:
+    recorded = history.asks(Act.RECORD_EXPENSE, OLGA, None, {}, 201)
+    money = {"amount_minor": 1, "entered_minor": 1, "currency": "EUR", "exchange_rate": None}
+    whose = {"trip_id": TRIP, "created_by_id": OLGA, "description": recorded.marker}
+    expense = {**money, **whose, "notes": recorded.marker, "updated_at": "now"}
+    by_ed, by_vera = ({"expense_id": 5, "user_id": user, "entered_minor": 1} for user in (ED, VERA))
+    history.log("splits_expense", 5, None, expense)
+    history.log("splits_payer", 6, None, by_ed)
+    # The payers are replaced before the expense is written, in the same transaction.
+    for caller, old, new in ((OLGA, by_ed, by_vera), (ED, by_vera, by_ed)):
+        change = history.asks(Act.CHANGE_EXPENSE, caller, 5, {}, ended=99)
+        changed = {**expense, "notes": change.marker}
+        history.log("splits_payer", 6, old, None, 100 + caller)
+        history.log("splits_payer", 7, None, new, 100 + caller)
+        history.log("splits_expense", 5, expense, changed, 100 + caller)
+        expense = changed
+    assert history.findings == no_right("change an expense")
+
+
+def test_a_success_without_an_entry_is_found(history: History) -> None:
+    history.asks(Act.DELETE_EXPENSE, OLGA, 5, None, 204)
+    assert history.findings == ["A request that succeeded left no entry. (delete an expense)"]
+
+
+def test_a_closed_account_that_is_served_is_found(history: History) -> None:
+    history.journal.closed_at[ED] = 3
+    history.asks(Act.READ_PLAN, ED, None, None, started=3.5)
+    assert history.findings == ["A closed account was served. (read the plan)"]
+
+
+def test_a_fault_of_the_server_is_found(history: History) -> None:
+    history.asks(Act.READ_PLAN, ED, None, None, 500)
+    history.asks(Act.READ_PLAN, ED, None, None, 503)
+    assert history.findings == ["The server failed. (read the plan)"]

@@ -1,0 +1,171 @@
+"""The people and trips of a soak, which all threads share, and how a request is sent."""
+
+import json
+import random
+import secrets
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+
+from tests.soak.journal import Act, Journal, Key, Request
+
+PASSWORD = "four-green-suitcases"
+CURRENCIES = ("EUR", "JPY", "KWD", "USD")
+#: How many trips are used at a time: few, so that many wait for the lock of the same one.
+_TRIPS = 2
+_PEOPLE = 12
+#: After so many moves a trip gives way to a new one, in which the currency may still change.
+_SHORTEST_LIFE, _LONGEST_LIFE = 60, 400
+_TIMEOUT_SECONDS = 30
+#: Of a client that gives up before most answers come.
+_IMPATIENT_SECONDS = 0.02
+
+
+@dataclass(frozen=True)
+class Person:
+    """An account with a token."""
+
+    id: int
+    token: str
+
+
+@dataclass
+class PlayedTrip:
+    """A trip as the players know it, which may be out of date."""
+
+    id: int
+    code: str
+    #: Its first owner, who is hardly ever removed.
+    chief: Person
+    people: list[Person]
+    #: How many moves it lives for.
+    life: int
+    moves: int = 0
+    expenses: list[int] = field(default_factory=list)
+    #: Pairs of an expense and a split.
+    splits: list[tuple[int, int]] = field(default_factory=list)
+    settlements: list[int] = field(default_factory=list)
+
+    @property
+    def spenders(self) -> list[Person]:
+        """Who is named in expenses. The others keep a balance of zero, so they can be removed."""
+        return [self.chief, *self.people[1:4]]
+
+
+class Client:
+    """One thread's way to the server; notes each request in the journal."""
+
+    def __init__(self, url: str, journal: Journal) -> None:
+        self._url, self._journal = url, journal
+        self._http = self._open()
+        #: Of the last answer.
+        self.etag = ""
+
+    def _open(self) -> httpx.Client:
+        return httpx.Client(base_url=f"{self._url}/api", timeout=_TIMEOUT_SECONDS, trust_env=False)
+
+    def close(self) -> None:
+        self._http.close()
+
+    def register(self) -> Person:
+        """A new account."""
+        return self._enter("/users/register", f"{secrets.token_hex(8)}@example.com")
+
+    def log_in(self, email: str) -> Person:
+        return self._enter("/users/login", email)
+
+    def _enter(self, path: str, email: str) -> Person:
+        body = {"email": email, "password": PASSWORD}
+        login = self._http.post(path, json=body).raise_for_status().json()
+        return Person(login["user"]["id"], login["token"])
+
+    def request(self, act: Act, caller: Person, trip: int, key: Key) -> Request:
+        """A request that is not sent yet."""
+        return self._journal.new(act, caller.id, key, trip)
+
+    def send(
+        self,
+        request: Request,
+        caller: Person,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        is_impatient: bool = False,
+    ) -> Any:
+        """Send it; the JSON of the answer, or None if there is none."""
+        request.body = body
+        timeout = _IMPATIENT_SECONDS if is_impatient else _TIMEOUT_SECONDS
+        headers = {"Authorization": f"Bearer {caller.token}"}
+        request.started = time.time()
+        try:
+            response = self._http.request(method, path, json=body, headers=headers, timeout=timeout)
+        except httpx.TransportError:
+            self._http.close()
+            self._http = self._open()
+            return None
+        request.ended, request.status = time.time(), response.status_code
+        answer = json.loads(response.content) if response.content else None
+        if request.status == 201:
+            rows = answer if isinstance(answer, list) else [answer]
+            request.created = frozenset(row["id"] for row in rows)
+        self.etag = response.headers.get("ETag", "").strip('"')
+        return answer
+
+
+class World:
+    """Who there is, and which trips are played in."""
+
+    def __init__(self, client: Client, seed: str) -> None:
+        self.people = [client.register() for _number in range(_PEOPLE)]
+        self.trips: list[PlayedTrip] = []
+        self._replacing = threading.Lock()
+        rng = random.Random(seed)
+        self.trips = [self._start(client, rng) for _number in range(_TRIPS)]
+
+    def pick(self, client: Client, rng: random.Random) -> PlayedTrip:
+        """One of the trips; a new one in the place of one that has had its time."""
+        slot = rng.randrange(_TRIPS)
+        trip = self.trips[slot]
+        trip.moves += 1
+        if trip.moves > trip.life and self._replacing.acquire(blocking=False):
+            try:
+                trip = self.trips[slot] = self._start(client, rng)
+            finally:
+                self._replacing.release()
+        return trip
+
+    def replace(self, person: Person, successor: Person) -> None:
+        """Have `successor` play in the place of an account that was closed."""
+        self.people = [successor if one == person else one for one in self.people]
+
+    def _start(self, client: Client, rng: random.Random) -> PlayedTrip:
+        """A new trip of two owners, four editors and two viewers; the others are strangers."""
+        answer: Any = None
+        while answer is None:
+            people = rng.sample(self.people, _PEOPLE)
+            chief = people[0]
+            request = client.request(Act.START_TRIP, chief, 0, None)
+            body = {
+                "title": request.marker, "destination": "Lisbon",
+                "startDate": "2026-05-14", "endDate": "2026-05-18",
+                "budget": amount(rng), "currency": rng.choice(CURRENCIES), "joinRole": "EDITOR",
+            }  # fmt: skip
+            answer = client.send(request, chief, "POST", "/trips", body)
+            answer = answer if request.succeeded else None
+        trip_id = answer["id"]
+        roles = ("OWNER", "EDITOR", "EDITOR", "EDITOR", "EDITOR", "VIEWER", "VIEWER")
+        for person, role in zip(people[1:], roles, strict=False):
+            request = client.request(Act.ADD_MEMBER, chief, trip_id, (trip_id, person.id))
+            added = {"userId": person.id, "role": role}
+            client.send(request, chief, "POST", f"/trips/{trip_id}/members", added)
+        life = rng.randint(_SHORTEST_LIFE, _LONGEST_LIFE)
+        return PlayedTrip(trip_id, answer["tripCode"], chief, people, life)
+
+
+def amount(rng: random.Random) -> str:
+    """An amount with three decimals: another number of minor units with 0, 2 and 3 of them."""
+    return f"{rng.randint(10, 99)}.{rng.randint(100, 999)}"
