@@ -3,6 +3,7 @@
 from splits.models.book import Payer
 from splits.models.division import Division, SplitType
 from splits.models.expense import Category, Expense
+from splits.models.period import ClosedPeriod, ClosedSum
 from splits.models.rate import Rate
 from splits.models.settlement import Allocation, Debt, Settlement
 from splits.models.split import Split
@@ -10,6 +11,8 @@ from splits.models.split import Split
 __all__ = [
     "Allocation",
     "Category",
+    "ClosedPeriod",
+    "ClosedSum",
     "Debt",
     "Division",
     "Expense",

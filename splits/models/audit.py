@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from itertools import groupby
+from itertools import count, groupby
 from typing import Any, NamedTuple
 
 from django.db.models import F, Q, QuerySet, Sum
@@ -13,6 +13,7 @@ from splits import money
 from splits.models.book import Payer
 from splits.models.division import Division, Money, Part, SplitType, entered_for
 from splits.models.expense import Expense
+from splits.models.period import ClosedPeriod, ClosedSum
 from splits.models.settlement import Allocation, Debt, Settlement
 from splits.models.split import Split
 from tripcompanion.kit.currencies import convert
@@ -67,9 +68,8 @@ def _differences(trip_id: int | None) -> Iterator[Difference]:
     ):
         sums[trip, sender]["sent_minor"] += amount_minor
         sums[trip, receiver]["received_minor"] += amount_minor
-    open_debts = Debt.objects.filter(of_trip, open_minor__gt=0)
-    for trip, debtor, open_minor in _rows(open_debts, "trip", "debtor", "open_minor"):
-        sums[trip, debtor]["owed_minor"] += open_minor
+    yield from _periods(of_trip, audited(trip_id))
+    yield from _closed_sums(of_trip, sums)
     yield from _members(of_trip, sums)
 
 
@@ -212,6 +212,49 @@ def _allocations(of_trip: Q) -> Iterator[Difference]:
     for allocation in rows.select_related("settlement").iterator():
         trip_id = allocation.settlement.trip_id if allocation.settlement else 0
         yield Difference(trip_id, f"allocation {allocation.pk}: debt and money of different people")
+
+
+def _periods(of_trip: Q, trips: QuerySet[Trip]) -> Iterator[Difference]:
+    """That every row is of a period that there was, and that the oldest open one is noted."""
+    closed: dict[int, set[int]] = defaultdict(set)
+    periods = ClosedPeriod.objects.filter(of_trip)
+    for trip, number in _rows(periods, "trip", "number"):
+        closed[trip].add(number)
+    for trip in periods.exclude(settlement__trip=F("trip")).values_list("trip", flat=True):
+        yield Difference(trip, "a settlement of another trip closed a period")
+    for trip, period, oldest in _rows(trips, "pk", "period", "oldest_open_period"):
+        numbers = closed[trip]
+        expected = next(number for number in count() if number not in numbers)
+        if expected != oldest:
+            text = f"the oldest open period is {oldest}, it should be {expected}"
+            yield Difference(trip, text)
+        if max(numbers, default=-1) >= period:
+            yield Difference(trip, f"period {max(numbers)} is closed, and {period} is on")
+    for rows in (Debt.objects.all(), Settlement.objects.all()):
+        for trip, pk in _rows(rows.filter(of_trip, period__gt=F("trip__period")), "trip", "pk"):
+            yield Difference(trip, f"{rows.model.__name__} {pk} is of a period that is to come")
+
+
+def _closed_sums(of_trip: Q, sums: Sums) -> Iterator[Difference]:
+    """What settlements closed of each member's debts; adds what is not closed to `sums`."""
+    closed: Counter[tuple[int, int, int]] = Counter()
+    debts = Debt.objects.with_state().filter(of_trip, open_minor__gt=0)
+    for trip, debtor, open_minor, closed_by in _rows(
+        debts, "trip", "debtor", "open_minor", "closed_by"
+    ):
+        if closed_by is None:
+            sums[trip, debtor]["owed_minor"] += open_minor
+        else:
+            closed[trip, debtor, closed_by] += open_minor
+    stored = ClosedSum.objects.filter(settlement__in=Settlement.objects.filter(of_trip))
+    columns = ("settlement__trip", "member__user", "settlement", "owed_minor")
+    noted = {tuple(key): owed_minor for *key, owed_minor in _rows(stored, *columns)}
+    for trip, user, settlement in closed.keys() | noted.keys():
+        noted_minor = noted.get((trip, user, settlement), 0)
+        closed_minor = closed[trip, user, settlement]
+        if noted_minor != closed_minor:
+            text = f"settlement {settlement} closed {closed_minor} of user {user}"
+            yield Difference(trip, f"{text}, {noted_minor} is noted")
 
 
 def _members(of_trip: Q, sums: Sums) -> Iterator[Difference]:

@@ -11,6 +11,7 @@ from splits import money
 from splits.models.division import Part, Payment
 from splits.models.settlement import Allocation, Debt, Settlement, cover, credit_between
 from splits.models.split import Split
+from tripcompanion.kit.deleting import delete_unread
 from tripcompanion.kit.inserting import insert
 from trips.models import Member
 from users.models import User, summary_of
@@ -115,8 +116,9 @@ class Entry:
         """Delete splits with their allocations, and the settlements that `pay` recorded."""
         if split_ids:
             Settlement.objects.filter(split__in=split_ids).revoke()
+            Debt.objects.filter(split__in=split_ids).itemise()
             Allocation.objects.filter(debt__split__in=split_ids).release(self.expense.trip_id)
-            self.expense.splits.filter(pk__in=split_ids).delete()
+            delete_unread(self.expense.splits.filter(pk__in=split_ids))
 
     def _open(self, parts: Mapping[int, Part], owed: Owed) -> None:
         """Make new splits and their debts, and let credit between the same two cover them."""
@@ -132,6 +134,7 @@ class Entry:
                 creditor_id=creditor_id,
                 amount_minor=amount_minor,
                 open_minor=amount_minor,
+                period=self.expense.trip.period,
             )
             for split in splits
             for creditor_id, amount_minor in owed[split.participant_id].items()

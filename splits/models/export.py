@@ -30,7 +30,10 @@ def held_about(user: User) -> Mapping[str, QuerySet]:
         "splits": Split.objects.filter(participant=user)
         .select_related("expense__trip")
         .order_by("id"),
-        "debts": Debt.objects.filter(either_side).select_related(*of_debt).order_by("id"),
+        "debts": Debt.objects.with_state()
+        .filter(either_side)
+        .select_related(*of_debt)
+        .order_by("id"),
         "settlements": Settlement.objects.filter(either_end)
         .select_related(*of_settlement)
         .order_by("id"),

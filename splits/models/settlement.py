@@ -1,14 +1,18 @@
 """What is owed, what was handed over, and which money covered which debt.
 
-Two columns are sums, kept for speed: `Debt.open_minor` and `Settlement.credit_minor`. Nothing
-adds to them or takes from them; whoever writes or deletes allocations calls `restate`, which
-sums them anew from the allocations (`Debt.resize` does it together with the amount). So a
-debt's "paid" and a balance cannot tell two stories.
+Two columns are sums, kept for speed: `Debt.open_minor` and `Settlement.credit_minor`, an amount
+less its allocations. Whoever writes allocations calls `restate`, which sums them anew;
+`AllocationQuerySet.release` gives back the sum of what it deletes, and `Debt.resize` restates
+together with the amount. So a debt's "paid" and a balance cannot tell two stories.
+
+Closing a trip leaves both columns as they are, and closes the period that the rows date from; see
+`splits.models.period`. So `open()` asks for the period too. Whatever changes a closed row alone
+calls `itemise` first: an allocation then says what was closed of it, and it is as any other.
 
 `Member.owed_minor` is what is open of a member's debts in a trip: their amounts less their
-allocations. So it moves by the amounts where an expense is written into the book
-(`Entry.rewrite`), and by the allocations where these are made (`Allocation.make`), released, or
-cut (`Debt.resize`).
+allocations, and nothing of what is closed. So it moves by the amounts where an expense is written
+into the book (`Entry.rewrite`), by the allocations where these are made (`Allocation.make`),
+released, or cut (`Debt.resize`), and as a whole where a trip is closed and opened again.
 """
 
 from collections import Counter, defaultdict
@@ -17,14 +21,23 @@ from datetime import date
 from typing import Any
 
 from django.db import models
-from django.db.models import Case, F, OuterRef, Q, QuerySet, Subquery, Sum, When
+from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Subquery, Sum, When
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
+from splits.models.period import (
+    InPeriodQuerySet,
+    close,
+    closed_period,
+    current_period,
+    reopen,
+    take_out,
+)
 from tripcompanion.kit.currencies import Amount
+from tripcompanion.kit.deleting import delete_unread
 from tripcompanion.kit.inserting import insert
 from tripcompanion.kit.prepared import Given, GivenMany, Prepared, PreparedUpdate
-from trips.models import InTripQuerySet, Member, Trip, locked_row, locked_trip
+from trips.models import Member, Trip, locked_row, locked_trip
 from trips.roles import Can
 from users.models import User
 
@@ -34,10 +47,28 @@ def today() -> date:
     return timezone.now().date()
 
 
-class DebtQuerySet(InTripQuerySet["Debt"]):
+class DebtQuerySet(InPeriodQuerySet["Debt"]):
+    amount_column = "open_minor"
+
     def open(self) -> "DebtQuerySet":
         """Debts of which something is still owed, oldest split first."""
-        return self.filter(open_minor__gt=0).order_by("split_id", "id")
+        return super().open().order_by("split_id", "id")
+
+    def itemise(self) -> None:
+        """Give each closed debt of these an allocation that says so; see the module."""
+        columns = ("pk", "debtor_id", "open_minor", "closed_by")
+        rows = list(self.closed().with_state().order_by("pk").values_list(*columns))
+        if not rows:
+            return
+        taken: Counter[tuple[int, int]] = Counter()
+        for _pk, debtor_id, open_minor, closed_by in rows:
+            taken[closed_by, debtor_id] += open_minor
+        take_out(taken)
+        insert(
+            Allocation(debt_id=pk, amount_minor=open_minor, closed_by_id=closed_by)
+            for pk, _debtor_id, open_minor, closed_by in rows
+        )
+        restate([row[0] for row in rows], [])
 
 
 class Debt(models.Model):
@@ -52,10 +83,12 @@ class Debt(models.Model):
     debtor = models.ForeignKey(User, on_delete=models.PROTECT, related_name="debts")
     creditor = models.ForeignKey(User, on_delete=models.PROTECT, related_name="claims")
     amount_minor = models.BigIntegerField()
-    #: `amount_minor` less its allocations.
+    #: `amount_minor` less its allocations; not owed any more if `period` is closed.
     open_minor = models.BigIntegerField()
-    #: Since when nothing is open; null while something is.
+    #: Since when it is covered whole; null while it is not.
     covered_at = models.DateTimeField(null=True)
+    #: The period of the trip in which `open_minor` last came to be.
+    period = models.IntegerField(default=0, db_default=0)
 
     objects = DebtQuerySet.as_manager()
 
@@ -78,11 +111,10 @@ class Debt(models.Model):
         ]
         indexes = [
             models.Index(
-                fields=["debtor", "trip", "creditor", "open_minor"],
+                fields=["debtor", "trip", "period", "creditor"],
                 condition=Q(open_minor__gt=0),
-                name="debt_open",
+                name="debt_open_since",
             ),
-            models.Index(fields=["trip"], condition=Q(open_minor__gt=0), name="debt_open_in_trip"),
         ]
 
     def __str__(self) -> str:
@@ -93,10 +125,13 @@ class Debt(models.Model):
 
         What the debtor owes moves here by the allocations alone; by the amount, with the expense.
         """
+        Debt.objects.filter(pk=self.pk).itemise()
+        self.refresh_from_db(fields=["open_minor", "covered_at"])
         covered_minor = self.amount_minor - self.open_minor
         excess_minor = max(0, covered_minor - amount_minor)
         if excess_minor:
             Member.shift(self.trip_id, {self.debtor_id: {"owed_minor": excess_minor}})
+            Settlement.objects.filter(allocations__debt=self).itemise()
         freed_settlement_ids = []
         for allocation in self.allocations.order_by("-id") if excess_minor else ():
             freed_minor = min(excess_minor, allocation.amount_minor)
@@ -110,30 +145,50 @@ class Debt(models.Model):
         self.open_minor = amount_minor - min(covered_minor, amount_minor)
         self.amount_minor = amount_minor
         self.covered_at = None if self.open_minor else self.covered_at or timezone.now()
-        self.save(update_fields=["amount_minor", "open_minor", "covered_at"])
+        Debt.objects.filter(pk=self.pk).update(
+            amount_minor=self.amount_minor,
+            open_minor=self.open_minor,
+            covered_at=self.covered_at,
+            period=current_period(),
+        )
         restate([], freed_settlement_ids)
 
 
-class SettlementQuerySet(InTripQuerySet["Settlement"]):
+class SettlementQuerySet(InPeriodQuerySet["Settlement"]):
+    amount_column = "credit_minor"
+
     def shown(self) -> "SettlementQuerySet":
         """With all that an answer shows: the two people and the currency."""
         return self.select_related("sender", "receiver", "trip")
 
     def with_credit(self) -> "SettlementQuerySet":
         """Settlements with money that covers no debt yet, oldest first."""
-        return self.filter(credit_minor__gt=0).order_by("id")
+        return self.open().order_by("id")
+
+    def itemise(self) -> None:
+        """Give each closed credit of these an allocation that says so; see the module."""
+        columns = ("pk", "credit_minor", "closed_by")
+        rows = list(self.closed().with_state().order_by("pk").distinct().values_list(*columns))
+        insert(
+            Allocation(settlement_id=pk, amount_minor=credit_minor, closed_by_id=closed_by)
+            for pk, credit_minor, closed_by in rows
+        )
+        if rows:
+            restate([], [row[0] for row in rows])
 
     def revoke(self) -> None:
         """Delete these settlements of one trip: what they covered or closed is open again.
 
         Call under the lock of the trip.
         """
-        rows = list(self)
+        rows = list(self.only("trip_id", "sender_id", "receiver_id", "amount_minor"))
         if not rows:
             return
-        entries = Allocation.objects.filter(Q(settlement__in=rows) | Q(closed_by__in=rows))
+        reopen(rows[0].trip_id, self)
+        ids = self.values("pk")
+        entries = Allocation.objects.filter(Q(settlement__in=ids) | Q(closed_by__in=ids))
         entries.release(rows[0].trip_id, rows)
-        Settlement.objects.filter(pk__in=[row.pk for row in rows]).delete()
+        delete_unread(self)
 
 
 class Settlement(models.Model):
@@ -149,8 +204,10 @@ class Settlement(models.Model):
         User, on_delete=models.PROTECT, related_name="settlements_received"
     )
     amount_minor = models.BigIntegerField()
-    #: `amount_minor` less its allocations.
+    #: `amount_minor` less its allocations; used up if `period` is closed.
     credit_minor = models.BigIntegerField()
+    #: The period of the trip in which `credit_minor` last came to be.
+    period = models.IntegerField(default=0, db_default=0)
     settled_on = models.DateField(default=today)
     note = models.CharField(max_length=2000, blank=True, default="")
     #: The split whose `pay` recorded this; null for one that somebody entered.
@@ -178,9 +235,9 @@ class Settlement(models.Model):
         indexes = [
             models.Index(fields=["trip", "-settled_on", "-id"], name="settlement_newest"),
             models.Index(
-                fields=["trip", "sender", "receiver"],
+                fields=["trip", "sender", "receiver", "period"],
                 condition=Q(credit_minor__gt=0),
-                name="settlement_credit",
+                name="settlement_credit_since",
             ),
         ]
 
@@ -204,7 +261,7 @@ class Settlement(models.Model):
 
     def enter(self) -> None:
         """Write this row, and let the money cover what it can. Call under the trip's lock."""
-        self.credit_minor = self.amount_minor
+        self.credit_minor, self.period = self.amount_minor, self.trip.period
         self.save()
         debts = Debt.objects.open().filter(
             trip=self.trip_id, debtor=self.sender_id, creditor=self.receiver_id
@@ -219,25 +276,16 @@ class Settlement(models.Model):
             Settlement.objects.filter(pk=self.pk).revoke()
 
     def close_if_square(self) -> None:
-        """If every balance of the trip is zero now, nobody owes anybody: cover all that is open.
+        """If every balance of the trip is zero now, nobody owes anybody: close all that is open.
 
         Open debts and unused credit cancel out then, also where money went past the people who
         were owed. This settlement is noted as the cause, so that deleting it opens them again.
         """
         if unsettled_in(trip=self.trip_id).first():
             return
-        debts = Debt.objects.open().filter(trip=self.trip_id)
-        credits = Settlement.objects.with_credit().filter(trip=self.trip_id)
-        Allocation.make(
-            self.trip_id,
-            [
-                *(Allocation(debt=d, amount_minor=d.open_minor, closed_by=self) for d in debts),
-                *(
-                    Allocation(settlement=s, amount_minor=s.credit_minor, closed_by=self)
-                    for s in credits
-                ),
-            ],
-        )
+        periods = open_periods_of(trip=self.trip_id).first()
+        if periods is not None:
+            close(self, *periods)
 
     def is_own(self, user: User, can: Can) -> bool:
         """Whether `user` recorded it or, for recording it, is one of the two."""
@@ -252,11 +300,25 @@ class AllocationQuerySet(models.QuerySet["Allocation"]):
 
         The sums of the members lose them, and the `settlements` that are to go with them.
         """
-        rows = list(self.select_related("debt"))
+        debts = Debt.objects.filter(pk__in=self.values("debt"))
+        money = Settlement.objects.filter(pk__in=self.values("settlement"))
+        # What else was closed of the same rows stays closed.
+        debts.itemise()
+        money.itemise()
+        sums = sums_of(settlements, [], sign=-1)
+        covered = self.filter(debt__isnull=False).order_by().values_list("debt__debtor")
+        for debtor_id, freed_minor in covered.annotate(Sum("amount_minor")):
+            sums[debtor_id]["owed_minor"] += freed_minor
+        Member.shift(trip_id, sums)
+        debts.update(
+            open_minor=F("open_minor") + _sum_of(self, "debt"),
+            covered_at=None,
+            period=current_period(),
+        )
+        money.update(
+            credit_minor=F("credit_minor") + _sum_of(self, "settlement"), period=current_period()
+        )
         self.delete()
-        Member.shift(trip_id, sums_of(settlements, rows, sign=-1))
-        if rows:
-            restate([row.debt_id for row in rows], [row.settlement_id for row in rows])
 
 
 class Allocation(models.Model):
@@ -318,6 +380,15 @@ def settlements_of(trip: Given) -> SettlementQuerySet:
 def unsettled_in(trip: Given) -> QuerySet[Member, tuple[int]]:
     """One of the members whose balance is not zero, if there is any."""
     return Member.objects.unsettled().filter(trip=trip).order_by().values_list("pk")[:1]
+
+
+@Prepared
+def open_periods_of(trip: Given) -> QuerySet[Trip, tuple[int, int]]:
+    """The oldest and the newest open period of a trip; nothing if nothing dates from them."""
+    owing = Member.objects.filter(trip=trip, owed_minor__gt=0)
+    credits = Settlement.objects.with_credit().filter(trip=trip)
+    rows = Trip.objects.filter(Exists(owing) | Exists(credits), pk=trip)
+    return rows.values_list("oldest_open_period", "period")
 
 
 @Prepared
@@ -386,9 +457,13 @@ def _restate_debts(
     debts: GivenMany = GivenMany("debts"),
     now: Given = Given("now", models.DateTimeField()),
 ) -> tuple[DebtQuerySet, dict[str, Any]]:
-    covered = _allocated("debt")
-    covered_at = Case(When(amount_minor=covered, then=Coalesce(F("covered_at"), now)), default=None)
-    changes = {"open_minor": F("amount_minor") - covered, "covered_at": covered_at}
+    covered = _sum_of(Allocation.objects.all(), "debt")
+    since = Coalesce(F("covered_at"), Subquery(closed_period().values("closed_at")), now)
+    changes = {
+        "open_minor": F("amount_minor") - covered,
+        "covered_at": Case(When(amount_minor=covered, then=since), default=None),
+        "period": current_period(),
+    }
     return Debt.objects.filter(debts.among("id")), changes
 
 
@@ -396,13 +471,15 @@ def _restate_debts(
 def _restate_settlements(
     settlements: GivenMany = GivenMany("settlements"),
 ) -> tuple[SettlementQuerySet, dict[str, Any]]:
-    changes = {"credit_minor": F("amount_minor") - _allocated("settlement")}
+    used = _sum_of(Allocation.objects.all(), "settlement")
+    changes = {"credit_minor": F("amount_minor") - used, "period": current_period()}
     return Settlement.objects.filter(settlements.among("id")), changes
 
 
-def _allocated(side: str) -> Coalesce:
+def _sum_of(allocations: AllocationQuerySet, side: str) -> Coalesce:
+    """How much of these covers each debt, or is of each settlement."""
     sums = (
-        Allocation.objects.filter(**{side: OuterRef("pk")})
+        allocations.filter(**{side: OuterRef("pk")})
         .order_by()
         .values(side)
         .annotate(total_minor=Sum("amount_minor"))

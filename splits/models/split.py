@@ -37,7 +37,7 @@ _AMOUNT = models.BigIntegerField()
 
 def _of_debts(aggregate: Aggregate) -> Subquery:
     """Of the debts of each split. A join would have the planner read all debts there are."""
-    debts = Debt.objects.filter(split=OuterRef("pk")).order_by().values("split")
+    debts = Debt.objects.with_state().filter(split=OuterRef("pk")).order_by().values("split")
     return Subquery(debts.annotate(answer=aggregate).values("answer"))
 
 
@@ -47,8 +47,8 @@ class SplitQuerySet(InTripQuerySet["Split"]):
     def with_state(self) -> "SplitQuerySet":
         """Each with its participant, and with what is open of its debts."""
         state = {
-            "open_minor": Coalesce(_of_debts(Sum("open_minor")), 0, output_field=_AMOUNT),
-            "covered_at": _of_debts(Max("covered_at")),
+            "open_minor": Coalesce(_of_debts(Sum("left_minor")), 0, output_field=_AMOUNT),
+            "covered_at": _of_debts(Max(Coalesce("covered_at", "closed_at"))),
         }
         return self.select_related("participant").only(*_COLUMNS).annotate(**state)
 
@@ -67,7 +67,9 @@ class SplitQuerySet(InTripQuerySet["Split"]):
 
     def pending(self, user: User | Viewer) -> "SplitQuerySet":
         """Splits of `user` of which something is still owed, oldest first; see `within`."""
-        open_debts = Debt.objects.filter(debtor=user, open_minor__gt=0).values("split")
+        # Only in trips where they owe something: elsewhere all may be closed, and be a lot.
+        owing = {"trip__members__user": user, "trip__members__owed_minor__gt": 0}
+        open_debts = Debt.objects.open().filter(debtor=user, **owing).order_by().values("split")
         return self.within(user).filter(OneOf("pk", open_debts)).order_by("id")
 
 
@@ -153,6 +155,7 @@ class Split(models.Model):
                     receiver_id=debt.creditor_id,
                     amount_minor=debt.open_minor,
                     credit_minor=debt.open_minor,
+                    period=trip.period,
                     created_by=by,
                 )
                 for debt in debts
@@ -168,6 +171,7 @@ class Split(models.Model):
         with self._locked(by) as split:
             trip = split.expense.trip
             self.settlements.all().revoke()
+            self.debts.all().itemise()
             Allocation.objects.filter(debt__split=self).release(trip.pk)
 
     def _locked(self, by: User) -> AbstractContextManager["Split"]:

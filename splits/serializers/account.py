@@ -123,7 +123,7 @@ class ExportedDebt(Shape):
     from_ = ExportedPerson(source="debtor")
     to = ExportedPerson(source="creditor")
     amount = MoneyField(currency="trip.currency")
-    open = MoneyField(currency="trip.currency")
+    open = MoneyField(source="left", currency="trip.currency")
     currency = serializers.CharField(source="trip.currency")
 
 

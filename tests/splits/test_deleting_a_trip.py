@@ -20,8 +20,13 @@ def counted() -> dict[str, int]:
 
 
 def live(book: Book, olga: User, ed: User, vera: User, times: int) -> None:
-    """Expenses, some of them paid, settled, or left over; then one that closes the trip."""
+    """Expenses, some of them paid, settled, or left over; then one that closes the trip.
+
+    What Olga and Ed owe each other is closed with it.
+    """
     for _time in range(times):
+        book.spend(olga, 5, ed)
+        book.spend(ed, 5, olga, paidByUserId=ed.pk)
         expense = book.spend(olga, 30, olga, ed, vera)
         book.pay(book.split(expense, ed), by=ed)
         book.settle(vera, olga, 4)

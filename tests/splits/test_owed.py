@@ -29,7 +29,7 @@ class Watched(Book):
         return dict(rows.values_list("user", "owed_minor").order_by())
 
     def open(self) -> dict[int, int]:
-        rows = Debt.objects.filter(trip=self.trip, open_minor__gt=0).order_by()
+        rows = Debt.objects.open().filter(trip=self.trip).order_by()
         return dict(rows.values_list("debtor").annotate(Sum("open_minor")))
 
 

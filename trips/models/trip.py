@@ -104,6 +104,10 @@ class Trip(models.Model):
     #: How many of them on `counted_on`, the last day on which there was one.
     expenses_that_day = models.PositiveIntegerField(default=0, editable=False)
     counted_on = models.DateField(null=True, editable=False)
+    #: The period of the book that is on, counted from 0; closing the trip starts the next one.
+    period = models.PositiveIntegerField(default=0, db_default=0, editable=False)
+    #: All periods before this one are closed.
+    oldest_open_period = models.PositiveIntegerField(default=0, db_default=0, editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(default=timezone.now, editable=False)
 
@@ -123,6 +127,9 @@ class Trip(models.Model):
             models.CheckConstraint(
                 condition=Q(join_role__in=[role for role, _label in JOIN_ROLE_CHOICES]),
                 name="trip_join_role_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(oldest_open_period__lte=F("period")), name="trip_periods_in_order"
             ),
         ]
         indexes = [models.Index(fields=["-start_date", "-id"], name="trip_newest_start")]

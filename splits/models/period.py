@@ -1,0 +1,164 @@
+"""The periods of a trip's book: what was closed together, and by which settlement.
+
+A trip counts its periods from 0. Each debt and each settlement notes the period in which its open
+amount last came to be. Closing a trip closes its open periods: a row for each period, usually one,
+and a row for each member who owed something. So it costs the same however many debts are open.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from django.db import connection, models
+from django.db.models import Case, Exists, F, Min, OuterRef, Q, QuerySet, Subquery, Sum, Value, When
+from django.db.models.functions import Least
+from django.utils import timezone
+
+from tripcompanion.kit.inserting import insert
+from trips.models import InTripQuerySet, Member, Trip
+
+if TYPE_CHECKING:
+    from splits.models.settlement import Settlement, SettlementQuerySet
+
+Row = TypeVar("Row", bound=models.Model)
+
+#: Written by hand: the ORM has no INSERT ... SELECT, and no UPDATE from a list of values.
+_KEEP_OWED = (
+    "INSERT INTO splits_closedsum (settlement_id, member_id, owed_minor) "
+    "SELECT %s, id, owed_minor FROM trips_member WHERE trip_id = %s AND owed_minor > 0"
+)
+_TAKE_OUT = (
+    "UPDATE splits_closedsum AS closed SET owed_minor = closed.owed_minor - taken.column3 "
+    "FROM (VALUES %s) AS taken JOIN trips_member AS member ON member.user_id = taken.column2 "
+    "WHERE member.id = closed.member_id AND closed.settlement_id = taken.column1"
+)
+
+
+class ClosedPeriod(models.Model):
+    """A period of a trip that is closed: nothing that dates from it is open any more.
+
+    Deleting `settlement` deletes this row and so opens the period again.
+    """
+
+    # The unique constraint has an index that begins with the trip.
+    trip = models.ForeignKey(
+        Trip, on_delete=models.CASCADE, related_name="closed_periods", db_index=False
+    )
+    number = models.PositiveIntegerField()
+    settlement = models.ForeignKey(
+        "splits.Settlement", on_delete=models.CASCADE, related_name="closed_periods"
+    )
+    closed_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["trip", "number"], name="period_closed_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"period {self.number}, closed by {self.settlement_id}"
+
+
+class ClosedSum(models.Model):
+    """How much of a member's debts a settlement closed: what they owe again without it."""
+
+    settlement = models.ForeignKey(
+        "splits.Settlement", on_delete=models.CASCADE, related_name="closed_sums", db_index=False
+    )
+    member = models.ForeignKey(Member, on_delete=models.CASCADE, related_name="closed_sums")
+    owed_minor = models.BigIntegerField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["settlement", "member"], name="closed_sum_once_for_a_member"
+            ),
+            models.CheckConstraint(condition=Q(owed_minor__gte=0), name="closed_sum_not_negative"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.settlement_id} closed {self.owed_minor} of {self.member_id}"
+
+
+def closed_period() -> QuerySet[ClosedPeriod]:
+    """The closed period that a debt or a settlement dates from; a subquery of either."""
+    return ClosedPeriod.objects.filter(trip=OuterRef("trip"), number=OuterRef("period"))
+
+
+def current_period() -> Subquery:
+    """The period that the trip of a debt or a settlement is in."""
+    return Subquery(Trip.objects.filter(pk=OuterRef("trip")).values("period"))
+
+
+class InPeriodQuerySet(InTripQuerySet[Row]):
+    """Debts or settlements: rows with an amount that is open until it is covered or closed."""
+
+    #: The stored amount, which a closing leaves as it is.
+    amount_column: str
+
+    def open(self) -> Any:
+        """Those with an amount that is neither covered nor closed."""
+        # The comparison lets an index pass over what was closed before.
+        since = Q(period__gte=F("trip__oldest_open_period"))
+        return self._with_amount().filter(since, ~Exists(closed_period()))
+
+    def closed(self) -> Any:
+        """Those with an amount that was closed together with its period."""
+        return self._with_amount().filter(Exists(closed_period()))
+
+    def with_state(self) -> Any:
+        """Each with what is open of it (`left_minor`), and with `closed_at` and `closed_by`."""
+        return self.annotate(
+            left_minor=Case(
+                When(Exists(closed_period()), then=0),
+                default=F(self.amount_column),
+                output_field=models.BigIntegerField(),
+            ),
+            closed_at=Subquery(closed_period().values("closed_at")),
+            closed_by=Subquery(closed_period().values("settlement")),
+        )
+
+    def _with_amount(self) -> Any:
+        return self.filter(**{f"{self.amount_column}__gt": 0})
+
+
+def close(settlement: "Settlement", oldest: int, newest: int) -> None:
+    """Close what is open of the periods `oldest` to `newest`, the last one, and start the next.
+
+    Call under the lock of the trip.
+    """
+    trip_id = settlement.trip_id
+    closed = ClosedPeriod.objects.filter(trip=trip_id, number__gte=oldest)
+    numbers = set(range(oldest, newest + 1)).difference(closed.values_list("number", flat=True))
+    now = timezone.now()
+    insert(
+        ClosedPeriod(trip_id=trip_id, number=number, settlement=settlement, closed_at=now)
+        for number in sorted(numbers)
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(_KEEP_OWED, [settlement.pk, trip_id])
+    Member.objects.filter(trip=trip_id, owed_minor__gt=0).update(owed_minor=0)
+    Trip.objects.filter(pk=trip_id).update(period=newest + 1, oldest_open_period=newest + 1)
+
+
+def reopen(trip_id: int, settlements: "SettlementQuerySet") -> None:
+    """Open again what `settlements` closed; call under the lock of the trip."""
+    periods = ClosedPeriod.objects.filter(settlement__in=settlements.values("pk"))
+    oldest = periods.aggregate(oldest=Min("number"))["oldest"]
+    if oldest is None:
+        return
+    sums = ClosedSum.objects.filter(settlement__in=settlements.values("pk"))
+    owed = sums.values_list("member__user").annotate(Sum("owed_minor")).order_by()
+    Member.shift(trip_id, {user_id: {"owed_minor": owed_minor} for user_id, owed_minor in owed})
+    Trip.objects.filter(pk=trip_id).update(
+        oldest_open_period=Least("oldest_open_period", Value(oldest))
+    )
+    sums.delete()
+    periods.delete()
+
+
+def take_out(owed: Mapping[tuple[int, int], int]) -> None:
+    """Lessen what settlements closed: by settlement and debtor, so many minor units."""
+    rows = ", ".join(["(%s, %s, %s)"] * len(owed))
+    values = [value for pair, owed_minor in owed.items() for value in (*pair, owed_minor)]
+    with connection.cursor() as cursor:
+        cursor.execute(_TAKE_OUT % rows, values)
