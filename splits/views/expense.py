@@ -17,6 +17,7 @@ from splits.serializers.expense import (
     ExpenseSerializer,
 )
 from tripcompanion.kit.problems import LimitReached
+from tripcompanion.kit.snapshots import snapshot
 from trips.models import Trip, visible_row
 from trips.models.trip import CurrencyChanged
 from trips.permissions import TAGGED_ACTIONS, InTripViewSet
@@ -76,8 +77,9 @@ class ExpenseViewSet(InTripViewSet):
 
     def preview(self, request: Request, trip_id: int) -> Response:
         """What an expense would be divided into, to the cent, without recording it."""
-        trip = self.guarded(Trip.objects.all, pk=trip_id)
-        return self.answer(Preview(trip, self.caller, **self._new(trip)))
+        with snapshot():
+            trip = self.guarded(Trip.objects.all, pk=trip_id)
+            return self.answer(Preview(trip, self.caller, **self._new(trip)))
 
     def retrieve(self, request: Request, trip_id: int, expense_id: int) -> Response:
         """An expense with its payers and splits."""

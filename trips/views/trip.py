@@ -10,6 +10,7 @@ from rest_framework.response import Response
 from rest_framework.throttling import BaseThrottle
 
 from tripcompanion.kit.problems import LimitReached
+from tripcompanion.kit.snapshots import snapshot
 from trips.limits import LookupLimit
 from trips.models import (
     Trip,
@@ -114,8 +115,9 @@ class TripViewSet(InTripViewSet):
         return self.answer(self._shown(trip))
 
     def _shown(self, trip: Trip) -> Trip:
-        # Somebody may have deleted it since.
-        return visible_row(trips_with_members, self.caller, pk=trip.pk)
+        # Somebody may have deleted it since. The trip and its members are of one moment.
+        with snapshot():
+            return visible_row(trips_with_members, self.caller, pk=trip.pk)
 
     def by_code(self, request: Request, code: str) -> Response:
         """What a trip code leads to: enough to decide to join."""
