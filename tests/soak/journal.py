@@ -10,7 +10,8 @@ from typing import Any
 
 from trips.roles import Can
 
-Key = int | str | tuple[int, int] | None
+#: What a request is about: a row by its id, or a membership by its trip and user.
+Key = int | tuple[int, int] | None
 
 
 class Act(Enum):
@@ -50,18 +51,18 @@ _ABOUT_EXPENSES = {Act.CHANGE_EXPENSE, Act.DELETE_EXPENSE}
 
 @dataclass(slots=True)
 class Request:
-    """One request. `key` names what it is about, so that a row of the log finds it.
+    """One request.
 
-    That is the id of the expense, split, settlement or trip, a pair of trip and user for a
-    membership, or the id of an account. `marker` is a text in the body that no other request has.
+    `key` is the id of what it changes or deletes: an expense, a split, a settlement, a trip or an
+    account, or the pair of a membership; None if the answer alone says what it made. `marker` is a
+    text that no other request has in its body.
     """
 
     number: int
     act: Act
     caller: int
     key: Key
-    trip: int
-    body: Any
+    body: Any = None
     started: float = 0
     ended: float = math.inf
     #: None if the connection was cut before there was an answer.
@@ -108,8 +109,9 @@ class Journal:
     )
     _by_marker: dict[str, Request] = field(default_factory=dict)
 
-    def new(self, act: Act, caller: int, key: Key, trip: int) -> Request:
-        request = Request(next(self._numbers), act, caller, key, trip, None)
+    def new(self, act: Act, caller: int, key: Key) -> Request:
+        """A request that is not sent yet."""
+        request = Request(next(self._numbers), act, caller, key)
         self.requests.append(request)
         return request
 

@@ -122,7 +122,8 @@ def _to_judge(group: list[Entry]) -> Iterator[Entry]:
     """The entries of a transaction that say what the command was.
 
     A deleted trip takes its rows along. A new trip brings its first owner, and a new expense its
-    splits. An expense with the same notes was touched because of a split.
+    splits. An expense with the same notes changed because of a split, and a split that changed did
+    so because of its expense.
     """
     made = {(entry.table, entry.row) for entry in group if entry.operation == "INSERT"}
     if group[-1].deletes_a_trip:
@@ -133,11 +134,11 @@ def _to_judge(group: list[Entry]) -> Iterator[Entry]:
             "trips_member": ("trips_trip", entry.trip),
             "splits_split": ("splits_expense", entry.columns.get("expense_id")),
         }.get(entry.table)
-        is_touched = entry.table == "splits_expense" and not (
-            entry.operation != "UPDATE" or entry.changed("notes")
+        follows = entry.operation == "UPDATE" and (
+            entry.table == "splits_split"
+            or (entry.table == "splits_expense" and not entry.changed("notes"))
         )
-        is_resized = entry.table == "splits_split" and entry.operation == "UPDATE"
-        if entry.table in _JUDGED and parent not in made and not is_touched and not is_resized:
+        if entry.table in _JUDGED and parent not in made and not follows:
             yield entry
 
 

@@ -33,7 +33,7 @@ class Office:
     def delete(self, person: Person) -> bool:
         """Delete an account; whether it is gone."""
         with self._lock:
-            request = self._client.request(Act.DELETE_ACCOUNT, self._administrator, 0, person.id)
+            request = self._client.request(Act.DELETE_ACCOUNT, self._administrator, person.id)
             self._client.send(request, self._administrator, "DELETE", f"/users/{person.id}")
             return request.succeeded
 

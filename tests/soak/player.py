@@ -81,10 +81,10 @@ class Player:
         return self._random.choice(rows[-6:]) if rows else None
 
     def _send(
-        self, act: Act, caller: Person, trip: PlayedTrip, key: Key, method: str, path: str,
+        self, act: Act, caller: Person, key: Key, method: str, path: str,
         body: Any = None, expense: int = 0,
     ) -> Any:  # fmt: skip
-        request = self._client.request(act, caller, trip.id, key)
+        request = self._client.request(act, caller, key)
         request.expense = expense
         body = body(request.marker) if callable(body) else body
         is_impatient = self._random.random() < _SHARE_IMPATIENT
@@ -105,47 +105,47 @@ class Player:
         if self._random.random() < 0.2:
             changes["joinRole"] = self._random.choice(["EDITOR", "VIEWER"])
         self._send(
-            Act.CHANGE_TRIP, self._manager(trip), trip, trip.id, "PATCH", f"/trips/{trip.id}",
+            Act.CHANGE_TRIP, self._manager(trip), trip.id, "PATCH", f"/trips/{trip.id}",
             lambda marker: {"title": marker, **changes},
         )  # fmt: skip
 
     def _renew_code(self, trip: PlayedTrip) -> None:
         path = f"/trips/{trip.id}/code"
-        shown = self._send(Act.RENEW_CODE, self._manager(trip), trip, trip.id, "POST", path)
+        shown = self._send(Act.RENEW_CODE, self._manager(trip), trip.id, "POST", path)
         if shown:
             trip.code = shown["tripCode"]
 
     def _delete_trip(self, trip: PlayedTrip) -> None:
         if self._random.random() < 0.5:
             path = f"/trips/{trip.id}"
-            self._send(Act.DELETE_TRIP, self._manager(trip), trip, trip.id, "DELETE", path)
+            self._send(Act.DELETE_TRIP, self._manager(trip), trip.id, "DELETE", path)
             trip.moves = trip.life
 
     def _join(self, trip: PlayedTrip) -> None:
         caller, body = self._anybody(trip), {"tripCode": trip.code}
-        self._send(Act.JOIN, caller, trip, (trip.id, caller.id), "POST", "/trips/join", body)
+        self._send(Act.JOIN, caller, (trip.id, caller.id), "POST", "/trips/join", body)
 
     def _add_member(self, trip: PlayedTrip) -> None:
         target, path = self._target(trip), f"/trips/{trip.id}/members"
         body = {"userId": target.id, "role": self._random.choice(_ROLES)}
         caller = self._random.choice([self._manager(trip), self._anybody(trip)])
-        self._send(Act.ADD_MEMBER, caller, trip, (trip.id, target.id), "POST", path, body)
+        self._send(Act.ADD_MEMBER, caller, (trip.id, target.id), "POST", path, body)
 
     def _change_role(self, trip: PlayedTrip) -> None:
         target, body = self._target(trip), {"role": self._random.choice(_ROLES)}
         path = f"/trips/{trip.id}/members/{target.id}/role"
         key = (trip.id, target.id)
-        self._send(Act.CHANGE_ROLE, self._manager(trip), trip, key, "PUT", path, body)
+        self._send(Act.CHANGE_ROLE, self._manager(trip), key, "PUT", path, body)
 
     def _remove_member(self, trip: PlayedTrip) -> None:
         target = self._target(trip)
         key, path = (trip.id, target.id), f"/trips/{trip.id}/members/{target.id}"
-        self._send(Act.REMOVE_MEMBER, self._manager(trip), trip, key, "DELETE", path)
+        self._send(Act.REMOVE_MEMBER, self._manager(trip), key, "DELETE", path)
 
     def _leave(self, trip: PlayedTrip) -> None:
         caller = self._target(trip)
         path = f"/trips/{trip.id}/members/leave"
-        self._send(Act.LEAVE, caller, trip, (trip.id, caller.id), "POST", path)
+        self._send(Act.LEAVE, caller, (trip.id, caller.id), "POST", path)
 
     # -- Expenses and splits ----------------------------------------------------------------------
 
@@ -171,7 +171,7 @@ class Player:
         if self._random.random() < 0.2:
             people["currency"] = self._random.choice(CURRENCIES)
         shown = self._send(
-            Act.RECORD_EXPENSE, self._anybody(trip), trip, None,
+            Act.RECORD_EXPENSE, self._anybody(trip), None,
             "POST", f"/trips/{trip.id}/expenses",
             lambda marker: {
                 "description": marker, "notes": marker, "expenseDate": "2026-05-15", **people,
@@ -197,7 +197,7 @@ class Player:
         )
         method = "PUT" if "description" in changes else "PATCH"
         shown = self._send(
-            Act.CHANGE_EXPENSE, caller, trip, expense, method, path,
+            Act.CHANGE_EXPENSE, caller, expense, method, path,
             lambda marker: {"notes": marker, **changes},
         )  # fmt: skip
         if shown:
@@ -207,7 +207,7 @@ class Player:
         expense = self._one(trip.expenses)
         if expense is not None:
             path = f"/trips/{trip.id}/expenses/{expense}"
-            self._send(Act.DELETE_EXPENSE, self._anybody(trip), trip, expense, "DELETE", path)
+            self._send(Act.DELETE_EXPENSE, self._anybody(trip), expense, "DELETE", path)
 
     def _add_split(self, trip: PlayedTrip) -> None:
         expense = self._one(trip.expenses)
@@ -215,9 +215,7 @@ class Player:
             return
         body = {"participantUserId": self._random.choice(trip.spenders).id, "amount": 1.5}
         path = f"/expenses/{expense}/splits"
-        shown = self._send(
-            Act.ADD_SPLIT, self._anybody(trip), trip, None, "POST", path, body, expense
-        )
+        shown = self._send(Act.ADD_SPLIT, self._anybody(trip), None, "POST", path, body, expense)
         if shown:
             trip.splits.append((expense, shown["id"]))
 
@@ -235,7 +233,7 @@ class Player:
         if found is not None:
             path = f"/expenses/{found[0]}/splits/{found[1]}{action}"
             caller = self._random.choice([self._anybody(trip), *trip.spenders])
-            self._send(act, caller, trip, found[1], method, path, expense=found[0])
+            self._send(act, caller, found[1], method, path, expense=found[0])
 
     # -- Settlements and accounts -----------------------------------------------------------------
 
@@ -244,7 +242,7 @@ class Player:
         caller = self._random.choice([sender, receiver, self._anybody(trip)])
         body = {"fromUserId": sender.id, "toUserId": receiver.id, "amount": amount(self._random)}
         shown = self._send(
-            Act.RECORD_SETTLEMENT, caller, trip, None, "POST", f"/trips/{trip.id}/settlements",
+            Act.RECORD_SETTLEMENT, caller, None, "POST", f"/trips/{trip.id}/settlements",
             lambda marker: {**body, "note": marker},
         )  # fmt: skip
         if shown:
@@ -254,15 +252,15 @@ class Player:
         settlement = self._one(trip.settlements)
         if settlement is not None:
             caller, path = self._anybody(trip), f"/trips/{trip.id}/settlements/{settlement}"
-            self._send(Act.DELETE_SETTLEMENT, caller, trip, settlement, "DELETE", path)
+            self._send(Act.DELETE_SETTLEMENT, caller, settlement, "DELETE", path)
 
     def _record_plan(self, trip: PlayedTrip) -> None:
         path = f"/trips/{trip.id}/settle-up"
-        shown = self._send(Act.READ_PLAN, self._anybody(trip), trip, None, "GET", path)
+        shown = self._send(Act.READ_PLAN, self._anybody(trip), None, "GET", path)
         if shown is not None:
             tag = {"tag": self._client.etag}
             caller = self._random.choice([trip.chief, *trip.spenders, self._anybody(trip)])
-            made = self._send(Act.RECORD_PLAN, caller, trip, trip.id, "POST", path, tag)
+            made = self._send(Act.RECORD_PLAN, caller, trip.id, "POST", path, tag)
             trip.settlements += [row["id"] for row in made or ()]
 
     def _end_account(self, trip: PlayedTrip) -> None:
@@ -276,6 +274,6 @@ class Player:
             self._world.replace(person, self._client.register())
 
     def _close_account(self, person: Person) -> bool:
-        request = self._client.request(Act.CLOSE_ACCOUNT, person, 0, person.id)
+        request = self._client.request(Act.CLOSE_ACCOUNT, person, person.id)
         self._client.send(request, person, "DELETE", "/users/me", {"password": PASSWORD})
         return request.succeeded

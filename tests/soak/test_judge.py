@@ -4,11 +4,42 @@ from typing import Any
 
 import pytest
 
+from splits.views import BalanceViewSet, ExpenseViewSet, SettlementViewSet, SplitViewSet
 from tests.soak.journal import Act, Journal, Request
 from tests.soak.judge import Judge
 from tests.soak.log import Entry
+from trips.permissions import InTripViewSet
+from trips.views import MemberViewSet, TripViewSet
 
 TRIP, OLGA, ED, VERA = 1, 11, 12, 13
+
+
+#: Where the API does what a request asks for.
+ACTIONS: dict[Act, tuple[type[InTripViewSet], str]] = {
+    Act.CHANGE_TRIP: (TripViewSet, "partial_update"),
+    Act.RENEW_CODE: (TripViewSet, "renew_code"),
+    Act.DELETE_TRIP: (TripViewSet, "destroy"),
+    Act.ADD_MEMBER: (MemberViewSet, "create"),
+    Act.CHANGE_ROLE: (MemberViewSet, "change_role"),
+    Act.REMOVE_MEMBER: (MemberViewSet, "destroy"),
+    Act.LEAVE: (MemberViewSet, "leave"),
+    Act.RECORD_EXPENSE: (ExpenseViewSet, "create"),
+    Act.CHANGE_EXPENSE: (ExpenseViewSet, "update"),
+    Act.DELETE_EXPENSE: (ExpenseViewSet, "destroy"),
+    Act.ADD_SPLIT: (SplitViewSet, "create"),
+    Act.DELETE_SPLIT: (SplitViewSet, "destroy"),
+    Act.PAY: (SplitViewSet, "pay"),
+    Act.UNPAY: (SplitViewSet, "unpay"),
+    Act.RECORD_SETTLEMENT: (SettlementViewSet, "create"),
+    Act.RECORD_PLAN: (BalanceViewSet, "record_plan"),
+    Act.DELETE_SETTLEMENT: (SettlementViewSet, "destroy"),
+    Act.READ_PLAN: (BalanceViewSet, "plan"),
+}
+
+
+def test_the_judge_asks_for_the_capability_that_the_api_asks_for() -> None:
+    needed = {act: view.needs[action] for act, (view, action) in ACTIONS.items()}
+    assert needed == {act: act.can for act in Act if act.can is not None}
 
 
 class History:
@@ -34,7 +65,7 @@ class History:
         self, act: Act, caller: int, key: Any, body: Any, status: int | None = 200, **times: float
     ) -> Request:
         """A request during which the next entry is written."""
-        request = self.journal.new(act, caller, key, TRIP)
+        request = self.journal.new(act, caller, key)
         request.body, request.status = body, status
         request.started = times.get("started", len(self.entries) - 0.5)
         request.ended = times.get("ended", len(self.entries) + 0.5)

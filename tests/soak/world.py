@@ -61,7 +61,7 @@ class Client:
     def __init__(self, url: str, journal: Journal) -> None:
         self._url, self._journal = url, journal
         self._http = self._open()
-        #: Of the last answer.
+        #: Of the last answer, without quotes.
         self.etag = ""
 
     def _open(self) -> httpx.Client:
@@ -82,9 +82,9 @@ class Client:
         login = self._http.post(path, json=body).raise_for_status().json()
         return Person(login["user"]["id"], login["token"])
 
-    def request(self, act: Act, caller: Person, trip: int, key: Key) -> Request:
+    def request(self, act: Act, caller: Person, key: Key) -> Request:
         """A request that is not sent yet."""
-        return self._journal.new(act, caller.id, key, trip)
+        return self._journal.new(act, caller.id, key)
 
     def send(
         self,
@@ -108,7 +108,7 @@ class Client:
             self._http = self._open()
             return None
         request.ended, request.status = time.time(), response.status_code
-        answer = json.loads(response.content) if response.content else None
+        answer: Any = json.loads(response.content) if response.content else None
         if request.status == 201:
             rows = answer if isinstance(answer, list) else [answer]
             request.created = frozenset(row["id"] for row in rows)
@@ -148,7 +148,7 @@ class World:
         while answer is None:
             people = rng.sample(self.people, _PEOPLE)
             chief = people[0]
-            request = client.request(Act.START_TRIP, chief, 0, None)
+            request = client.request(Act.START_TRIP, chief, None)
             body = {
                 "title": request.marker, "destination": "Lisbon",
                 "startDate": "2026-05-14", "endDate": "2026-05-18",
@@ -159,7 +159,7 @@ class World:
         trip_id = answer["id"]
         roles = ("OWNER", "EDITOR", "EDITOR", "EDITOR", "EDITOR", "VIEWER", "VIEWER")
         for person, role in zip(people[1:], roles, strict=False):
-            request = client.request(Act.ADD_MEMBER, chief, trip_id, (trip_id, person.id))
+            request = client.request(Act.ADD_MEMBER, chief, (trip_id, person.id))
             added = {"userId": person.id, "role": role}
             client.send(request, chief, "POST", f"/trips/{trip_id}/members", added)
         life = rng.randint(_SHORTEST_LIFE, _LONGEST_LIFE)
