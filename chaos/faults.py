@@ -14,6 +14,10 @@ from chaos.writers import Journal
 
 #: So often something is tried until it has the effect that is to be looked at.
 _MANY = 20
+_RELOADS = 4
+#: More than the service has threads.
+_WAITING = 32
+_PROBE_SECONDS = 0.1
 
 
 def workers_are_killed(stage: Stage) -> Journal:
@@ -49,6 +53,18 @@ def it_is_deployed_anew(stage: Stage) -> Journal:
         stage.service.start()
         journal.mark()
     stage.require(journal.answers["slow"] == before, "requests hung while it stopped")
+    return journal
+
+
+def it_is_reloaded(stage: Stage) -> Journal:
+    """F33: four SIGHUPs under load over kept connections; none is reset."""
+    with stage.load() as journal:
+        for _time in range(_RELOADS):
+            stage.service.process.send_signal(signal.SIGHUP)
+            time.sleep(max(1, stage.seconds / _RELOADS))
+            journal.mark()
+    cut = journal.answers["cut"]
+    stage.require(not cut, f"{cut} requests were cut")
     return journal
 
 
@@ -145,6 +161,26 @@ def a_trip_is_locked(stage: Stage) -> Journal:
             _health_is_quick(stage)
         journal.mark()
     stage.require(journal.answers[503] > 0, "nobody was told to come back later")
+    return journal
+
+
+def every_thread_is_busy(stage: Stage) -> Journal:
+    """F30: on every thread a request waits for a lock; probes are answered within 100 ms."""
+    with stage.load(writers=_WAITING) as journal, stage.database() as other:
+        with other.transaction():
+            other.execute("SELECT 1 FROM trips_trip WHERE id = %s FOR UPDATE", [_trip(stage)])
+            time.sleep(0.5)
+            slowest, until = 0.0, time.monotonic() + max(stage.seconds, 4)
+            with httpx.Client(base_url=stage.service.url, headers={"Connection": "close"}) as http:
+                while time.monotonic() < until:
+                    for path in ("/api/health", "/api/health/ready"):
+                        started = time.monotonic()
+                        stage.require(http.get(path).status_code == 200, f"{path} is not 200")
+                        slowest = max(slowest, time.monotonic() - started)
+                    time.sleep(0.05)
+        journal.mark()
+    stage.require(slowest < _PROBE_SECONDS, f"a probe took {slowest * 1000:.0f} ms")
+    stage.note(f"slowest probe {slowest * 1000:.0f} ms")
     return journal
 
 
