@@ -168,7 +168,7 @@ TOKENS: Guards = {
          "if caller is None or not _is_still_logged_in(caller, by):", "if caller is None:",
          f"{_LOCK} {_UNDER_LOCK}"),
         ("barred callers act", "    if not caller.is_active:\n        return False\n", "",
-         f"{_UNDER_LOCK} -k deleted"),
+         f"{_UNDER_LOCK} -k stays"),
         ("a kept log-in is refused",
          ".filter(pk=by.by_session, auth_hash=auth_hash).exists()",
          '.filter(pk=by.by_session, auth_hash="").exists()', f"{_UNDER_LOCK} -k kept"),
@@ -215,7 +215,8 @@ TOKENS: Guards = {
          "is_good = user.is_active and constant_time_compare(\n"
          "            self.bound_to, _state(user, Letter(self.letter))\n        )",
          "is_good = user.is_active", _LINKS),
-        ("a link into a barred account", "is_good = user.is_active and", "is_good =", _LINKS),
+        ("a link into a barred account", "is_good = user.is_active and", "is_good =",
+         f"{_UNDER_LOCK} -k link"),
         ("a link used twice",
          "if not is_good or not Link.objects.filter(pk=self.pk).delete()[0]:", "if not is_good:",
          _LINKS),

@@ -52,7 +52,7 @@ SCOPES: Guards = {
          "        with user.locked(by=user) as owner:\n            deleted",
          "        for owner in (user,):\n            deleted", f"{_UNDER_LOCK} -k scoped"),
         ("no limit of tokens", ">= MAX_LIVE_TOKENS", "> MAX_LIVE_TOKENS", _TOKENS),
-        ("limit of tokens without a lock", 
+        ("limit of tokens without a lock",
          "with user.locked(by=user) as owner:\n            owner.scoped_tokens.filter",
          "for owner in (user,):\n            owner.scoped_tokens.filter", f"PG {_TOKENS}"),
         ("a token for longer than a year", "if not now < expires_at <= now + MAX_LIFETIME:",
