@@ -18,6 +18,8 @@ _RACES = "PG tests/test_races.py tests/trips/test_owners_at_once.py"
 _LINKS = "tests/users/test_password_reset.py tests/users/test_verification.py"
 _SCOPED = "tests/users/test_scoped_tokens.py"
 _SECURITY = "tests/security/test_authentication.py"
+_LOCK = "tests/users/test_account_lock.py"
+_UNDER_LOCK = "tests/security/test_accounts.py"
 
 TOKENS: Guards = {
     "users/tokens.py": [
@@ -75,6 +77,12 @@ TOKENS: Guards = {
             "tests/users/test_deactivation.py",
         ),
         (
+            "a log-in is written whatever became of the account",
+            "        with user.locked(by=user):\n",
+            "        if True:\n",
+            f"{_UNDER_LOCK} -k stays",
+        ),
+        (
             "session outlives the password",
             "            and constant_time_compare("
             "self.auth_hash, self.user.get_session_auth_hash())\n",
@@ -95,14 +103,14 @@ TOKENS: Guards = {
     "users/models/user.py": [
         (
             "own log-in dies with the password",
-            "self.sessions.filter(pk__in=kept).update(auth_hash=auth_hash)",
+            "self.sessions.filter(pk__in=kept).update(auth_hash=self.get_session_auth_hash())",
             "self.sessions.filter(pk__in=kept)",
             _PASSWORD,
         ),
         (
             "a new password is not stored",
-            "                self.set_password(password)\n                names",
-            "                names",
+            "                account.password = password.encode()\n",
+            "",
             _PASSWORD,
         ),
         (
@@ -111,22 +119,21 @@ TOKENS: Guards = {
             "raise",
             "tests/users/test_email_uniqueness.py",
         ),
-        (
-            "look-up finds barred accounts",
-            "self.active().filter(email_key=",
-            "self.present().filter(email_key=",
-            "tests/users/test_deactivation.py",
-        ),
-        ("log-ins of browsers live on", 'log_in_era=models.F("log_in_era") + 1',
-         'log_in_era=models.F("log_in_era")', "tests/users/test_sessions.py"),
+        ("log-ins of browsers live on", "            account.log_in_era += 1\n", "",
+         "tests/users/test_sessions.py"),
+        ("a password that is not the current one any more",
+         "        if proof is not None and self.password != proof:\n", "        if False:\n",
+         f"{_UNDER_LOCK} -k same_password"),
+        ("deleted account keeps its last log-in",
+         "self.email_verified_at = self.last_login = None", "self.email_verified_at = None", _LOCK),
         ("an ADMIN's token is an ADMIN", " and self.is_active and self.by_token is None",
          " and self.is_active", "tests/trips/test_scoped_access.py"),
         ("a confined token sees all", "return self.by_token.trip_id if self.by_token else None",
          "return None", "tests/trips/test_scoped_access.py"),
         (
             "barring ends browser sessions no more",
-            "            self.log_out_everywhere()\n",
-            "            self.sessions.live().end()\n",
+            "            account.log_out_everywhere(by=by)\n",
+            "            account.sessions.live().end()\n",
             "tests/test_admin_accounts.py",
         ),
         ("deleted account keeps its password", "        self.set_unusable_password()\n",
@@ -144,6 +151,44 @@ TOKENS: Guards = {
         ("e-mail shown to strangers", 'else (*private, "email")', "else private", _VISIBILITY),
         ("whole account shown to everybody", "if viewer.pk == self.pk or viewer.is_admin:",
          "if True:", _VISIBILITY),
+    ],
+    "users/models/queryset.py": [
+        (
+            "look-up finds barred accounts",
+            "self.active().filter(email_key=",
+            "self.present().filter(email_key=",
+            "tests/users/test_deactivation.py",
+        ),
+    ],
+    "users/models/gate.py": [
+        ("accounts changed without their lock", '.order_by("pk").select_for_update(no_key=True)',
+         '.order_by("pk")', f"PG {_UNDER_LOCK}"),
+        ("accounts saved as they were read",
+         "if not self._state.adding and not self._is_locked:", "if False:", _LOCK),
+        ("callers act whose log-in has ended",
+         "if caller is None or not _is_still_logged_in(caller, by):", "if caller is None:",
+         f"{_LOCK} {_UNDER_LOCK}"),
+        ("barred callers act", "    if not caller.is_active:\n        return False\n", "",
+         f"{_UNDER_LOCK} -k stays"),
+        ("a kept log-in is refused",
+         ".filter(pk=by.by_session, auth_hash=auth_hash).exists()",
+         '.filter(pk=by.by_session, auth_hash="").exists()', f"{_UNDER_LOCK} -k kept"),
+        ("a former ADMIN acts on others",
+         "and not (caller.is_admin and by.by_token is None):", "and False:", _LOCK),
+        ("a former ADMIN acts on oneself without a password",
+         "if (as_admin or by.pk != user_id) and", "if by.pk != user_id and", _LOCK),
+        ("deleted accounts change",
+         "if account is None or account.deleted_at is not None:", "if account is None:", _LOCK),
+        ("a renewed hash undoes a new password",
+         ".filter(pk=self.pk, password=self.password)", ".filter(pk=self.pk)", _LOCK),
+    ],
+    "users/models/mail.py": [
+        ("mail to an emptied account", "            with reader.locked(by=None) as account:\n",
+         "            for account in (reader,):\n", f"PG {_LOCK} -k emptied"),
+    ],
+    "users/apps.py": [
+        ("a browser's log-in noted on an emptied account", "filter(pk=user.pk, is_active=True)",
+         "filter(pk=user.pk)", f"{_UNDER_LOCK} -k trace"),
     ],
     "users/models/token.py": [
         ("any number of scoped tokens", "if owner.scoped_tokens.count() >= MAX_LIVE_TOKENS:",
@@ -165,12 +210,16 @@ TOKENS: Guards = {
          "tests/trips/test_scoped_access.py"),
     ],
     "users/models/link.py": [
-        ("a link for ever", "links.filter(expires_at__gt=timezone.now()).first()", "links.first()",
-         _LINKS),
+        ("a link for ever", "links.filter(expires_at__gt=timezone.now()).select_related",
+         "links.select_related", _LINKS),
         ("a link into a changed account",
-         "is_good = constant_time_compare(link.bound_to, _state(user, letter))", "is_good = True",
-         _LINKS),
-        ("a link used twice", "if not is_good or not links.delete()[0]:", "if not is_good:",
+         "is_good = user.is_active and constant_time_compare(\n"
+         "            self.bound_to, _state(user, Letter(self.letter))\n        )",
+         "is_good = user.is_active", _LINKS),
+        ("a link into a barred account", "is_good = user.is_active and", "is_good =",
+         f"{_UNDER_LOCK} -k link"),
+        ("a link used twice",
+         "if not is_good or not Link.objects.filter(pk=self.pk).delete()[0]:", "if not is_good:",
          _LINKS),
         ("links kept as they are", "return sha256(token.encode()).hexdigest()", "return token",
          _LINKS),
@@ -244,6 +293,9 @@ TOKENS: Guards = {
         ("books deletable in the admin site",
          '"""False: what is here stands in somebody\'s books."""\n        return False',
          '"""True."""\n        return True', "tests/test_admin.py"),
+        ("the admin site obeys former administrators",
+         "with obj.locked(by=by, as_admin=True, lock_admins=True) as account:",
+         "with obj.locked(by=None, lock_admins=True) as account:", f"{_UNDER_LOCK} -k obeys"),
         ("hashes searchable", 'not lookup.startswith("password") and ', "",
          "tests/test_admin_accounts.py"),
     ],
@@ -265,6 +317,12 @@ TRIPS: Guards = {
         ("OWNER's actions for all", "return Can.MANAGE_MEMBERS", "return Can.READ", _CELLS),
         ("role not asked before the lock",
          "        self.check_object_permissions(self.request, found)\n", "", _LOCK),
+        ("replay to who is no member any more",
+         'visible_row(Trip.objects.all, self.caller, pk=named["trip_id"])', "pass",
+         "tests/security/test_replays.py"),
+        ("replay about an expense to who is no member any more",
+         'visible_row(Trip.objects.all, self.caller, expenses=named["expense_id"])', "pass",
+         "tests/security/test_replays.py"),
         ("If-Match not compared", "            require_match(self.request, etag_of(data))\n", "",
          "tests/test_etags.py"),
         ("If-Match compared without the lock",

@@ -4,6 +4,7 @@ from tests.mutations.mutant import Guards
 
 _PARSING = "tests/test_parsing.py"
 _IDEMPOTENCY = "tests/test_idempotency.py"
+_REPLAYS = "tests/security/test_replays.py"
 _PROBLEMS = "tests/test_problems.py"
 _HOSTILE = "tests/test_hostile_input.py"
 _PAGES = "tests/trips/test_pages.py"
@@ -92,8 +93,12 @@ KIT: Guards = {
          _IDEMPOTENCY),
         ("key for another body", "sha256(head + body)", "sha256(head)", _IDEMPOTENCY),
         ("key for another path", "sha256(head + body)", "sha256(body)", _IDEMPOTENCY),
-        ("replay of another request", "    if given.fingerprint != fingerprint:\n",
-         "    if False:\n", _IDEMPOTENCY),
+        ("replay of another request", "            if given.fingerprint != fingerprint:\n",
+         "            if False:\n", _IDEMPOTENCY),
+        ("replay to whoever asks", "                require_replayable(given.location)\n",
+         "                pass\n", _REPLAYS),
+        ("no replay to who left", "            if given.body:\n", "            if True:\n",
+         _REPLAYS),
         ("keys are for ever", "    rows.expired().delete()\n", "", _IDEMPOTENCY),
         ("a used key acts again", "        if not mine:\n", "        if False:\n", _IDEMPOTENCY),
         ("key written without its effect", "    with transaction.atomic():\n        mine",

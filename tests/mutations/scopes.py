@@ -4,6 +4,7 @@ from tests.mutations.mutant import Guards
 
 _SESSIONS = "tests/users/test_sessions.py"
 _TOKENS = "tests/users/test_scoped_tokens.py"
+_UNDER_LOCK = "tests/security/test_accounts.py"
 _ACCESS = "tests/trips/test_scoped_access.py"
 
 SCOPES: Guards = {
@@ -47,13 +48,16 @@ SCOPES: Guards = {
     "users/models/token.py": [
         ("token of a barred account is good", "return self.user.is_active and ", "return ",
          _TOKENS),
-        ("token outlives its password", "made.password_mark = _password_mark(user)",
-         "made.password_mark = _password_mark(owner)", _TOKENS),
-        ("barred account gets a token", "rows.filter(pk=user.pk, is_active=True)",
-         "rows.filter(pk=user.pk)", _TOKENS),
+        ("a log-in that ended makes tokens",
+         "so that the limit holds.\n        with user.locked(by=user) as owner:",
+         "so that the limit holds.\n        with user.locked(by=None) as owner:", _TOKENS),
+        ("a log-in that ended ends tokens",
+         "        with user.locked(by=user) as owner:\n            deleted",
+         "        for owner in (user,):\n            deleted", f"{_UNDER_LOCK} -k scoped"),
         ("no limit of tokens", ">= MAX_LIVE_TOKENS", "> MAX_LIVE_TOKENS", _TOKENS),
-        ("limit of tokens without a lock", "User.objects.select_for_update(no_key=True)",
-         "User.objects.all()", f"PG {_TOKENS}"),
+        ("limit of tokens without a lock",
+         "with user.locked(by=user) as owner:\n            owner.scoped_tokens.filter",
+         "for owner in (user,):\n            owner.scoped_tokens.filter", f"PG {_TOKENS}"),
         ("a token for longer than a year", "if not now < expires_at <= now + MAX_LIFETIME:",
          "if not now < expires_at:", _TOKENS),
         ("deleted trip sets its tokens free", "on_delete=models.CASCADE, null=True, blank=True",
@@ -66,10 +70,10 @@ SCOPES: Guards = {
     "users/models/user.py": [
         ("a scoped token of an ADMIN is one", " and self.by_token is None", "", _ACCESS),
         ("barring leaves scoped tokens",
-         "            self.scoped_tokens.all().delete()\n            self.log_out",
-         "            self.log_out", _TOKENS),
-        ("browsers stay when all log-ins are ended", 'models.F("log_in_era") + 1',
-         'models.F("log_in_era")', _SESSIONS),
+         "            account.scoped_tokens.all().delete()\n            account.log_out",
+         "            account.log_out", _TOKENS),
+        ("browsers stay when all log-ins are ended", "account.log_in_era += 1",
+         "account.log_in_era += 0", _SESSIONS),
     ],
     "users/models/session.py": [
         ("log-ins of others can be ended", "return self.live().filter(user=user, ",

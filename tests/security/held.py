@@ -15,6 +15,9 @@ from tests.splits.journey import Call
 
 #: Long enough for every request to come as far as it gets; PostgreSQL ends the wait after 2 s.
 _HOLD_SECONDS = 0.8
+#: How long a process may take to start and to come to a lock.
+_WAIT_SECONDS = 30
+_START_SECONDS = 4
 
 
 @contextmanager
@@ -69,6 +72,19 @@ class OtherProcess:
         self.run("BEGIN IMMEDIATE" if self._is_sqlite else "BEGIN")
         yield
         self.run("COMMIT")
+
+    def wait_for_a_waiter(self) -> None:
+        """Return when somebody waits for a row that this transaction has locked."""
+        deadline = time.monotonic() + _WAIT_SECONDS
+        while time.monotonic() < deadline:
+            if self._is_sqlite:
+                # Nobody can see who waits there.
+                time.sleep(_START_SECONDS)
+                return
+            if self.run("SELECT 1 FROM pg_locks WHERE NOT granted"):
+                return
+            time.sleep(0.05)
+        raise AssertionError("Nobody waits.")
 
     def close(self) -> None:
         self._connection.close()

@@ -119,7 +119,7 @@ class Past:
         )
 
     def barred(self, account: Account) -> None:
-        self._set(account, "is_active = false, log_in_era = log_in_era + 1")
+        self._set(account, "is_active = false")
 
     def password_changed(self, account: Account) -> None:
         self._set(account, "password = %s", make_password(NEW))

@@ -175,11 +175,13 @@ class Mail(models.Model):
 
     def _is_for(self, reader: User) -> bool:
         """Whether `reader` may still get it, and it still has a point."""
-        if self.letter == Letter.RESET:
-            return reader.is_active and reader.email_key == email_key(self.address)
-        if self.letter == Letter.VERIFY and reader.email_verified_at is not None:
+        if not reader.is_active:
             return False
-        return reader.is_active and (self.letter != Letter.VERIFY or reader.email == self.address)
+        if self.letter == Letter.RESET:
+            return reader.email_key == email_key(self.address)
+        if self.letter == Letter.VERIFY:
+            return reader.email == self.address and reader.email_verified_at is None
+        return True
 
     def _message_to(self, reader: User, connection: Any) -> EmailMessage | None:
         """What is sent, with a new link; None if it is not for `reader` any more."""

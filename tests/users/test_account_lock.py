@@ -1,0 +1,167 @@
+"""An account is changed under its lock only, on what is stored at that moment."""
+
+from concurrent.futures import ThreadPoolExecutor
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.contrib.auth.hashers import make_password
+from django.core.management import CommandError, call_command
+from django.db import transaction
+from rest_framework.exceptions import NotAuthenticated, NotFound, PermissionDenied
+
+from tests.factories import PASSWORD, overwrite
+from tests.mailserver import mail_server
+from tests.security.held import OtherProcess
+from tests.server import Server
+from tests.users.logins import is_alive, log_in, try_to_log_in
+from trips.models import close_account
+from users.letters import Letter
+from users.models import Role, ScopedToken, User
+
+NEW = "five-yellow-umbrellas"
+
+
+def test_an_account_that_was_read_without_its_lock_cannot_be_saved(olga: User) -> None:
+    olga.name = "Olga Other"
+    for fields in (None, ["name"]):
+        with pytest.raises(transaction.TransactionManagementError):
+            olga.save(update_fields=fields)
+    with olga.locked(by=None) as account:
+        pass
+    with pytest.raises(transaction.TransactionManagementError):
+        account.save()
+    olga.refresh_from_db()
+    assert olga.name == "Olga Owner"
+
+
+def test_a_command_writes_what_is_stored_and_not_what_was_read_before(olga: User) -> None:
+    stale = User.objects.get(pk=olga.pk)
+    olga.change(by=None, name="Olga Other")
+    stale.change(by=None, currency="JPY")
+    assert (stale.name, stale.currency) == ("Olga Other", "JPY")
+    olga.refresh_from_db()
+    assert (olga.name, olga.currency) == ("Olga Other", "JPY")
+
+
+def test_a_refused_command_leaves_the_instance_as_it_was(olga: User, ed: User) -> None:
+    with pytest.raises(Exception, match="already in use"):
+        olga.change(by=None, email="ed@example.com")
+    assert (olga.email, olga.email_key) == ("olga@example.com", "olga@example.com")
+
+
+def test_a_command_asks_again_who_gives_it(olga: User, ada: User) -> None:
+    others, stale = User.objects.get(pk=ada.pk), User.objects.get(pk=olga.pk)
+    overwrite(ada, role=Role.USER)
+    with pytest.raises(PermissionDenied):
+        olga.change(by=others, name="Olga Other")
+    with pytest.raises(PermissionDenied), ada.locked(by=others, as_admin=True):
+        pass
+    ada.deactivate(by=None)
+    with pytest.raises(NotAuthenticated):
+        olga.change(by=others, name="Olga Other")
+    close_account(olga, by=None)
+    for change in (lambda: stale.change(by=None, name="Olga"), lambda: stale.verify_email()):
+        with pytest.raises(NotFound):
+            change()
+
+
+@pytest.mark.parametrize("is_changed", [False, True])
+def test_a_hash_is_renewed_unless_the_password_was_changed_meanwhile(
+    olga: User, settings: Any, is_changed: bool
+) -> None:
+    """Whoever logs in with a hash of an outdated cost has it replaced."""
+    settings.PASSWORD_HASHERS = [
+        *settings.PASSWORD_HASHERS,
+        "django.contrib.auth.hashers.PBKDF2PasswordHasher",
+    ]
+    overwrite(olga, password=make_password(PASSWORD, hasher="pbkdf2_sha256"))
+    if is_changed:
+        new = make_password(NEW)
+        User.objects.filter(pk=olga.pk).update(password=new)
+    assert olga.check_password(PASSWORD)
+    stored = User.objects.get(pk=olga.pk).password
+    assert stored == new if is_changed else stored.startswith("argon2")
+
+
+def test_nothing_says_when_somebody_last_logged_in_whose_account_is_gone(olga: User) -> None:
+    overwrite(olga, last_login=olga.created_at)
+    close_account(olga, by=None)
+    assert User.objects.get(pk=olga.pk).last_login is None
+
+
+# -- The command line -------------------------------------------------------------------------
+
+
+def change_password(
+    monkeypatch: pytest.MonkeyPatch, email: str, first: str, second: str = ""
+) -> None:
+    typed = iter([first, second or first])
+    monkeypatch.setattr("getpass.getpass", lambda *_prompt: next(typed))
+    call_command("changepassword", email, stdout=StringIO(), stderr=StringIO())
+
+
+def test_changepassword_ends_all_log_ins_and_tells_the_owner(
+    monkeypatch: pytest.MonkeyPatch, olga: User
+) -> None:
+    token = log_in(olga)["token"]
+    ScopedToken.issue(olga, name="Import", scopes=["trips:read"])
+    change_password(monkeypatch, "OLGA@example.com", NEW)
+    assert not is_alive(token)
+    assert not ScopedToken.objects.exists()
+    assert try_to_log_in(olga.email, NEW).status_code == 200
+    assert olga.mails.get().letter == Letter.PASSWORD_CHANGED
+
+
+@pytest.mark.parametrize(
+    ("email", "first", "second"),
+    [
+        ("nobody@example.com", NEW, NEW),
+        ("olga@example.com", NEW, NEW + "!"),
+        ("olga@example.com", "password123", "password123"),
+        ("olga@example.com", "short", "short"),
+    ],
+)
+def test_changepassword_refuses_what_the_api_refuses(
+    monkeypatch: pytest.MonkeyPatch, olga: User, email: str, first: str, second: str
+) -> None:
+    with pytest.raises(CommandError):
+        change_password(monkeypatch, email, first, second)
+    assert User.objects.get(pk=olga.pk).password == olga.password
+
+
+# -- Mail -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("letter", ["RESET", "VERIFY", "PASSWORD_CHANGED"])
+def test_no_mail_with_a_link_is_made_for_an_account_that_is_emptied_meanwhile(
+    server: Server, letter: str
+) -> None:
+    """The sender has found the account, and waits for its row."""
+    email = f"{letter.lower()}@example.com"
+    made = (
+        "from users.models import Mail, User\n"
+        f"user = User.register({email!r}, {PASSWORD!r})\n"
+        "Mail.objects.all().delete()\n"
+        f"owner = None if {letter!r} == 'RESET' else user\n"
+        f"Mail.objects.create(user=owner, letter={letter!r}, address={email!r})\n"
+        "print(user.pk)"
+    )
+    user_id = int(server.manage("shell", "--no-imports", "-c", made).stdout)
+    other = OtherProcess(server)
+    try:
+        with mail_server() as post, ThreadPoolExecutor(1) as pool:
+            with other.transaction():
+                other.run(
+                    "UPDATE users_user SET name = 'Deleted user', email = NULL, email_key = NULL,"
+                    " is_active = false, deleted_at = created_at WHERE id = %s",
+                    user_id,
+                )
+                sender = pool.submit(server.manage, "send_mail_queue", EMAIL_URL=post.url)
+                other.wait_for_a_waiter()
+            sender.result()
+            assert email not in [message["To"] for message in post.received]
+        assert other.run("SELECT count(*) FROM users_link WHERE user_id = %s", user_id) == [(0,)]
+        assert other.run("SELECT count(*) FROM users_mail WHERE address = %s", email) == [(0,)]
+    finally:
+        other.close()
