@@ -238,7 +238,8 @@ def other() -> Iterator[Any]:
 
 def exchange(one: Any, another: Any) -> None:
     """From now on each client talks to the server connection of the other."""
-    one.connection, another.connection = another.connection, one.connection
+    ours, theirs = one.connection, another.connection
+    ours.pgconn, theirs.pgconn = theirs.pgconn, ours.pgconn
 
 
 def test_a_pooled_connection_never_answers_with_rows_of_another_statement(
