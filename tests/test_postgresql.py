@@ -223,3 +223,54 @@ def test_a_savepoint_that_is_rolled_back_takes_no_statement_away(database: Any) 
     database.rollback()
     database.set_autocommit(True)
     assert kept(database) == 1
+
+
+# -- Behind a pooler, which gives a client now this server connection, now that -----------------
+
+
+@pytest.fixture
+def other() -> Iterator[Any]:
+    own = connection.copy()
+    own.ensure_connection()
+    yield own
+    own.close()
+
+
+def exchange(one: Any, another: Any) -> None:
+    """From now on each client talks to the server connection of the other."""
+    ours, theirs = one.connection, another.connection
+    ours.pgconn, theirs.pgconn = theirs.pgconn, ours.pgconn
+
+
+def test_a_pooled_connection_never_answers_with_rows_of_another_statement(
+    database: Any, other: Any
+) -> None:
+    ours, theirs = "SELECT 'ours', %s::int", "SELECT 'theirs', %s::int"
+    assert asked(database, ours, 1) == [("ours", 1)]
+    assert asked(other, theirs, 1) == [("theirs", 1)]
+    for number in (2, 3, 4):
+        exchange(database, other)
+        assert asked(database, ours, number) == [("ours", number)]
+        assert asked(other, theirs, number) == [("theirs", number)]
+
+
+def test_a_statement_that_a_pooled_connection_has_already_is_used(
+    database: Any, other: Any
+) -> None:
+    same = "SELECT 'same', %s::int"
+    assert asked(other, same, 1) == [("same", 1)]
+    exchange(database, other)
+    assert asked(database, same, 2) == [("same", 2)]
+    assert kept(database) == 1
+
+
+@pytest.mark.parametrize("query", ["SELECT 'same', %s::int", "SELECT 'new', %s::int"])
+def test_inside_a_transaction_a_pooled_connection_is_an_error_at_worst(
+    database: Any, other: Any, query: str
+) -> None:
+    asked(other, "SELECT 'same', %s::int", 1)
+    asked(database, "SELECT 'new', %s::int", 1)
+    exchange(database, other)
+    with pytest.raises(OperationalError):
+        asked_together(database, (query, 2))
+    assert asked_together(database, (query, 2))[0][1] == 2

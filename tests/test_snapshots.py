@@ -16,7 +16,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from tests.conftest import Api
-from tests.server import Server
+from tests.server import Server, running_server
 from tests.splits.journey import Journey, sign_up
 from tests.test_query_counts import QUERIES
 from tests.trips.access import Scene
@@ -78,6 +78,13 @@ def _is_boundary(sql: str) -> bool:
 
 
 # -- While somebody writes ----------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    """As in production: in development no statement is kept, for Django logs them all."""
+    with running_server(DEBUG="false") as server:
+        yield server
 
 
 @pytest.fixture(scope="module")

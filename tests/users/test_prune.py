@@ -1,12 +1,15 @@
 """`manage.py prune` deletes what is over, and leaves what is not."""
 
+import re
 from datetime import timedelta
 from io import StringIO
 
 import pytest
 from django.contrib.sessions.models import Session as BrowserSession
 from django.core.management import call_command
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from tests.conftest import Api
@@ -104,3 +107,47 @@ def test_it_goes_batch_by_batch(olga: User, monkeypatch: pytest.MonkeyPatch) -> 
     assert pruned() == NOTHING | {"links": 5}
     assert kept
     assert Link.objects.count() == 1
+
+
+#: The columns by which `prune` finds what is over.
+ENDS = {
+    ("kit_givenanswer", "created_at"),
+    ("users_session", "ended_at"),
+    ("users_session", "expires_at"),
+    ("users_scopedtoken", "expires_at"),
+    ("kit_tally", "ends_at"),
+    ("users_link", "expires_at"),
+    ("users_mail", "given_up_at"),
+    ("django_session", "expire_date"),
+}
+
+
+def test_a_batch_is_found_by_an_index(db: None) -> None:
+    """A table of millions would else be read as a whole for each batch."""
+    with CaptureQueriesContext(connection) as captured:
+        assert pruned() == NOTHING
+    found = set()
+    for query in captured:
+        table, column = _looked_up(query["sql"])
+        assert re.search(rf"{column}\"? ?<", _plan(query["sql"])), query["sql"]
+        found.add((table, column))
+    assert found == ENDS
+
+
+def _looked_up(sql: str) -> tuple[str, str]:
+    """The table of a batch, and the column that it is ordered by."""
+    found = re.search(r'FROM "(\w+)".* ORDER BY "\w+"\."(\w+)" ASC LIMIT', sql)
+    assert found, sql
+    return found[1], found[2]
+
+
+def _plan(sql: str) -> str:
+    """What the database looks up in an index, in its own words."""
+    with connection.cursor() as cursor:
+        if connection.vendor == "sqlite":
+            cursor.execute(f"EXPLAIN QUERY PLAN {sql}")
+            return "\n".join(row[-1] for row in cursor.fetchall() if "USING" in row[-1])
+        # The tables are small, and PostgreSQL would read them as a whole.
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        cursor.execute(f"EXPLAIN {sql}")
+        return "\n".join(row for (row,) in cursor.fetchall() if "Index Cond" in row)

@@ -18,7 +18,6 @@ Whatever differs from call to call must be an argument; a moment, say, is refuse
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
 from inspect import signature
 from itertools import chain, zip_longest
 from typing import Any, NamedTuple
@@ -28,6 +27,7 @@ from django.db.models import Expression, F, Prefetch, QuerySet
 from django.db.models.sql import UpdateQuery
 from rest_framework.exceptions import NotFound
 
+from tripcompanion.kit.compiling import compiled_once
 from tripcompanion.kit.instances import Make, Row, converter, maker
 from tripcompanion.kit.pagination import Pageable
 
@@ -113,20 +113,20 @@ class Prepared:
             part.attach(instances)
         return instances
 
-    @cached_property
+    @compiled_once
     def _rows(self) -> QuerySet[Any]:
         return self._build(*_places(self._build))
 
-    @cached_property
+    @compiled_once
     def _statement(self) -> "_Statement":
         return _compiled(self._rows)
 
-    @cached_property
+    @compiled_once
     def _paged(self) -> "_Statement":
         statement = _compiled(self._rows.annotate(counted=_Count(self._rows.order_by())))
         return statement._replace(sql=f"{statement.sql} LIMIT %s OFFSET %s")
 
-    @cached_property
+    @compiled_once
     def _parts(self) -> list["_Part"]:
         lookups: Any = self._rows._prefetch_related_lookups  # type: ignore[attr-defined]
         return [_Part(self._rows.model, lookup) for lookup in lookups]
@@ -143,7 +143,7 @@ class PreparedUpdate:
         with kept_cursor() as cursor:
             cursor.execute(statement.sql, statement.of(values))
 
-    @cached_property
+    @compiled_once
     def _statement(self) -> "_Statement":
         rows, changes = self._build(*_places(self._build))
         query = rows.query.chain(UpdateQuery)

@@ -137,7 +137,12 @@ class Mail(models.Model):
 
     class Meta:
         indexes = [
-            models.Index(fields=["due_at", "id"], condition=Q(given_up_at=None), name="mail_due")
+            models.Index(fields=["due_at", "id"], condition=Q(given_up_at=None), name="mail_due"),
+            models.Index(
+                fields=["given_up_at"],
+                condition=Q(given_up_at__isnull=False),
+                name="mail_by_giving_up",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -2,10 +2,11 @@
 
 import uuid
 from datetime import timedelta
-from typing import Any
+from typing import Any, ClassVar
 
 from django.conf import settings
 from django.db import models
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
@@ -53,6 +54,15 @@ class Session(models.Model):
     ended_at = models.DateTimeField(null=True)
 
     objects = SessionQuerySet.as_manager()
+
+    class Meta:
+        # `manage.py prune` finds by these what is over.
+        indexes: ClassVar = [
+            models.Index(fields=["expires_at"], name="session_by_expiry"),
+            models.Index(
+                fields=["ended_at"], condition=Q(ended_at__isnull=False), name="session_by_end"
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.user_id} since {self.created_at:%Y-%m-%d %H:%M}"

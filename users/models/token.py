@@ -55,7 +55,7 @@ class ScopedToken(models.Model):
     password_mark = models.CharField(max_length=64)
     created_at = models.DateTimeField(default=timezone.now)
     used_at = models.DateTimeField(null=True)
-    expires_at = models.DateTimeField()
+    expires_at = models.DateTimeField(db_index=True)
 
     objects = ScopedTokenQuerySet.as_manager()
 

@@ -40,6 +40,17 @@ class DatabaseWrapper(base.DatabaseWrapper):
         connection.wait_seconds = self.settings_dict["OPTIONS"].get("wait_seconds")
         return connection
 
+    def set_autocommit(
+        self, autocommit: bool, force_begin_transaction_with_broken_autocommit: bool = False
+    ) -> None:
+        """As Django does, but at the end of a lost transaction without connecting once more.
+
+        A new connection is in this mode from the start, and to wait for it would double the time
+        until a silent database is reported.
+        """
+        if self.connection is not None or not autocommit:
+            super().set_autocommit(autocommit, force_begin_transaction_with_broken_autocommit)
+
     def kept_cursor(self) -> Any:
         """A cursor that reads binary values, and whose statements stay prepared at the server."""
         self.close_if_health_check_failed()

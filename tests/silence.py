@@ -1,0 +1,100 @@
+"""A TCP proxy in front of PostgreSQL that can fall silent, and stays connected.
+
+So behaves a proxy that swallows packets, and a server whose processes are stopped.
+"""
+
+import selectors
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from urllib.parse import parse_qs, urlsplit, urlunsplit
+
+_TURN_SECONDS = 0.1
+
+
+class SilentProxy:
+    """Passes bytes on in both directions, until it is `silent` or a client sends `trigger`."""
+
+    def __init__(self, connect: Callable[[], socket.socket]) -> None:
+        self.silent = False
+        #: Fall silent when a client sends this; the bytes themselves are not passed on.
+        self.trigger = b""
+        self._connect, self._ended = connect, False
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._listener.getsockname()[1]
+        self._thread = threading.Thread(target=self._run)
+
+    def talk(self) -> None:
+        """Pass everything on again."""
+        self.silent, self.trigger = False, b""
+
+    def __enter__(self) -> "SilentProxy":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._ended = True
+        self._thread.join()
+
+    def _run(self) -> None:
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._listener, selectors.EVENT_READ)
+            while not self._ended:
+                for key, _events in selector.select(_TURN_SECONDS):
+                    if key.fileobj is self._listener:
+                        self._accept(selector)
+                    else:
+                        self._pass_on(selector, key.fileobj, *key.data)
+            for key in list(selector.get_map().values()):
+                key.fileobj.close()
+
+    def _accept(self, selector: selectors.BaseSelector) -> None:
+        client = self._listener.accept()[0]
+        if self.silent:
+            # Somebody who is accepted and never served.
+            selector.register(client, selectors.EVENT_READ, (None, False))
+            return
+        server = self._connect()
+        selector.register(client, selectors.EVENT_READ, (server, True))
+        selector.register(server, selectors.EVENT_READ, (client, False))
+
+    def _pass_on(
+        self, selector: selectors.BaseSelector, source: socket.socket, target: socket.socket | None,
+        is_client: bool,
+    ) -> None:  # fmt: skip
+        data = b""
+        with suppress(OSError):
+            data = source.recv(65536)
+        if not data:
+            for end in filter(None, (source, target)):
+                with suppress(KeyError):
+                    selector.unregister(end)
+                end.close()
+            return
+        if is_client and self.trigger and self.trigger in data:
+            self.silent = True
+        if not self.silent and target is not None:
+            with suppress(OSError):
+                target.sendall(data)
+
+
+@contextmanager
+def silent_proxy(database_url: str) -> Iterator[tuple[SilentProxy, str]]:
+    """A proxy in front of the server of `database_url`, and the URL that leads through it."""
+    parts = urlsplit(database_url)
+    folder = parse_qs(parts.query).get("host", [""])[0]
+
+    def connect() -> socket.socket:
+        if folder.startswith("/"):
+            server = socket.socket(socket.AF_UNIX)
+            server.connect(f"{folder}/.s.PGSQL.{parts.port or 5432}")
+            return server
+        return socket.create_connection((parts.hostname or "localhost", parts.port or 5432))
+
+    login = parts.netloc.rpartition("@")[0] or "postgres"
+    with SilentProxy(connect) as proxy:
+        # A server behind a socket in a folder may have no TLS, and no other options are needed.
+        netloc = f"{login}@127.0.0.1:{proxy.port}"
+        query = "sslmode=disable"
+        yield proxy, urlunsplit(parts._replace(netloc=netloc, query=query))
