@@ -169,7 +169,7 @@ def test_every_module_has_its_place_in_the_tree() -> None:
 def test_everything_in_the_tree_exists() -> None:
     files = {path.name for package in PACKAGES for path in (ROOT / package).rglob("*")}
     files |= {path.name for path in ROOT.iterdir()} | {
-        path.name for path in (ROOT / "tests").iterdir()
+        path.name for path in (ROOT / "tests").rglob("*")
     }
     named = re.findall(r"[\w.-]+\.(?:py|toml|txt|yml|yaml)\b|(?<![\w.-])[\w.-]+(?=/)", TREE)
     assert [name for name in named if name not in files] == []
