@@ -1,4 +1,4 @@
-"""Bodies that are too long, or of unknown length, are refused before the server reads them."""
+"""Bodies that are too long are refused before they are read; chunks have an end of every kind."""
 
 import json
 import os
@@ -53,12 +53,43 @@ def test_a_length_that_is_no_number_of_bytes_is_a_bad_request(server: Server) ->
             assert (head.status, json.loads(body)["code"]) == (400, "bad_request")
 
 
+def test_a_body_in_chunks_is_read(server: Server) -> None:
+    account = b'{"email": "nobody@example.com", "password": "wrong-password"}'
+    chunks = b"".join(b"%x;a=b\r\n%b\r\n" % (1, account[at : at + 1]) for at in range(len(account)))
+    with Wire.to(server.url) as wire:
+        for fields in ((CHUNKED,), ("transfer-encoding: Chunked",)):
+            body = chunks + b"0\r\nX-Trailer: 1\r\n\r\n"
+            wire.send("POST /api/users/login", JSON, *fields, body=body)
+            assert wire.answer()[0].status == 401
+
+
+@pytest.mark.parametrize(
+    "endless", [b"5" * 100_000, b"5;" + b"x" * 100_000, b"0\r\nX: " + b"x" * 100_000]
+)
+def test_a_chunk_line_and_a_trailer_have_an_end(server: Server, endless: bytes) -> None:
+    with Wire.to(server.url) as wire:
+        wire.send("POST /api/users/login", JSON, CHUNKED, body=endless)
+        head, body = wire.answer()
+        assert (head.status, json.loads(body)["code"]) == (400, "bad_request")
+        assert head.ends_the_connection
+
+
+@pytest.mark.parametrize("size", [b"100000", b"1"])
+def test_chunks_are_a_mebibyte_together(server: Server, size: bytes) -> None:
+    chunk = size + b"\r\n" + b" " * int(size, 16) + b"\r\n"
+    with Wire.to(server.url) as wire:
+        wire.send("POST /api/users/login", JSON, CHUNKED, "Origin: http://localhost:4200")
+        with suppress(ConnectionError):
+            for _chunk in range(2 * MEBIBYTE // len(chunk) + 1):
+                wire.socket.sendall(chunk)
+        is_refused(wire, 413, "payload_too_large")
+
+
 @pytest.mark.parametrize("line", PATHS)
-def test_chunks_are_refused_before_any_is_sent(server: Server, line: str) -> None:
-    for fields in ((CHUNKED,), ("transfer-encoding: Chunked",), ("Transfer-Encoding:",)):
-        with Wire.to(server.url) as wire:
-            wire.send(line, JSON, *fields)
-            is_refused(wire, 411, "length_required")
+def test_an_encoding_that_is_not_known_is_refused(server: Server, line: str) -> None:
+    with Wire.to(server.url) as wire:
+        wire.send(line, JSON, "Transfer-Encoding:")
+        is_refused(wire, 411, "length_required")
     with Wire.to(server.url) as wire:
         wire.socket.sendall(f"{line} HTTP/1.0\r\nHost: localhost\r\n{CHUNKED}\r\n\r\n".encode())
         is_refused(wire, 411, "length_required")
@@ -66,7 +97,7 @@ def test_chunks_are_refused_before_any_is_sent(server: Server, line: str) -> Non
 
 def test_what_follows_a_refused_head_is_no_request(server: Server) -> None:
     for field, status, code in (
-        (CHUNKED, 411, "length_required"),
+        ("Transfer-Encoding:", 411, "length_required"),
         ("Content-Length: 2000000", 413, "payload_too_large"),
     ):
         for body in (HIDDEN, b"0\r\n\r\n" + HIDDEN, b"5;x=y\r\nabcde\r\n0\r\n\r\n" + HIDDEN):
@@ -77,7 +108,7 @@ def test_what_follows_a_refused_head_is_no_request(server: Server) -> None:
 
 def test_who_waits_to_be_asked_for_a_refused_body_is_not_asked(server: Server) -> None:
     for field, status, code in (
-        (CHUNKED, 411, "length_required"),
+        ("Transfer-Encoding:", 411, "length_required"),
         ("Content-Length: 2000000", 413, "payload_too_large"),
     ):
         with Wire.to(server.url) as wire:
@@ -94,7 +125,7 @@ def test_a_body_of_a_mebibyte_is_read(server: Server) -> None:
 
 
 def test_other_origins_that_are_allowed_may_read_the_refusal(server: Server) -> None:
-    for field, status in ((CHUNKED, 411), ("Content-Length: 2000000", 413)):
+    for field, status in (("Transfer-Encoding:", 411), ("Content-Length: 2000000", 413)):
         for origin, allowed in (("http://localhost:4200", True), ("http://evil.example", False)):
             with Wire.to(server.url) as wire:
                 wire.send("POST /api/trips", JSON, field, f"Origin: {origin}")
@@ -104,7 +135,7 @@ def test_other_origins_that_are_allowed_may_read_the_refusal(server: Server) -> 
 
 
 def test_a_client_that_is_still_sending_can_read_the_refusal(server: Server) -> None:
-    for field in ("Content-Length: 20971520", CHUNKED, "X-Long: " + "x" * 40_000):
+    for field in ("Content-Length: 20971520", "Transfer-Encoding:", "X-Long: " + "x" * 40_000):
         with Wire.to(server.url) as wire:
             wire.send("POST /api/users/login", JSON, field)
             for _piece in range(20 * MEBIBYTE // len(PIECE)):
@@ -126,8 +157,8 @@ def test_a_client_that_never_ends_is_cut_off(server: Server) -> None:
 
 def test_a_client_that_drips_on_is_cut_off(server: Server) -> None:
     with Wire.to(server.url) as wire:
-        wire.send("POST /api/users/login", JSON, CHUNKED)
-        is_refused(wire, 411, "length_required")
+        wire.send("POST /api/users/login", JSON, "Content-Length: 2000000")
+        is_refused(wire, 413, "payload_too_large")
         drops = 0
         with suppress(ConnectionError):
             while drops < 100:

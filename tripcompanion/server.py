@@ -10,7 +10,8 @@ pyproject.toml bounds the versions of both, because some names here are not docu
 `task_class`, `error_task_class`, `request`, `requests`, `total_outbufs_len`, `will_close`,
 `connected`, `socket`, `readable`, `received` and `handle_close`; of a parser `parse_header`,
 `received`, `header_plus`, `headers`, `command`, `path`, `error`, `completed`, `expect_continue`,
-`chunked`, `content_length` and `body_rcv`; of a task `build_response_header`, `execute` and what
+`chunked`, `content_length`, `body_bytes_received` and `body_rcv`; of what reads chunks `received`,
+`buf`, `control_line`, `trailer` and `error`; of a task `build_response_header`, `execute` and what
 `ErrorTask.execute` itself uses; and `ThreadedTaskDispatcher`. gunicorn documents its `Worker`.
 """
 
@@ -25,12 +26,17 @@ from gunicorn.workers.base import Worker
 from waitress import wasyncore
 from waitress.channel import HTTPChannel
 from waitress.parser import HTTPRequestParser, ParsingError
+from waitress.receiver import ChunkedReceiver
 from waitress.server import create_server
 from waitress.task import ErrorTask, ThreadedTaskDispatcher, WSGITask
+from waitress.utilities import BadRequest
 
 #: The server reads no body above this; the application refuses it (`DATA_UPLOAD_MAX_MEMORY_SIZE`).
 MAX_BODY_BYTES = 1024 * 1024
 MAX_HEADER_BYTES = 32 * 1024
+#: The line before a chunk, with its extensions, and what follows the last chunk.
+MAX_CHUNK_LINE_BYTES = 1024
+MAX_TRAILER_BYTES = 8 * 1024
 #: Open connections of one process, most of which may be idle or slow.
 MAX_CONNECTIONS = 1000
 #: After which a client that sends nothing is hung up on.
@@ -50,8 +56,19 @@ _CODES = {400: "bad_request", 431: "headers_too_large", 500: "internal_error"}
 _TRANSFER_ENCODING = re.compile(rb"^transfer-encoding:", re.IGNORECASE | re.MULTILINE)
 
 
+class BoundedChunks(ChunkedReceiver):
+    """A body in chunks. waitress looks through unfinished lines again with all that comes."""
+
+    def received(self, data: bytes) -> int:
+        consumed = super().received(data)
+        is_line_too_long = len(self.control_line) > MAX_CHUNK_LINE_BYTES
+        if is_line_too_long or len(self.trailer) > MAX_TRAILER_BYTES:
+            self.error = BadRequest("A chunk line or a trailer has no end")
+        return consumed
+
+
 class Request(HTTPRequestParser):
-    """One request, whose body is read only if it is short and its length known.
+    """One request, whose body is read only if it is short.
 
     Any other body stays unread. The request goes to the application at once, which refuses it by
     its header (`kit/bodies.py`), and the connection ends with the answer.
@@ -71,10 +88,13 @@ class Request(HTTPRequestParser):
         is_coded = bool(_TRANSFER_ENCODING.search(header_plus))
         if is_coded and "CONTENT_LENGTH" in self.headers:
             raise ParsingError("Content-Length and Transfer-Encoding exclude each other")
-        if is_coded:
-            # waitress took it out.
-            self.headers["TRANSFER_ENCODING"] = "chunked"
-        if is_coded or self.content_length > MAX_BODY_BYTES:
+        if self.chunked:
+            self.body_rcv = BoundedChunks(self.body_rcv.buf)
+        elif is_coded:
+            # Of HTTP/1.0, or without a value: waitress took it out, and would read nothing.
+            self.headers["TRANSFER_ENCODING"] = "unknown"
+            self._leave_unread()
+        elif self.content_length > MAX_BODY_BYTES:
             self._leave_unread()
 
     def _leave_unread(self) -> None:
@@ -84,6 +104,10 @@ class Request(HTTPRequestParser):
 
     def received(self, data: bytes) -> int:
         consumed = super().received(data)
+        if self.chunked and self.body_bytes_received > MAX_BODY_BYTES:
+            self.error, self.completed = None, True
+            self.headers["CONTENT_LENGTH"] = str(self.body_bytes_received)
+            self._leave_unread()
         if self.error:
             # A refused request may be one that waitress has read nothing of.
             is_head = (self.header_plus + data).lstrip().startswith(b"HEAD ")
