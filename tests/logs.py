@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import StringIO
 
-from tripcompanion.kit.logs import WithRequestId, logging_settings
+from tripcompanion.kit.logs import logging_settings
 
 
 @contextmanager
@@ -17,7 +17,8 @@ def production_log(form: str = "json") -> Iterator[Callable[[], list[str]]]:
     options = dict(settings["formatters"][form])
     kind, names = options.pop("()"), options.pop("format")
     handler.setFormatter(kind(names, **options))
-    handler.addFilter(WithRequestId())
+    for name in settings["handlers"]["console"]["filters"]:
+        handler.addFilter(settings["filters"][name]["()"]())
     root = logging.getLogger()
     level = root.level
     root.addHandler(handler)

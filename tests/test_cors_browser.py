@@ -20,7 +20,7 @@ from tests.document import DOCUMENT
 ORIGIN = "http://localhost:4200"
 REQUEST_HEADERS = {
     *("authorization", "content-type", "accept-language"),
-    *("idempotency-key", "if-match", "x-app-client"),
+    *("idempotency-key", "if-match", "if-none-match", "x-app-client"),
 }
 EXPOSED_HEADERS = {
     *("etag", "location", "retry-after", "idempotency-replayed"),

@@ -2,6 +2,8 @@
 
 import json
 import re
+from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
 from html import unescape
 from urllib.parse import urljoin, urlsplit
 
@@ -13,6 +15,7 @@ from django.test import Client
 from tests.document import OPERATIONS, problem_of, read_document
 from tests.factories import PASSWORD, overwrite, spend
 from tests.trips.access import script_of
+from tripcompanion.kit.document import _generated, document
 
 #: What a page loads by itself; links that people click may lead anywhere.
 LOADED = re.compile(
@@ -80,6 +83,46 @@ def test_the_document_is_served_as_yaml_and_as_json(client, accept, read):
 def test_the_document_can_be_asked_for_by_its_format(client):
     assert json.loads(client.get("/api/schema?format=json").content) == read_document()
     assert yaml.safe_load(client.get("/api/schema?format=yaml").content) == read_document()
+
+
+def test_the_document_is_generated_once_for_a_language_and_whoever_asks(api, olga, ada, db):
+    tags = defaultdict(set)
+    clients = [api(olga), api(ada), api(None), Client(headers={"X-Forwarded-Host": "evil.example"})]
+    for client in clients:
+        for language in ("en", "es"):
+            for form in ("json", "yaml"):
+                for query in ("", "&version=2", "&lang=xx", "&x=1"):
+                    url = f"/api/schema?format={form}{query}"
+                    response = client.get(url, headers={"Accept-Language": language})
+                    assert response.status_code == 200
+                    assert response.headers["Content-Disposition"] == (
+                        f'inline; filename="Trip Companion.{form}"'
+                    )
+                    tags[language, form].add((response.headers["ETag"], response.content))
+    assert {len(found) for found in tags.values()} == {1}
+    assert len({tag for found in tags.values() for tag, _body in found}) == 4
+
+
+def test_threads_that_ask_at_once_share_one_document():
+    _generated.cache_clear()
+    with ThreadPoolExecutor(8) as pool:
+        found = set(pool.map(lambda _at: document("en", "json").etag, range(8)))
+    assert (len(found), _generated.cache_info().misses) == (1, 1)
+
+
+def test_who_has_the_document_gets_no_second_copy(client):
+    first = client.get("/api/schema")
+    again = client.get("/api/schema", headers={"If-None-Match": first.headers["ETag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    assert again.headers["ETag"] == first.headers["ETag"]
+    other = client.get("/api/schema?lang=es", headers={"If-None-Match": first.headers["ETag"]})
+    assert other.status_code == 200
+
+
+def test_the_language_of_the_query_wins(client):
+    spanish = client.get("/api/schema", headers={"Accept-Language": "es"})
+    asked = client.get("/api/schema?lang=es", headers={"Accept-Language": "en"})
+    assert asked.content == spanish.content != client.get("/api/schema").content
 
 
 def test_swagger_ui_is_served_from_the_project_and_shows_the_document(client):

@@ -199,6 +199,37 @@ def test_path_parameters_are_64_bit_ids_and_every_parameter_has_a_schema(operati
         assert all(parameter["schema"] for parameter in operation.parameters(place))
 
 
+def test_no_schema_of_a_patch_has_a_default():
+    """Generated clients send defaults: fields that nobody set would be erased."""
+    patches = [op for op in OPERATIONS if op.method == "PATCH"]
+    assert patches
+    for operation in patches:
+        for name, field in operation.body["properties"].items():
+            assert "default" not in str(field), (str(operation), name)
+    schemas = DOCUMENT["components"]["schemas"]
+    assert not [
+        name for name in schemas if name.startswith("Patched") and "default" in str(schemas[name])
+    ]
+    whole = [op for op in OPERATIONS if str(op) == "PUT /api/trips/{tripId}"][0].body
+    assert whole["properties"]["description"]["default"] == ""
+
+
+def required_in_whole(operation: Operation) -> list[str]:
+    """What a body must have; a PATCH may leave it out, but not make it null."""
+    whole = operation
+    if operation.method == "PATCH":
+        (whole,) = [op for op in OPERATIONS if str(op) == f"PUT {operation.path}"]
+    return whole.body.get("required", [])
+
+
+def test_every_field_of_a_body_that_is_not_required_may_be_null():
+    for operation in OPERATIONS:
+        if operation.body:
+            for name, field in operation.body["properties"].items():
+                is_required = name in required_in_whole(operation)
+                assert (errors_of(None, field) == []) is not is_required, (str(operation), name)
+
+
 def test_every_operation_answers_as_documented(api, olga, ed, sam, ada):
     answered: set[str] = set()
     as_olga, as_ed, as_sam, as_ada, anybody = (

@@ -129,6 +129,15 @@ def test_programs_get_json(api, olga, accept):
     assert "Accept" in response.headers["Vary"]
 
 
+@pytest.mark.parametrize("accept", ["", " ", "\t"])
+@pytest.mark.parametrize("query", ["", "?format=json"])
+def test_an_empty_accept_is_any(api, olga, accept, query):
+    response = api(olga).get(f"/api/trips{query}", headers={"Accept": accept})
+    assert (response.status_code, response.headers["Content-Type"]) == (200, "application/json")
+    document = api(None).get("/api/schema", headers={"Accept": accept})
+    assert document.status_code == 200
+
+
 def test_browsers_get_a_page_with_the_same_json_in_it(api, olga, trip):
     response = api(olga).get("/api/users/me", headers={"Accept": "text/html,*/*;q=0.8"})
     assert response.headers["Content-Type"].startswith("text/html")

@@ -13,6 +13,7 @@ from tests.document import problem_of
 from tests.factories import PASSWORD
 from tests.logs import production_log
 from tests.server import running_server
+from trips.models import Trip
 from users.models import User
 
 
@@ -61,6 +62,30 @@ def test_a_new_line_in_a_path_makes_no_line_of_its_own() -> None:
         assert len(lines()) == 2
 
 
+@pytest.mark.parametrize("host", ["evil.example", "a b", "-", "[::", "x" * 300])
+def test_a_wrong_host_is_one_line_without_a_traceback(log: Any, host: str) -> None:
+    problem_of(Client().get("/api/health", HTTP_HOST=host), 400, "bad_request")
+    (line,) = [json.loads(line) for line in log() if "HTTP_HOST" in line]
+    assert line["message"].startswith("Invalid HTTP_HOST header: ")
+    assert not [name for name in line if name.startswith("exc")]
+    assert not [entry for entry in log() if "Traceback" in entry]
+
+
+def test_a_form_that_cannot_be_read_leaves_no_traceback_either(db: None, log: Any) -> None:
+    kind = "multipart/form-data; boundary="
+    client = Client()
+    assert client.generic("POST", "/api/session/login", b"x", kind).status_code == 400
+    assert not [entry for entry in log() if "Traceback" in entry]
+
+
+def test_a_fault_of_ours_keeps_its_traceback(log: Any, api: Api, olga: User, trip: Trip) -> None:
+    Trip.objects.filter(pk=trip.pk).update(currency="???", budget_minor=1)
+    client = api(olga)
+    client.raise_request_exception = False
+    assert client.get(f"/api/trips/{trip.pk}").status_code == 500
+    assert [entry for entry in log() if "Traceback" in entry]
+
+
 def test_the_log_has_no_password_token_or_address(api: Api, olga: User, log: Any) -> None:
     login = api(None).post("/api/users/login", {"email": olga.email, "password": PASSWORD}).json()
     api(None).post("/api/users/login", {"email": olga.email, "password": "canary-pass"})
@@ -74,6 +99,16 @@ def test_the_log_has_no_password_token_or_address(api: Api, olga: User, log: Any
     assert "/api/users/login" in text
     for secret in (olga.email, "olga%40", "canary", PASSWORD, login["token"], "eyJ"):
         assert secret not in text
+
+
+def test_the_server_logs_a_wrong_host_in_one_line(capfd: pytest.CaptureFixture[str]) -> None:
+    with running_server(DEBUG="false") as server:
+        response = httpx.get(f"{server.url}/api/health", headers={"Host": "evil.example"})
+        assert response.status_code == 400
+    lines = [line for line in capfd.readouterr().err.splitlines() if "gunicorn" not in line]
+    (line,) = [json.loads(line) for line in lines]
+    assert line["logger"] == "django.security.DisallowedHost"
+    assert "exc_info" not in line
 
 
 def test_the_server_writes_json_lines_in_production(capfd: pytest.CaptureFixture[str]) -> None:

@@ -254,8 +254,8 @@ TOKENS: Guards = {
          _PASSWORD),
     ],
     "users/limits.py": [
-        ("log-ins counted by spelling", "{email.strip().lower()}", "{email}", _THROTTLES),
-        ("log-ins not counted by account", "{email.strip().lower()}", "", _THROTTLES),
+        ("log-ins counted by spelling", "{account_key(email)}", "{email}", _THROTTLES),
+        ("log-ins not counted by account", "{account_key(email)}", "", _THROTTLES),
     ],
     "users/forms.py": [
         ("browser log-in without a limit",

@@ -148,3 +148,22 @@ def test_deleting_one_trip_leaves_the_others(api: Api, trip: Trip, olga: User) -
     join(other, olga, TripRole.OWNER)
     api(olga).delete(f"/api/trips/{trip.pk}")
     assert api(olga).get(f"/api/trips/{other.pk}").status_code == 200
+
+
+def test_null_clears_what_is_nullable_and_leaves_the_rest(api: Api, trip: Trip, olga: User) -> None:
+    path, client = f"/api/trips/{trip.pk}", api(olga)
+    full = {"description": "Trams", "imageUrl": "/a.webp", "budget": 10, "joinRole": "EDITOR"}
+    before = client.patch(path, full).json()
+    names = ("description", "currency", "joinRole", "imageUrl", "budget")
+    after = client.patch(path, dict.fromkeys(names))
+    assert after.status_code == 200
+    cleared = {"imageUrl": None, "budget": None, "updatedAt": after.json()["updatedAt"]}
+    assert after.json() == before | cleared
+
+
+def test_null_in_a_field_that_is_required_is_refused(api: Api, trip: Trip, olga: User) -> None:
+    path = f"/api/trips/{trip.pk}"
+    refused = api(olga).put(path, dict.fromkeys(("title", "startDate", "description")))
+    assert refused.status_code == 400
+    assert {"title", "startDate"} <= refused.json()["errors"].keys()
+    assert "description" not in refused.json()["errors"]

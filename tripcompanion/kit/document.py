@@ -1,7 +1,7 @@
 """The OpenAPI document: its last touches, and `/api/schema`, where it is served."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cache
 from hashlib import sha256
 from itertools import count
@@ -20,6 +20,9 @@ from rest_framework.request import Request
 from tripcompanion.kit.etags import is_known
 from tripcompanion.kit.problems import CONTENT_TYPE
 from tripcompanion.kit.serializers import camel_case
+
+#: How drf-spectacular names the bodies of a PATCH, before the name of the whole body.
+_PATCH = "Patched"
 
 
 class Rendered(NamedTuple):
@@ -90,8 +93,10 @@ def finish_document(
                 status: _shared(response, result["components"])
                 for status, response in operation["responses"].items()
             }
-    for name, schema in _schemas_of_bodies(result).items():
-        _finish_body(name, schema)
+    bodies = _schemas_of_bodies(result)
+    for name, schema in bodies.items():
+        whole = bodies.get(name.removeprefix(_PATCH), schema)
+        _finish_body(schema, whole.get("required", ()), is_patch=name.startswith(_PATCH))
     # RFC 9457, 3.2: a kind of problem may have members of its own.
     result["components"]["schemas"]["Problem"]["additionalProperties"] = True
     for schema in result["components"]["schemas"].values():
@@ -118,13 +123,15 @@ def _schemas_of_bodies(result: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _finish_body(name: str, schema: dict[str, Any]) -> None:
-    """A PATCH has no defaults, and every field that may be left out may be null (see `Shape`)."""
-    for field_name, field in schema["properties"].items():
-        if name.startswith("Patched"):
-            # What is left out stays as it is; generated clients would send the default.
+def _finish_body(schema: dict[str, Any], required: Collection[str], *, is_patch: bool) -> None:
+    """A PATCH has no defaults; what is not `required` in the whole body may be null (see `Shape`).
+
+    What a PATCH leaves out stays as it is, and generated clients would send the default.
+    """
+    for name, field in schema["properties"].items():
+        if is_patch:
             field.pop("default", None)
-        if field_name not in schema.get("required", ()):
+        if name not in required:
             _explain_null(field)
 
 

@@ -40,7 +40,7 @@ class Shape(serializers.Serializer):
 
     A field without `source` reads and fills the snake_case name, so views, models and
     `validated_data` never see the wire's spelling. Unknown keys are ignored, and so is `null` in a
-    field that may be left out and is not nullable: many clients write what they do not set so.
+    field that is neither required nor nullable: many clients write what they do not set so.
     """
 
     def to_internal_value(self, data: Any) -> Any:
@@ -55,7 +55,7 @@ class Shape(serializers.Serializer):
     def _may_lack(self, name: str) -> bool:
         """Whether `name` is a field that may be left out and cannot be null."""
         field = self.fields.get(name)
-        return bool(field and not field.allow_null and (self.partial or not field.required))
+        return field is not None and not field.required and not field.allow_null
 
     def get_fields(self) -> dict[str, serializers.Field]:
         fields: dict[str, serializers.Field] = {}

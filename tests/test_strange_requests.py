@@ -1,0 +1,146 @@
+"""Whatever stands in a query string, a cookie or a header: a clear answer, and never a 500."""
+
+from http.cookies import SimpleCookie
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from django.test import Client
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from tests import strange
+from tests.document import OPERATIONS, problem_of
+from tests.factories import PASSWORD
+from users.models import User
+
+#: Each as it stands percent-encoded in a query string.
+BROKEN = ("%00", "a%00b", "%0a", "%0D%0A", "%1f", "%7F", "%C2%85", "%ED%A0%80", "%ff", "%C3")
+ALL = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+@pytest.fixture
+def browser(ada: User) -> Client:
+    """The browser of an administrator, who sees every page."""
+    browser = Client(headers={"Accept": "text/html,*/*"}, raise_request_exception=False)
+    browser.force_login(ada)
+    return browser
+
+
+@pytest.fixture
+def session(browser: Client) -> str:
+    return browser.cookies["sessionid"].value
+
+
+def with_cookies(client: Client, header: str, path: str, **more: Any) -> Any:
+    """A GET with a raw `Cookie` header, which Django's client would write by itself."""
+    client.cookies = SimpleCookie()
+    return client.get(path, HTTP_COOKIE=header, **more)
+
+
+PATHS = [*strange.PAGES, *(f"/admin/{name}/" for name in strange.LISTS)]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_every_page_is_there(browser: Client, path: str) -> None:
+    assert browser.get(path).status_code in {200, 302}
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("name", ["q", "id__exact", "version", "lang", "format", "search", "x"])
+def test_a_control_character_in_a_query_is_refused_by_the_name_of_its_parameter(
+    browser: Client, path: str, name: str
+) -> None:
+    for broken in BROKEN:
+        document = problem_of(browser.get(f"{path}?y=1&{name}={broken}"), 400, "invalid")
+        assert list(document["errors"]) == [name]
+
+
+def test_a_control_character_in_the_name_of_a_parameter_is_refused(browser: Client) -> None:
+    for broken in BROKEN:
+        document = problem_of(browser.get(f"/admin/users/user/?{broken}=1"), 400, "invalid")
+        assert list(document["errors"]) == ["nonFieldErrors"]
+
+
+@pytest.mark.parametrize("operation", [op for op in OPERATIONS if op.method == "GET"], ids=str)
+def test_no_operation_takes_a_control_character_in_its_query(
+    api: Any, ada: User, operation: Any
+) -> None:
+    url = operation.url(dict.fromkeys(("code", "email"), "x") | dict.fromkeys(IDS, 1))
+    for client in (api(ada), api(None)):
+        document = problem_of(client.get(f"{url}?x=a%00b"), 400, "invalid")
+        assert list(document["errors"]) == ["x"]
+
+
+IDS = ("tripId", "userId", "expenseId", "splitId", "settlementId", "tokenId", "sessionUuid")
+
+
+@pytest.mark.parametrize("name", strange.COOKIES)
+@pytest.mark.parametrize("path", PATHS)
+def test_a_control_character_in_a_cookie_is_refused_and_the_cookie_deleted(
+    browser: Client, name: str, path: str
+) -> None:
+    for octal in (r"\000", "k" * 32 + r"\000", r"\012", r"\177", r"\205"):
+        response = with_cookies(browser, f'{name}="{octal}"', path)
+        assert list(problem_of(response, 400, "invalid")["errors"]) == [name]
+        assert response.cookies[name]["max-age"] == 0
+
+
+def test_a_cookie_of_another_service_may_hold_anything(browser: Client, session: str) -> None:
+    response = with_cookies(browser, f'theirs="\\000\\012"; sessionid={session}', "/admin/")
+    assert response.status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/admin/users/user/{}/change/", "/static/{}", "/{}", "/api/{}"])
+def test_a_control_character_in_a_path_is_not_found(browser: Client, path: str) -> None:
+    for broken in BROKEN[:6]:
+        assert browser.get(path.format(broken)).status_code == 404, broken
+
+
+@pytest.mark.parametrize("field", ["username", "password", "next"])
+@pytest.mark.parametrize("path", ["/admin/login/", "/api/session/login"])
+def test_a_control_character_in_a_form_breaks_nothing(db: None, path: str, field: str) -> None:
+    client = Client(raise_request_exception=False)
+    for text in ("\x00", "a\nb", "\x85"):
+        form = {"username": "olga@example.com", "password": PASSWORD, "next": "/", field: text}
+        assert client.post(path, form).status_code == 200
+
+
+@ALL
+@example(path="/api/schema", query="version=%0a", cookie="", headers={})
+@example(path="/api/trips", query="", cookie='sessionid="' + "k" * 32 + '\\000"', headers={})
+@given(path=strange.paths, query=strange.queries, cookie=strange.cookies, headers=strange.headers)
+def test_no_strange_request_is_an_error_of_the_server(
+    browser: Client, session: str, path: str, query: str, cookie: str, headers: dict[str, str]
+) -> None:
+    for cookies in (f"{cookie}; sessionid={session}", cookie):
+        sent = {"Cookie": cookies} | headers
+        response = with_cookies(browser, sent.pop("Cookie"), f"{path}?{query}", headers=sent)
+        assert response.status_code < 500
+        for name, value in response.headers.items():
+            assert value.isprintable(), (name, value)
+
+
+@ALL
+@given(operation=st.sampled_from([op for op in OPERATIONS if op.method == "GET"]), data=st.data())
+def test_no_strange_read_of_the_api_is_an_error_of_the_server(
+    api: Any, ada: User, trip: Any, operation: Any, data: st.DataObject
+) -> None:
+    client = api(ada)
+    client.raise_request_exception = False
+    ids = dict.fromkeys(IDS, 1) | {"tripId": trip.pk, "userId": ada.pk}
+    url = operation.url(ids | {"code": trip.code, "email": ada.email})
+    headers = data.draw(strange.headers)
+    headers.pop("Authorization", None)
+    response = client.get(f"{url}?{data.draw(strange.queries)}", headers=headers)
+    assert response.status_code < 500
+    assert all(value.isprintable() for value in response.headers.values())
+
+
+def test_a_parameter_of_the_document_comes_back_in_no_header(client: Client) -> None:
+    evil = quote('evil";x=y')
+    for name in ("version", "lang", "format", "title"):
+        response = client.get(f"/api/schema?{name}={evil}")
+        assert response.status_code in {200, 404}
+        assert "evil" not in str(response.headers)
+        assert b"evil" not in response.content
