@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from splits.models import Expense, Rate, Settlement, Split
 from splits.models.book import Payer
+from splits.models.period import ClosedPeriod, ClosedSum
 from splits.models.settlement import Allocation, Debt
 from tests.factories import spend
 from trips.models import Member, Trip
@@ -28,6 +29,8 @@ class Rows(NamedTuple):
     debt: Debt
     settlement: Settlement
     allocation: Allocation
+    closed_period: ClosedPeriod
+    closed_sum: ClosedSum
 
 
 @pytest.fixture
@@ -35,6 +38,9 @@ def rows(trip: Trip, olga: User, ed: User) -> Rows:
     expense = spend(trip, 6000, paid_by=olga, among=[ed])
     settlement = Settlement(trip=trip, sender=ed, receiver=olga, amount_minor=4000, created_by=ed)
     settlement.record()
+    closed_period = ClosedPeriod.objects.create(trip=trip, number=7, settlement=settlement)
+    member = trip.members.get(user=ed)
+    closed_sum = ClosedSum.objects.create(settlement=settlement, member=member, owed_minor=1)
     return Rows(
         expense,
         Payer.objects.get(),
@@ -42,6 +48,8 @@ def rows(trip: Trip, olga: User, ed: User) -> Rows:
         Debt.objects.get(),
         Settlement.objects.get(),
         Allocation.objects.get(),
+        closed_period,
+        closed_sum,
     )
 
 
@@ -78,6 +86,7 @@ VIOLATIONS: list[tuple[str, str, dict[str, Any]]] = [
     ("allocation_covers_or_closes", "allocation", {"debt": None}),
     ("allocation_covers_or_closes", "allocation", {"settlement": None}),
     ("allocation_covers_or_closes", "allocation", {"closed_by": F("settlement")}),
+    ("closed_sum_not_negative", "closed_sum", {"owed_minor": -1}),
 ]
 
 #: The table, and a second row of it that may not be.
@@ -86,6 +95,8 @@ TWICE: list[tuple[str, str]] = [
     ("payer_once_in_expense", "payer"),
     ("split_once_for_a_participant", "split"),
     ("debt_once_to_a_creditor", "debt"),
+    ("period_closed_once", "closed_period"),
+    ("closed_sum_once_for_a_member", "closed_sum"),
 ]
 
 
