@@ -11,7 +11,7 @@ _SPLITS = "tests/splits/test_splits.py"
 _OWED = "tests/splits/test_owed.py"
 _MONEY = "tests/splits/test_money.py"
 _ALLOCATION = "tests/splits/test_allocation.py"
-_MACHINE = "tests/splits/test_closing_machine.py"
+_DELETING = "tests/splits/test_deleting_a_trip.py"
 _CLOSING = "tests/splits/test_closing.py"
 _PAYING = "tests/splits/test_paying.py"
 _PLAN = "tests/splits/test_plan_recording.py"
@@ -87,8 +87,6 @@ LEDGER: Guards = {
         ("unpay keeps the settlement", "            self.settlements.all().revoke()\n", "",
          _PAYING),
         ("unpay keeps what is closed", "            self.debts.all().itemise()\n", "", _CLOSING),
-        ("pay in a later period dates from before", "                    period=trip.period,\n", "",
-         _MACHINE),
         ("unpay keeps allocations", "Allocation.objects.filter(debt__split=self).release(trip.pk)",
          "pass",
          _ALLOCATION),
@@ -116,8 +114,8 @@ LEDGER: Guards = {
          "            if not rows.exists():\n                raise NotFound\n", "",
          "tests/security/test_flows.py"),
         ("released debts stay covered",
-         '            open_minor=F("open_minor") + _sum_of(self, "debt"),\n            covered_at=None,\n',
-         "", _ALLOCATION),
+         '            open_minor=F("open_minor") + _sum_of(self, "debt"),\n'
+         "            covered_at=None,\n", "", _ALLOCATION),
         ("released money stays used",
          'credit_minor=F("credit_minor") + _sum_of(self, "settlement"), ', "", _ALLOCATION),
         ("revoked money stays in the sums",
@@ -127,21 +125,23 @@ LEDGER: Guards = {
         ("what is released is not owed again",
          '            sums[debtor_id]["owed_minor"] += freed_minor\n', "            pass\n", _OWED),
         ("what is closed opens whole with a part of it",
-         "        debts.itemise()\n        money.itemise()\n", "        money.itemise()\n", _MACHINE),
+         "        debts.itemise()\n        money.itemise()\n", "        money.itemise()\n",
+         _CLOSING),
         ("closed credit opens whole with a part of it",
-         "        debts.itemise()\n        money.itemise()\n", "        debts.itemise()\n", _MACHINE),
+         "        debts.itemise()\n        money.itemise()\n", "        debts.itemise()\n",
+         _CLOSING),
         ("closed debts change as if they were open",
-         "        Debt.objects.filter(pk=self.pk).itemise()\n", "", _MACHINE),
+         "        Debt.objects.filter(pk=self.pk).itemise()\n", "", _CLOSING),
         ("closed credit opens whole when a debt gets smaller",
-         "            Settlement.objects.filter(allocations__debt=self).itemise()\n", "", _MACHINE),
+         "            Settlement.objects.filter(allocations__debt=self).itemise()\n", "", _CLOSING),
         ("deleting what closed opens nothing", "        reopen(rows[0].trip_id, self)\n", "",
          _CLOSING),
         ("what is opened after a closing dates from before",
          "self.credit_minor, self.period = self.amount_minor, self.trip.period",
-         "self.credit_minor, self.period = self.amount_minor, 0", _MACHINE),
+         "self.credit_minor, self.period = self.amount_minor, 0", _CLOSING),
         ("what is released dates from before",
          "            covered_at=None,\n            period=current_period(),\n",
-         "            covered_at=None,\n", _MACHINE),
+         "            covered_at=None,\n", _CLOSING),
         ("a closing sum keeps what is taken out", "        take_out(taken)\n", "", _CLOSING),
         ("what a smaller debt frees is not owed again",
          '{"owed_minor": excess_minor}', "{}", _OWED),
@@ -164,9 +164,14 @@ LEDGER: Guards = {
          'oldest_open_period=Least("oldest_open_period", Value(oldest))',
          'oldest_open_period=F("oldest_open_period")', _CLOSING),
         ("later periods hide that one is open", "since, ~Exists(closed_period())",
-         "since", _MACHINE),
+         "since", _CLOSING),
         ("a period that was opened again stays open",
-         "for number in sorted(numbers)", "for number in [newest]", _MACHINE),
+         "for number in sorted(numbers)", "for number in [newest]", _CLOSING),
+    ],
+    "tripcompanion/kit/deleting.py": [
+        ("any number of rows at once", '.values("pk")[:_BATCH_ROWS]', '.values("pk")', _DELETING),
+        ("the commit checks all foreign keys",
+         '        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")\n', "", f"PG {_DELETING}"),
     ],
     "splits/models/book.py": [
         ("sums do not move with an expense",
@@ -180,7 +185,7 @@ LEDGER: Guards = {
          "        self._open({u: part for u, part in parts.items() if u not in kept}, owed)\n"
          "        Member.shift(self.expense.trip_id, sums)\n", _OWED),
         ("closed debts go and stay in the sums",
-         "            Debt.objects.filter(split__in=split_ids).itemise()\n", "", _MACHINE),
+         "            Debt.objects.filter(split__in=split_ids).itemise()\n", "", _CLOSING),
         ("split keeps its state with another amount",
          "if part is None or part.amount_minor != split.amount_minor:", "if part is None:",
          "tests/splits/test_kept_splits.py"),
