@@ -1,5 +1,6 @@
 """Closing a trip and opening it again costs the same with 50 open debts and with thousands."""
 
+import sqlite3
 from collections.abc import Callable
 from typing import Any
 
@@ -124,3 +125,31 @@ def test_a_settlement_that_leaves_nothing_open_closes_no_period(
     body = {"fromUserId": ed.pk, "toUserId": olga.pk, "amount": 7}
     assert client.post(f"/api/trips/{trip.pk}/settlements", body).status_code == 201
     assert not ClosedPeriod.objects.exists()
+
+
+def test_the_largest_expense_is_recorded_and_deleted_also_when_it_is_closed(
+    api: Api, db: None
+) -> None:
+    """3,600 debts, on an SQLite that takes as many values at once as it does by default."""
+    if connection.vendor == "sqlite":
+        connection.connection.setlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER, 32_766)
+    closable = Closable(api, MANY)
+    people = [member.user_id for member in closable.trip.members.order_by("user_id")]
+    body = {
+        "description": "Boat",
+        "amount": 4_000,
+        "expenseDate": "2026-05-14",
+        "splitType": "EQUAL",
+        "participantUserIds": people,
+        "payers": [{"userId": user_id, "amount": 200} for user_id in people[:20]],
+    }
+    expenses = f"{closable.url}/expenses"
+    made = closable.client.post(expenses, body)
+    assert made.status_code == 201
+    assert Debt.objects.filter(split__expense=made.json()["id"]).count() == 20 * 180
+    assert closable.client.delete(f"{expenses}/{made.json()['id']}").status_code == 204
+    closable.settle(closable.first, closable.last)
+    closable.close()
+    closed = closable.trip.expenses.earliest("id")
+    assert closable.client.delete(f"{expenses}/{closed.pk}").status_code == 204
+    assert not Debt.objects.open().filter(trip=closable.trip).exists()
