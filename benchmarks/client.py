@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import orjson
 
 _WAIT_SECONDS = 60
+_NO_CONTENT = 204
 _CHUNK_BYTES = 256 * 1024
 #: After so many requests a client connects anew: which process of the server has which
 #: connections is chance, and this evens it out.
@@ -119,9 +120,9 @@ class _Client:
             head = bytes(self._received[: self._head_end]).lower()
             self._status = int(head[9:12])
             _before, found, after = head.partition(b"\r\ncontent-length: ")
-            if not found:
+            if not found and self._status != _NO_CONTENT:
                 raise ConnectionError(f"{self._request.path} answers without a length.")
-            self._length = self._head_end + int(after.partition(b"\r\n")[0])
+            self._length = self._head_end + int(after.partition(b"\r\n")[0] or 0)
         if len(self._received) < self._length:
             return False
         leg.latencies_ms.append((time.perf_counter() - self._sent_at) * 1000)

@@ -74,8 +74,12 @@ class Home:
         return done.stdout
 
     def fill(self, sizes: Iterable[int]) -> None:
-        """Write a W(n) of each size, and let the database learn what it holds now."""
+        """Write a W(n) of each size."""
         self.must("-m", "benchmarks.data", *map(str, sizes))
+        self.analyse()
+
+    def analyse(self) -> None:
+        """Let the database learn what it holds."""
         url = self.environment["DATABASE_URL"]
         if url.startswith("postgres"):
             with psycopg.connect(url, autocommit=True) as connection:

@@ -16,8 +16,8 @@ from trips.models import Trip
 from users.admin import ReadOnlyAdmin, StateFilter, list_link
 
 AMOUNT = money_column("amount_minor", _("amount"))
-OPEN = money_column("open_minor", _("open"))
-CREDIT = money_column("credit_minor", _("credit"))
+OPEN = money_column("left_minor", _("open"))
+CREDIT = money_column("left_minor", _("credit"))
 RECORDED_BY = person("created_by", _("recorded by"))
 DEBTOR, CREDITOR = person("debtor", _("debtor")), person("creditor", _("creditor"))
 SENDER, RECEIVER = person("sender", _("sender")), person("receiver", _("receiver"))
@@ -31,6 +31,17 @@ class LedgerAdmin(ReadOnlyAdmin):
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         return self.readonly_fields
+
+
+class InPeriodAdmin(LedgerAdmin):
+    """Rows whose open amount is gone once their period is closed."""
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        return self.model.objects.with_state().order_by(*self.ordering)
+
+    @admin.display(description=_("closed by settlement"))
+    def closing(self, row: Any) -> str:
+        return _number(Settlement.objects.filter(pk=row.closed_by).first())
 
 
 @admin.register(Trip)
@@ -131,12 +142,12 @@ class SettlementState(StateFilter):
     states: ClassVar = {
         "entered": (_("entered"), {"split": None}),
         "paid": (_("by paying a split"), {"split__isnull": False}),
-        "credit": (_("with credit left"), {"credit_minor__gt": 0}),
+        "credit": (_("with credit left"), {"left_minor__gt": 0}),
     }
 
 
 @admin.register(Settlement)
-class SettlementAdmin(LedgerAdmin):
+class SettlementAdmin(InPeriodAdmin):
     """Money that was handed over. Credit is what covers no debt yet."""
 
     list_display = ("id", "settled_on", SENDER, RECEIVER, AMOUNT, CREDIT, "trip")
@@ -153,6 +164,7 @@ class SettlementAdmin(LedgerAdmin):
         "settled_on",
         "note",
         "paid_expense",
+        "closing",
         "created_by",
         "created_at",
     )
@@ -164,20 +176,33 @@ class SettlementAdmin(LedgerAdmin):
 
 class DebtState(StateFilter):
     states: ClassVar = {
-        "open": (_("open"), {"open_minor__gt": 0}),
-        "covered": (_("covered"), {"open_minor": 0}),
+        "open": (_("open"), {"left_minor__gt": 0}),
+        "covered": (_("covered"), {"left_minor": 0}),
     }
 
 
 @admin.register(Debt)
-class DebtAdmin(LedgerAdmin):
+class DebtAdmin(InPeriodAdmin):
     """Who owes whom, split by split."""
 
-    list_display = ("id", DEBTOR, CREDITOR, AMOUNT, OPEN, "trip", "expense", "covered_at")
+    list_display = ("id", DEBTOR, CREDITOR, AMOUNT, OPEN, "trip", "expense", "covered")
     list_filter = (DebtState,)
     list_select_related = ("trip", "debtor", "creditor", "split__expense")
     search_fields = ("debtor__email", "creditor__email", "debtor__name", "trip__title")
-    readonly_fields = ("trip", "expense", "debtor", "creditor", AMOUNT, OPEN, "covered_at")
+    readonly_fields = (
+        "trip",
+        "expense",
+        "debtor",
+        "creditor",
+        AMOUNT,
+        OPEN,
+        "covered",
+        "closing",
+    )
+
+    @admin.display(description="covered at", ordering="covered_at")
+    def covered(self, debt: Any) -> Any:
+        return debt.covered_at or debt.closed_at
 
     @admin.display(description=_("expense"))
     def expense(self, debt: Debt) -> str:

@@ -45,6 +45,21 @@ _STATEMENTS = (
     "UPDATE trips_trip SET expenses_recorded = 1 + %s WHERE id = %s",
 )
 
+#: Each of the other trips was closed once, with some credit left.
+_CLOSED = (
+    "INSERT INTO splits_settlement (trip_id, sender_id, receiver_id, amount_minor, credit_minor, "
+    "settled_on, note, created_by_id, created_at) "
+    "SELECT trip_id, user_id, %s, 100, 100, trip.start_date, '', user_id, trip.created_at "
+    "FROM trips_member member JOIN trips_trip trip ON trip.id = trip_id WHERE trip_id <> %s",
+    "INSERT INTO splits_closedperiod (trip_id, number, settlement_id, closed_at) "
+    "SELECT trip_id, 0, id, created_at FROM splits_settlement WHERE credit_minor > 0",
+    "INSERT INTO splits_closedsum (settlement_id, member_id, owed_minor) "
+    "SELECT settlement.id, member.id, 100 FROM splits_settlement settlement "
+    "JOIN trips_member member ON member.trip_id = settlement.trip_id WHERE credit_minor > 0",
+    "UPDATE trips_trip SET period = 1, oldest_open_period = 1 "
+    "WHERE id IN (SELECT trip_id FROM splits_closedperiod)",
+)
+
 
 def long_trip() -> tuple[Trip, list[User]]:
     """The trip and its members, of whom the first, an OWNER, paid everything.
@@ -62,6 +77,9 @@ def long_trip() -> tuple[Trip, list[User]]:
         for statement in _STATEMENTS:
             values = [EXPENSES - 1, trip.pk] if "%s" in statement else None
             cursor.execute(statement, values)
+        for statement in _CLOSED:
+            values = [people[0].pk, trip.pk] if "%s" in statement else None
+            cursor.execute(statement, values)
         received_minor = 900 * (EXPENSES - OPEN_DEBTS)
         trip.members.filter(user=people[0]).update(
             paid_minor=1000 * EXPENSES, share_minor=100 * EXPENSES, received_minor=received_minor
@@ -71,6 +89,12 @@ def long_trip() -> tuple[Trip, list[User]]:
             sent_minor=received_minor // 9,
             owed_minor=100 * OPEN_DEBTS,
         )
+    analyse()
+    return trip, people
+
+
+def analyse() -> None:
+    """Let the database learn what it holds. Call outside a transaction."""
+    with connection.cursor() as cursor:
         # Else PostgreSQL does not know that an index alone can answer.
         cursor.execute("VACUUM ANALYZE" if connection.vendor == "postgresql" else "ANALYZE")
-    return trip, people

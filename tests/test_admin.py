@@ -201,6 +201,27 @@ def test_the_list_of_debts_can_be_narrowed_to_the_open_ones(
         assert [debt.debtor for debt in rows] == debtors
 
 
+def test_what_is_closed_is_not_open_and_names_what_closed_it(
+    office: Office, trip: Trip, olga: User, ed: User
+) -> None:
+    """Olga and Ed owe each other, and a settlement makes up for one more expense."""
+    for payer, debtor, amount_minor in ((olga, ed, 900), (ed, olga, 900), (olga, ed, 200)):
+        spend(trip, amount_minor, paid_by=payer, among=[debtor])
+    for at, amount_minor in enumerate((50, 150)):
+        money = Settlement(trip=trip, sender=ed, receiver=olga, amount_minor=amount_minor)
+        money.created_by, money.note = ed, f"No. {at}"
+        money.record()
+    assert not office.list(Debt, "state=open").context["cl"].result_list
+    assert office.list(Debt, "state=covered").context["cl"].result_count == 3
+    debt = Debt.objects.get(debtor=olga)
+    shown = text(office.page(debt))
+    assert "0.00 EUR" in shown
+    assert f"#{money.pk}" in shown
+    Settlement.objects.get(pk=money.pk).remove()
+    assert office.list(Debt, "state=open").context["cl"].result_count == 3
+    assert f"#{money.pk}" not in text(office.page(debt))
+
+
 def test_log_ins_can_be_ended(office: Office, olga: User, ed: User) -> None:
     session, other = Session.start(olga), Session.start(ed)
     office.act("end", session)

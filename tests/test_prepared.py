@@ -1,12 +1,16 @@
 """A prepared queryset gives what the queryset gives, and keeps its statement."""
 
+import sqlite3
+from datetime import date
+from itertools import islice, product
+from string import ascii_uppercase, digits
 from typing import Any
 
 import pytest
 from django.db import connection, models, transaction
 from django.test.utils import CaptureQueriesContext
 
-from splits.models import Debt, Expense, Payer, Settlement, Split
+from splits.models import Debt, Expense, Payer, Rate, Settlement, Split
 from tests.factories import TripFactory, join, settle, spend
 from tripcompanion.kit.inserting import insert
 from tripcompanion.kit.paths import MAX_INTEGER
@@ -175,3 +179,14 @@ def test_an_admin_and_a_member_see_by_their_own_statements(
     roles = [visible_row(Trip.objects.all, user, pk=trip.pk).caller_role for user in (ada, vera)]
     assert roles == ["OWNER", "VIEWER"]
     assert visible_row(Trip.objects.all, olga, pk=trip.pk).caller_role == "OWNER"
+
+
+def test_more_rows_are_inserted_than_sqlite_takes_values_in_a_statement(db: None) -> None:
+    """11,000 rows of three values; by default it is built to take 32,766."""
+    if connection.vendor == "sqlite":
+        connection.connection.setlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER, 32_766)
+    codes = islice(map("".join, product(ascii_uppercase + digits, repeat=3)), 11_000)
+    rows = insert(Rate(currency=code, per_euro=2, day=date(2026, 5, 14)) for code in codes)
+    assert Rate.objects.count() == 11_000
+    stored = dict(Rate.objects.values_list("pk", "currency"))
+    assert stored == {row.pk: row.currency for row in rows}

@@ -147,8 +147,10 @@ def reopen(trip_id: int, settlements: "SettlementQuerySet") -> None:
     if oldest is None:
         return
     sums = ClosedSum.objects.filter(settlement__in=settlements.values("pk"))
-    owed = sums.values_list("member__user").annotate(Sum("owed_minor")).order_by()
-    Member.shift(trip_id, {user_id: {"owed_minor": owed_minor} for user_id, owed_minor in owed})
+    theirs = sums.filter(member=OuterRef("pk")).order_by().values("member")
+    owed_minor = Subquery(theirs.annotate(answer=Sum("owed_minor")).values("answer"))
+    owing = Member.objects.filter(pk__in=sums.values("member"))
+    owing.update(owed_minor=F("owed_minor") + owed_minor)
     Trip.objects.filter(pk=trip_id).update(
         oldest_open_period=Least("oldest_open_period", Value(oldest))
     )

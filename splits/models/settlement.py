@@ -185,7 +185,8 @@ class SettlementQuerySet(InPeriodQuerySet["Settlement"]):
         if not rows:
             return
         reopen(rows[0].trip_id, self)
-        ids = self.values("pk")
+        # As numbers: of two subqueries with an OR between them, databases make a full scan.
+        ids = [row.pk for row in rows]
         entries = Allocation.objects.filter(Q(settlement__in=ids) | Q(closed_by__in=ids))
         entries.release(rows[0].trip_id, rows)
         delete_unread(self)

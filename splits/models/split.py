@@ -155,7 +155,6 @@ class Split(models.Model):
                     receiver_id=debt.creditor_id,
                     amount_minor=debt.open_minor,
                     credit_minor=debt.open_minor,
-                    period=trip.period,
                     created_by=by,
                 )
                 for debt in debts

@@ -21,6 +21,7 @@ VIOLATIONS: list[tuple[str, str, dict[str, Any]]] = [
     ("trip_ends_after_start", "trip", {"end_date": "2020-01-01"}),
     ("trip_budget_positive", "trip", {"budget_minor": 0}),
     ("trip_join_role_known", "trip", {"join_role": "OWNER"}),
+    ("trip_periods_in_order", "trip", {"oldest_open_period": 1}),
     ("member_owed_in_range", "member", {"owed_minor": -1}),
     ("member_role_known", "member", {"role": "ADMIN"}),
     ("member_once_in_trip", "member", {"user": "olga"}),

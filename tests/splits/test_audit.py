@@ -2,12 +2,22 @@
 
 from contextlib import suppress
 from io import StringIO
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
 from django.db.models import F
 
-from splits.models import Allocation, Debt, Expense, Payer, Settlement, Split
+from splits.models import (
+    Allocation,
+    ClosedPeriod,
+    ClosedSum,
+    Debt,
+    Expense,
+    Payer,
+    Settlement,
+    Split,
+)
 from tests.factories import TripFactory, join, settle, spend
 from trips.models import Member, Trip
 from trips.roles import TripRole
@@ -90,6 +100,56 @@ def test_an_entry_of_somebody_who_never_was_a_member_is_named(
 ) -> None:
     Member.objects.filter(trip=trip, user=ed).delete()
     assert f"user {ed.pk} has entries and no membership" in audit()
+
+
+@pytest.fixture
+def closed(trip: Trip, olga: User, ed: User) -> Settlement:
+    """The settlement that closed what Olga and Ed owe each other."""
+    for payer, debtor in ((olga, ed), (ed, olga)):
+        spend(trip, 900, paid_by=payer, among=[debtor])
+    there = Settlement(trip=trip, sender=ed, receiver=olga, amount_minor=100, created_by=ed)
+    there.record()
+    back = Settlement(trip=trip, sender=olga, receiver=ed, amount_minor=100, created_by=ed)
+    back.record()
+    return back
+
+
+@pytest.mark.parametrize(
+    ("rows", "change", "complaint"),
+    [
+        (ClosedSum, {"owed_minor": F("owed_minor") + 1}, "801 is noted"),
+        (ClosedPeriod, {"number": 1}, "period 1 is closed, and 1 is on"),
+        (ClosedPeriod, {"number": 1}, "the oldest open period is 1, it should be 0"),
+        (ClosedPeriod, {"number": 1}, "owed_minor is 0, it should be 800"),
+        (Trip, {"oldest_open_period": 0}, "the oldest open period is 0, it should be 1"),
+        (Trip, {"period": 5, "oldest_open_period": 5}, "is 5, it should be 1"),
+        (Debt, {"period": 2}, "is of a period that is to come"),
+        (Settlement, {"period": 2}, "is of a period that is to come"),
+    ],
+)
+def test_whatever_was_changed_about_a_closing_is_named(
+    closed: Settlement, rows: Any, change: dict, complaint: str
+) -> None:
+    assert audit() == ""
+    rows.objects.update(**change)
+    assert complaint in audit()
+
+
+def test_a_closing_sum_that_is_gone_is_missed(closed: Settlement, ed: User) -> None:
+    ClosedSum.objects.all().delete()
+    assert f"settlement {closed.pk} closed 800 of user {ed.pk}, 0 is noted" in audit()
+
+
+def test_a_period_that_a_settlement_of_another_trip_closed_is_named(
+    closed: Settlement, olga: User, ed: User
+) -> None:
+    other = TripFactory()
+    join(other, olga, TripRole.OWNER)
+    join(other, ed)
+    stray = Settlement(trip=other, sender=ed, receiver=olga, amount_minor=5, created_by=ed)
+    stray.record()
+    ClosedPeriod.objects.update(settlement=stray)
+    assert "a settlement of another trip closed a period" in audit()
 
 
 def test_one_trip_can_be_audited_alone(recorded: Expense, trip: Trip, sam: User) -> None:

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from splits.models import Expense, Rate, Settlement, Split
 from splits.models.book import Payer
+from splits.models.period import ClosedPeriod, ClosedSum
 from splits.models.settlement import Allocation, Debt
 from tests.factories import settle, spend
 from trips.models import Member, Trip
@@ -28,12 +29,17 @@ class Rows(NamedTuple):
     debt: Debt
     settlement: Settlement
     allocation: Allocation
+    closed_period: ClosedPeriod
+    closed_sum: ClosedSum
 
 
 @pytest.fixture
 def rows(trip: Trip, olga: User, ed: User) -> Rows:
     expense = spend(trip, 6000, paid_by=olga, among=[ed])
-    settle(trip, ed, olga, 4000)
+    settlement = settle(trip, ed, olga, 4000)
+    closed_period = ClosedPeriod.objects.create(trip=trip, number=7, settlement=settlement)
+    member = trip.members.get(user=ed)
+    closed_sum = ClosedSum.objects.create(settlement=settlement, member=member, owed_minor=1)
     return Rows(
         expense,
         Payer.objects.get(),
@@ -41,6 +47,8 @@ def rows(trip: Trip, olga: User, ed: User) -> Rows:
         Debt.objects.get(),
         Settlement.objects.get(),
         Allocation.objects.get(),
+        closed_period,
+        closed_sum,
     )
 
 
@@ -77,6 +85,7 @@ VIOLATIONS: list[tuple[str, str, dict[str, Any]]] = [
     ("allocation_covers_or_closes", "allocation", {"debt": None}),
     ("allocation_covers_or_closes", "allocation", {"settlement": None}),
     ("allocation_covers_or_closes", "allocation", {"closed_by": F("settlement")}),
+    ("closed_sum_not_negative", "closed_sum", {"owed_minor": -1}),
 ]
 
 #: The table, and a second row of it that may not be.
@@ -85,6 +94,8 @@ TWICE: list[tuple[str, str]] = [
     ("payer_once_in_expense", "payer"),
     ("split_once_for_a_participant", "split"),
     ("debt_once_to_a_creditor", "debt"),
+    ("period_closed_once", "closed_period"),
+    ("closed_sum_once_for_a_member", "closed_sum"),
 ]
 
 

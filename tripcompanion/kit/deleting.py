@@ -1,17 +1,22 @@
 """Deletes rows with all that hangs on them, and reads none of it.
 
 Django reads what it is to delete, row by row, to look for what hangs on that in turn. Here each
-table loses its rows by themselves, those first that nothing hangs on. No signals are sent. A
-statement deletes so many rows at most, so that none of them runs into the statement time-out.
+table loses its rows by themselves, those first that nothing hangs on. No signals are sent.
+
+Every statement is bounded: it deletes a batch of rows at most, and checks their foreign keys
+itself. PostgreSQL would put the checks off to the COMMIT, which then takes as long as they all do,
+and which no statement time-out ends.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from django.db import models, transaction
+from django.db import connections, models, transaction
 from django.db.models.deletion import get_candidate_relations_to_delete
 
-#: Rows that one statement deletes; PostgreSQL takes about half a second for them.
-_BATCH_ROWS = 50_000
+#: Rows that one statement deletes. With the checks PostgreSQL takes about a second at most.
+_BATCH_ROWS = 20_000
 
 
 def delete_unread(rows: models.QuerySet[Any]) -> None:
@@ -19,8 +24,21 @@ def delete_unread(rows: models.QuerySet[Any]) -> None:
 
     Raises `TypeError` if something points to them in another way: that would have to be looked at.
     """
-    with transaction.atomic():
+    with transaction.atomic(), _checked_at_once(rows.db):
         _delete_from_the_leaves(rows)
+
+
+@contextmanager
+def _checked_at_once(database: str) -> Iterator[None]:
+    """Each statement checks its foreign keys; SQLite does so anyway."""
+    connection = connections[database]
+    if connection.vendor != "postgresql":
+        yield
+        return
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+        yield
+        cursor.execute("SET CONSTRAINTS ALL DEFERRED")
 
 
 def _delete_from_the_leaves(rows: Any) -> None:

@@ -1,6 +1,9 @@
-"""New rows of a model in one statement, which is kept as those of `prepared` are."""
+"""New rows of a model in one statement, which is kept as those of `prepared` are.
 
-from collections.abc import Iterable
+On SQLite in several, where there are very many: it takes so many values at most.
+"""
+
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any, TypeVar
 
@@ -10,6 +13,9 @@ from tripcompanion.kit.prepared import kept_cursor
 
 Instance = TypeVar("Instance", bound=models.Model)
 
+#: SQLite takes 32,766 values in a statement unless it was built otherwise.
+_MOST_VALUES = 30_000
+
 
 def insert(rows: Iterable[Instance]) -> list[Instance]:
     """Write unsaved rows of one model in one statement, and give them their ids.
@@ -17,13 +23,23 @@ def insert(rows: Iterable[Instance]) -> list[Instance]:
     What `bulk_create` does, with its statement kept.
     """
     rows = list(rows)
-    if rows:
+    for some in _portions(rows):
         with kept_cursor() as cursor:
-            cursor.execute(*_insertion(rows))
+            cursor.execute(*_insertion(some))
             keys = cursor.fetchall()
-        for row, (key,) in zip(rows, keys, strict=True):
+        for row, (key,) in zip(some, keys, strict=True):
             row.pk, row._state.adding, row._state.db = key, False, DEFAULT_DB_ALIAS
     return rows
+
+
+def _portions(rows: list[Instance]) -> Iterator[list[Instance]]:
+    """All rows at once on PostgreSQL, where a column is one value; on SQLite so many at a time."""
+    if connection.vendor == "postgresql" or not rows:
+        yield from filter(None, [rows])
+        return
+    step = _MOST_VALUES // len(rows[0]._meta.concrete_fields)
+    for first in range(0, len(rows), step):
+        yield rows[first : first + step]
 
 
 def _insertion(rows: list[Any]) -> tuple[str, list[Any]]:

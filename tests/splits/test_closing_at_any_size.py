@@ -1,0 +1,155 @@
+"""Closing a trip and opening it again costs the same with 50 open debts and with thousands."""
+
+import sqlite3
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connection
+from rest_framework.test import APIClient
+
+from benchmarks.open_debts import DEBT_MINOR, Size, fill
+from splits.models import Allocation, ClosedPeriod, ClosedSum, Debt
+from tests.conftest import Api
+from tests.splits.book import Json
+from trips.models import Member, Trip
+from users.models import User
+
+FEW, MANY = 50, 5_000
+
+
+class Cost:
+    """The statements of a request: how many, and how many values are sent with them."""
+
+    def __init__(self) -> None:
+        self.statements = self.values = 0
+
+    def note(self, execute: Any, sql: str, values: Any, many: bool, context: Any) -> Any:
+        self.statements += 1
+        self.values += sum(len(v) if isinstance(v, list) else 1 for v in values or ())
+        return execute(sql, values, many, context)
+
+
+class Closable:
+    """A trip with so many open debts, in which a settlement there and back closes everything."""
+
+    def __init__(self, api: Api, debts: int) -> None:
+        self.trip, self.size = fill(debts), Size.of(debts)
+        members = self.trip.members.order_by("user_id").select_related("user")
+        self.first, *_others, self.last = (member.user for member in members)
+        self.client, self.url = api(self.first), f"/api/trips/{self.trip.pk}"
+        self.debtor = api(self.last)
+
+    def settle(self, sender: User, receiver: User) -> Json:
+        body = {"fromUserId": sender.pk, "toUserId": receiver.pk, "amount": DEBT_MINOR / 100}
+        response = self.client.post(f"{self.url}/settlements", body)
+        assert response.status_code == 201
+        return response.json()
+
+    def close(self) -> Json:
+        return self.settle(self.last, self.first)
+
+    def delete(self, settlement: Json) -> None:
+        response = self.client.delete(f"{self.url}/settlements/{settlement['id']}")
+        assert response.status_code == 204
+
+    def pending(self, client: APIClient, user: User) -> list[Json]:
+        return client.get(f"/api/users/{user.pk}/pending-debts").json()
+
+
+def cost_of(act: Callable[[], Any]) -> tuple[tuple[int, int], Any]:
+    cost = Cost()
+    with connection.execute_wrapper(cost.note):
+        done = act()
+    return (cost.statements, cost.values), done
+
+
+@pytest.fixture
+def few_and_many(api: Api, db: None) -> list[Closable]:
+    return [Closable(api, FEW), Closable(api, MANY)]
+
+
+def test_there_are_as_many_debts_as_were_asked_for(few_and_many: list[Closable]) -> None:
+    few, many = (Debt.objects.open().filter(trip=closable.trip) for closable in few_and_many)
+    assert few.count() == FEW
+    assert many.count() >= MANY
+
+
+def test_closing_and_opening_again_send_as_much_for_few_debts_as_for_many(
+    few_and_many: list[Closable],
+) -> None:
+    """As many statements and values; nothing is written for each debt."""
+    costs = []
+    for closable in few_and_many:
+        closable.settle(closable.first, closable.last)
+        rows = Allocation.objects.count()
+        close, settlement = cost_of(closable.close)
+        # It covers one debt itself.
+        assert Allocation.objects.count() == rows + 1
+        assert not Debt.objects.open().filter(trip=closable.trip).exists()
+        pending, found = cost_of(lambda c=closable: c.pending(c.debtor, c.last))
+        assert found == []
+        opening, _done = cost_of(lambda c=closable, s=settlement: c.delete(s))
+        costs.append((close, pending, opening))
+        # The other settlement covers one of them.
+        assert Debt.objects.open().filter(trip=closable.trip).count() == closable.size.debts - 1
+    assert costs[0] == costs[1]
+
+
+def test_everybody_owes_again_what_was_closed(few_and_many: list[Closable]) -> None:
+    for closable in few_and_many:
+        members = Member.objects.filter(trip=closable.trip).order_by("pk")
+        before = list(members.values_list("owed_minor", flat=True))
+        there = closable.settle(closable.first, closable.last)
+        back = closable.close()
+        assert not any(members.values_list("owed_minor", flat=True))
+        closable.delete(back)
+        closable.delete(there)
+        assert list(members.values_list("owed_minor", flat=True)) == before
+    assert not ClosedPeriod.objects.exists()
+    assert not ClosedSum.objects.exists()
+
+
+def test_a_settlement_that_leaves_nothing_open_closes_no_period(
+    api: Api, trip: Trip, olga: User, ed: User
+) -> None:
+    body = {
+        "description": "Boat",
+        "amount": 7,
+        "expenseDate": "2026-05-14",
+        "splitType": "EQUAL",
+        "participantUserIds": [ed.pk],
+    }
+    client = api(olga)
+    assert client.post(f"/api/trips/{trip.pk}/expenses", body).status_code == 201
+    body = {"fromUserId": ed.pk, "toUserId": olga.pk, "amount": 7}
+    assert client.post(f"/api/trips/{trip.pk}/settlements", body).status_code == 201
+    assert not ClosedPeriod.objects.exists()
+
+
+def test_the_largest_expense_is_recorded_and_deleted_also_when_it_is_closed(
+    api: Api, db: None
+) -> None:
+    """3,600 debts, on an SQLite that takes as many values at once as it does by default."""
+    if connection.vendor == "sqlite":
+        connection.connection.setlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER, 32_766)
+    closable = Closable(api, MANY)
+    people = [member.user_id for member in closable.trip.members.order_by("user_id")]
+    body = {
+        "description": "Boat",
+        "amount": 4_000,
+        "expenseDate": "2026-05-14",
+        "splitType": "EQUAL",
+        "participantUserIds": people,
+        "payers": [{"userId": user_id, "amount": 200} for user_id in people[:20]],
+    }
+    expenses = f"{closable.url}/expenses"
+    made = closable.client.post(expenses, body)
+    assert made.status_code == 201
+    assert Debt.objects.filter(split__expense=made.json()["id"]).count() == 20 * 180
+    assert closable.client.delete(f"{expenses}/{made.json()['id']}").status_code == 204
+    closable.settle(closable.first, closable.last)
+    closable.close()
+    closed = closable.trip.expenses.earliest("id")
+    assert closable.client.delete(f"{expenses}/{closed.pk}").status_code == 204
+    assert not Debt.objects.open().filter(trip=closable.trip).exists()
