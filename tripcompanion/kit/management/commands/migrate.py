@@ -1,12 +1,11 @@
 """Django's command, which neither holds a serving process up nor races with itself."""
 
 import time
-from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from django.core.management.base import CommandError
+from django.core.management.base import CommandError, CommandParser
 from django.core.management.commands import migrate
 from django.db import OperationalError, connections
 
@@ -32,7 +31,7 @@ _HOLD_WHILE_IDLE = """
 class Command(migrate.Command):
     """On PostgreSQL one process migrates while others wait, and a busy table is tried again."""
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
         parser.add_argument(
             "--wait",
