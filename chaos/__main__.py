@@ -63,6 +63,7 @@ FAULTS = [
     Fault("F24", loads.everybody_logs_in),
     Fault("F25", loads.a_copy_is_taken),
     Fault("F26", loads.it_runs_for_long),
+    Fault("F27", faults.the_database_falls_silent),
     Fault("F30", faults.every_thread_is_busy),
     Fault("F33", faults.it_is_reloaded),
 ]

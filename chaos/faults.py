@@ -1,9 +1,11 @@
 """Processes that die, and a database that is away, slow, locked or full of connections."""
 
+import os
 import signal
 import subprocess
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -18,6 +20,9 @@ _RELOADS = 4
 #: More than the service has threads.
 _WAITING = 32
 _PROBE_SECONDS = 0.1
+#: Longer than a statement is waited for on both sides (`DATABASE_TIMEOUT` and a second), and than
+#: some that queue for the same thread.
+_SILENT_SECONDS = 14
 
 
 def workers_are_killed(stage: Stage) -> Journal:
@@ -125,6 +130,40 @@ def the_database_is_down_at_the_start(stage: Stage) -> Journal:
         journal.mark()
         stage.note(f"ready {took * 1000:.0f} ms after the database")
     return journal
+
+
+def the_database_falls_silent(stage: Stage) -> Journal:
+    """F27: all of PostgreSQL stands still: it accepts, keeps its connections, and never answers."""
+    cluster = _cluster(stage)
+    with stage.load() as journal, httpx.Client(base_url=stage.service.url, timeout=30) as http:
+        processes = _stop_processes(cluster)
+        try:
+            slowest, until = 0.0, time.monotonic() + max(stage.seconds, _SILENT_SECONDS)
+            while time.monotonic() < until:
+                started = time.monotonic()
+                ready = http.get("/api/health/ready")
+                slowest = max(slowest, time.monotonic() - started)
+                stage.require(ready.status_code == 503, f"ready answered {ready.status_code}")
+                stage.require(ready.headers.get("Retry-After") == "2", "503 without Retry-After")
+                stage.require(http.get("/api/health").status_code == 200, "not live")
+        finally:
+            for pid in reversed(processes):
+                os.kill(pid, signal.SIGCONT)
+        journal.mark()
+    stage.require(slowest < _SILENT_SECONDS, f"a 503 took {slowest:.1f} s")
+    stage.note(f"slowest 503 {slowest:.1f} s")
+    return journal
+
+
+def _stop_processes(cluster: Any) -> list[int]:
+    """Stop PostgreSQL's first process, and then those that it has started (Linux tells them)."""
+    first = int((cluster.home / "data" / "postmaster.pid").read_text().split()[0])
+    os.kill(first, signal.SIGSTOP)
+    children = Path(f"/proc/{first}/task/{first}/children").read_text().split()
+    started = [int(pid) for pid in children]
+    for pid in started:
+        os.kill(pid, signal.SIGSTOP)
+    return [first, *started]
 
 
 def connections_run_out(stage: Stage) -> Journal:

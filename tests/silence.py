@@ -6,11 +6,14 @@ So behaves a proxy that swallows packets, and a server whose processes are stopp
 import selectors
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from urllib.parse import parse_qs, urlsplit, urlunsplit
 
 _TURN_SECONDS = 0.1
+#: Then a silent proxy hangs up, so that a client without a time-out fails its test.
+_MAX_SILENCE_SECONDS = 20
 
 
 class SilentProxy:
@@ -40,13 +43,24 @@ class SilentProxy:
     def _run(self) -> None:
         with selectors.DefaultSelector() as selector:
             selector.register(self._listener, selectors.EVENT_READ)
+            talked_at = time.monotonic()
             while not self._ended:
+                if not self.silent:
+                    talked_at = time.monotonic()
+                elif time.monotonic() - talked_at > _MAX_SILENCE_SECONDS:
+                    self._hang_up(selector)
                 for key, _events in selector.select(_TURN_SECONDS):
                     if key.fileobj is self._listener:
                         self._accept(selector)
                     else:
                         self._pass_on(selector, key.fileobj, *key.data)
             for key in list(selector.get_map().values()):
+                key.fileobj.close()
+
+    def _hang_up(self, selector: selectors.BaseSelector) -> None:
+        for key in list(selector.get_map().values()):
+            if key.fileobj is not self._listener:
+                selector.unregister(key.fileobj)
                 key.fileobj.close()
 
     def _accept(self, selector: selectors.BaseSelector) -> None:

@@ -1,5 +1,6 @@
 """A request waits for nobody for ever: statements, locks and idle transactions on PostgreSQL."""
 
+import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -10,7 +11,9 @@ import httpx
 import psycopg
 import pytest
 from django.conf import settings
+from django.core.management import call_command
 from django.db import connection
+from django.db.models.signals import pre_migrate
 
 from tests.document import problem_of
 from tests.server import Server, running_server
@@ -100,3 +103,81 @@ def test_a_migration_waits_shortly_for_a_busy_table_and_tries_again() -> None:
         (done,) = outcomes
         assert "A table is busy" in done.stderr
         assert "Applying splits.0001_initial... OK" in done.stdout
+
+
+#: What `migrate` locks.
+MIGRATING = "SELECT pg_advisory_xact_lock(7219004)"
+
+
+def advisory_locks(server: Server) -> int:
+    with psycopg.connect(server.environment["DATABASE_URL"]) as other:
+        found = other.execute(
+            "SELECT count(*) FROM pg_locks JOIN pg_database ON database = pg_database.oid"
+            " WHERE locktype = 'advisory' AND datname = current_database()"
+        )
+        return found.fetchone()[0]
+
+
+def test_a_migration_that_waits_too_long_for_another_says_so_in_a_line(impatient: Server) -> None:
+    with held(impatient, MIGRATING), pytest.raises(subprocess.CalledProcessError) as failed:
+        impatient.manage("migrate", "--wait", "2")
+    assert failed.value.returncode == 1
+    assert failed.value.stderr.splitlines() == [
+        "Another process is migrating; waiting for it.",
+        "CommandError: Another process has been migrating for 2 s. Run this again when it is done.",
+    ]
+    impatient.manage("migrate", "--wait", "2")
+    assert advisory_locks(impatient) == 0
+
+
+def test_a_migration_waits_longer_than_a_statement_may_take(impatient: Server) -> None:
+    """Its time-outs are those of the service here, of 1 s each."""
+    outcomes: list[Any] = []
+    thread = threading.Thread(target=lambda: outcomes.append(impatient.manage("migrate")))
+    with held(impatient, MIGRATING):
+        thread.start()
+        time.sleep(5)
+        assert thread.is_alive()
+    thread.join(timeout=30)
+    assert "Another process is migrating" in outcomes[0].stderr
+
+
+_KILLED = """
+import os, signal
+from django.core.management import call_command
+from django.db.models.signals import pre_migrate
+def die(**_sent):
+    os.kill(os.getpid(), signal.SIGKILL)
+pre_migrate.connect(die)
+call_command("migrate")
+"""
+
+
+def test_a_migration_that_is_killed_leaves_no_lock_behind(impatient: Server) -> None:
+    with pytest.raises(subprocess.CalledProcessError):
+        impatient.manage("shell", "--no-imports", "-c", _KILLED)
+    impatient.manage("migrate", "--wait", "10")
+    assert advisory_locks(impatient) == 0
+
+
+@pytest.mark.django_db
+def test_the_lock_of_a_migration_belongs_to_a_transaction() -> None:
+    """One of a session would stay with the server connection of a pooler, for whoever is next."""
+    gates: list[Any] = []
+
+    def noted(**_sent: Any) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT state, query FROM pg_stat_activity"
+                " WHERE datname = current_database() AND query LIKE '%%advisory%%'"
+                " AND pid <> pg_backend_pid()"
+            )
+            gates.extend(cursor.fetchall())
+
+    pre_migrate.connect(noted)
+    try:
+        call_command("migrate", verbosity=0)
+    finally:
+        pre_migrate.disconnect(noted)
+    assert {state for state, _query in gates} == {"idle in transaction"}
+    assert "xact" in gates[0][1]

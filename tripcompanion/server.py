@@ -89,7 +89,8 @@ class Request(HTTPRequestParser):
         if is_coded and "CONTENT_LENGTH" in self.headers:
             raise ParsingError("Content-Length and Transfer-Encoding exclude each other")
         if self.chunked:
-            self.body_rcv = BoundedChunks(self.body_rcv.buf)
+            chunks: Any = self.body_rcv
+            self.body_rcv = BoundedChunks(chunks.buf)
         elif is_coded:
             # Of HTTP/1.0, or without a value: waitress took it out, and would read nothing.
             self.headers["TRANSFER_ENCODING"] = "unknown"

@@ -1,6 +1,7 @@
 """All mutants, in one list."""
 
 from tests.mutations.access import TOKENS, TRIPS
+from tests.mutations.database import DATABASE
 from tests.mutations.generated import constraints, role_cells
 from tests.mutations.ledger import LEDGER
 from tests.mutations.manners import KIT
@@ -9,6 +10,6 @@ from tests.mutations.scopes import SCOPES
 
 
 def all_mutants() -> list[Mutant]:
-    guards = (TOKENS, SCOPES, TRIPS, LEDGER, KIT)
+    guards = (TOKENS, SCOPES, TRIPS, LEDGER, KIT, DATABASE)
     written = [mutant for some in guards for mutant in mutants_of(some)]
     return [*role_cells(), *constraints(), *written]

@@ -107,10 +107,8 @@ def closed(trip: Trip, olga: User, ed: User) -> Settlement:
     """The settlement that closed what Olga and Ed owe each other."""
     for payer, debtor in ((olga, ed), (ed, olga)):
         spend(trip, 900, paid_by=payer, among=[debtor])
-    there = Settlement(trip=trip, sender=ed, receiver=olga, amount_minor=100, created_by=ed)
-    there.record()
-    back = Settlement(trip=trip, sender=olga, receiver=ed, amount_minor=100, created_by=ed)
-    back.record()
+    settle(trip, ed, olga, 100)
+    back = settle(trip, olga, ed, 100, by=ed)
     return back
 
 
@@ -146,8 +144,7 @@ def test_a_period_that_a_settlement_of_another_trip_closed_is_named(
     other = TripFactory()
     join(other, olga, TripRole.OWNER)
     join(other, ed)
-    stray = Settlement(trip=other, sender=ed, receiver=olga, amount_minor=5, created_by=ed)
-    stray.record()
+    stray = settle(other, ed, olga, 5)
     ClosedPeriod.objects.update(settlement=stray)
     assert "a settlement of another trip closed a period" in audit()
 

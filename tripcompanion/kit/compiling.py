@@ -1,4 +1,4 @@
-"""What is compiled once for all threads: no thread sees, or disturbs, what another one has begun."""
+"""What is compiled once for all threads: none sees, or disturbs, what another has begun."""
 
 from collections.abc import Callable
 from threading import RLock

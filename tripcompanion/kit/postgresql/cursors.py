@@ -59,7 +59,7 @@ class PreparingCursor:
 
     def __init__(self, database: "DatabaseWrapper") -> None:
         self._database = database
-        self.connection: BoundedConnection = database.connection  # type: ignore[assignment]
+        self.connection: BoundedConnection = database.connection
         self._values = Transformer(self.connection)
         self._at = self.rowcount = 0
 

@@ -17,6 +17,8 @@ from django.db.backends.sqlite3 import base
 class DatabaseWrapper(base.DatabaseWrapper):
     """One connection of one thread."""
 
+    transaction_mode: str | None
+
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         connection = super().get_new_connection(conn_params)
         self._opened = self._file()

@@ -1,8 +1,11 @@
 """Django's command, which neither holds a serving process up nor races with itself."""
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
+from django.core.management.base import CommandError, CommandParser
 from django.core.management.commands import migrate
 from django.db import OperationalError, connections
 
@@ -13,25 +16,69 @@ _LOCK_TIMEOUT = "1s"
 _ATTEMPTS = 30
 _PAUSE_SECONDS = 1
 _LOCK_NOT_AVAILABLE = "55P03"
+#: For how long to wait while another process migrates, unless `--wait` says otherwise.
+_WAIT_SECONDS = 600
+#: The transaction that holds the lock is idle meanwhile; but if this machine vanishes, the server
+#: notices within a minute.
+_HOLD_WHILE_IDLE = """
+    SET LOCAL idle_in_transaction_session_timeout = 0;
+    SET LOCAL tcp_keepalives_idle = 30;
+    SET LOCAL tcp_keepalives_interval = 10;
+    SET LOCAL tcp_keepalives_count = 3
+"""
 
 
 class Command(migrate.Command):
     """On PostgreSQL one process migrates while others wait, and a busy table is tried again."""
 
+    def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument(
+            "--wait",
+            type=int,
+            default=_WAIT_SECONDS,
+            metavar="SECONDS",
+            help=(
+                "How long to wait while another process migrates; then exit with 1"
+                f" (PostgreSQL only, default {_WAIT_SECONDS})."
+            ),
+        )
+
     def handle(self, *args: Any, **options: Any) -> None:
         connection = connections[options["database"]]
+        wait_seconds = options.pop("wait", _WAIT_SECONDS)
         if connection.vendor != "postgresql":
             super().handle(*args, **options)
             return
-        # Its own connection keeps the lock, whatever becomes of the one that migrates.
+        with self._alone(connection, wait_seconds):
+            self._migrate_patiently(connection, args, options)
+
+    @contextmanager
+    def _alone(self, connection: Any, wait_seconds: int) -> Iterator[None]:
+        """Hold the lock. Raises `CommandError` if another process has it for too long.
+
+        It belongs to a transaction of a connection of its own, whatever becomes of the one that
+        migrates. However that transaction ends, also behind a pooler, the lock is free.
+        """
         gate = connection.copy()
-        with gate.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_lock(%s)", [_LOCK])
-            try:
-                self._migrate_patiently(connection, args, options)
-            finally:
-                cursor.execute("SELECT pg_advisory_unlock(%s)", [_LOCK])
-        gate.close()
+        try:
+            gate.set_autocommit(False)
+            with gate.cursor() as cursor:
+                cursor.execute(_HOLD_WHILE_IDLE)
+                deadline, is_waiting = time.monotonic() + wait_seconds, False
+                while not _has_lock(cursor):
+                    if time.monotonic() >= deadline:
+                        raise CommandError(
+                            f"Another process has been migrating for {wait_seconds} s. "
+                            "Run this again when it is done."
+                        )
+                    if not is_waiting:
+                        self.stderr.write("Another process is migrating; waiting for it.")
+                    is_waiting = True
+                    time.sleep(_PAUSE_SECONDS)
+            yield
+        finally:
+            gate.close()
 
     def _migrate_patiently(self, connection: Any, args: Any, options: dict[str, Any]) -> None:
         for attempt in range(1, _ATTEMPTS + 1):
@@ -50,6 +97,12 @@ class Command(migrate.Command):
             time.sleep(_PAUSE_SECONDS)
             connection.connect()
         _set_lock_timeout(connection, "DEFAULT")
+
+
+def _has_lock(cursor: Any) -> bool:
+    """Take the lock unless somebody else has it; no statement waits, so no time-out matters."""
+    cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [_LOCK])
+    return bool(cursor.fetchone()[0])
 
 
 def _set_lock_timeout(connection: Any, value: str) -> None:
