@@ -208,14 +208,14 @@ def test_what_is_closed_is_not_open_and_names_what_closed_it(
     for payer, debtor, amount_minor in ((olga, ed, 900), (ed, olga, 900), (olga, ed, 200)):
         spend(trip, amount_minor, paid_by=payer, among=[debtor])
     for at, amount_minor in enumerate((50, 150)):
-        settle(trip, ed, olga, amount_minor, note=f"No. {at}")
+        money = settle(trip, ed, olga, amount_minor, note=f"No. {at}")
     assert not office.list(Debt, "state=open").context["cl"].result_list
     assert office.list(Debt, "state=covered").context["cl"].result_count == 3
     debt = Debt.objects.get(debtor=olga)
     shown = text(office.page(debt))
     assert "0.00 EUR" in shown
     assert f"#{money.pk}" in shown
-    Settlement.objects.get(pk=money.pk).remove()
+    Settlement.objects.get(pk=money.pk).remove(by=olga)
     assert office.list(Debt, "state=open").context["cl"].result_count == 3
     assert f"#{money.pk}" not in text(office.page(debt))
 

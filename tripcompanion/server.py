@@ -74,6 +74,9 @@ class Request(HTTPRequestParser):
     its header (`kit/bodies.py`), and the connection ends with the answer.
     """
 
+    body_rcv: Any
+    error: Any
+
     def parse_header(self, header_plus: bytes) -> None:
         """Raise `ParsingError` if the body has two lengths.
 
@@ -89,8 +92,7 @@ class Request(HTTPRequestParser):
         if is_coded and "CONTENT_LENGTH" in self.headers:
             raise ParsingError("Content-Length and Transfer-Encoding exclude each other")
         if self.chunked:
-            chunks: Any = self.body_rcv
-            self.body_rcv = BoundedChunks(chunks.buf)
+            self.body_rcv = BoundedChunks(self.body_rcv.buf)
         elif is_coded:
             # Of HTTP/1.0, or without a value: waitress took it out, and would read nothing.
             self.headers["TRANSFER_ENCODING"] = "unknown"

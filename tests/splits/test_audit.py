@@ -108,8 +108,7 @@ def closed(trip: Trip, olga: User, ed: User) -> Settlement:
     for payer, debtor in ((olga, ed), (ed, olga)):
         spend(trip, 900, paid_by=payer, among=[debtor])
     settle(trip, ed, olga, 100)
-    back = settle(trip, olga, ed, 100, by=ed)
-    return back
+    return settle(trip, olga, ed, 100, by=ed)
 
 
 @pytest.mark.parametrize(
