@@ -438,7 +438,7 @@ def test_t120_a_body_id_is_a_whole_number(stage: Stage) -> None:
     client, before = stage.client(stage.olga), everything_stored()
     for literal in (
         *(str(2**63), "-1", "1.5", "true", "1e400", "[1]", '{"id":1}', '"\\u0000"', '"1.0"', "0"),
-        *("1e0", '"１"', "null", '""', '" 1"'),
+        *("1e0", '"１"', '""', '" 1"'),
     ):
         for path, name in (("/members", "userId"), ("/expenses", "paidByUserId")):
             body = json.dumps(stage.expense_body(**{name: "HERE"})).replace('"HERE"', literal)
