@@ -209,8 +209,8 @@ class Expense(models.Model):
         """Store what is given, keep the rest, and divide anew if money or people are touched.
 
         `division` holds those fields of a `Division` that are given. Another currency takes a
-        new rate; otherwise the frozen one stays unless it is given. Gives the expense back as it
-        is shown. Raises what `record` raises, and `DividedByHand`.
+        new rate; otherwise the frozen one stays unless one is given, or None for the latest
+        stored one. Gives the expense back as it is shown. Raises what `record` raises, and `DividedByHand`.
         """
         with self._locked(by, Can.CHANGE_EXPENSES) as stored:
             entry = Entry(stored)
@@ -223,9 +223,8 @@ class Expense(models.Model):
             if stored.divided or not is_same_money or stored._is_other(entry, division or {}):
                 if not stored.divided and not division:
                     raise DividedByHand
-                rate_given = fields.get("exchange_rate")
-                if rate_given or stored.currency != old["currency"]:
-                    stored._fix_rate(rate_given)
+                if "exchange_rate" in fields or stored.currency != old["currency"]:
+                    stored._fix_rate(fields.get("exchange_rate"))
                 else:
                     stored._convert()
                 new_division = stored._division_again(entry, division or {})

@@ -168,9 +168,7 @@ class ExpenseRequest(Shape):
         if expense is not None and currency != expense.currency and "amount" not in attrs:
             text = _("Give the amount in the new currency.")
             raise serializers.ValidationError({"amount": [text]})
-        if attrs.get("exchange_rate") is None:
-            attrs.pop("exchange_rate", None)
-        elif currency == trip_currency:
+        if attrs.get("exchange_rate") is not None and currency == trip_currency:
             text = _("The amount is in the trip's currency already.")
             raise serializers.ValidationError({"exchangeRate": [text]})
         return currency

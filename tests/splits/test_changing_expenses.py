@@ -157,6 +157,7 @@ def test_another_payer_moves_the_balances(book: Book, olga: User, ed: User, vera
         ({"amount": None}, "amount"),
         ({"participantUserIds": []}, "participantUserIds"),
         ({"splitType": "MANUAL"}, "splitAmounts"),
+        ({"category": ""}, "category"),
         ({"notes": "Good.", "expenseDate": "soon"}, "expenseDate"),
     ],
 )

@@ -64,6 +64,20 @@ def test_a_new_stored_rate_leaves_old_expenses_alone(dollars: dict, book: Book, 
     assert (changed["tripAmount"], changed["exchangeRate"]) == (25, 0.5)
 
 
+def test_a_rate_that_is_cleared_gives_way_to_the_latest_stored_one(
+    dollars: dict, book: Book, olga: User
+) -> None:
+    Rate.objects.filter(currency="USD").update(per_euro=Decimal(4))
+    cleared = book.change(dollars, olga, exchangeRate=None)
+    assert (cleared["exchangeRate"], cleared["exchangeRateSource"]) == (0.25, "ECB")
+    assert cleared["tripAmount"] == dollars["tripAmount"] / 2
+
+
+def test_a_null_rate_is_none_within_one_currency(book: Book, olga: User, ed: User) -> None:
+    expense = book.spend(olga, 10, ed, exchangeRate=None)
+    assert book.change(expense, olga, exchangeRate=None)["exchangeRate"] is None
+
+
 def test_another_currency_takes_a_new_rate(dollars: dict, book: Book, olga: User) -> None:
     changed = book.change(dollars, olga, currency="JPY", amount=1600)
     assert (changed["tripAmount"], changed["currency"]) == (10, "JPY")

@@ -123,7 +123,6 @@ WRONG: dict[str, tuple[Any, ...]] = {
     "toUserId": (ABSENT, None, "x", "", 1.5, True, 0, -1, 2**63, [], 2**63 - 1),
     "amount": (ABSENT, None, "", "x", 0, -1, "0.004", "NaN", "1e400", 10**12 + 1, True, [], {}),
     "settledOn": (
-        None,
         "",
         "20.05.2026",
         "2026-02-30",
@@ -132,7 +131,7 @@ WRONG: dict[str, tuple[Any, ...]] = {
         [],
         "9999-01-01",
     ),
-    "note": (None, 5, [], "x" * 2001),
+    "note": (5, [], "x" * 2001),
 }
 
 

@@ -77,9 +77,9 @@ def test_null_clears_the_picture(api: Api, olga: User) -> None:
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        ("name", "O"), ("name", None), ("name", ""), ("name", "o" * 51), ("name", 12),
-        ("email", "olga"), ("email", None), ("email", ""), ("email", "\u017f@example.com"),
-        ("currency", "eur"), ("currency", "EUX"), ("currency", ""), ("currency", None),
+        ("name", "O"), ("name", ""), ("name", "o" * 51), ("name", 12),
+        ("email", "olga"), ("email", ""), ("email", "\u017f@example.com"),
+        ("currency", "eur"), ("currency", "EUX"), ("currency", ""),
         ("currency", 978), ("currency", "XXX"), ("currency", ["EUR"]), ("profilePicture", ""),
         ("profilePicture", "javascript:alert(1)"), ("profilePicture", "JavaScript:alert(1)"),
         ("profilePicture", "java\tscript:alert(1)"), ("profilePicture", "data:image/png;base64,AA"),

@@ -105,10 +105,8 @@ def test_an_administrator_too_proves_their_own_current_password(ada: User) -> No
     assert_refused(put_profile(own, ada, {"newPassword": NEW}), "currentPassword")
 
 
-@pytest.mark.parametrize("confirmation", ["", "six-brown-hats-here", NEW.upper(), f"{NEW} ", None])
-def test_a_confirmation_that_differs_is_refused_on_its_field(
-    olga: User, confirmation: str | None
-) -> None:
+@pytest.mark.parametrize("confirmation", ["", "six-brown-hats-here", NEW.upper(), f"{NEW} "])
+def test_a_confirmation_that_differs_is_refused_on_its_field(olga: User, confirmation: str) -> None:
     body = BODIES["/profile"] | {"newPasswordConfirm": confirmation}
     assert_refused(put_profile(log_in(olga), olga, body), "newPasswordConfirm")
     assert try_to_log_in("olga@example.com", PASSWORD).status_code == 200
@@ -120,7 +118,7 @@ def test_the_confirmation_may_be_left_out(olga: User) -> None:
     assert try_to_log_in("olga@example.com", NEW).status_code == 200
 
 
-@pytest.mark.parametrize("new", ["", "seven77", "password123", "x" * 129, None, 1234567890])
+@pytest.mark.parametrize("new", ["", "seven77", "password123", "x" * 129, 1234567890])
 def test_a_new_password_has_the_rules_of_registration(olga: User, new: Any) -> None:
     body = {"currentPassword": PASSWORD, "newPassword": new}
     assert_refused(put_profile(log_in(olga), olga, body), "newPassword")
