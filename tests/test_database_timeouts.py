@@ -4,6 +4,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
@@ -119,10 +120,12 @@ def advisory_locks(server: Server) -> int:
 
 
 def test_a_migration_that_waits_too_long_for_another_says_so_in_a_line(impatient: Server) -> None:
-    with held(impatient, MIGRATING), pytest.raises(subprocess.CalledProcessError) as failed:
-        impatient.manage("migrate", "--wait", "2")
-    assert failed.value.returncode == 1
-    assert failed.value.stderr.splitlines() == [
+    with ThreadPoolExecutor(1) as pool, held(impatient, MIGRATING):
+        waiting = pool.submit(impatient.manage, "migrate", "--wait", "2")
+        failed = waiting.exception(timeout=30)
+    assert isinstance(failed, subprocess.CalledProcessError)
+    assert failed.returncode == 1
+    assert failed.stderr.splitlines() == [
         "Another process is migrating; waiting for it.",
         "CommandError: Another process has been migrating for 2 s. Run this again when it is done.",
     ]
