@@ -210,7 +210,8 @@ class Expense(models.Model):
 
         `division` holds those fields of a `Division` that are given. Another currency takes a
         new rate; otherwise the frozen one stays unless one is given, or None for the latest
-        stored one. Gives the expense back as it is shown. Raises what `record` raises, and `DividedByHand`.
+        stored one. Gives the expense back as it is shown. Raises what `record` raises, and
+        `DividedByHand`.
         """
         with self._locked(by, Can.CHANGE_EXPENSES) as stored:
             entry = Entry(stored)

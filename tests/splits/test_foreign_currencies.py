@@ -70,7 +70,7 @@ def test_a_rate_that_is_cleared_gives_way_to_the_latest_stored_one(
     Rate.objects.filter(currency="USD").update(per_euro=Decimal(4))
     cleared = book.change(dollars, olga, exchangeRate=None)
     assert (cleared["exchangeRate"], cleared["exchangeRateSource"]) == (0.25, "ECB")
-    assert cleared["tripAmount"] == dollars["tripAmount"] / 2
+    assert (dollars["tripAmount"], cleared["tripAmount"]) == (12.51, 6.25)
 
 
 def test_a_null_rate_is_none_within_one_currency(book: Book, olga: User, ed: User) -> None:
