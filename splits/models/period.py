@@ -109,6 +109,8 @@ class InPeriodQuerySet(InTripQuerySet[Row]):
         """Each with what is open of it (`left_minor`), and with `closed_at` and `closed_by`."""
         return self.annotate(
             left_minor=Case(
+                # Asked first: most are covered, and the look-up is one for each row.
+                When(**{self.amount_column: 0}, then=0),
                 When(Exists(closed_period()), then=0),
                 default=F(self.amount_column),
                 output_field=models.BigIntegerField(),
