@@ -191,6 +191,8 @@ def test_t76_a_role_is_one_of_three_words(stage: Stage) -> None:
             ("POST", "/members", {"userId": stage.sam.pk, "role": role}),
             ("PUT", f"/members/{stage.ed.pk}/role", {"role": role}),
         ):
+            if role is None and method == "POST":
+                continue  # What is optional there is left out by null.
             before = everything_stored()
             answer = stage.ask(stage.olga, method, stage.url + path, body)
             assert answer.status_code == 400, role
