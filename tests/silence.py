@@ -82,7 +82,8 @@ class SilentProxy:
             data = source.recv(65536)
         if not data:
             for end in filter(None, (source, target)):
-                with suppress(KeyError):
+                # The other end may have been closed a moment ago, in the same turn.
+                with suppress(KeyError, ValueError):
                     selector.unregister(end)
                 end.close()
             return

@@ -113,7 +113,7 @@ def test_foreign_keys_are_checked_by_each_statement_and_not_all_by_the_commit(
         return execute(sql, values, many, context)
 
     with connection.execute_wrapper(note):
-        trip.remove()
+        trip.remove(by=olga)
     deletions = [at for at, sql in enumerate(statements) if sql.startswith("DELETE FROM")]
     assert statements[deletions[0] - 1] == "SET CONSTRAINTS ALL IMMEDIATE"
     assert statements[deletions[-1] + 1] == "SET CONSTRAINTS ALL DEFERRED"
