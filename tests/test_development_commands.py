@@ -107,7 +107,10 @@ def test_a_checkout_of_a_newcomer_serves_with_the_demo_data(
 
 def test_a_database_of_other_people_is_left_alone(checkout: Path) -> None:
     make(checkout, "run")
-    rename = "from users.models import User; User.objects.get(role='ADMIN').change(by=None, email='a@a.aa')"
+    rename = (
+        "from users.models import User;"
+        "User.objects.get(role='ADMIN').change(by=None, email='a@a.aa')"
+    )
     manage = [sys.executable, "manage.py", "shell", "-v", "0", "-c", rename]
     home = str(checkout.parent / "home")
     subprocess.run(manage, cwd=checkout, env={"DEBUG": "true", "HOME": home}, check=True)

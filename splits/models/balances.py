@@ -1,17 +1,19 @@
 """Questions about a whole trip, or about all trips of a person: balances, the plan, the debt."""
 
+from collections.abc import Mapping
 from decimal import Decimal
 from hashlib import sha256
 
 from django.db.models import Q, QuerySet, Sum
 from django.utils.translation import gettext_lazy
 
-from splits.models.rate import Rate
+from splits.models.rate import ExchangeRate, Rate
 from splits.models.settlement import Settlement
 from splits.settling import fewest_transfers
 from tripcompanion.kit.currencies import convert, to_major
 from tripcompanion.kit.prepared import Given, Prepared
 from tripcompanion.kit.problems import Conflict
+from tripcompanion.kit.snapshots import snapshot
 from trips.models import Member, PreparedFor, Trip, Viewer, locked_trip
 from trips.models.member import SUMS, MemberQuerySet
 from trips.roles import Can
@@ -105,8 +107,13 @@ def total_debt(user: User, currency: str) -> Decimal:
     Raises `NoRate` if something is owed in a currency that cannot be converted.
     """
     sums = dict(_owed_sums(user))
+    rates: Mapping[str, ExchangeRate] = {}
+    if sums.keys() - {currency}:
+        # Two statements must be of one moment, so the first is asked again.
+        with snapshot():
+            sums = dict(_owed_sums(user))
+            rates = Rate.objects.latest_to(currency, sums)
     total_minor = sums.pop(currency, 0)
-    rates = Rate.objects.latest_to(currency, sums) if sums else {}
     for owed_currency, owed_minor in sums.items():
         total_minor += convert(owed_minor, owed_currency, currency, rates[owed_currency].rate)
     return to_major(total_minor, currency)

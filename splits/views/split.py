@@ -94,7 +94,8 @@ class DebtViewSet(ApiViewSet):
     permission_classes = (IsSelfOrAdmin,)
     answers: ClassVar = {"pending": ExpenseSplitSerializer, "total": TotalDebtSerializer}
     lists: ClassVar = frozenset({"pending"})
-    single_statement: ClassVar = frozenset({"pending"})
+    #: The total is one statement, or takes a snapshot of its own.
+    single_statement: ClassVar = frozenset({"pending", "total"})
     queries: ClassVar = {"total": DebtQuery}
     problems: ClassVar = {"total": [NoRate]}
 
