@@ -20,6 +20,7 @@ _SCOPED = "tests/users/test_scoped_tokens.py"
 _SECURITY = "tests/security/test_authentication.py"
 _LOCK = "tests/users/test_account_lock.py"
 _UNDER_LOCK = "tests/security/test_accounts.py"
+_WAITING = "tests/security/test_waiting.py"
 
 TOKENS: Guards = {
     "users/tokens.py": [
@@ -343,9 +344,12 @@ TRIPS: Guards = {
         ("addresses looked up without a limit",
          'return [LookupLimit()] if self.action == "by_email" else', "return [] if False else",
          _THROTTLES),
-        ("anybody replaces accounts", '"update": IsSelfOrAdmin,', '"update": IsUser,', _CELLS),
-        ("anybody changes profiles", '"profile": IsSelfOrAdmin,', '"profile": IsUser,', _CELLS),
-        ("oneself deletes accounts", '"destroy": IsAdmin,', '"destroy": IsSelfOrAdmin,', _CELLS),
+        ("anybody waits to replace accounts", '"update": IsSelfOrAdmin,', '"update": IsUser,',
+         _WAITING),
+        ("anybody waits to change profiles", '"profile": IsSelfOrAdmin,', '"profile": IsUser,',
+         _WAITING),
+        ("oneself waits to delete accounts", '"destroy": IsAdmin,', '"destroy": IsSelfOrAdmin,',
+         _WAITING),
         ("password changed without proof", "must_prove = self.caller.pk == user.pk",
          "must_prove = False", _PASSWORD),
         ("deleted accounts shown", "with_companionship(User.objects.present(), self.caller)",
