@@ -279,9 +279,9 @@ TOKENS: Guards = {
         ("logging out does nothing", "        session.end()\n", "", "tests/users/test_logout.py"),
     ],
     "users/permissions.py": [
-        ("everybody is ADMIN",
+        ("everybody is ADMIN until the lock",
          "return isinstance(request.user, User) and request.user.is_admin",
-         "return isinstance(request.user, User)", _CELLS),
+         "return isinstance(request.user, User)", _WAITING),
         ("everybody is oneself", "(user.pk == view.kwargs[\"user_id\"] or user.is_admin)", "True",
          _CELLS),
         ("everybody is logged in", "return bool(request.user.is_authenticated)", "return True",
