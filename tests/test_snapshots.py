@@ -43,6 +43,8 @@ SINGLE = {
     "/api/trips/{trip_id}/members/{user_id}",
     "/api/trips/{trip_id}/settlements/{settlement_id}",
     "/api/trips/{trip_id}/balances",
+    "/api/users/{user_id}/total-debt",
+    "/api/expenses/users/{user_id}/total-debt",
     "/api/expenses/{expense_id}/splits/{split_id}",
     "/api/health",
     "/api/health/ready",

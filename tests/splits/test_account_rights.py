@@ -237,7 +237,7 @@ def test_a_wrong_or_missing_password_is_refused_on_its_field(
 def test_guessing_the_password_counts_as_logging_in(
     api: Api, limits: Limits, olga: User, sam: User
 ) -> None:
-    limits(login="3/min")
+    limits(login="3/hour")
     client = api(sam)
     assert try_to_log_in("SAM@example.com", "wrong").status_code == 401
     assert [delete(client, "wrong").status_code for _time in range(2)] == [400, 400]
