@@ -117,7 +117,7 @@ LEDGER: Guards = {
         ("released money stays used",
          'credit_minor=F("credit_minor") + _sum_of(self, "settlement"), ', "", _ALLOCATION),
         ("revoked money stays in the sums",
-         "entries.release(rows[0].trip_id, rows)", "entries.release(rows[0].trip_id)", _PAYING),
+         ".release(rows[0].trip_id, rows)", ".release(rows[0].trip_id)", _PAYING),
         ("what is covered stays owed", "sums_of(settlements, rows))", "sums_of(settlements, []))",
          _OWED),
         ("what is released is not owed again",
