@@ -84,7 +84,8 @@ def locked_row(
 def lock_trip(trip_id: int) -> "Trip":
     """The trip, its row locked until the transaction ends; raises `NotFound` if it is gone.
 
-    Nothing is asked here. It is for the two context managers above, and for who becomes a member.
+    Nothing is asked here. It is for the two context managers above, for whoever becomes a member,
+    and for the comparison of `If-Match`.
     """
     # A prepared statement is not asked by Django whether it is inside a transaction.
     if not transaction.get_connection().in_atomic_block:
