@@ -71,9 +71,19 @@ class InTripQuerySet(models.QuerySet[Row]):
 
 
 @cache
-def _visible(rows: Callable[[], InTripQuerySet[Any]], names: tuple[str, ...]) -> PreparedFor:
+def _visible(
+    rows: Callable[[], InTripQuerySet[Any]], names: tuple[str, ...], *, asks_account: bool = False
+) -> PreparedFor:
     lookup = {name: Given(name) for name in names}
-    return PreparedFor(lambda user: rows().visible_to(user).filter(**lookup))
+
+    def build(user: User | Viewer) -> InTripQuerySet[Any]:
+        found = rows().visible_to(user).filter(**lookup)
+        if not asks_account:
+            return found
+        is_active = Exists(User.objects.active().filter(pk=user))
+        return found.annotate(caller_is_active=is_active)
+
+    return PreparedFor(build)
 
 
 def visible_row(rows: Callable[[], InTripQuerySet[Row]], user: User, **lookup: int) -> Row:
@@ -85,21 +95,8 @@ def visible_row(rows: Callable[[], InTripQuerySet[Row]], user: User, **lookup: i
     return _visible(rows, tuple(lookup))(user, **lookup).get()
 
 
-@cache
-def _visible_to_active(
-    rows: Callable[[], InTripQuerySet[Any]], names: tuple[str, ...]
-) -> PreparedFor:
-    lookup = {name: Given(name) for name in names}
-
-    def build(user: User | Viewer) -> InTripQuerySet[Any]:
-        is_active = Exists(User.objects.active().filter(pk=user))
-        return rows().visible_to(user).filter(**lookup).annotate(caller_is_active=is_active)
-
-    return PreparedFor(build)
-
-
 def visible_row_of_active(
     rows: Callable[[], InTripQuerySet[Row]], user: User, **lookup: int
 ) -> Row:
     """As `visible_row`, with `caller_is_active`: False if the account is deleted or deactivated."""
-    return _visible_to_active(rows, tuple(lookup))(user, **lookup).get()
+    return _visible(rows, tuple(lookup), asks_account=True)(user, **lookup).get()
