@@ -1,27 +1,33 @@
-# Dependencies are installed aside, so that what pip leaves behind is not in the image.
-FROM python:3.13-slim AS dependencies
+# To build on an exact image: --build-arg PYTHON_IMAGE=python@sha256:...
+ARG PYTHON_IMAGE=python:3.13-slim
+
+# Install dependencies in a separate stage, so that pip's leftovers are not in the image.
+FROM ${PYTHON_IMAGE} AS dependencies
 RUN python -m venv /venv
 COPY requirements.txt /
 RUN /venv/bin/pip install --no-cache-dir --only-binary :all: --require-hashes -r /requirements.txt
 
-FROM python:3.13-slim
+FROM ${PYTHON_IMAGE}
 ENV PATH=/venv/bin:$PATH \
     PORT=8000 \
     PYTHONUNBUFFERED=1
 COPY --from=dependencies /venv /venv
 WORKDIR /app
 COPY . .
-# The service cannot write here, so the byte code is made now. Static files need no such step:
-# they are served from the installed packages.
-RUN python -m compileall -q . && useradd --system --no-create-home --uid 10001 app
-USER app
+# The service cannot write here, so compile the byte code now. Static files need no such step: they
+# are served from the installed packages.
+RUN python -m compileall -q . && groupadd --system --gid 10001 app \
+    && useradd --system --no-create-home --uid 10001 --gid 10001 app
+# A number, so that an orchestrator can see that it is not root.
+USER 10001:10001
 EXPOSE 8000
 
-# The service answers only to its own names, so the probe has to use one of them.
-HEALTHCHECK --interval=15s --timeout=5s --start-period=30s \
+# Healthy means ready: the process runs and the database responds. Docker does not restart an unhealthy
+# container. The service accepts only its own host names, so the probe must use one of them.
+HEALTHCHECK --interval=15s --timeout=8s --start-period=30s \
     CMD python -c "import os, urllib.request as http; \
 host = os.environ.get('ALLOWED_HOSTS', 'localhost').split(',')[0].strip().lstrip('*.'); \
-url = 'http://127.0.0.1:' + os.environ['PORT'] + '/api/health'; \
-http.urlopen(http.Request(url, headers={'Host': host or 'localhost'}), timeout=4)"
+url = 'http://127.0.0.1:' + os.environ['PORT'] + '/api/health/ready'; \
+http.urlopen(http.Request(url, headers={'Host': host or 'localhost'}), timeout=7)"
 
 CMD ["python", "-m", "tripcompanion"]

@@ -1,20 +1,21 @@
-# `make help` lists what there is. ARGS goes to the tool behind a target:
+# `make help` lists the targets. ARGS is passed to the tool behind a target:
 # `make test ARGS="tests/trips -k roles"`, `make demo ARGS="--scale 10"`.
 
 BIN := .venv/bin
 MANAGE := $(BIN)/python manage.py
 PORT := $(or $(PORT),$(shell sed -n 's/^PORT=//p' .env 2>/dev/null),8000)
 MINUTES ?= 10
-# What the environment says, before the default below hides it.
+# The value from the environment, before the default below hides it.
 GIVEN_DEBUG := $(DEBUG)
-# Development is the default; `make serve` and the check of production settings say otherwise.
+# Development is the default; `make serve` and the check of production settings override it.
 DEBUG ?= true
 export PORT DEBUG
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run serve demo development test check lint format schema messages soak soak-concurrent \
-	fuzz mutate chaos bench bench-profile lock audit-deps clean
+.PHONY: help run serve demo development test check lint format schema screenshots messages soak soak-concurrent \
+	fuzz mutate chaos bench bench-profile trace lock audit-deps clean test-next test-uncompiled \
+	clients node
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -22,8 +23,9 @@ help: ## List the targets
 # -- Running --------------------------------------------------------------------------------------
 
 run: override DEBUG := true
-run: .venv/.runtime development ## Serve with demo data on this machine (PORT=8000); needs nothing first
-	@$(MANAGE) migrate --verbosity 0
+run: .venv/.runtime development ## Serve with demo data on localhost (PORT=8000); no setup needed
+	@$(BIN)/python -m tripcompanion.preflight 127.0.0.1
+	@$(MANAGE) migrate_safely --verbosity 0
 	@$(MANAGE) demo
 	@echo
 	@echo '  API docs    http://localhost:$(PORT)/api/docs'
@@ -33,36 +35,43 @@ run: .venv/.runtime development ## Serve with demo data on this machine (PORT=80
 
 serve: override DEBUG := false
 serve: .venv/.runtime ## Serve with production settings, from the environment or .env
-	@$(MANAGE) migrate --verbosity 0
+	@$(MANAGE) migrate_safely --verbosity 0
 	@exec $(BIN)/python -m tripcompanion $(ARGS)
 
 demo: .venv/.runtime development ## Load the demo data; safe to repeat (ARGS="--scale 10" for more)
-	@$(MANAGE) migrate --verbosity 0
+	@$(MANAGE) migrate_safely --verbosity 0
 	@$(MANAGE) demo $(ARGS)
 
-# The demo accounts have a known password, and an ADMIN is among them.
+# The demo accounts, including an ADMIN, have a known password.
 development: override DEBUG := $(GIVEN_DEBUG)
 development: .venv/.runtime
 	@$(BIN)/python -m tripcompanion.environment
 
 # -- Checking -------------------------------------------------------------------------------------
 
-test: .venv/.dev ## Run the tests on SQLite and on PostgreSQL
+test: .venv/.dev ## Run the tests on SQLite and PostgreSQL
 	@$(BIN)/python -m tests.databases $(ARGS)
 
-lint: .venv/.dev ## Check style, the order of imports and types
+test-uncompiled: .venv/.dev ## Run the tests without compiled queries and serializers
+	@COMPILED_QUERIES=false $(BIN)/python -m tests.databases $(ARGS)
+
+test-next: .venv/next/.dev ## Run the tests with the newest Django 6 (needs Python 3.12 or newer)
+	@PYTEST_ADDOPTS='-W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning' \
+		.venv/next/bin/python -m tests.databases $(ARGS)
+
+lint: .venv/.dev ## Check style, import layers and types
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/mypy
 
-# The two commands below read the models and settings only; no database is looked for.
+# The two commands below read only models and settings, so they need no database.
 NO_DATABASE := DATABASE_URL=sqlite://:memory:
 PRODUCTION := DEBUG=false ALLOWED_HOSTS=api.example.com \
 	CORS_ALLOWED_ORIGINS=https://app.example.com CSRF_TRUSTED_ORIGINS=https://api.example.com \
 	SECRET_KEY=$$($(BIN)/python -c 'import secrets; print(secrets.token_urlsafe(48))')
 
-check: lint ## Do what CI does: lint, migrations, settings, schema, tests, short fuzz and chaos
+check: lint ## Run everything that CI does: lint, migrations, settings, schema, tests, short fuzz and chaos
 	$(NO_DATABASE) $(MANAGE) makemigrations --check --dry-run
 	@echo 'manage.py check --deploy, under production settings'
 	@$(NO_DATABASE) $(PRODUCTION) $(MANAGE) check --deploy --fail-level WARNING
@@ -73,43 +82,61 @@ check: lint ## Do what CI does: lint, migrations, settings, schema, tests, short
 	@MINUTES=0.75 $(BIN)/python -m tests.fuzz --seed 20260514
 	@$(BIN)/python -m chaos --short
 
-chaos: .venv/.dev ## Hurt the service while writers write, and count what is lost (5 minutes)
+chaos: .venv/.dev ## Cause failures under load and count lost writes (5 minutes)
 	@$(BIN)/python -m chaos $(ARGS)
 
-soak: .venv/.dev ## Play random histories against the API for MINUTES=10
+soak: .venv/.dev ## Run random histories against the API for MINUTES=10
 	@end=$$(($$(date +%s) + 60 * $(MINUTES))); \
 	while [ $$(date +%s) -lt $$end ]; do \
 		$(BIN)/python -m pytest -m soak --hypothesis-profile=soak $(ARGS) || exit 1; \
 	done
 
-soak-concurrent: .venv/.dev ## Play them from 16 threads for MINUTES=10, and judge every entry
+soak-concurrent: .venv/.dev ## Run them from 16 threads for MINUTES=10 and verify every entry
 	@MINUTES=$(MINUTES) $(BIN)/python -m tests.soak $(ARGS)
 
-fuzz: .venv/.dev ## Send generated requests for MINUTES=10, with every check there is
+fuzz: .venv/.dev ## Send generated requests for MINUTES=10, with all checks of schemathesis
 	@MINUTES=$(MINUTES) $(BIN)/python -m tests.fuzz $(ARGS)
 
-mutate: .venv/.dev ## Take every guard away in turn; which test notices? (ARGS="--only trips")
+mutate: .venv/.dev ## Remove every guard in turn and report the failing test (ARGS="--only trips")
 	@$(BIN)/python -m tests.mutations $(ARGS)
 
-bench: .venv/.dev ## Measure the service against a floor (ARGS="--seconds 0.3 --only page")
+bench: .venv/.dev ## Measure the service against a baseline (ARGS="--seconds 0.3 --only page")
 	@$(BIN)/python -m benchmarks $(ARGS)
 
-bench-profile: .venv/.dev ## Show where the time of an operation goes (OPERATION=page)
+bench-profile: .venv/.dev ## Profile one operation (OPERATION=page)
 	@$(BIN)/python -m benchmarks --profile $(or $(OPERATION),page) $(ARGS)
 
-audit-deps: .venv/.dev ## Look for known holes in the locked dependencies (needs the network)
+trace: .venv/.dev ## Count how often a request moves between files (ARGS=--pairs)
+	@$(NO_DATABASE) $(BIN)/python -m benchmarks.trace $(ARGS)
+
+clients: node clients/node_modules/.package-lock.json .venv/clients/.installed .venv/.dev ## Generate clients, compile them and use them (needs Node.js 20)
+	@$(BIN)/python -m clients $(ARGS)
+
+node:
+	@node -e 'process.exit(+(process.version.localeCompare("v20.19", "en", { numeric: true }) < 0))' \
+		2>/dev/null && command -v npm >/dev/null \
+		|| { echo 'make clients needs Node.js 20.19 or newer with npm: https://nodejs.org' >&2; exit 1; }
+
+audit-deps: .venv/.dev ## Check the locked dependencies for known vulnerabilities (needs the network)
 	$(BIN)/pip-audit --disable-pip --require-hashes -r requirements-dev.txt
 
 # -- Writing --------------------------------------------------------------------------------------
 
-format: .venv/.dev ## Format the code and repair what ruff can
+format: .venv/.dev ## Format the code and apply ruff's fixes
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-schema: .venv/.dev ## Write openapi.yaml
+schema: .venv/.dev ## Write openapi.yaml and docs/error-codes.md
 	$(MANAGE) spectacular --validate --fail-on-warn --file openapi.yaml
+	$(MANAGE) error_codes > docs/error-codes.md
 
-messages: .venv/.dev ## Collect the texts into locale/, and compile the translations
+examples: .venv/.dev ## Write the responses of the examples, as the service answers them
+	@WRITE_EXAMPLES=1 $(BIN)/python -m pytest -q tests/test_examples.py
+
+screenshots: .venv/.dev ## Take the pictures of the README in headless Chromium
+	@$(BIN)/python -m tests.screenshots
+
+messages: .venv/.dev ## Collect the texts into locale/ and compile the translations
 	$(BIN)/pybabel --quiet extract --no-wrap --add-location=file --ignore-dirs='migrations' \
 		--keywords='gettext_lazy ngettext_lazy:1,2 pgettext_lazy:1c,2' \
 		--project='Trip Companion' --copyright-holder='Trip Companion contributors' \
@@ -119,22 +146,25 @@ messages: .venv/.dev ## Collect the texts into locale/, and compile the translat
 		--input-file=.venv/django.pot
 	$(BIN)/pybabel compile --domain=django --directory=locale --statistics
 
-lock: ## Lock the versions of pyproject.toml (ARGS=--upgrade takes the newest; needs uv)
+lock: ## Lock the versions of pyproject.toml (ARGS=--upgrade selects the newest; needs uv)
 	@command -v uv >/dev/null || { echo 'make lock needs uv: https://docs.astral.sh/uv' >&2; exit 1; }
 	uv pip compile $(LOCK) --output-file requirements.txt $(ARGS)
 	uv pip compile $(LOCK) --output-file requirements-dev.txt $(ARGS) \
 		--group dev --constraints requirements.txt
+	uv pip compile $(LOCK_OPTIONS) --output-file clients/requirements.txt $(ARGS) \
+		--group clients --constraints requirements-dev.txt
 
-LOCK := pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes \
+LOCK_OPTIONS := --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-annotate --custom-compile-command 'make lock'
+LOCK := pyproject.toml $(LOCK_OPTIONS)
 
-clean: ## Remove .venv and all caches; the database stays
-	rm -rf .venv .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+clean: ## Remove .venv, node_modules and all caches; the database is kept
+	rm -rf clients/generated clients/node_modules .venv .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # -- The virtual environment ----------------------------------------------------------------------
 
-# Each candidate is tried, since a version manager's stub can be on PATH and yet not run.
+# Try each candidate: a version manager's stub may be on PATH and still not run.
 .venv/bin/python:
 	@for name in $(PYTHON) python3.13 python3.12 python3.11 python3; do \
 		python=$$($$name -c 'import sys; sys.version_info < (3, 11) or print(sys.executable)' \
@@ -142,7 +172,7 @@ clean: ## Remove .venv and all caches; the database stays
 		[ -z "$$python" ] || break; \
 	done; \
 	if [ -z "$$python" ]; then \
-		echo 'Python 3.11 or newer is needed; install it, or name it: make PYTHON=/path/to/python3' >&2; \
+		echo 'Python 3.11 or newer is needed; install it, or set it: make PYTHON=/path/to/python3' >&2; \
 		exit 1; \
 	fi; \
 	if command -v uv >/dev/null; then uv venv --quiet --clear --python "$$python" .venv; \
@@ -160,3 +190,31 @@ INSTALL = echo 'Installing $(1)' && if command -v uv >/dev/null; \
 .venv/.dev: requirements-dev.txt requirements.txt | .venv/bin/python
 	@$(call INSTALL,requirements-dev.txt)
 	@touch .venv/.runtime $@
+
+.venv/clients/.installed: BIN := .venv/clients/bin
+.venv/clients/.installed: clients/requirements.txt | .venv/bin/python
+	@.venv/bin/python -m venv --clear .venv/clients
+	@$(call INSTALL,clients/requirements.txt)
+	@touch $@
+
+clients/node_modules/.package-lock.json: clients/package-lock.json
+	@echo 'Installing clients/package-lock.json'
+	@cd clients && npm ci --prefer-offline --loglevel=error
+	@touch $@
+
+# The locked versions, except for Django.
+.venv/next/.dev: requirements-dev.txt | .venv/bin/python
+	@for name in $(PYTHON) python3.14 python3.13 python3.12 python3; do \
+		python=$$($$name -c 'import sys; sys.version_info < (3, 12) or print(sys.executable)' \
+			2>/dev/null) || continue; \
+		[ -z "$$python" ] || break; \
+	done; \
+	if [ -z "$$python" ]; then \
+		echo 'Django 6 needs Python 3.12 or newer: make test-next PYTHON=/path/to/python3' >&2; \
+		exit 1; \
+	fi; \
+	"$$python" -m venv --clear .venv/next
+	@.venv/next/bin/python -m pip install --quiet --disable-pip-version-check \
+		--require-hashes -r requirements-dev.txt
+	@.venv/next/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'django>=6,<7'
+	@touch $@

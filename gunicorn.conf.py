@@ -1,45 +1,46 @@
-"""How gunicorn serves the API, in production and under `make run`; gunicorn reads it by itself.
+"""gunicorn's configuration, in production and for `make run`; gunicorn reads it automatically.
 
-PORT and WEB_CONCURRENCY come from the environment or `.env`; a wrong value stops the start.
-Start it by `python -m tripcompanion`: gunicorn reads WEB_CONCURRENCY before it reads this file.
+PORT and WEB_CONCURRENCY come from the environment or `.env`; an invalid value prevents the start.
+Start it with `python -m tripcompanion`: gunicorn reads WEB_CONCURRENCY before this file.
 """
 
 import ctypes
 import gc
 import os
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
-from dotenv import load_dotenv
+from gunicorn.http.errors import InvalidHeader
 
 from tripcompanion import environment as env
+from tripcompanion import preflight
 from tripcompanion.kit.logs import FORMATS, log_format, logging_settings
 
-load_dotenv(Path(__file__).with_name(".env"))
-
-# No request waits for ever; settings.py says what follows from it.
+# No request waits forever; settings.py derives the database's time-outs from this value.
 os.environ.setdefault("DATABASE_TIMEOUT", "5")
 
-port = env.count("PORT", 8000, minimum=1, maximum=65535)
-
 wsgi_app = "tripcompanion.wsgi:application"
-bind = f"0.0.0.0:{port}"
+bind = f"0.0.0.0:{preflight.port()}"
 
-# A request waits for the database for a part of its time, so a few threads fill a core. Each has a
-# connection, which it keeps; see DATABASE_POOL_SIZE.
-workers = env.count("WEB_CONCURRENCY", os.cpu_count() or 1, minimum=1)
-worker_class = "tripcompanion.server.PatientWorker"
-threads = env.count("DATABASE_POOL_SIZE", 4) or 4
-# Loaded once, before the workers are: a wrong setting ends the start, not each worker anew. The
-# application must not connect to anything while it loads, for the workers would share that.
+workers = preflight.processes()
+worker_class = "tripcompanion.server.DrainingWorker"
+# These threads only wait for clients, so there may be many; a slow client occupies one of them.
+# While it runs the application, a thread has one of the few connections of tripcompanion/wsgi.py.
+threads = 256
+worker_connections = 1000
+# Longer than a proxy keeps an idle connection, so that the proxy is the one that closes it.
+keepalive = 75
+# gunicorn trusts no proxy headers; the application trusts NUM_PROXIES proxies.
+forwarded_allow_ips = ""
+# Load the application once, before forking: an invalid setting then stops the start instead of
+# every worker. It must not open connections while it loads, because the workers would share them.
 preload_app = True
 
 
 def _return_memory() -> None:
-    """Ask glibc to give freed memory back: one heap for all threads, and a short tail.
+    """Make glibc return freed memory: one heap for all threads, and a small trim threshold.
 
-    Else every thread keeps what its longest answer took.
+    Otherwise every thread keeps the memory of its largest response.
     """
     with suppress(AttributeError, OSError):  # another C library
         mallopt = ctypes.CDLL(None).mallopt
@@ -47,11 +48,22 @@ def _return_memory() -> None:
         mallopt(-1, 128 * 1024)  # M_TRIM_THRESHOLD
 
 
-def when_ready(_server: Any) -> None:
-    """What is loaded stays: workers share it, and their collector does not look through it.
+def on_starting(server: Any) -> None:
+    """Stop if a port is in use; gunicorn itself tries for five seconds and logs each attempt.
 
-    An answer of thousands of rows makes many objects at once and keeps none; the default of 700
-    between two collections has a tenth of the time go into looking for cycles.
+    Sockets that were inherited, from an upgrade with USR2 or from systemd, are in use already.
+    """
+    if "GUNICORN_FD" not in os.environ and "LISTEN_FDS" not in os.environ:
+        for address in server.cfg.address:
+            if isinstance(address, tuple):
+                preflight.require_free(*address[:2])
+
+
+def when_ready(_server: Any) -> None:
+    """Freeze the loaded objects: workers share them, and their garbage collectors skip them.
+
+    A response with thousands of rows creates many short-lived objects; with the default threshold
+    of 700, the search for cycles takes a tenth of the time.
     """
     _return_memory()
     gc.collect()
@@ -59,17 +71,34 @@ def when_ready(_server: Any) -> None:
     gc.set_threshold(20_000, 20, 20)
 
 
+#: The application rejects larger bodies (`DATA_UPLOAD_MAX_MEMORY_SIZE`).
+MAX_BODY_BYTES = 1024 * 1024
+#: Headers that may not be repeated: gunicorn joins them with a comma, which makes a third value.
+SINGLE_HEADERS = ("AUTHORIZATION", "IDEMPOTENCY-KEY")
+
+
+def pre_request(_worker: Any, request: Any) -> None:
+    """Reject repeated headers; close the connection after a body that is rejected unread."""
+    names = [name for name, _value in request.headers]
+    for name in SINGLE_HEADERS:
+        if names.count(name) > 1:
+            raise InvalidHeader(name)
+    lengths = [int(value) for name, value in request.headers if name == "CONTENT-LENGTH"]
+    if max(lengths, default=0) > MAX_BODY_BYTES:
+        request.force_close()
+
+
 timeout = 30
 graceful_timeout = 30
 
-# The server's own lines look like the application's.
+# The server's log lines have the application's format.
 logconfig_dict = logging_settings(
     env.choice("LOG_LEVEL", "WARNING", env.LOG_LEVELS),
     env.choice("LOG_FORMAT", log_format(env.boolean("DEBUG", False)), FORMATS),
 )
 logconfig_dict["loggers"]["gunicorn.error"] = {"level": "INFO", "propagate": True}
 
-# Nobody commands the server through a socket; signals are enough.
+# The server is controlled with signals only, not through a socket.
 control_socket_disable = True
-# The heartbeat file on a disk can stall behind other writes, and the worker is then killed.
-worker_tmp_dir = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108
+# On a disk, the heartbeat file can stall behind other writes, and the worker would be killed.
+worker_tmp_dir = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108 -- a tmpfs

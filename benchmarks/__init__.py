@@ -1,10 +1,10 @@
-"""What `make bench` runs; importing it sets Django up, for the modules that know the models."""
+"""Benchmarks for `make bench`. Importing the package sets up Django for its models."""
 
 import os
 
 import django
 
-# The servers that are measured are told otherwise.
+# The measured servers set DEBUG=false.
 os.environ.setdefault("DEBUG", "true")
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tripcompanion.settings")
 django.setup()

@@ -1,4 +1,4 @@
-"""Measures the service against the floor: `python -m benchmarks --help`."""
+"""Measures the service against the baseline: `python -m benchmarks --help`."""
 
 import argparse
 import signal
@@ -16,18 +16,18 @@ from benchmarks.servers import PROCESSES, Home, Server, home
 
 CROWD = 8
 _LEAST_REQUESTS = 5
-#: Of a measurement that reads.
+#: Slices of one measurement of a read.
 _SLICES = 5
-#: Legs of an operation that writes, in one round: two servers, alone and in a crowd.
+#: Legs of a write operation in one round: two servers, with one client and with several.
 _LEGS = 4
 _MOST_NAMED = 5
 _MIXED_AT_ONCE = 200
-#: A smaller trip has too few splits to pay for so many rounds.
+#: A smaller trip has too few open splits for so many rounds.
 _SMALLEST, _MOST_ROUNDS = 20, 10
 
 
 class Bench:
-    """One run: both servers, the trips of each size, and what was measured so far."""
+    """One run: both servers, the trips of each size, and the results so far."""
 
     def __init__(
         self, servers: dict[str, Server], sizes: list[int], *, seconds: float, rounds: int
@@ -41,7 +41,7 @@ class Bench:
         self._right: dict[str, bytes] = {}
 
     def measure(self, operations: list[Operation]) -> None:
-        """All that read, round by round, then all that write: they make the trips grow."""
+        """Measure all reads, round by round, then all writes, which make the trips grow."""
         for writes in (False, True):
             chosen = [operation for operation in operations if operation.writes is writes]
             for operation in chosen:
@@ -54,7 +54,7 @@ class Bench:
                     self._round(operation, turn)
 
     def mix(self, operations: list[Operation], count: int) -> None:
-        """So many requests to the service from a crowd, the operations and sizes by turns."""
+        """Send `count` requests to the service, alternating between operations and sizes."""
         sources = [operation.requests(world) for operation in operations for world in self.worlds]
         requests = islice(_by_turns(sources), count)
         while some := list(islice(requests, _MIXED_AT_ONCE)):
@@ -66,9 +66,9 @@ class Bench:
                     self.wrong.append(f"mixed: {answer.request.path}: {answer.status}")
 
     def _round(self, operation: Operation, turn: int) -> None:
-        """All sizes on both servers, a short while each by turns, so that all have the same luck.
+        """Alternate between all sizes and both servers in short slices.
 
-        The machine is now faster and now slower; what is compared lies within seconds.
+        The speed of a machine varies; compared measurements are only seconds apart.
         """
         slices = 1 if operation.writes else _SLICES
         for clients in (1, CROWD):
@@ -86,10 +86,10 @@ class Bench:
         slices: int,
     ) -> None:
         row = self.rows[operation.name, world.size]
-        # What is left to pay is shared out among the legs that are to come.
+        # Distribute the remaining open splits over the remaining legs.
         most = len(world.open_splits) // (_LEGS * (self.rounds - turn))
         for name in sorted(self.servers, reverse=is_service_first):
-            side = row.service if name == "service" else row.floor
+            side = row.service if name == "service" else row.baseline
             requests = operation.requests(world)
             if operation.writes:
                 requests = islice(requests, max(most, 1))
@@ -121,7 +121,7 @@ class Bench:
         return leg
 
     def _compare(self, operation: Operation, world: World) -> None:
-        """Warm both servers up; what is read must be the same, field by field."""
+        """Warm up both servers; their read responses must be equal, field by field."""
         answers = {}
         for name, server in self.servers.items():
             requests = islice(operation.requests(world), CROWD)
@@ -130,11 +130,11 @@ class Bench:
             for answer in (*crowd.answers, answers[name]):
                 self._check(name, operation, world, answer)
         is_read = not operation.writes and answers["service"].request.method == "GET"
-        if is_read and answers["service"].data != answers["floor"].data:
-            self._note("the two differ", operation, world, answers["service"])
+        if is_read and answers["service"].data != answers["baseline"].data:
+            self._note("the servers differ", operation, world, answers["service"])
 
     def _check(self, name: str, operation: Operation, world: World, answer: Answer) -> None:
-        """Against the reference; of equal answers to equal questions only the first."""
+        """Check against the reference; for equal responses to equal requests only once."""
         self.checked += 1
         key = f"{name} {answer.request.path}"
         if answer.status == 200 and self._right.get(key) == answer.body:
@@ -154,7 +154,7 @@ class Bench:
 
 
 def _by_turns(sources: list[Iterator[Request]]) -> Iterator[Request]:
-    """One of each in turn; a source that is exhausted is left out from then on."""
+    """One request of each source in turn, until all sources are exhausted."""
     while sources:
         for source in tuple(sources):
             request = next(source, None)
@@ -172,28 +172,28 @@ def say(line: str = "") -> None:
 def options(args: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--sizes", default="100,1000,10000", help="expenses in each trip")
-    parser.add_argument("--seconds", type=float, default=1.0, help="of each measurement")
-    parser.add_argument("--rounds", type=int, default=3, help="how often all is measured")
+    parser.add_argument("--seconds", type=float, default=1.0, help="duration of each measurement")
+    parser.add_argument("--rounds", type=int, default=3, help="number of rounds")
     parser.add_argument(
-        "--requests", type=int, default=0, help="mixed ones at the end, to see the memory"
+        "--requests", type=int, default=0, help="mixed requests at the end, to measure memory"
     )
     parser.add_argument("--sqlite", action="store_true", help="on SQLite, not on PostgreSQL")
-    parser.add_argument("--only", metavar="OPERATION", choices=OPERATIONS, help="this one alone")
+    parser.add_argument("--only", metavar="OPERATION", choices=OPERATIONS, help="only this one")
     parser.add_argument(
-        "--profile", metavar="OPERATION", choices=OPERATIONS, help="where its time goes instead"
+        "--profile", metavar="OPERATION", choices=OPERATIONS, help="profile this one instead"
     )
     chosen = parser.parse_args(args)
     try:
         chosen.sizes = sorted({int(size) for size in chosen.sizes.split(",")})
     except ValueError:
-        parser.error("--sizes are whole numbers with commas between them")
+        parser.error("--sizes must be integers separated by commas")
     if chosen.sizes[0] < _SMALLEST or not 1 <= chosen.rounds <= _MOST_ROUNDS:
-        parser.error(f"sizes are at least {_SMALLEST}, rounds at most {_MOST_ROUNDS}")
+        parser.error(f"sizes must be at least {_SMALLEST}, rounds at most {_MOST_ROUNDS}")
     return chosen
 
 
 def main(args: list[str]) -> int:
-    """Run; 1 if an answer was wrong, or if the audit found a difference afterwards."""
+    """Run the benchmark; 1 if a response was wrong or the audit found a difference."""
     chosen = options(args)
     with home(sqlite=chosen.sqlite) as here:
         if chosen.profile:
@@ -203,11 +203,11 @@ def main(args: list[str]) -> int:
         operations = [OPERATIONS[chosen.only]] if chosen.only else list(OPERATIONS.values())
         say(f"{here.title}; {machine()}")
         say(
-            f"Rounds: {chosen.rounds}; {chosen.seconds:g} s a measurement, {PROCESSES} processes "
-            f"a server, service and floor by turns"
+            f"Rounds: {chosen.rounds}; {chosen.seconds:g} s per measurement, {PROCESSES} processes "
+            f"per server, alternating between service and baseline"
         )
-        with here.service() as service, here.floor() as floor:
-            servers = {"service": service, "floor": floor}
+        with here.service() as service, here.baseline() as baseline:
+            servers = {"service": service, "baseline": baseline}
             bench = Bench(servers, chosen.sizes, seconds=chosen.seconds, rounds=chosen.rounds)
             bench.measure(operations)
             bench.mix(operations, chosen.requests)
@@ -217,7 +217,7 @@ def main(args: list[str]) -> int:
     goals = {operation.name: operation.goal for operation in operations}
     flat = {operation.name for operation in operations if not operation.grows}
     for line in above(bench.rows, goals, flat):
-        say(f"Above the goal: {line}.")
+        say(f"Goal missed: {line}.")
     say(f"At the end: {machine()}")
     say(f"A worker of the service used at most {most_mib:.0f} MiB, and {now_mib:.0f} at the end.")
     say(f"{bench.checked:,} answers checked, {len(bench.wrong)} wrong.")

@@ -1,7 +1,7 @@
-"""A closed loop of clients: each sends its next request when it has the answer to the last.
+"""A closed loop of clients: each sends its next request when it has received its last response.
 
-One process and one thread play all clients on bare sockets, so that the client takes a few dozen
-microseconds a request and does not stand in the way of what is measured.
+One process with one thread runs all clients on bare sockets. It needs a few dozen microseconds per
+request, so it hardly affects the measurement.
 """
 
 import selectors
@@ -17,13 +17,13 @@ import orjson
 _WAIT_SECONDS = 60
 _NO_CONTENT = 204
 _CHUNK_BYTES = 256 * 1024
-#: After so many requests a client connects anew: which process of the server has which
-#: connections is chance, and this evens it out.
+#: A client reconnects after this many requests. Which server process accepts a connection is
+#: random; this evens it out.
 _REQUESTS_A_CONNECTION = 50
 
 
 class Request(NamedTuple):
-    """What is asked; `token` is that of the caller, empty for nobody's."""
+    """A request; `token` is empty for an anonymous caller."""
 
     method: str
     path: str
@@ -42,7 +42,7 @@ class Request(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What came back."""
+    """A response, with the request that it belongs to."""
 
     request: Request
     status: int
@@ -55,10 +55,10 @@ class Answer(NamedTuple):
 
 @dataclass
 class Leg:
-    """One stretch of requests: how long each took, all of them, and what was answered."""
+    """A series of requests: its duration, all latencies and all responses."""
 
     seconds: float = 0.0
-    #: Of the server's processes, without the database; 0 where Linux does not tell.
+    #: Processor time of the server processes, without the database; 0 if not on Linux.
     cpu_seconds: float = 0.0
     latencies_ms: list[float] = field(default_factory=list)
     answers: list[Answer] = field(default_factory=list)
@@ -73,7 +73,7 @@ class Leg:
 
     @property
     def cpu_ms(self) -> float:
-        """Processor time of the server for one request."""
+        """Processor time of the server per request."""
         return self.cpu_seconds * 1000 / len(self.latencies_ms)
 
     @property
@@ -92,7 +92,7 @@ class _Client:
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def renew(self) -> bool:
-        """Whether this was the time to connect anew; the selector must know the new socket."""
+        """Reconnect if it is time to; True if so: the selector must register the new socket."""
         if self._sent < _REQUESTS_A_CONNECTION:
             return False
         self.socket.close()
@@ -108,10 +108,10 @@ class _Client:
         self.socket.sendall(raw)
 
     def receive(self, leg: Leg) -> bool:
-        """Read what there is; True when the answer is complete and in `leg`."""
+        """Read available data; True when the response is complete and added to `leg`."""
         chunk = self.socket.recv(_CHUNK_BYTES)
         if not chunk:
-            raise ConnectionError(f"The server hung up on {self._request.path}.")
+            raise ConnectionError(f"The server closed the connection on {self._request.path}.")
         self._received += chunk
         if self._length < 0:
             self._head_end = self._received.find(b"\r\n\r\n") + 4
@@ -121,7 +121,7 @@ class _Client:
             self._status = int(head[9:12])
             _before, found, after = head.partition(b"\r\ncontent-length: ")
             if not found and self._status != _NO_CONTENT:
-                raise ConnectionError(f"{self._request.path} answers without a length.")
+                raise ConnectionError(f"The response to {self._request.path} has no length.")
             self._length = self._head_end + int(after.partition(b"\r\n")[0] or 0)
         if len(self._received) < self._length:
             return False
@@ -134,7 +134,7 @@ class _Client:
 def play(
     port: int, requests: Iterator[Request], *, clients: int, seconds: float, at_least: int
 ) -> Leg:
-    """Send `requests` until the time is over and `at_least` so many are answered, or all are."""
+    """Send `requests` for `seconds` and until `at_least` responses, or until none are left."""
     leg = Leg()
     with selectors.DefaultSelector() as selector:
         started = time.perf_counter()
@@ -145,7 +145,7 @@ def play(
         while selector.get_map():
             ready = selector.select(_WAIT_SECONDS)
             if not ready:
-                raise TimeoutError(f"No answer for {_WAIT_SECONDS} seconds.")
+                raise TimeoutError(f"No response for {_WAIT_SECONDS} seconds.")
             for key, _events in ready:
                 client = key.data
                 if not client.receive(leg):
@@ -165,7 +165,7 @@ def play(
 
 
 def ask(port: int, request: Request) -> Answer:
-    """One request on a connection of its own."""
+    """Send one request on a new connection."""
     return play(port, iter([request]), clients=1, seconds=0, at_least=1).answers[0]
 
 

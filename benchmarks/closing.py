@@ -1,7 +1,7 @@
-"""Measures closing: what it takes with few open debts, and with a great many.
+"""Measures how long closing a trip takes, with few open debts and with very many.
 
-All trips play by turns, as in the other rounds: each is closed, read, added to, read again, and
-opened again. In the end a whole expense and the trip itself are deleted.
+It alternates between the trips: each is closed, read, extended, read again and reopened. Finally an
+expense and the trip itself are deleted.
 """
 
 import argparse
@@ -18,12 +18,12 @@ from benchmarks.servers import Home, home
 _LEAST_DEBTS, _MOST_TURNS = 20, 100
 #: The goal for a worker of the service: 120 MB.
 _MOST_MIB = 114.4
-#: Those whose time grows with the answer, or with what they delete.
+#: Requests whose time grows with the response, or with the rows that they delete.
 _GROWING = ("page", "pending-debts of all", "delete expense", "delete trip")
 
 
 class Closing:
-    """One D(n) as its members see it, and how long each request took."""
+    """A D(n), accessed by its members, and how long each request took."""
 
     def __init__(self, port: int, debts: int) -> None:
         self._port, self.debts, self.size = port, debts, Size.of(debts)
@@ -38,7 +38,7 @@ class Closing:
         self._owner, self._debtor = ids[0], ids[-1]
 
     def turn(self) -> None:
-        """Close the trip, look round, add an expense and pay for it, and open all of it again."""
+        """Close the trip, read it, add and pay an expense, and reopen the trip."""
         there = self._settle(self._owner, self._debtor)
         back = self._settle(self._debtor, self._owner, timed="close")
         self._page(is_paid=True)
@@ -59,7 +59,7 @@ class Closing:
         )
 
     def close_for_good(self) -> None:
-        """And delete an expense of what is closed."""
+        """Close the trip and delete one of its closed expenses."""
         self._settle(self._owner, self._debtor)
         self._settle(self._debtor, self._owner)
         [expense] = self._get(f"{self._path}/expenses?pageSize=1").data["items"]
@@ -139,7 +139,7 @@ def say(line: str = "") -> None:
 
 
 def table(trips: list[Closing]) -> str:
-    """A line for each request: its median time in each trip, and how many times the first one's."""
+    """A row per request: its median time in each trip, and the last divided by the first."""
     lines = [["Request", *(f"{trip.size.debts:,} debts, ms" for trip in trips), "growth"]]
     lines.append(["---", *["---:"] * (len(trips) + 1)])
     for name in trips[0].times_ms:
@@ -150,7 +150,7 @@ def table(trips: list[Closing]) -> str:
 
 
 def measure(here: Home, debts: list[int], turns: int) -> int:
-    """Close and open D(n) of each n so many times; 1 if something was wrong or above the goal."""
+    """Close and reopen each D(n) `turns` times; 1 if a check failed or the goal was missed."""
     here.must("-m", "benchmarks.open_debts", *map(str, debts))
     here.analyse()
     say(f"{here.title}; {machine()}")
@@ -167,7 +167,7 @@ def measure(here: Home, debts: list[int], turns: int) -> int:
         most_mib = service.memory_mib("VmHWM")
     wrong = [text for trip in trips for text in trip.wrong]
     say(f"\n{table(trips)}\n")
-    say(f"The answers of these grow, or what they delete: {', '.join(_GROWING)}.")
+    say(f"Growing with the response or the deleted rows: {', '.join(_GROWING)}.")
     say(f"A worker of the service used at most {most_mib:.0f} MiB; the goal is {_MOST_MIB:.0f}.")
     say(f"{len(wrong)} wrong answers. {' '.join(wrong[:3])}")
     say(f"Audit: {(audit.stdout + audit.stderr).strip()}")
@@ -176,16 +176,18 @@ def measure(here: Home, debts: list[int], turns: int) -> int:
 
 def main(args: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.closing", description=__doc__)
-    parser.add_argument("--debts", default="100,400000", help="open debts in each trip, at least")
-    parser.add_argument("--turns", type=int, default=5, help="how often each is closed")
+    parser.add_argument(
+        "--debts", default="100,400000", help="minimum number of open debts per trip"
+    )
+    parser.add_argument("--turns", type=int, default=5, help="how often each trip is closed")
     parser.add_argument("--sqlite", action="store_true", help="on SQLite, not on PostgreSQL")
     chosen = parser.parse_args(args)
     try:
         debts = sorted({int(number) for number in chosen.debts.split(",")})
     except ValueError:
-        parser.error("--debts are whole numbers with commas between them")
+        parser.error("--debts must be integers separated by commas")
     if debts[0] < _LEAST_DEBTS or not 1 <= chosen.turns <= _MOST_TURNS:
-        parser.error(f"debts are at least {_LEAST_DEBTS}, turns at most {_MOST_TURNS}")
+        parser.error(f"debts must be at least {_LEAST_DEBTS}, turns at most {_MOST_TURNS}")
     with home(sqlite=chosen.sqlite) as here:
         return measure(here, debts, chosen.turns)
 

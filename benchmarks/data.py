@@ -1,8 +1,8 @@
 """Fills a database with trips of a known size: `python -m benchmarks.data EXPENSES [EXPENSES …]`.
 
-W(n) is a trip of ten members with n expenses, each divided equally among all ten, every third
-split paid. The rows are written in bulk, as the ledger's commands would have left them; the
-audit says whether that is so.
+W(n) is a trip of ten members with n expenses, each split equally among all ten, every third split
+paid. The rows are inserted in bulk and equal those that the ledger's commands would have written;
+the audit verifies this.
 """
 
 import sys
@@ -30,13 +30,13 @@ from trips.roles import TripRole
 from users.models import User
 
 MEMBERS = 10
-PASSWORD = "four-green-suitcases"  # noqa: S105
+PASSWORD = "four-green-suitcases"
 FIRST_DAY = date(2020, 1, 1)
 CHUNK_EXPENSES = 2_000
 
 
 def fill(expenses: int) -> Trip:
-    """A new W(`expenses`), its members named `w<n>-<i>@example.com`."""
+    """Create W(`expenses`) with members `w<n>-<i>@example.com`."""
     with transaction.atomic():
         people = _people(expenses)
         trip = Trip.objects.create(
@@ -72,7 +72,7 @@ def _people(expenses: int) -> list[User]:
 
 
 def _record(trip: Trip, people: list[User], numbers: range) -> None:
-    """Write the expenses of these numbers; the payer and the amount go round."""
+    """Insert the expenses with these numbers; payer and amount rotate."""
     user_ids = [person.pk for person in people]
     expenses = Expense.objects.bulk_create(
         Expense(
@@ -104,12 +104,12 @@ def _record(trip: Trip, people: list[User], numbers: range) -> None:
             sums[debtor]["owed_minor"] += amount_minor
     Payer.objects.bulk_create(payers)
     splits = Split.objects.bulk_create(splits, batch_size=CHUNK_EXPENSES)
-    Member.shift(trip.pk, sums)
+    Member.increment_balances(trip.pk, sums)
     _pay(trip, _owe(trip, splits, owed))
 
 
 def _owe(trip: Trip, splits: list[Split], owed: dict[int, Any]) -> list[Debt]:
-    """Write the debts of the splits, every third covered; the covered ones."""
+    """Insert the debts of the splits, every third covered; returns the covered ones."""
     by_pair = {(split.expense_id, split.participant_id): split for split in splits}
     now = timezone.now()
     debts = []
@@ -132,7 +132,7 @@ def _owe(trip: Trip, splits: list[Split], owed: dict[int, Any]) -> list[Debt]:
 
 
 def _pay(trip: Trip, debts: list[Debt]) -> None:
-    """Write the settlements that covered these debts."""
+    """Insert the settlements that cover these debts."""
     settlements = Settlement.objects.bulk_create(
         (
             Settlement(
@@ -155,7 +155,7 @@ def _pay(trip: Trip, debts: list[Debt]) -> None:
         ),
         batch_size=CHUNK_EXPENSES,
     )
-    Member.shift(trip.pk, sums_of(settlements, allocations))
+    Member.increment_balances(trip.pk, sums_of(settlements, allocations))
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 """Fills a database with trips full of open debts: `python -m benchmarks.open_debts DEBTS [...]`.
 
-D(n) is a trip with n open debts or a few more, where nobody owes anything on balance: its members
-are parted in groups that pay for all by turns, as often as each other. So the next settlement that
-brings the balances back to zero closes all of it. Rows are written by statements that both
-databases know; the audit says whether they are what the ledger's commands would have left.
+D(n) is a trip with at least n open debts in which every balance is zero: its members are divided
+into groups that take turns paying for all, equally often. So the next settlement that brings the
+balances back to zero closes the whole trip. The statements work on both databases; the audit
+verifies that the rows equal those that the ledger's commands would have written.
 """
 
 import sys
@@ -31,8 +31,8 @@ _STATEMENTS = (
     "'EQUAL', TRUE, '', %(owner)s, trip.created_at, trip.created_at "
     "FROM numbers CROSS JOIN trips_trip trip WHERE trip.id = %(trip)s",
     "INSERT INTO splits_payer (expense_id, user_id, amount_minor, entered_minor) "
-    "SELECT expense.id, member.user_id, %(put_in)s, %(put_in)s FROM splits_expense expense "
-    "JOIN trips_member member ON member.trip_id = expense.trip_id "
+    "SELECT expense.id, member.user_id, %(paid_by_user)s, %(paid_by_user)s "
+    "FROM splits_expense expense JOIN trips_member member ON member.trip_id = expense.trip_id "
     "WHERE expense.trip_id = %(trip)s "
     "AND (member.user_id - %(owner)s) / %(payers)s = expense.number %% %(groups)s "
     "ORDER BY expense.id, member.user_id",
@@ -51,7 +51,7 @@ _STATEMENTS = (
 
 
 class Size(NamedTuple):
-    """How a trip of so many debts is made up: `payers` of the `members` pay for each expense."""
+    """The dimensions of a D(n): `payers` of the `members` pay for each expense."""
 
     members: int
     payers: int
@@ -59,7 +59,7 @@ class Size(NamedTuple):
 
     @classmethod
     def of(cls, debts: int) -> "Size":
-        """Of as few expenses as that many debts take, with each group paying as often."""
+        """As few expenses as that many debts need, with each group paying equally often."""
         members, payers = (10, 5) if debts < _FEW_DEBTS else (200, 20)
         groups = members // payers
         a_round = groups * payers * (members - payers)
@@ -79,12 +79,12 @@ class Size(NamedTuple):
 
     @property
     def owed_minor(self) -> int:
-        """What each member owes to others, and is owed."""
+        """The amount that each member owes to others, and is owed."""
         return self.expenses * (self.groups - 1) // self.groups * self.share_minor
 
 
 def fill(debts: int) -> Trip:
-    """A new D(`debts`), its members named `d<debts>-<i>@example.com`."""
+    """Create D(`debts`) with members `d<debts>-<i>@example.com`."""
     size = Size.of(debts)
     with transaction.atomic():
         trip = Trip.objects.create(
@@ -116,7 +116,7 @@ def fill(debts: int) -> Trip:
             "groups": size.groups,
             "share": size.share_minor,
             "amount": size.share_minor * size.members,
-            "put_in": size.share_minor * size.groups,
+            "paid_by_user": size.share_minor * size.groups,
             "debt": DEBT_MINOR,
         }
         with connection.cursor() as cursor:
@@ -126,7 +126,7 @@ def fill(debts: int) -> Trip:
 
 
 def _people(debts: int, members: int) -> list[User]:
-    """Their ids follow one another, so that the groups are told by them."""
+    """Create users with consecutive ids, which determine the groups."""
     password = make_password(PASSWORD)
     names = [f"d{debts}-{at}" for at in range(members)]
     people = User.objects.bulk_create(
@@ -140,7 +140,7 @@ def _people(debts: int, members: int) -> list[User]:
     )
     first = people[0].pk
     if people[-1].pk - first != members - 1:
-        raise SystemExit("Somebody registered meanwhile.")
+        raise SystemExit("Another user registered at the same time.")
     return people
 
 

@@ -1,4 +1,4 @@
-"""The ten operations: what is asked of a W(n), and what a right answer is."""
+"""The ten operations: their requests on a W(n), and how their responses are checked."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from benchmarks.client import Answer, Request
 from benchmarks.data import MEMBERS, PASSWORD
 from benchmarks.reference import Reference, plain
 
-#: Whose reads are timed; the owner's, and of the debts those of the second member.
+#: Reads are those of the owner, except for debts: those are the second member's.
 _DEBTOR = 1
 _MOST_PAGES = 10
 _NEW: dict[str, Any] = {
@@ -22,16 +22,16 @@ _NEW: dict[str, Any] = {
 
 @dataclass
 class World:
-    """A W(n) as its members see it."""
+    """A W(n), accessed by its members."""
 
     size: int
     trip_id: int
     user_ids: list[int]
     token: str
     debtor_token: str
-    #: The newest expenses as ids, with their numbers.
+    #: Numbers of the newest expenses, by id.
     expenses: dict[int, int] = field(default_factory=dict)
-    #: Splits that nobody paid yet, as paths; paying one uses it up.
+    #: Paths of open splits; paying one removes it.
     open_splits: list[str] = field(default_factory=list)
 
     @property
@@ -40,7 +40,7 @@ class World:
 
     @classmethod
     def find(cls, size: int, ask: Callable[[Request], Answer]) -> "World":
-        """Log in to the service, and look round."""
+        """Log in to the service and read the trip."""
         tokens = [ask(log_in_as(size, at)).data["token"] for at in (0, _DEBTOR)]
 
         def get(path: str) -> Any:
@@ -62,15 +62,15 @@ class World:
 
 @dataclass(frozen=True)
 class Operation:
-    """One line of the table. `goal` is how many times the floor's time it may take."""
+    """A row of the table. `goal` is the maximum ratio to the baseline's time."""
 
     name: str
     requests: Callable[[World], Iterator[Request]]
     is_right: Callable[[Reference, World, Answer], bool]
     goal: float = 3.0
-    #: Whether the rows change, so that no two answers are alike.
+    #: Whether it changes rows, so that no two responses are equal.
     writes: bool = False
-    #: Whether the answer grows with n, and the time with it.
+    #: Whether the response grows with n, and so does its time.
     grows: bool = False
 
 
@@ -146,7 +146,7 @@ def _is_plan(reference: Reference, _world: World, answer: Answer) -> bool:
 
 
 def _is_new_expense(reference: Reference, world: World, answer: Answer) -> bool:
-    """Whose turn the odd cents are is told by the number of the expense, which the audit knows."""
+    """Check all but who bears the odd cents, which depends on the expense's number."""
     data = answer.data
     shares_minor = [round(split["amount"] * 100) for split in data["splits"]]
     part, left_over = divmod(round(_NEW["amount"] * 100), MEMBERS)

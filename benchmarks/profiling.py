@@ -1,11 +1,12 @@
-"""Where the time of one operation goes: `make bench-profile OPERATION=page`.
+"""Profiles one operation: `make bench-profile OPERATION=page`.
 
-Runs inside the process, over the WSGI application, on the database of DATABASE_URL, which holds a
-W(n): first the functions, then every statement with its plan.
+It calls the WSGI application in this process, on the database in DATABASE_URL, which must contain a
+W(n), and prints first the functions, then every statement with its plan.
 """
 
 import cProfile
 import io
+import os
 import pstats
 import re
 import sys
@@ -15,11 +16,15 @@ from itertools import islice
 from typing import Any
 
 import orjson
+from django.core.wsgi import get_wsgi_application
 from django.db import connection, transaction
 
 from benchmarks.client import Answer, Request
 from benchmarks.operations import OPERATIONS, World
-from tripcompanion.wsgi import application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tripcompanion.settings")
+#: In the calling thread; that of `tripcompanion.wsgi` runs in threads that no profiler sees.
+application = get_wsgi_application()
 
 _REQUESTS = 100
 _SECONDS = 10
@@ -28,7 +33,7 @@ _NO_PLAN = re.compile(r"(?i)(SAVEPOINT|RELEASE|ROLLBACK|BEGIN|COMMIT|SET|PRAGMA)
 
 
 def call(request: Request) -> Answer:
-    """The answer of the application in this process."""
+    """Call the application in this process."""
     body = b"" if request.body is None else orjson.dumps(request.body)
     path, _mark, query = request.path.partition("?")
     environ: dict[str, Any] = {
@@ -55,10 +60,10 @@ def call(request: Request) -> Answer:
 
 
 def profile(requests: Iterator[Request]) -> tuple[cProfile.Profile, int]:
-    """The profile of some hundred requests, or of ten seconds of them, and their number.
+    """The profile of at most 100 requests or ten seconds, and the number of requests.
 
-    It counts processor time, which other work on the machine does not move. Waiting for the
-    database is not in it; the statements tell that.
+    It measures processor time, which other load on the machine does not affect. Time spent waiting
+    for the database is not included; see the statements for that.
     """
     profiler = cProfile.Profile(time.process_time)
     started = time.process_time()
@@ -74,13 +79,13 @@ def profile(requests: Iterator[Request]) -> tuple[cProfile.Profile, int]:
 
 
 class Explained:
-    """Wraps every statement of a connection: its plan is asked for, on the rows as they are then.
+    """Wraps every statement of a connection and runs EXPLAIN for it first.
 
-    What the database does to tell the plan of a write is taken back before the write itself.
+    EXPLAIN executes a write, so it is rolled back before the write itself.
     """
 
     def __init__(self) -> None:
-        #: Statements with the milliseconds they took and their plans.
+        #: Statements with their duration in milliseconds and their plans.
         self.found: list[tuple[str, float, str]] = []
         self._is_asking = False
 
@@ -112,11 +117,11 @@ class Explained:
 
 
 def main(name: str, size: int, say: Callable[[str], Any]) -> None:
-    """Write it all down."""
+    """Print the profile and the statements."""
     operation = OPERATIONS[name]
     world = World.find(size, call)
     requests = operation.requests(world)
-    for request in islice(requests, 5):  # loads what is loaded only once
+    for request in islice(requests, 5):  # warm up
         call(request)
     profiler, count = profile(requests)
     out = io.StringIO()

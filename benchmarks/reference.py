@@ -1,7 +1,7 @@
-"""What W(n) must answer, worked out from its definition alone; no row and no rule is asked.
+"""The correct responses for W(n), derived from its definition alone, without database or models.
 
-Compared is what `plain` leaves of an answer: identifiers and instants are gone, since they differ
-from run to run, and of `paidAt` it is kept whether there is one.
+Responses are compared after `plain`, which removes ids and timestamps, because they differ from run
+to run, and reduces `paidAt` to whether it is set.
 """
 
 from datetime import timedelta
@@ -14,7 +14,7 @@ _UNKNOWN = {"id", "tripId", "expenseId", "createdAt", "updatedAt", "tripCode"}
 
 
 def plain(value: Any) -> Any:
-    """An answer without what cannot be known beforehand."""
+    """A response without values that cannot be predicted."""
     if isinstance(value, list):
         return [plain(item) for item in value]
     if not isinstance(value, dict):
@@ -26,7 +26,7 @@ def plain(value: Any) -> Any:
 
 
 class Reference:
-    """W(`size`), in minor units. Its members are counted from 0, and so are its expenses."""
+    """W(`size`), in minor units. Members and expenses are numbered from 0."""
 
     def __init__(self, size: int) -> None:
         self.size = size
@@ -42,12 +42,12 @@ class Reference:
         return number % MEMBERS
 
     def share(self, number: int, at: int) -> int:
-        """A tenth; the cents left over go round, and begin with another member each time."""
+        """A tenth; the odd cents rotate, starting with another member for each expense."""
         part, left_over = divmod(self.amount(number), MEMBERS)
         return part + ((at - number) % MEMBERS < left_over)
 
     def is_paid(self, number: int, at: int) -> bool:
-        """The payer's own split, and of the nine others the first of every three."""
+        """True for the payer's own split, and for every third of the nine others."""
         payer = self.payer(number)
         return at == payer or (at - (at > payer)) % 3 == 0
 
@@ -55,7 +55,7 @@ class Reference:
         return self.part(at, self.share(number, at), is_paid=self.is_paid(number, at))
 
     def part(self, at: int, share_minor: int, *, is_paid: bool) -> dict[str, Any]:
-        """A split of this amount, open or paid whole."""
+        """A split of this amount, open or fully paid."""
         return {
             "participant": self.person(at),
             "amount": share_minor / 100,
@@ -75,7 +75,7 @@ class Reference:
     def new_expense(
         self, description: str, amount: float, day: str, shares_minor: list[int]
     ) -> dict[str, Any]:
-        """One that the owner records: nobody paid it back yet."""
+        """An expense that the owner just recorded: only the owner's split is paid."""
         splits = [
             self.part(at, share_minor, is_paid=at == 0)
             for at, share_minor in enumerate(shares_minor)
@@ -140,7 +140,7 @@ class Reference:
         ]
 
     def is_plan(self, transfers: list[dict[str, Any]]) -> bool:
-        """Whether everybody stands at zero after these, and nobody paid who is owed."""
+        """Whether these transfers bring every balance to zero, and only debtors pay creditors."""
         left = {
             self.person(at)["name"]: sums["balance"] for at, sums in enumerate(self.balances_minor)
         }
@@ -177,5 +177,5 @@ class Reference:
         return {"items": [trip], "total": 1, "page": 1, "pageSize": 20, "totalPages": 1}
 
     def account(self) -> dict[str, Any]:
-        """The owner, as a log-in shows them."""
+        """The owner, as in the response to a login."""
         return {**self.person(0), "role": "USER", "currency": "EUR"}

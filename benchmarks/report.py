@@ -1,4 +1,4 @@
-"""The table that a run ends with, in Markdown, and the machine that it was measured on."""
+"""The result of a run as a Markdown table, and a description of the machine."""
 
 import os
 import platform
@@ -10,17 +10,17 @@ from pathlib import Path
 from benchmarks.client import Leg
 
 HEAD = (
-    "Operation", "n", "p50 ms", "p95 ms", "req/s at 8", "CPU ms", "floor p50", "floor req/s",
-    "floor CPU", "p50 ratio", "req/s ratio", "CPU ratio", "noise", "growth",
+    "Operation", "n", "p50 ms", "p95 ms", "req/s at 8", "CPU ms", "baseline p50", "baseline req/s",
+    "baseline CPU", "p50 ratio", "req/s ratio", "CPU ratio", "noise", "growth",
 )  # fmt: skip
 
-#: How many times as long an operation may take that does not depend on n.
+#: The maximum growth of operations that should not depend on n.
 MOST_GROWTH = 1.2
 
 
 @dataclass
 class Side:
-    """What was measured of one server, leg by leg: alone, and with eight clients."""
+    """The measurements of one server: with one client, and with eight."""
 
     alone: list[Leg] = field(default_factory=list)
     crowd: list[Leg] = field(default_factory=list)
@@ -44,10 +44,10 @@ class Side:
 
 @dataclass
 class Row:
-    """One operation on one W(n), of both servers; legs of the same place were neighbours."""
+    """One operation on one W(n), on both servers; legs with the same index were neighbours."""
 
     service: Side = field(default_factory=Side)
-    floor: Side = field(default_factory=Side)
+    baseline: Side = field(default_factory=Side)
 
     @property
     def p50_ratio(self) -> float:
@@ -55,25 +55,25 @@ class Row:
 
     @property
     def per_second_ratio(self) -> float:
-        legs = zip(self.service.crowd, self.floor.crowd, strict=True)
+        legs = zip(self.service.crowd, self.baseline.crowd, strict=True)
         return statistics.median(mine.per_second / theirs.per_second for mine, theirs in legs)
 
     @property
     def noise(self) -> float:
-        """How far the middle half of the p50 ratios lie apart, as a part of their median."""
+        """The interquartile range of the p50 ratios, divided by their median."""
         if len(self._p50_ratios) < 2:
             return 0.0
         first, _median, third = statistics.quantiles(self._p50_ratios, n=4)
         return (third - first) / self.p50_ratio
 
     def growth_from(self, smaller: "Row") -> float:
-        """How many times as long as `smaller` the service takes with one client."""
+        """The service's p50 with one client, divided by that of `smaller`."""
         legs = zip(self.service.alone, smaller.service.alone, strict=True)
         return statistics.median(mine.p50_ms / theirs.p50_ms for mine, theirs in legs)
 
     @property
     def _p50_ratios(self) -> list[float]:
-        legs = zip(self.service.alone, self.floor.alone, strict=True)
+        legs = zip(self.service.alone, self.baseline.alone, strict=True)
         return [mine.p50_ms / theirs.p50_ms for mine, theirs in legs]
 
 
@@ -81,39 +81,39 @@ Rows = Mapping[tuple[str, int], Row]
 
 
 def table(rows: Rows) -> str:
-    """A line for each operation and size."""
+    """A row for each operation and size."""
     lines = [HEAD, ["---", *["---:"] * (len(HEAD) - 1)]]
     first: dict[str, Row] = {}
     for (name, size), row in rows.items():
-        service, floor = row.service, row.floor
+        service, baseline = row.service, row.baseline
         smallest = first.setdefault(name, row)
         growth = "" if smallest is row else f"{row.growth_from(smallest):.2f}"
         cells = [name, f"{size:,}"]
         cells += [f"{service.p50_ms:.2f}", f"{service.p95_ms:.2f}", f"{service.per_second:.0f}"]
-        cells += [f"{service.cpu_ms:.2f}", f"{floor.p50_ms:.2f}", f"{floor.per_second:.0f}"]
-        cells += [f"{floor.cpu_ms:.2f}", f"{row.p50_ratio:.2f}", f"{row.per_second_ratio:.2f}"]
-        cells.append(f"{service.cpu_ms / floor.cpu_ms:.2f}" if floor.cpu_ms else "")
+        cells += [f"{service.cpu_ms:.2f}", f"{baseline.p50_ms:.2f}", f"{baseline.per_second:.0f}"]
+        cells += [f"{baseline.cpu_ms:.2f}", f"{row.p50_ratio:.2f}", f"{row.per_second_ratio:.2f}"]
+        cells.append(f"{service.cpu_ms / baseline.cpu_ms:.2f}" if baseline.cpu_ms else "")
         lines.append([*cells, f"{row.noise:.0%}", growth])
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
 def above(rows: Rows, goals: Mapping[str, float], flat: Container[str]) -> Iterable[str]:
-    """The lines that miss the goal of their operation, in p50 or in requests per second.
+    """The rows that miss the goal of their operation, in p50 or in requests per second.
 
-    And those of operations in `flat` that take longer than with the smallest n.
+    Also rows of operations in `flat` whose time grows by more than `MOST_GROWTH`.
     """
     first: dict[str, Row] = {}
     for (name, size), row in rows.items():
         slower = max(row.p50_ratio, 1 / row.per_second_ratio)
         if slower > goals[name]:
-            yield f"{name}({size:,}): {slower:.1f} times the floor, the goal is {goals[name]:g}"
+            yield f"{name}({size:,}): {slower:.1f} times the baseline, the goal is {goals[name]:g}"
         growth = row.growth_from(first.setdefault(name, row))
         if name in flat and growth > MOST_GROWTH:
             yield f"{name}({size:,}): grows {growth:.2f} times, the goal is {MOST_GROWTH:g}"
 
 
 def machine() -> str:
-    """Cores, memory, processor, what else it is doing, and the versions."""
+    """Cores, memory, processor, Python version and load average."""
     facts = [f"{os.cpu_count()} cores"]
     if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
         memory_bytes = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

@@ -1,4 +1,4 @@
-"""A database that is thrown away afterwards, and the two servers on it."""
+"""A temporary database, and the two servers that use it."""
 
 import os
 import re
@@ -26,23 +26,23 @@ _START_SECONDS = 60
 
 @dataclass(frozen=True)
 class Server:
-    """A gunicorn: where it listens, and what it has used."""
+    """A running gunicorn: its port, and its use of CPU and memory."""
 
     port: int
     pid: int
 
     def workers(self) -> list[Path]:
-        """Their folders in /proc; none but on Linux."""
+        """The directories of the workers in /proc; empty if not on Linux."""
         threads = Path(f"/proc/{self.pid}/task").glob("*/children")
         return [Path("/proc", pid) for thread in threads for pid in thread.read_text().split()]
 
     def cpu_seconds(self) -> float:
-        """Processor time of the workers so far, to the nanosecond."""
+        """Processor time of the workers so far, with nanosecond resolution."""
         threads = (path for worker in self.workers() for path in worker.glob("task/*/schedstat"))
         return sum(int(path.read_text().split()[0]) for path in threads) / 1e9
 
     def memory_mib(self, what: str) -> float:
-        """The most of all workers: `VmRSS` is now, `VmHWM` the most so far."""
+        """The maximum over all workers: `VmRSS` is the current value, `VmHWM` the peak."""
         status = (worker / "status" for worker in self.workers())
         peaks = [re.search(rf"{what}:\s+(\d+) kB", path.read_text()) for path in status]
         return max((int(peak[1]) / 1024 for peak in peaks if peak), default=0.0)
@@ -50,7 +50,7 @@ class Server:
 
 @dataclass(frozen=True)
 class Home:
-    """A migrated database, and the environment in which programs find it."""
+    """A migrated database, and the environment variables to use it."""
 
     title: str
     environment: dict[str, str]
@@ -67,32 +67,35 @@ class Home:
         )
 
     def must(self, *arguments: str) -> str:
-        """`run`, and what it wrote; ends the benchmark if it fails."""
+        """`run` and return its output; ends the benchmark if it fails."""
         done = self.run(*arguments)
         if done.returncode:
             raise SystemExit(f"{' '.join(arguments)} failed:\n{done.stdout}{done.stderr}")
         return done.stdout
 
     def fill(self, sizes: Iterable[int]) -> None:
-        """Write a W(n) of each size."""
+        """Create a W(n) of each size."""
         self.must("-m", "benchmarks.data", *map(str, sizes))
         self.analyse()
 
     def analyse(self) -> None:
-        """Let the database learn what it holds."""
+        """Update the database's statistics."""
         url = self.environment["DATABASE_URL"]
         if url.startswith("postgres"):
             with psycopg.connect(url, autocommit=True) as connection:
                 connection.execute("VACUUM ANALYZE")
 
     def service(self) -> AbstractContextManager[Server]:
-        """The service as it runs in production."""
+        """The service, configured as in production."""
         return self._gunicorn()
 
-    def floor(self) -> AbstractContextManager[Server]:
-        """The floor under the same server."""
-        # From its own folder, so that Django is not in its processes.
-        return self._gunicorn("--pythonpath", "benchmarks", "floor.app:application")
+    def baseline(self) -> AbstractContextManager[Server]:
+        """The baseline under the same server."""
+        # Imported from its own directory, so that its processes do not load Django.
+        # Each of its threads has a database connection, so it has as many threads as the service
+        # has to execute requests.
+        own = ("--threads", "4", "--pythonpath", "benchmarks", "baseline.app:application")
+        return self._gunicorn(*own)
 
     @contextmanager
     def _gunicorn(self, *arguments: str) -> Iterator[Server]:
@@ -127,7 +130,7 @@ def _wait(port: int, process: subprocess.Popen[bytes]) -> None:
 
 @contextmanager
 def home(*, sqlite: bool) -> Iterator[Home]:
-    """A new database with the tables and no rows, dropped at the end."""
+    """A new database with empty tables, dropped at the end."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tripcompanion-")))
         if sqlite:
@@ -148,12 +151,12 @@ def home(*, sqlite: bool) -> Iterator[Home]:
                 "WEB_CONCURRENCY": str(PROCESSES),
             },
         )
-        here.must("manage.py", "migrate", "--verbosity", "0")
+        here.must("manage.py", "migrate_safely", "--verbosity", "0")
         yield here
 
 
 def _postgres(stack: ExitStack, folder: Path) -> tuple[str, str]:
-    """The title and the URL of a new database on the first PostgreSQL that can be had."""
+    """The title and URL of a new database on the first available PostgreSQL."""
     reasons = []
     for way, get in WAYS.items():
         place = folder / way

@@ -1,7 +1,7 @@
-"""`make chaos`: plays the faults one after the other, and prints what each did to the data.
+"""`make chaos`: runs the faults one after the other and prints their effect on the data.
 
-Exit status 1 if something that was acknowledged is lost or stored twice, if the audit finds a
-difference, or if the service behaves in another way than the fault's docstring says.
+The exit status is 1 if an acknowledged write is lost or stored twice, if the audit finds a
+difference, or if the service behaves differently from the fault's docstring.
 """
 
 import argparse
@@ -19,23 +19,23 @@ from typing import NamedTuple
 import psycopg
 
 from chaos import faults, loads, migrating
+from chaos.environment import Environment, Failed, Play, Row
 from chaos.service import running
-from chaos.stage import Failed, Play, Row, Stage
 from chaos.writers import Scene
 from tests.postgres import Cluster, Unavailable, installed_programs, wheel_programs
 
-#: A real one survives a crash, so it must write as in production; few connections, to run out of.
+#: Durable, as in production, because crashes are part of the test.
 _SETTINGS = "max_connections = 40\nfsync = on\n"
 _DISK_MIB = 160
 _SQLITE_DISK_MIB = 8
 
 
 class Fault(NamedTuple):
-    """A line of the table: what is played, on which stage, and whether also in the short form."""
+    """A row of the table: what runs, in which environment, and whether `--short` includes it."""
 
     number: str
     play: Play
-    stage: str = "postgresql"
+    environment: str = "postgresql"
     is_short: bool = False
 
 
@@ -53,9 +53,9 @@ FAULTS = [
     Fault("F11", faults.there_is_a_deadlock),
     Fault("F12", faults.a_worker_freezes),
     Fault("F13", loads.clients_are_slow),
-    Fault("F14", loads.the_disk_is_full, stage="small sqlite"),
-    Fault("F15", loads.the_disk_is_full, stage="small postgresql"),
-    Fault("F16", loads.sixteen_write_at_once, stage="sqlite", is_short=True),
+    Fault("F14", loads.the_disk_is_full, environment="small sqlite"),
+    Fault("F15", loads.the_disk_is_full, environment="small postgresql"),
+    Fault("F16", loads.sixteen_write_at_once, environment="sqlite", is_short=True),
     Fault("F20", faults.clients_give_up_early, is_short=True),
     Fault("F21", migrating.tables_change_in_use),
     Fault("F22", faults.three_migrate_at_once),
@@ -76,13 +76,13 @@ def say(line: str) -> None:
 
 @contextmanager
 def disk(mebibytes: int) -> Iterator[Path]:
-    """A disk of that size in memory; raises `LookupError` if this machine lets us have none."""
+    """An in-memory disk of that size; raises `LookupError` if it cannot be mounted."""
     if os.geteuid() != 0 or not sys.platform.startswith("linux"):
         raise LookupError("a small disk needs root on Linux")
     with tempfile.TemporaryDirectory(prefix="tripcompanion-disk-") as place:
         mount = ["mount", "-t", "tmpfs", "-o", f"size={mebibytes}m,mode=755", "tmpfs", place]
         if subprocess.run(mount, capture_output=True, check=False).returncode:
-            raise LookupError("this machine mounts no small disk")
+            raise LookupError("this machine cannot mount a small disk")
         try:
             yield Path(place)
         finally:
@@ -91,7 +91,7 @@ def disk(mebibytes: int) -> Iterator[Path]:
 
 @contextmanager
 def postgresql(home: Path, programs_home: Path) -> Iterator[Cluster]:
-    """A new PostgreSQL with an empty database."""
+    """A new PostgreSQL server with an empty database."""
     reasons = []
     for programs in (installed_programs, wheel_programs):
         try:
@@ -105,7 +105,7 @@ def postgresql(home: Path, programs_home: Path) -> Iterator[Cluster]:
     try:
         admin = cluster.url.removesuffix("/tripcompanion") + "/postgres"
         with psycopg.connect(admin, autocommit=True) as connection:
-            # Not a superuser: the last connections stay for whoever has to look.
+            # Not a superuser: the reserved connections stay available for inspection.
             connection.execute("CREATE ROLE app LOGIN PASSWORD 'app' CREATEDB")
             connection.execute("CREATE DATABASE tripcompanion OWNER app")
         yield cluster
@@ -115,8 +115,8 @@ def postgresql(home: Path, programs_home: Path) -> Iterator[Cluster]:
 
 
 @contextmanager
-def staged(kind: str, seconds: float) -> Iterator[tuple[Stage, Path]]:
-    """A stage of its kind, and the disk that its database is on."""
+def staged(kind: str, seconds: float) -> Iterator[tuple[Environment, Path]]:
+    """An environment of this kind, and the directory or disk of its database."""
     with ExitStack() as stack:
         temporary = partial(tempfile.TemporaryDirectory, prefix="tripcompanion-chaos-")
         if kind.startswith("small"):
@@ -135,23 +135,23 @@ def staged(kind: str, seconds: float) -> Iterator[tuple[Stage, Path]]:
             secret = cluster.url.partition("//")[2].partition("@")[0]
             url = cluster.url.replace(secret, "app:app")
         service = stack.enter_context(running(url))
-        yield Stage(service, Scene.make(service.url), cluster, seconds, []), place
+        yield Environment(service, Scene.make(service.url), cluster, seconds, []), place
 
 
-def perform(fault: Fault, stage: Stage, place: Path) -> Row:
-    """Play one fault, and compare afterwards. Raises `Failed`, or `LookupError` if it cannot be."""
-    stage.remarks.clear()
-    play = partial(fault.play, disk=place) if fault.stage.startswith("small") else fault.play
-    journal = play(stage)
+def perform(fault: Fault, environment: Environment, place: Path) -> Row:
+    """Run one fault and compare. Raises `Failed`, or `LookupError` if the fault cannot run."""
+    environment.remarks.clear()
+    play = partial(fault.play, disk=place) if fault.environment.startswith("small") else fault.play
+    journal = play(environment)
     title = (fault.play.__doc__ or "").partition(":")[2].strip().partition("\n")[0].rstrip(".")
-    return stage.row(f"{fault.number} {title}", journal)
+    return environment.row(f"{fault.number} {title}", journal)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="make chaos", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--short", action="store_true", help="a few faults, in half a minute")
     parser.add_argument("--only", default="", help="comma-separated numbers: F01,F05")
-    parser.add_argument("--seconds", type=float, default=0, help="how long each is played")
+    parser.add_argument("--seconds", type=float, default=0, help="duration of each fault")
     options = parser.parse_args()
     seconds = options.seconds or (2.0 if options.short else 4.0)
     wanted = options.only.split(",") if options.only else [fault.number for fault in FAULTS]
@@ -162,14 +162,14 @@ def main() -> int:
     ]
     rows, failures, not_played = [], [], []
     started = time.monotonic()
-    for kind in dict.fromkeys(fault.stage for fault in chosen):
-        mine = [fault for fault in chosen if fault.stage == kind]
+    for kind in dict.fromkeys(fault.environment for fault in chosen):
+        mine = [fault for fault in chosen if fault.environment == kind]
         try:
-            with staged(kind, seconds) as (stage, place):
+            with staged(kind, seconds) as (environment, place):
                 for fault in mine:
                     say(f"{fault.number} {fault.play.__name__.replace('_', ' ')}")
                     try:
-                        rows.append(perform(fault, stage, place))
+                        rows.append(perform(fault, environment, place))
                     except Failed as failure:
                         failures.append(f"{fault.number}: {failure}")
                     except LookupError as reason:
@@ -179,7 +179,7 @@ def main() -> int:
     say("\n" + table(sorted(rows)))
     failures += [f"{row.fault}: data lost or different" for row in rows if not row.is_good]
     for line in not_played:
-        say(f"Not played: {line}")
+        say(f"Not run: {line}")
     for line in failures:
         say(f"FAILED {line}")
     say(f"{len(rows)} faults in {time.monotonic() - started:.0f} s, {len(failures)} failed.")
@@ -187,7 +187,7 @@ def main() -> int:
 
 
 def table(rows: list[Row]) -> str:
-    """The rows in Markdown."""
+    """The rows as a Markdown table."""
     head = (
         "| Fault | requests | acknowledged | stored | lost | duplicated "
         "| worst recovery ms | worst intent ms | audit | remarks |\n"

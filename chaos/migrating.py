@@ -1,4 +1,4 @@
-"""A new version of the tables, while the old version of the service writes into them."""
+"""A migration while the old version of the service writes to the tables."""
 
 import shutil
 import subprocess
@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from chaos.environment import Environment
 from chaos.service import ROOT
-from chaos.stage import Stage
 from chaos.writers import Journal
 
 _EXPENSES = 10_000
@@ -37,31 +37,33 @@ class Migration(migrations.Migration):
 """
 
 
-def tables_change_in_use(stage: Stage) -> Journal:
-    """F21: 100,000 splits get a column and an index while somebody reads long and others write."""
+def tables_change_in_use(environment: Environment) -> Journal:
+    """F21: 100,000 splits get a column and an index during a long read and writes."""
     filled = subprocess.run(
         [sys.executable, "-m", "benchmarks.data", str(_EXPENSES)],
-        env=stage.service.environment, cwd=ROOT, capture_output=True, check=False,
+        env=environment.service.environment, cwd=ROOT, capture_output=True, check=False,
     )  # fmt: skip
-    stage.require(filled.returncode == 0, f"no data: {filled.stderr.decode()[-300:]}")
+    environment.require(filled.returncode == 0, f"no data: {filled.stderr.decode()[-300:]}")
     done: list[Any] = []
     with tempfile.TemporaryDirectory(prefix="tripcompanion-next-") as folder:
         copy = _next_version(Path(folder))
-        with stage.load() as journal:
-            thread = threading.Thread(target=lambda: done.append(_migrate(stage, copy)))
-            with stage.database() as reader, reader.transaction():
+        with environment.load() as journal:
+            thread = threading.Thread(target=lambda: done.append(_migrate(environment, copy)))
+            with environment.database() as reader, reader.transaction():
                 reader.execute("SELECT count(*) FROM splits_split")
                 thread.start()
                 time.sleep(_READER_SECONDS)
             thread.join()
             journal.mark()
-            done.append(_migrate(stage, copy, "splits", _NEWEST))
+            done.append(_migrate(environment, copy, "splits", _NEWEST))
             journal.mark()
     for outcome in done:
-        stage.require(outcome.returncode == 0, f"not migrated: {outcome.stderr[-300:]}")
+        environment.require(outcome.returncode == 0, f"not migrated: {outcome.stderr[-300:]}")
     tries = done[0].stderr.count("A table is busy")
-    # Who queues for the trip behind somebody who waits for the table may be told to come back.
-    stage.note(f"{tries} tries before the table was free; {journal.answers[503]} writes put off")
+    # Writers that wait for the trip, behind one that waits for the table, may get 503.
+    environment.note(
+        f"{tries} attempts before the table was free; {journal.answers[503]} writes got 503"
+    )
     return journal
 
 
@@ -77,9 +79,11 @@ def _next_version(folder: Path) -> Path:
     return folder
 
 
-def _migrate(stage: Stage, code: Path, *target: str) -> subprocess.CompletedProcess[str]:
+def _migrate(
+    environment: Environment, code: Path, *target: str
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "manage.py", "migrate", *target],
-        env=stage.service.environment | {"DATABASE_TIMEOUT": "0"},
+        [sys.executable, "manage.py", "migrate_safely", *target],
+        env=environment.service.environment | {"DATABASE_TIMEOUT": "0"},
         cwd=code, capture_output=True, text=True, check=False,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The service under its production server, as a process that can be hurt."""
+"""The service under its production server, with methods to start, signal and kill it."""
 
 import os
 import random
@@ -22,7 +22,7 @@ _LIMITS = ("LOGIN", "LOGIN_ADDRESS", "REGISTER", "LOOKUP", "REFRESH", "USER", "A
 
 
 class Service:
-    """A gunicorn on a free port, on the database at `database_url`; limits off unless given."""
+    """The server on a free port, with the database at `database_url`; throttles off by default."""
 
     def __init__(self, database_url: str, **environment: str) -> None:
         with socket.create_server(("127.0.0.1", 0)) as probe:
@@ -44,16 +44,16 @@ class Service:
         self._process: subprocess.Popen[bytes] | None = None
 
     def manage(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run `manage.py` on the service's database; the caller looks at the exit status."""
+        """Run `manage.py` on the service's database; the caller checks the exit status."""
         return subprocess.run(
             [sys.executable, "manage.py", *arguments],
-            # A command waits as long as it needs.
+            # Commands run without a timeout.
             env=self.environment | {"DATABASE_TIMEOUT": "0"},
             cwd=ROOT, capture_output=True, text=True, check=False,
         )  # fmt: skip
 
     def start(self, *, wait: bool = True) -> None:
-        """Start the processes; `wait` until one of them answers."""
+        """Start the processes; with `wait`, return when the service responds."""
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tripcompanion", "--bind", f"127.0.0.1:{self.port}"],
             env=self.environment, cwd=ROOT, stderr=subprocess.DEVNULL, start_new_session=True,
@@ -62,7 +62,7 @@ class Service:
             self.wait_for("/api/health", 200)
 
     def wait_for(self, path: str, status: int, seconds: float = _START_SECONDS) -> float:
-        """Ask until `path` answers with `status`; the seconds that it took."""
+        """Poll until `path` returns `status`; the seconds that it took."""
         started = time.monotonic()
         while time.monotonic() - started < seconds:
             if self.status(path) == status:
@@ -71,7 +71,7 @@ class Service:
         raise RuntimeError(f"{path} did not answer {status} within {seconds} s.")
 
     def status(self, path: str) -> int:
-        """The status of a GET; 0 if nobody answers."""
+        """The status of a GET; 0 if there is no response."""
         try:
             return httpx.get(f"{self.url}{path}", timeout=10).status_code
         except httpx.TransportError:
@@ -84,23 +84,23 @@ class Service:
         return self._process
 
     def workers(self) -> list[int]:
-        """The process ids of the workers (Linux tells them)."""
+        """The process ids of the workers (Linux only)."""
         threads = Path(f"/proc/{self.process.pid}/task").glob("*/children")
         return [int(pid) for thread in threads for pid in thread.read_text().split()]
 
     def signal_worker(self, number: signal.Signals) -> int:
-        """Send a signal to one worker; its process id."""
+        """Send a signal to a random worker; its process id."""
         pid = random.choice(self.workers())
         os.kill(pid, number)
         return pid
 
     def kill(self) -> None:
-        """Kill the master and all workers at once, as a container's end does."""
+        """Kill the master and all workers at once, as when a container is killed."""
         os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait(_START_SECONDS)
 
     def stop(self) -> None:
-        """Ask it to end, and wait until requests under way are through."""
+        """Terminate it and wait until requests in progress are finished."""
         if self._process and self._process.poll() is None:
             self._process.terminate()
             self._process.wait(_START_SECONDS)
@@ -113,9 +113,9 @@ class Service:
 
 @contextmanager
 def running(database_url: str, **environment: str) -> Iterator[Service]:
-    """A migrated and started service, ended afterwards."""
+    """A migrated and running service, stopped at the end."""
     service = Service(database_url, **environment)
-    migrated = service.manage("migrate", "--verbosity", "0")
+    migrated = service.manage("migrate_safely", "--verbosity", "0")
     if migrated.returncode:
         raise RuntimeError(migrated.stderr)
     service.start()

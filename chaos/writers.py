@@ -1,4 +1,4 @@
-"""Writers that never give up, and their journal of what they were told is stored."""
+"""Writers that retry until acknowledged, and the journal of what was acknowledged."""
 
 import random
 import threading
@@ -19,7 +19,7 @@ _GIVE_UP_SECONDS = 60
 
 @dataclass
 class Scene:
-    """A trip of four on the service, and who writes into it."""
+    """A trip with four members on the service, and their tokens."""
 
     url: str
     trip_id: int
@@ -28,7 +28,7 @@ class Scene:
 
     @classmethod
     def make(cls, url: str) -> "Scene":
-        """Register four people and let the first make a trip of them all."""
+        """Register four users; the first creates a trip with all of them."""
         with httpx.Client(base_url=f"{url}/api", timeout=30) as http:
             logins = [
                 _post(http, "/users/register", email=f"w{uuid.uuid4().hex}@example.com",
@@ -53,7 +53,7 @@ def _post(http: httpx.Client, path: str, **body: Any) -> Any:
 
 @dataclass
 class Intent:
-    """Something to be stored once: an expense, or a settlement, that carries its own key."""
+    """A write to be stored once: an expense or a settlement whose text contains its key."""
 
     path: str
     body: dict[str, Any]
@@ -65,15 +65,15 @@ class Intent:
 
 @dataclass
 class Journal:
-    """What was tried, what was acknowledged, and what else was answered."""
+    """All attempted and acknowledged writes, and a count of the responses."""
 
     intents: list[Intent] = field(default_factory=list)
     answers: Counter[int | str] = field(default_factory=Counter)
-    #: When a disturbance was over, or happened.
+    #: Times at which a fault ended or happened.
     marks: list[float] = field(default_factory=list)
 
     def mark(self) -> None:
-        """From now on things may go well again."""
+        """Record that a fault has ended; recovery is measured from here."""
         self.marks.append(time.monotonic())
 
     @property
@@ -92,19 +92,19 @@ class Journal:
 
     @property
     def worst_intent_ms(self) -> float:
-        """The longest time from a first try to its acknowledgement."""
+        """The longest time from a first attempt to its acknowledgement."""
         waits = [(one.acknowledged or 0.0) - one.started for one in self.acknowledged]
         return max(waits, default=0.0) * 1000
 
     @property
     def unexpected(self) -> dict[int | str, int]:
-        """Answers that no fault excuses: a refusal, or a fault of ours."""
+        """Responses that no fault explains, such as other 4xx or a 500."""
         fine = {200, 201, 409, 429, 502, 503, 504, "cut", "slow"}
         return {answer: count for answer, count in self.answers.items() if answer not in fine}
 
 
 class Writer(threading.Thread):
-    """One client in a closed loop: it repeats a request with the same key until it is stored."""
+    """A client that repeats each request with the same key until it is acknowledged."""
 
     def __init__(
         self, scene: Scene, journal: Journal, stop: threading.Event, timeout_seconds: float
@@ -142,7 +142,7 @@ class Writer(threading.Thread):
         return Intent(f"{trip}/expenses", body, key, time.monotonic())
 
     def _try(self, intent: Intent) -> bool:
-        """Send it once; whether it is acknowledged."""
+        """Send it once; True if it was acknowledged."""
         intent.tries += 1
         headers = {
             "Authorization": f"Bearer {self._scene.tokens[0]}",
@@ -152,11 +152,11 @@ class Writer(threading.Thread):
             answer = self._http.post(intent.path, json=intent.body, headers=headers)
         except httpx.TimeoutException:
             self._journal.answers["slow"] += 1
-            self._anew()
+            self._reconnect()
             return False
         except httpx.TransportError:
             self._journal.answers["cut"] += 1
-            self._anew()
+            self._reconnect()
             return False
         self._journal.answers[answer.status_code] += 1
         if answer.status_code != 201:
@@ -164,14 +164,14 @@ class Writer(threading.Thread):
         intent.acknowledged = time.monotonic()
         return True
 
-    def _anew(self) -> None:
+    def _reconnect(self) -> None:
         self._http.close()
         self._http = self._client()
 
 
 @contextmanager
 def writing(scene: Scene, *, writers: int = 8, timeout_seconds: float = 8) -> Iterator[Journal]:
-    """Let writers write; at the end each finishes what it has begun."""
+    """Run writers; at the end each finishes its current write."""
     journal, stop = Journal(), threading.Event()
     threads = [Writer(scene, journal, stop, timeout_seconds) for _one in range(writers)]
     for thread in threads:

@@ -1,19 +1,19 @@
-"""The ledger in the admin site: everything to be seen, nothing to be changed.
+"""The ledger in the admin site, read-only.
 
-Money moves through the API alone, whose rules keep the books right.
+Only the API changes the ledger, because its rules keep it consistent.
 """
 
 from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.http import HttpRequest
-from django.utils.html import format_html_join
 from django.utils.translation import gettext_lazy as _
 
-from splits.models import Allocation, Debt, Expense, Payer, Rate, Settlement, Split
-from trips.admin import TripAdmin, first_rows, link, money_column, person, shown_money, table
-from trips.models import Trip
-from users.admin import ReadOnlyAdmin, StateFilter, list_link
+from splits import csv_columns
+from splits.models import Allocation, AuditRun, Debt, Expense, Rate, Settlement, Split
+from tripcompanion.currency.formats import format_amount
+from tripcompanion.kit.admin import ReadOnlyAdmin, StateFilter, link, shown, table
+from trips.admin import money_column, person
 
 AMOUNT = money_column("amount_minor", _("amount"))
 OPEN = money_column("left_minor", _("open"))
@@ -24,7 +24,7 @@ SENDER, RECEIVER = person("sender", _("sender")), person("receiver", _("receiver
 
 
 class LedgerAdmin(ReadOnlyAdmin):
-    """Rows of the ledger, which belong to a trip and show its currency."""
+    """Rows of the ledger, which belong to a trip; amounts are in its currency."""
 
     ordering = ("-id",)
     search_help_text = _("A person's e-mail or name, or a trip's title")
@@ -34,58 +34,27 @@ class LedgerAdmin(ReadOnlyAdmin):
 
 
 class InPeriodAdmin(LedgerAdmin):
-    """Rows whose open amount is gone once their period is closed."""
+    """Rows whose open amount becomes zero when their period is closed."""
 
     def get_queryset(self, request: HttpRequest) -> Any:
-        return self.model.objects.with_state().order_by(*self.ordering)
+        return self.model.objects.with_open_amounts().order_by(*self.ordering)
 
     @admin.display(description=_("closed by settlement"))
     def closing(self, row: Any) -> str:
         return _number(Settlement.objects.filter(pk=row.closed_by).first())
 
 
-@admin.register(Trip)
-class TripWithExpensesAdmin(TripAdmin):
-    """Trips, with what is in their books."""
-
-    readonly_fields = (*TripAdmin.readonly_fields, "expenses", "other_lists")
-    fieldsets = (
-        *TripAdmin.fieldsets[:-1],
-        (_("Expenses"), {"fields": ("expenses", "other_lists")}),
-        *TripAdmin.fieldsets[-1:],
-    )
-
-    @admin.display(description=_("expenses"))
-    def expenses(self, trip: Trip) -> str:
-        columns = {
-            _("date"): lambda expense: expense.expense_date,
-            _("description"): link,
-            _("amount"): AMOUNT,
-            _("divided"): lambda expense: expense.get_split_type_display(),
-            _("recorded by"): RECORDED_BY,
-        }
-        rows = trip.expenses.select_related("trip", "created_by").order_by("-expense_date", "-id")
-        return first_rows(rows, columns, trip__id__exact=trip.pk)
-
-    @admin.display(description=_("see also"))
-    def other_lists(self, trip: Trip) -> str:
-        lists = [
-            (list_link(model, model._meta.verbose_name_plural, trip__id__exact=trip.pk),)
-            for model in (Settlement, Debt)
-        ]
-        return format_html_join(" · ", "{}", lists)
-
-
 @admin.register(Expense)
 class ExpenseAdmin(LedgerAdmin):
-    """Expenses, with who paid and who bears them."""
+    """Expenses with their payers and splits."""
 
+    csv_columns = csv_columns.EXPENSES
     list_display = ("expense_date", "description", AMOUNT, "trip", "category", RECORDED_BY)
     list_display_links = ("description",)
     list_filter = ("category", "split_type")
     list_select_related = ("trip", "created_by")
     search_fields = ("description", "trip__title", "payers__user__email")
-    search_help_text = _("A description, a trip's title or the e-mail of who paid")
+    search_help_text = _("A description, a trip's title or a payer's e-mail")
     date_hierarchy = "expense_date"
     readonly_fields = (
         "trip",
@@ -109,36 +78,33 @@ class ExpenseAdmin(LedgerAdmin):
 
     @admin.display(description=_("as entered"))
     def entered(self, expense: Expense) -> str:
-        return shown_money(expense.entered_minor, expense.currency)
+        return format_amount(expense.entered_minor, expense.currency)
 
     @admin.display(description=_("payers"))
     def payers(self, expense: Expense) -> str:
-        def amount(payer: Payer) -> str:
-            return shown_money(payer.amount_minor, expense.trip.currency)
-
+        amount = money_column("amount_minor", "", lambda _payer: expense.trip.currency)
         rows = expense.payers.select_related("user").order_by("id")
-        return table(rows, {_("who"): person("user", ""), _("amount"): amount})
+        return table(rows, {_("person"): person("user", ""), _("amount"): amount})
 
     @admin.display(description=_("splits"))
     def splits(self, expense: Expense) -> str:
-        def amount(split: Split) -> str:
-            return shown_money(split.amount_minor, expense.trip.currency)
-
-        def paid_amount(split: Split) -> str:
-            return shown_money(split.paid_minor, expense.trip.currency)
+        def currency(_split: Split) -> str:
+            return expense.trip.currency
 
         columns = {
-            _("who"): person("participant", ""),
-            _("amount"): amount,
-            _("paid amount"): paid_amount,
+            _("person"): person("participant", ""),
+            _("amount"): money_column("amount_minor", "", currency),
+            _("paid amount"): money_column("paid_minor", "", currency),
             _("paid"): lambda split: split.paid,
             _("paid at"): lambda split: split.paid_at,
         }
-        return table(Split.objects.with_state().filter(expense=expense).order_by("id"), columns)
+        return table(
+            Split.objects.with_open_amounts().filter(expense=expense).order_by("id"), columns
+        )
 
 
 class SettlementState(StateFilter):
-    title = _("how it came")
+    title = _("origin")
     states: ClassVar = {
         "entered": (_("entered"), {"split": None}),
         "paid": (_("by paying a split"), {"split__isnull": False}),
@@ -148,8 +114,9 @@ class SettlementState(StateFilter):
 
 @admin.register(Settlement)
 class SettlementAdmin(InPeriodAdmin):
-    """Money that was handed over. Credit is what covers no debt yet."""
+    """Settlements. Credit is the part that covers no debt yet."""
 
+    csv_columns = csv_columns.SETTLEMENTS
     list_display = ("id", "settled_on", SENDER, RECEIVER, AMOUNT, CREDIT, "trip")
     list_filter = (SettlementState,)
     list_select_related = ("trip", "sender", "receiver", "created_by", "split__expense")
@@ -183,8 +150,9 @@ class DebtState(StateFilter):
 
 @admin.register(Debt)
 class DebtAdmin(InPeriodAdmin):
-    """Who owes whom, split by split."""
+    """Debts: who owes whom for each split."""
 
+    csv_columns = csv_columns.DEBTS
     list_display = ("id", DEBTOR, CREDITOR, AMOUNT, OPEN, "trip", "expense", "covered")
     list_filter = (DebtState,)
     list_select_related = ("trip", "debtor", "creditor", "split__expense")
@@ -200,9 +168,9 @@ class DebtAdmin(InPeriodAdmin):
         "closing",
     )
 
-    @admin.display(description="covered at", ordering="covered_at")
-    def covered(self, debt: Any) -> Any:
-        return debt.covered_at or debt.closed_at
+    @admin.display(description=_("covered at"), ordering="covered_at")
+    def covered(self, debt: Any) -> str:
+        return shown(debt.covered_at or debt.closed_at)
 
     @admin.display(description=_("expense"))
     def expense(self, debt: Debt) -> str:
@@ -210,33 +178,39 @@ class DebtAdmin(InPeriodAdmin):
 
 
 def _number(row: Any) -> str:
-    """A link that names a row by its number."""
+    """A link to a row, labelled with its id."""
     return link(row, f"#{row.pk}") if row else "-"
 
 
+def _allocation_currency(allocation: Any) -> str:
+    return (allocation.settlement or allocation.debt).trip.currency
+
+
+ALLOCATED = money_column("amount_minor", _("amount"), _allocation_currency)
+
+
 class AllocationState(StateFilter):
-    title = _("how it came")
+    title = _("origin")
     states: ClassVar = {
-        "covering": (_("money for a debt"), {"closed_by": None}),
-        "closing": (_("the trip was square"), {"closed_by__isnull": False}),
+        "covering": (_("settlement of a debt"), {"closed_by": None}),
+        "closing": (_("all balances were zero"), {"closed_by__isnull": False}),
     }
 
 
 @admin.register(Allocation)
 class AllocationAdmin(LedgerAdmin):
-    """Which money covers which debt. A closing settlement evens out what is left."""
+    """Which settlement covers which debt. A closing settlement clears what is left."""
 
-    list_display = ("id", "amount", "money", "owed", "closing")
+    csv_columns = csv_columns.ALLOCATIONS
+    list_display = ("id", ALLOCATED, "money", "owed", "closing")
     list_filter = (AllocationState,)
-    list_select_related = ("settlement__trip", "debt__trip", "closed_by")
+    list_select_related = (
+        *("settlement__trip", "settlement__sender", "settlement__receiver"),
+        *("debt__trip", "debt__debtor", "debt__creditor", "closed_by"),
+    )
     search_fields = ("settlement__sender__email", "debt__debtor__email")
-    search_help_text = _("The e-mail of who owed or sent it")
-    readonly_fields = ("amount", "money", "owed", "closing")
-
-    @admin.display(description=_("amount"))
-    def amount(self, allocation: Any) -> str:
-        trip = (allocation.settlement or allocation.debt).trip
-        return shown_money(allocation.amount_minor, trip.currency)
+    search_help_text = _("The e-mail of the debtor or the sender")
+    readonly_fields = (ALLOCATED, "money", "owed", "closing")
 
     @admin.display(description=_("of settlement"))
     def money(self, allocation: Allocation) -> str:
@@ -253,8 +227,23 @@ class AllocationAdmin(LedgerAdmin):
 
 @admin.register(Rate)
 class RateAdmin(ReadOnlyAdmin):
-    """Exchange rates as they were loaded: how many units one euro buys."""
+    """Exchange rates as loaded: units of the currency per euro."""
 
+    csv_columns = csv_columns.RATES
     list_display = ("currency", "per_euro", "day")
     search_fields = ("currency",)
     ordering = ("currency",)
+
+
+@admin.register(AuditRun)
+class AuditRunAdmin(ReadOnlyAdmin):
+    """Audits of the whole ledger, as `manage.py audit_ledger` stored them."""
+
+    csv_columns = csv_columns.AUDITS
+    list_display = ("finished_at", "is_clean", "difference_count", "trip_count", "started_at")
+    ordering = ("-id",)
+    fields = (*list_display, "report")
+
+    @admin.display(description=_("no difference"), boolean=True)
+    def is_clean(self, run: AuditRun) -> bool:
+        return run.difference_count == 0

@@ -1,32 +1,34 @@
-"""What a list of expenses can be narrowed by, and how it can be ordered."""
+"""Filters and orderings of the list of expenses."""
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 import django_filters
 from django import forms
 from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 
 from splits.models import Category, Expense, Payer, Split
-from tripcompanion.kit.paths import MAX_ID
+from tripcompanion.kit.ids import NUMBER_SCHEMA, parse_id
 
 
-class _IdFormField(forms.CharField):
+class _IdFormField(forms.Field):
     def clean(self, value: Any) -> int | None:
-        text = super().clean(value)
-        if not text:
+        if not value:
             return None
-        if not (text.isascii() and text.isdigit() and len(text) <= 19 and 0 < int(text) <= MAX_ID):
-            raise forms.ValidationError(_("Must be an identifier: a whole number from 1."))
-        return int(text)
+        try:
+            return parse_id(value)
+        except ValueError as error:
+            text = _("Must be an identifier: a whole number from 1.")
+            raise forms.ValidationError(text) from error
 
 
 class _DateFormField(forms.DateField):
     def clean(self, value: Any) -> Any:
-        # Django's own field reads the dates of every language and script.
+        # Django's field accepts the date formats and digits of every language.
         if value and not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", value):
             raise forms.ValidationError(_("Must be a date: YYYY-MM-DD."))
         return super().clean(value)
@@ -37,26 +39,38 @@ class DayFilter(django_filters.DateFilter):
 
     field_class = _DateFormField
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        widget = forms.DateInput({"type": "date"}, format="%Y-%m-%d")
+        super().__init__(*args, widget=widget, **kwargs)
 
-@extend_schema_field(OpenApiTypes.INT64)
+
+@extend_schema_field(NUMBER_SCHEMA)
 class IdFilter(django_filters.Filter):
     field_class = _IdFormField
 
 
 class _OrderFormField(django_filters.fields.BaseCSVField):
-    """Column names between commas; nothing between two of them is no name."""
+    """Comma-separated column names; an empty name is an error."""
 
     def clean(self, value: Any) -> Any:
         names = super().clean(value)
         if names and not all(names):
-            raise forms.ValidationError(
-                _("Must be names separated by commas, without an empty one.")
-            )
+            raise forms.ValidationError(_("Must be comma-separated names, none of them empty."))
         return names
 
 
+def _one_of(names: Iterable[str]) -> dict[str, Any]:
+    """The error message of a form field with these choices."""
+    text = _('"%(value)s" is not a valid choice. Choose one of: {choices}.')
+    return {"invalid_choice": format_lazy(text, choices=", ".join(names))}
+
+
+#: The columns to order by, and their names in the query.
+_ORDERS = {"expense_date": "expenseDate", "amount_minor": "amount", "created_at": "createdAt"}
+
+
 class ExpenseOrder(django_filters.OrderingFilter):
-    """By one column, the newest or largest first with `-`; ties by id, so that pages are stable."""
+    """Orders by column, descending with `-`; ties by id, so that pages are stable."""
 
     base_field_class = _OrderFormField
 
@@ -66,22 +80,26 @@ class ExpenseOrder(django_filters.OrderingFilter):
 
 
 class ExpenseFilter(django_filters.FilterSet):
-    """Query parameters of the list of expenses."""
+    """The query parameters of the list of expenses."""
 
-    dateFrom = DayFilter("expense_date", "gte", label="From this day on.")
-    dateTo = DayFilter("expense_date", "lte", label="Up to and with this day.")
-    category = django_filters.ChoiceFilter(choices=Category.choices, label="Of this category.")
-    paidBy = IdFilter(method="with_payer", label="This user put money in.")
+    dateFrom = DayFilter("expense_date", "gte", label="Only expenses on or after this date.")
+    dateTo = DayFilter("expense_date", "lte", label="Only expenses on or before this date.")
+    category = django_filters.ChoiceFilter(
+        choices=Category.choices,
+        label="Only expenses in this category.",
+        error_messages=_one_of(Category.values),
+    )
+    paidBy = IdFilter(method="with_payer", label="This user is a payer.")
     participant = IdFilter(method="with_participant", label="This user has a split.")
     search = django_filters.CharFilter(
-        method="with_text", max_length=255, label="In description or notes, in any case."
+        method="with_text",
+        max_length=255,
+        label="Only expenses with this text in the description or notes, in any case.",
     )
     ordering = ExpenseOrder(
-        fields={
-            "expense_date": "expenseDate",
-            "amount_minor": "amount",
-            "created_at": "createdAt",
-        }
+        fields=_ORDERS,
+        error_messages=_one_of(f"{sign}{name}" for name in _ORDERS.values() for sign in ("", "-")),
+        label="How to order them, with `-` to reverse. Default: `-expenseDate`.",
     )
 
     class Meta:

@@ -1,4 +1,4 @@
-"""Exact division of money: whole minor units in, whole minor units out. Knows no database."""
+"""Exact division of money in whole minor units, without a database."""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 def apportion(total: int, weights: Sequence[int], seed: int) -> list[int]:
     """Divide `total` minor units in proportion to `weights`; the parts add up to `total`.
 
-    Largest remainder method (Hamilton): each part is rounded down, then the units left over go,
-    one each, to the largest remainders. Ties go round: `seed` says at whose position the turn
-    begins, so that of consecutive seeds each position is first equally often.
+    Largest remainder method (Hamilton): each part is rounded down, then the largest remainders
+    get one of the remaining units each. Ties rotate: `seed` determines which position comes first,
+    so over consecutive seeds each position is first equally often.
 
     Raises ValueError for a negative total or weight, or if no weight is positive.
     """
@@ -27,7 +27,7 @@ def apportion(total: int, weights: Sequence[int], seed: int) -> list[int]:
 
 
 def divide(total: int, weights: Mapping[int, int], seed: int) -> dict[int, int]:
-    """`apportion` by user id; the turn goes by id, whatever the order of the mapping."""
+    """`apportion` by user id; ties rotate by id, regardless of the order of the mapping."""
     if len(weights) == 1 and total >= 0 and min(weights.values()) > 0:
         return dict.fromkeys(weights, total)
     user_ids = sorted(weights)
@@ -36,31 +36,33 @@ def divide(total: int, weights: Mapping[int, int], seed: int) -> dict[int, int]:
     return {user_id: by_user[user_id] for user_id in weights}
 
 
-def own_parts(shares: Mapping[int, int], put_in: Mapping[int, int], seed: int) -> dict[int, int]:
-    """What each person has to bear of an expense, in minor units by user id.
+def own_parts(
+    shares: Mapping[int, int], paid_by_user: Mapping[int, int], seed: int
+) -> dict[int, int]:
+    """Each person's share of an expense, in minor units by user id.
 
-    `shares` are the splits, `put_in` what people paid. What no split covers falls to those who
-    paid, in proportion to what they put in. Raises ValueError if the splits exceed the expense.
+    `shares` are the splits, `paid_by_user` what people paid. The payers bear what no split covers,
+    in proportion to what they paid. Raises ValueError if the splits exceed the expense.
     """
-    parts = dict.fromkeys(put_in, 0) | dict(shares)
-    uncovered = sum(put_in.values()) - sum(shares.values())
-    if put_in and uncovered:
-        for user_id, amount in divide(uncovered, put_in, seed).items():
+    parts = dict.fromkeys(paid_by_user, 0) | dict(shares)
+    uncovered = sum(paid_by_user.values()) - sum(shares.values())
+    if paid_by_user and uncovered:
+        for user_id, amount in divide(uncovered, paid_by_user, seed).items():
             parts[user_id] += amount
     return parts
 
 
 def debts(
-    shares: Mapping[int, int], put_in: Mapping[int, int], seed: int
+    shares: Mapping[int, int], paid_by_user: Mapping[int, int], seed: int
 ) -> dict[tuple[int, int], int]:
     """Who owes whom how many minor units for one expense: `{(debtor, creditor): amount}`.
 
-    What people put in covers their own part first. Who put in too little owes those who put in
-    too much, in proportion to what each is still owed; taken debtor by debtor, so that both the
-    debts of a person and the claims of a person add up exactly.
+    A payment covers the payer's own part first. Those who paid less than their part owe those who
+    paid more, in proportion to what each of these is still owed. Debtors are processed one by one,
+    so that each person's debts and claims add up exactly.
     """
-    parts = own_parts(shares, put_in, seed)
-    surplus = {user_id: put_in.get(user_id, 0) - part for user_id, part in parts.items()}
+    parts = own_parts(shares, paid_by_user, seed)
+    surplus = {user_id: paid_by_user.get(user_id, 0) - part for user_id, part in parts.items()}
     claims = {user_id: amount for user_id, amount in sorted(surplus.items()) if amount > 0}
     owed: dict[tuple[int, int], int] = {}
     for debtor in (user_id for user_id in sorted(shares) if surplus[user_id] < 0):

@@ -41,8 +41,8 @@ def fewest_transfers(balances: Mapping[int, int]) -> list[Transfer]:
     those whom an exactly opposite balance settles. Above that it is at most n - 1, in O(n log n).
     Either way the total moved is minimal, and nobody both sends and receives.
 
-    Sorted by sender id, then receiver id; each pair appears at most once. Equally good answers
-    are told apart by user id, so the order of the mapping never matters.
+    Sorted by sender id, then receiver id; each pair appears at most once. Ties between equally
+    good solutions are broken by user id, so the order of the mapping does not matter.
     """
     if sum(balances.values()) != 0:
         raise ValueError("Balances must sum to zero.")
@@ -57,7 +57,7 @@ def fewest_transfers(balances: Mapping[int, int]) -> list[Transfer]:
 
 
 def _pair_opposites(balances: Mapping[int, int]) -> list[Transfer]:
-    """Match every debt with an equal credit, where there is one.
+    """Match every debt with an equal credit, if there is one.
 
     This never costs a transfer. Take a best grouping and two opposite people in it. If they share
     a group, splitting them off leaves a zero-sum rest; if not, the rests of their two groups sum

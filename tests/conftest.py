@@ -1,4 +1,4 @@
-"""The cast: Olga owns, Ed edits, Vera views, Sam is a stranger, Ada is admin."""
+"""Fixtures, and the cast: Olga owns, Ed edits, Vera views, Sam is a stranger, Ada is admin."""
 
 from collections.abc import Callable, Iterator
 
@@ -16,7 +16,7 @@ from trips.roles import TripRole
 from users.models import Role, Session, User
 from users.tokens import token_pair
 
-#: What `make soak` runs with.
+#: The profile that `make soak` uses.
 settings.register_profile("soak", max_examples=30, stateful_step_count=60, deadline=None)
 
 Api = Callable[[User | None], APIClient]
@@ -24,14 +24,14 @@ Api = Callable[[User | None], APIClient]
 
 @pytest.fixture(scope="session", autouse=True)
 def _static_files_on_demand() -> Iterator[None]:
-    """Every client starts the middlewares anew, which would look at each static file each time."""
+    """Do not scan the static files each time that a test client creates the middlewares."""
     with override_settings(WHITENOISE_AUTOREFRESH=True):
         yield
 
 
 @pytest.fixture(autouse=True)
 def _no_throttles(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Limits are switched off unless a test sets one by `limits`."""
+    """Rate limits are off unless a test sets them with `limits`."""
     monkeypatch.setattr(
         api_settings,
         "DEFAULT_THROTTLE_RATES",
@@ -42,7 +42,7 @@ def _no_throttles(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def limits(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """`limits(login="3/min")` switches limits on."""
+    """`limits(login="3/min")` sets rate limits."""
 
     def set_limits(**rates: str) -> None:
         rates_now = api_settings.DEFAULT_THROTTLE_RATES | rates
@@ -78,7 +78,7 @@ def ada(db: None) -> User:
 
 @pytest.fixture
 def trip(olga: User, ed: User, vera: User) -> Trip:
-    """A trip in EUR of Olga, Ed and Vera."""
+    """A trip in EUR with Olga, Ed and Vera."""
     trip = TripFactory()
     join(trip, olga, TripRole.OWNER)
     join(trip, ed, TripRole.EDITOR)
@@ -91,7 +91,7 @@ def api() -> Api:
     """`api(olga)` is a client with a real access token; `api(None)` is anonymous."""
 
     def client_of(user: User | None) -> APIClient:
-        # One id for all: what must be alike is then alike to the last byte.
+        # The same request id for all, so that responses can be compared byte by byte.
         client = APIClient(HTTP_X_REQUEST_ID="test")
         if user is not None:
             token = token_pair(Session.start(user)).token
@@ -103,6 +103,6 @@ def api() -> Api:
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
-    """The production server, with its own empty database of the kind under test."""
+    """The production server, with an empty database of the engine under test."""
     with running_server() as server:
         yield server

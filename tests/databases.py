@@ -7,6 +7,7 @@ decides the exit status, unless --require-postgres is given. The last line is th
 """
 
 import os
+import re
 import secrets
 import signal
 import sqlite3
@@ -18,6 +19,8 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 from xml.etree import ElementTree
+
+import pytest
 
 from tests.postgres import HOW_TO_GET_ONE, WAYS, Unavailable, connect
 
@@ -50,10 +53,13 @@ def run_suite(title: str, database_url: str, args: list[str]) -> Tally:
     counts = dict.fromkeys(("tests", "failures", "errors", "skipped"), 0)
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "junit.xml")
-        pytest = [sys.executable, "-m", "pytest", f"--numprocesses={workers}"]
+        command = [sys.executable, "-m", "pytest", f"--numprocesses={workers}"]
         status = subprocess.run(
-            [*pytest, f"--junit-xml={report}", *args], env=os.environ | environment, check=False
+            [*command, f"--junit-xml={report}", *args], env=os.environ | environment, check=False
         ).returncode
+        if status == pytest.ExitCode.USAGE_ERROR:
+            # It has said what is wrong with the arguments; the next run would say it again.
+            sys.exit(status)
         if report.exists():
             for suite in ElementTree.parse(report).iter("testsuite"):  # noqa: S314
                 counts = {key: counts[key] + int(suite.get(key, 0)) for key in counts}
@@ -70,6 +76,10 @@ def main(args: list[str]) -> int:
     if chosen and chosen not in WAYS:
         raise SystemExit(f"TEST_POSTGRES must be one of {', '.join(WAYS)}, not {chosen!r}.")
     pytest_args = [arg for arg in args if arg != "--require-postgres"]
+    for arg in pytest_args:
+        path = arg.partition("::")[0]
+        if re.match("tests(/|$)", path) and not Path(path).exists():
+            raise SystemExit(f"There is no {path} to test.")
     reasons = []
     with ExitStack() as stack:
 

@@ -2,13 +2,14 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import yaml
+from jsonschema import Draft202012Validator
 
 ROOT = Path(__file__).resolve().parent.parent
 MEMBERS = {"type", "title", "status", "detail", "message", "code", "requestId"}
@@ -29,7 +30,7 @@ class Operation:
     @property
     def is_open(self) -> bool:
         """Whether it can be called without a token."""
-        return {} in self.spec.get("security", ())
+        return not self.spec["security"] or {} in self.spec["security"]
 
     @property
     def body(self) -> dict[str, Any] | None:
@@ -106,3 +107,37 @@ def problem_of(response: Any, status: int, code: str = "") -> dict[str, Any]:
         assert all(isinstance(text, str) and text for text in texts)
     assert not code or document["code"] == code
     return document
+
+
+def _closed(node: Any) -> Any:
+    """A copy of a schema in which an object has the documented fields only."""
+    if isinstance(node, list):
+        return [_closed(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    closed = {key: _closed(value) for key, value in node.items()}
+    if "properties" in closed and closed.get("type") == "object":
+        closed.setdefault("additionalProperties", False)
+    return closed
+
+
+COMPONENTS = _closed(DOCUMENT["components"])
+
+
+def errors_of(value: Any, schema: dict[str, Any]) -> list[str]:
+    """What is wrong with `value` under `schema`; fields that it does not name are."""
+    whole = {**_closed(schema), "components": COMPONENTS}
+    checker = Draft202012Validator.FORMAT_CHECKER
+    return [
+        f"{error.json_path}: {error.message[:200]}"
+        for error in Draft202012Validator(whole, format_checker=checker).iter_errors(value)
+    ]
+
+
+def contents(operation: Operation) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every documented body of an operation, with the place where it stands."""
+    for media_type, content in operation.spec.get("requestBody", {}).get("content", {}).items():
+        yield f"request {media_type}", content
+    for status, response in operation.spec["responses"].items():
+        for media_type, content in response.get("content", {}).items():
+            yield f"{status} {media_type}", content

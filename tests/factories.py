@@ -1,4 +1,4 @@
-"""Makes rows the way the service does: through the commands of the models."""
+"""Creates rows as the service does: through the commands of the models."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ import factory
 from django.contrib.auth.hashers import make_password
 
 from splits.models import Division, Expense, Settlement, SplitType
-from tripcompanion.kit.currencies import Amount, to_major
+from tripcompanion.currency.amounts import Amount, to_major
 from trips.models import Member, Trip
 from trips.roles import TripRole
 from users.emails import email_key
@@ -21,7 +21,7 @@ PASSWORD = "four-green-suitcases"
 
 @cache
 def password_hash() -> str:
-    """PASSWORD, hashed once: Argon2 is slow on purpose."""
+    """The hash of PASSWORD, computed once because Argon2 is slow on purpose."""
     return make_password(PASSWORD)
 
 
@@ -36,7 +36,7 @@ class UserFactory(factory.django.DjangoModelFactory):
 
 
 def overwrite(user: User, **columns: Any) -> None:
-    """Write into the account's row what no command would, and into `user`."""
+    """Set columns of the account's row, and of `user`, that no command would set."""
     User.objects.filter(pk=user.pk).update(**columns)
     for name, value in columns.items():
         setattr(user, name, value)
@@ -56,7 +56,7 @@ class TripFactory(factory.django.DjangoModelFactory):
 
 
 def join(trip: Trip, user: User, role: TripRole = TripRole.VIEWER) -> Member:
-    """Make `user` a member of `trip`."""
+    """Add `user` to `trip`."""
     return Member.objects.create(trip=trip, user=user, role=role)
 
 
@@ -66,18 +66,18 @@ def spend(
     *,
     paid_by: User,
     among: list[User],
-    put_in: dict[int, int] | None = None,
+    paid_by_user: dict[int, int] | None = None,
     entered: dict[int, int] | None = None,
     split_type: SplitType = SplitType.EQUAL,
     **fields: Any,
 ) -> Expense:
-    """An expense of `amount_minor` that `paid_by` records and, without `put_in`, pays alone."""
+    """Record an expense as `paid_by`, who is the only payer unless `paid_by_user` is given."""
     participants = tuple(user.pk for user in among)
     with acting_as_owner(trip, paid_by):
         return Expense.record(
             trip,
             paid_by,
-            put_in=put_in or {paid_by.pk: amount_minor},
+            paid_by_user=paid_by_user or {paid_by.pk: amount_minor},
             division=Division(split_type, participants, entered),
             **{
                 "entered_minor": amount_minor,
@@ -96,7 +96,7 @@ def settle(
     by: User | None = None,
     **fields: Any,
 ) -> Settlement:
-    """A payment of `amount_minor` that `by`, else the sender, records."""
+    """Record a settlement of `amount_minor` as `by`, by default the sender."""
     draft = Settlement(trip=trip, sender=sender, receiver=receiver, **fields)
     draft.created_by = by or sender
     with acting_as_owner(trip, draft.created_by):
@@ -106,7 +106,7 @@ def settle(
 
 @contextmanager
 def acting_as_owner(trip: Trip, user: User) -> Iterator[None]:
-    """`user` has the rights of an OWNER meanwhile, so that a viewer may have recorded something."""
+    """Give `user` the OWNER role inside the block, so that a viewer can record something."""
     role = trip.members.get(user=user).role
     trip.members.filter(user=user).update(role=TripRole.OWNER)
     try:

@@ -1,4 +1,4 @@
-"""Holds a row of the real server's database, so that a request waits right before it writes."""
+"""Locks a row in the real server's database, so that a request waits just before it writes."""
 
 import sqlite3
 import time
@@ -14,7 +14,7 @@ from django.apps import apps
 from tests.server import Server
 from tests.splits.journey import Call
 
-#: SQLite does not say who waits; by then every request has come as far as it gets.
+#: SQLite does not show who is waiting; by then every request has reached the lock.
 _SQLITE_SECONDS = 0.25
 _WAITING = (
     "SELECT count(*) FROM pg_stat_activity "
@@ -23,19 +23,19 @@ _WAITING = (
 
 
 class Holder:
-    """A transaction of our own on the server's database."""
+    """A separate transaction on the server's database."""
 
     def __init__(self, connection: Any, is_postgresql: bool) -> None:
         self._connection, self.is_postgresql = connection, is_postgresql
 
     def run(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
-        """Run a statement with `%s` for each of `values`; the rows, if it gives some."""
+        """Run a statement with `%s` for each of `values`; returns its rows, if any."""
         text = statement if self.is_postgresql else statement.replace("%s", "?")
         cursor = self._connection.execute(text, values)
         return cursor.fetchall() if cursor.description else []
 
     def wait_for(self, requests: int) -> None:
-        """Return when so many requests wait for what is locked here."""
+        """Return when this number of requests is waiting for the lock."""
         if not self.is_postgresql:
             time.sleep(_SQLITE_SECONDS)
             return
@@ -49,14 +49,14 @@ class Holder:
         raise AssertionError("No request waits for the lock.")
 
     def everything(self) -> dict[str, list[tuple[Any, ...]]]:
-        """Every row of our tables, but for what is noted of log-ins."""
+        """Every row of the project's tables, except sessions."""
         tables = {
             model._meta.db_table
             for label in ("users", "trips", "splits", "kit")
             for model in apps.get_app_config(label).get_models()
         }
         return {
-            table: sorted(self.run(f"SELECT * FROM {table}"), key=repr)  # noqa: S608
+            table: sorted(self.run(f"SELECT * FROM {table}"), key=repr)  # noqa: S608 -- names only
             for table in tables - {"users_session"}
         }
 
@@ -66,13 +66,13 @@ class Holder:
 
 @contextmanager
 def holding(server: Server, table: str, row_id: int) -> Iterator[Holder]:
-    """A transaction that has locked the row; on SQLite, everything."""
+    """A transaction that has locked the row; on SQLite, the whole database."""
     url = server.environment["DATABASE_URL"]
     if url.startswith("postgres"):
         with psycopg.connect(url, autocommit=True) as connection:
             holder = Holder(connection, True)
             holder.run("BEGIN")
-            holder.run(f"SELECT 1 FROM {table} WHERE id = %s FOR UPDATE", row_id)  # noqa: S608
+            holder.run(f"SELECT 1 FROM {table} WHERE id = %s FOR UPDATE", row_id)  # noqa: S608 -- names only
             yield holder
     else:
         path = url.removeprefix("sqlite:///")
@@ -88,10 +88,10 @@ def holding(server: Server, table: str, row_id: int) -> Iterator[Holder]:
 def answer_after(
     server: Server, table: str, row_id: int, call: Call, *changes: tuple[str, Any]
 ) -> tuple[httpx.Response, bool]:
-    """The answer to `call`, which waited for the row while `changes` were made, and then committed.
+    """The response to `call`, which waits for the row until `changes` are made and committed.
 
-    Each change is a statement with its values. Also gives whether the call left all tables as the
-    changes had.
+    Each change is a statement with its values. The second value is whether the call changed
+    nothing.
     """
     with ThreadPoolExecutor(1) as thread, holding(server, table, row_id) as holder:
         answer = thread.submit(call)

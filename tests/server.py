@@ -1,7 +1,9 @@
-"""A real server process for tests: gunicorn on a free port, with a database of its own."""
+"""A real server process for tests: gunicorn on a free port, with its own database."""
 
+import atexit
 import os
 import secrets
+import shutil
 import socket
 import subprocess
 import sys
@@ -10,7 +12,9 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import httpx
@@ -23,15 +27,15 @@ START_SECONDS = 30
 
 @dataclass(frozen=True)
 class Server:
-    """Where it listens, where its rows are, and how to run `manage.py` on them."""
+    """The server's URL, environment and process; runs `manage.py` on its database."""
 
     url: str
     environment: dict[str, str]
-    #: The process that starts the workers, and that takes signals.
+    #: The process that starts the workers and handles signals.
     pid: int = 0
 
     def workers(self) -> list[Path]:
-        """What /proc says of each worker; Linux only."""
+        """The /proc directory of each worker; Linux only."""
         tasks = Path(f"/proc/{self.pid}/task").glob("*/children")
         return [Path("/proc", pid) for task in tasks for pid in task.read_text().split()]
 
@@ -51,9 +55,9 @@ class Server:
 def running_server(
     port: int = 0, binds: Sequence[str] = (), **environment: str
 ) -> Iterator[Server]:
-    """Start the server with migrated tables, and end it with its database.
+    """Start the server with migrated tables; at the end, stop it and drop its database.
 
-    It listens on `port` and on `binds`. Throttles are off unless `environment` sets them.
+    It listens on `port` and `binds`. Throttles are off unless `environment` sets them.
     """
     port = port or free_port()
     limits = ("LOGIN", "LOGIN_ADDRESS", "REGISTER", "LOOKUP", "REFRESH", "MAIL", "EXPORT")
@@ -72,7 +76,8 @@ def running_server(
             }
             | environment,
         )
-        server.manage("migrate", "--verbosity", "0")
+        if "DATABASE_URL" in environment:
+            server.manage("migrate_safely", "--verbosity", "0")
         listening = [f"--bind={bind}" for bind in (f"127.0.0.1:{port}", *binds)]
         command = [sys.executable, "-m", "tripcompanion", *listening]
         process = subprocess.Popen(command, cwd=ROOT, env=server.environment)
@@ -103,16 +108,49 @@ def _wait_until_it_answers(server: Server, process: subprocess.Popen[bytes]) -> 
 
 @contextmanager
 def _database(folder: Path) -> Iterator[str]:
-    """An empty database of the kind that the tests run on."""
+    """A migrated database of the engine that the tests run on."""
     parts = urlsplit(settings.DATABASE_URL)
+    template = _template()
     if parts.scheme.startswith("sqlite"):
-        yield f"sqlite:///{folder / 'server.sqlite3'}"
+        path = folder / "server.sqlite3"
+        shutil.copyfile(template, path)
+        yield f"sqlite:///{path}"
         return
     name = f"tripcompanion_server_{secrets.token_hex(4)}"
-    admin_url = urlunsplit(parts._replace(scheme="postgresql", path="/postgres"))
-    with psycopg.connect(admin_url, autocommit=True) as connection:
-        connection.execute(f'CREATE DATABASE "{name}"')
+    with _administrator() as connection:
+        connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
         try:
             yield urlunsplit(parts._replace(path=f"/{name}"))
         finally:
             connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+@cache
+def _template() -> str:
+    """The file or the name of a migrated database, which servers get a copy of."""
+    parts = urlsplit(settings.DATABASE_URL)
+    if parts.scheme.startswith("sqlite"):
+        folder = tempfile.mkdtemp()
+        atexit.register(shutil.rmtree, folder)
+        name = f"{folder}/template.sqlite3"
+        url = f"sqlite:///{name}"
+    else:
+        name = f"tripcompanion_template_{secrets.token_hex(4)}"
+        url = urlunsplit(parts._replace(path=f"/{name}"))
+        with _administrator() as connection:
+            connection.execute(f'CREATE DATABASE "{name}"')
+        atexit.register(_drop, name)
+    environment = {"DEBUG": "true", "SECRET_KEY": secrets.token_urlsafe(48), "DATABASE_URL": url}
+    Server("", os.environ | environment).manage("migrate_safely", "--verbosity", "0")
+    return name
+
+
+def _administrator() -> psycopg.Connection[Any]:
+    parts = urlsplit(settings.DATABASE_URL)
+    url = urlunsplit(parts._replace(scheme="postgresql", path="/postgres"))
+    return psycopg.connect(url, autocommit=True)
+
+
+def _drop(name: str) -> None:
+    with _administrator() as connection:
+        connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')

@@ -1,6 +1,6 @@
-"""A TCP proxy in front of PostgreSQL that can fall silent, and stays connected.
+"""A TCP proxy in front of PostgreSQL that can stop forwarding but stay connected.
 
-So behaves a proxy that swallows packets, and a server whose processes are stopped.
+This simulates a proxy that drops packets, and a server whose processes are stopped.
 """
 
 import selectors
@@ -12,16 +12,16 @@ from contextlib import contextmanager, suppress
 from urllib.parse import parse_qs, urlsplit, urlunsplit
 
 _TURN_SECONDS = 0.1
-#: Then a silent proxy hangs up, so that a client without a time-out fails its test.
+#: After this time a silent proxy disconnects, so that a client without a time-out fails its test.
 _MAX_SILENCE_SECONDS = 20
 
 
 class SilentProxy:
-    """Passes bytes on in both directions, until it is `silent` or a client sends `trigger`."""
+    """Forwards bytes in both directions until it is `silent` or a client sends `trigger`."""
 
     def __init__(self, connect: Callable[[], socket.socket]) -> None:
         self.silent = False
-        #: Fall silent when a client sends this; the bytes themselves are not passed on.
+        #: Become silent when a client sends this; these bytes are not forwarded.
         self.trigger = b""
         self._connect, self._ended = connect, False
         self._listener = socket.create_server(("127.0.0.1", 0))
@@ -29,7 +29,7 @@ class SilentProxy:
         self._thread = threading.Thread(target=self._run)
 
     def talk(self) -> None:
-        """Pass everything on again."""
+        """Forward everything again."""
         self.silent, self.trigger = False, b""
 
     def __enter__(self) -> "SilentProxy":
@@ -66,7 +66,7 @@ class SilentProxy:
     def _accept(self, selector: selectors.BaseSelector) -> None:
         client = self._listener.accept()[0]
         if self.silent:
-            # Somebody who is accepted and never served.
+            # The client is accepted but never served.
             selector.register(client, selectors.EVENT_READ, (None, False))
             return
         server = self._connect()
@@ -94,22 +94,24 @@ class SilentProxy:
                 target.sendall(data)
 
 
-@contextmanager
-def silent_proxy(database_url: str) -> Iterator[tuple[SilentProxy, str]]:
-    """A proxy in front of the server of `database_url`, and the URL that leads through it."""
+def server_behind(database_url: str) -> socket.socket:
+    """A new connection to the server of `database_url`."""
     parts = urlsplit(database_url)
     folder = parse_qs(parts.query).get("host", [""])[0]
+    if folder.startswith("/"):
+        server = socket.socket(socket.AF_UNIX)
+        server.connect(f"{folder}/.s.PGSQL.{parts.port or 5432}")
+        return server
+    return socket.create_connection((parts.hostname or "localhost", parts.port or 5432))
 
-    def connect() -> socket.socket:
-        if folder.startswith("/"):
-            server = socket.socket(socket.AF_UNIX)
-            server.connect(f"{folder}/.s.PGSQL.{parts.port or 5432}")
-            return server
-        return socket.create_connection((parts.hostname or "localhost", parts.port or 5432))
 
+@contextmanager
+def silent_proxy(database_url: str) -> Iterator[tuple[SilentProxy, str]]:
+    """A proxy in front of the server of `database_url`, and the URL through the proxy."""
+    parts = urlsplit(database_url)
     login = parts.netloc.rpartition("@")[0] or "postgres"
-    with SilentProxy(connect) as proxy:
-        # A server behind a socket in a folder may have no TLS, and no other options are needed.
+    with SilentProxy(lambda: server_behind(database_url)) as proxy:
+        # A server on a Unix socket may have no TLS; no other options are needed.
         netloc = f"{login}@127.0.0.1:{proxy.port}"
         query = "sslmode=disable"
         yield proxy, urlunsplit(parts._replace(netloc=netloc, query=query))

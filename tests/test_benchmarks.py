@@ -1,4 +1,4 @@
-"""The benchmark itself: its floor, its reference and the service say the same, and it notices."""
+"""The benchmark: baseline, reference and service agree, and wrong responses are detected."""
 
 import copy
 from dataclasses import replace
@@ -75,12 +75,12 @@ def test_ratios_and_growth_are_those_of_the_medians() -> None:
             leg = Leg(seconds=2, latencies_ms=[time_ms] * 8, answers=[answer])
             row.service.alone.append(leg)
             row.service.crowd.append(leg)
-            row.floor.alone.append(replace(leg, latencies_ms=[1] * 8))
-            row.floor.crowd.append(replace(leg, seconds=1))
+            row.baseline.alone.append(replace(leg, latencies_ms=[1] * 8))
+            row.baseline.crowd.append(replace(leg, seconds=1))
     *_head, small, large = table(rows).splitlines()
     assert small.split("|")[-6:-1] == [" 4.00 ", " 0.50 ", "  ", " 2175% ", "  "]
     assert large.split("|")[-6:-1] == [" 6.00 ", " 0.50 ", "  ", " 1400% ", " 1.50 "]
     slow, grown = above(rows, {"page": 5.0}, flat={"page"})
-    assert slow == "page(10,000): 6.0 times the floor, the goal is 5"
+    assert slow == "page(10,000): 6.0 times the baseline, the goal is 5"
     assert grown == "page(10,000): grows 1.50 times, the goal is 1.2"
     assert list(above(rows, {"page": 7.0}, flat=())) == []

@@ -1,31 +1,38 @@
 """Who brings a token needs no session; everybody else gets what browsers need."""
 
 import pytest
+from django.db import connection
 from django.http import HttpResponse
-from django.test import Client, RequestFactory
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from tests.conftest import Api
 from tests.factories import PASSWORD
-from tripcompanion.kit.browsers import is_program
 from trips.models import Trip
 from users.models import User
 
 
-@pytest.mark.parametrize(
-    ("path", "token", "expected"),
-    [
-        ("/api/trips", "Bearer x", True),
-        ("/api/trips", None, False),
-        ("/api/session/login", "Bearer x", False),
-        ("/admin/", "Bearer x", False),
-        ("/apiary", "Bearer x", False),
-    ],
-)
-def test_only_a_token_to_the_api_says_that_it_is_a_program(
-    path: str, token: str | None, expected: bool
+@pytest.mark.parametrize("cookie", [True, False])
+def test_a_request_with_a_token_reads_and_writes_no_session(
+    api: Api, trip: Trip, olga: User, cookie: bool
 ) -> None:
-    headers = {"HTTP_AUTHORIZATION": token} if token else {}
-    assert is_program(RequestFactory().get(path, **headers)) is expected
+    client = api(olga)
+    if cookie:
+        client.force_login(olga)
+    with CaptureQueriesContext(connection) as captured:
+        response = client.get(f"/api/trips/{trip.pk}")
+    assert response.status_code == 200
+    assert captured.captured_queries
+    assert [query["sql"] for query in captured if "django_session" in query["sql"]] == []
+    assert "Set-Cookie" not in response.headers
+    assert "Cookie" not in response.headers["Vary"].split(", ")
+
+
+def test_an_answer_to_a_session_varies_with_its_cookie(client: Client, olga: User) -> None:
+    client.force_login(olga)
+    response = client.get("/api/users/me")
+    assert response.status_code == 200
+    assert "Cookie" in response.headers["Vary"].split(", ")
 
 
 def test_a_token_counts_more_than_the_session_of_a_browser(

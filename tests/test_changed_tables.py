@@ -7,6 +7,7 @@ import psycopg
 import pytest
 from django.conf import settings
 
+from tests.compiled_only import compiled_only
 from tests.document import problem_of
 from tests.server import Server, running_server
 from tests.splits.journey import Journey, sign_up, split_path
@@ -14,6 +15,8 @@ from tests.splits.journey import Journey, sign_up, split_path
 pytestmark = pytest.mark.skipif(
     not settings.DATABASE_URL.startswith("postgres"), reason="is about what PostgreSQL keeps"
 )
+
+UNKNOWN_PAYER = {"paidByUserId": 10**15}
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +72,7 @@ def test_a_read_is_repeated_when_its_table_has_changed(
     assert journey.owner.done("GET", url) == before
 
 
+@compiled_only
 def test_a_write_is_refused_once_and_then_done(single: Server, journey: Journey) -> None:
     owner, debtor = journey.owner, sign_up(journey.owner.http)
     journey.admit(debtor)
@@ -83,6 +87,16 @@ def test_a_write_is_refused_once_and_then_done(single: Server, journey: Journey)
     assert not owner.done("GET", path)["paid"]
     assert debtor.call("PUT", f"{path}/pay").status_code == 200
     assert owner.done("GET", path)["paid"]
+
+
+def test_a_refused_write_hinders_none_after_it(journey: Journey) -> None:
+    """Psycopg lets the server forget all statements when a transaction is rolled back."""
+    owner, path = journey.owner, f"{journey.path}/expenses"
+    right, wrong = (journey.expense_body(30, owner, **more) for more in ({}, UNKNOWN_PAYER))
+    for _time in range(3):
+        assert owner.call("POST", path, right).status_code == 201
+        assert owner.call("POST", path, wrong).status_code == 400
+        assert owner.call("GET", path).status_code == 200
 
 
 @pytest.mark.parametrize(

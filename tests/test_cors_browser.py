@@ -117,10 +117,27 @@ def test_a_preflight_allows_what_a_front_end_sends(client, origin, path):
     ],
 )
 @pytest.mark.parametrize("method", ["GET", "OPTIONS"])
-def test_a_foreign_origin_is_allowed_nothing(client, db, origin, method):
+def test_a_foreign_origin_is_allowed_nothing(client, db, settings, origin, method):
+    settings.CORS_ALLOWED_ORIGIN_REGEXES = []  # as in production
     headers = {"Origin": origin, "Access-Control-Request-Method": "GET"}
     response = client.generic(method, "/api/trips", headers=headers)
     assert not [name for name in response.headers if name.lower().startswith("access-control")]
+
+
+@pytest.mark.parametrize(
+    ("origin", "is_allowed"),
+    [
+        *(("http://localhost:5173", True), ("https://localhost:8443", True)),
+        *(("http://127.0.0.1:8080", True), ("http://localhost", True)),
+        *(("http://localhost.evil.example", False), ("http://evil.example:4200", False)),
+        *(("http://127x0.0.1:80", False), ("http://localhost:80@evil.example", False)),
+        *(("ftp://localhost:4200", False), ("null", False)),
+    ],
+)
+def test_in_development_every_port_of_this_machine_is_allowed(client, db, origin, is_allowed):
+    response = client.get("/api/trips", headers={"Origin": origin})
+    allowed_origin = response.headers.get("Access-Control-Allow-Origin")
+    assert allowed_origin == (origin if is_allowed else None)
 
 
 @pytest.mark.parametrize("path", ["/admin/login/", "/nothing", "/apiary"])
@@ -133,7 +150,7 @@ def test_what_is_not_the_api_is_not_shared(client, db, path):
     ("method", "path", "status"),
     [
         *(("GET", "/api/health", 200), ("GET", "/api/trips", 401), ("GET", "/api/nothing", 404)),
-        *(("DELETE", "/api/trips", 401), ("POST", "/api/users/login", 400), ("GET", "/api", 404)),
+        *(("DELETE", "/api/trips", 401), ("POST", "/api/users/login", 400), ("GET", "/api", 200)),
         *(("DELETE", "/api/health", 405), ("POST", "/api/users/register", 400)),
         *(("GET", "/api/session/logout", 405), ("GET", "/api/schema", 200)),
     ],

@@ -75,7 +75,7 @@ def test_three_that_migrate_at_once_do_it_once() -> None:
         outcomes: list[Any] = []
 
         def migrate() -> None:
-            outcomes.append(server.manage("migrate"))
+            outcomes.append(server.manage("migrate_safely"))
 
         threads = [threading.Thread(target=migrate) for _one in range(3)]
         for thread in threads:
@@ -91,7 +91,7 @@ def test_a_migration_waits_shortly_for_a_busy_table_and_tries_again() -> None:
         assert client.post("/api/users/register", json=ACCOUNT).status_code == 201
         server.manage("migrate", "splits", "zero", "--verbosity", "0")
         outcomes: list[Any] = []
-        thread = threading.Thread(target=lambda: outcomes.append(server.manage("migrate")))
+        thread = threading.Thread(target=lambda: outcomes.append(server.manage("migrate_safely")))
         with held(server, "LOCK TABLE users_user IN ROW EXCLUSIVE MODE"):
             # A foreign key to it needs a stronger lock than a writer leaves.
             thread.start()
@@ -106,7 +106,7 @@ def test_a_migration_waits_shortly_for_a_busy_table_and_tries_again() -> None:
         assert "Applying splits.0001_initial... OK" in done.stdout
 
 
-#: What `migrate` locks.
+#: What `migrate_safely` locks.
 MIGRATING = "SELECT pg_advisory_xact_lock(7219004)"
 
 
@@ -121,7 +121,7 @@ def advisory_locks(server: Server) -> int:
 
 def test_a_migration_that_waits_too_long_for_another_says_so_in_a_line(impatient: Server) -> None:
     with ThreadPoolExecutor(1) as pool, held(impatient, MIGRATING):
-        waiting = pool.submit(impatient.manage, "migrate", "--wait", "2")
+        waiting = pool.submit(impatient.manage, "migrate_safely", "--wait", "2")
         failed = waiting.exception(timeout=30)
     assert isinstance(failed, subprocess.CalledProcessError)
     assert failed.returncode == 1
@@ -129,14 +129,14 @@ def test_a_migration_that_waits_too_long_for_another_says_so_in_a_line(impatient
         "Another process is migrating; waiting for it.",
         "CommandError: Another process has been migrating for 2 s. Run this again when it is done.",
     ]
-    impatient.manage("migrate", "--wait", "2")
+    impatient.manage("migrate_safely", "--wait", "2")
     assert advisory_locks(impatient) == 0
 
 
 def test_a_migration_waits_longer_than_a_statement_may_take(impatient: Server) -> None:
     """Its time-outs are those of the service here, of 1 s each."""
     outcomes: list[Any] = []
-    thread = threading.Thread(target=lambda: outcomes.append(impatient.manage("migrate")))
+    thread = threading.Thread(target=lambda: outcomes.append(impatient.manage("migrate_safely")))
     with held(impatient, MIGRATING):
         thread.start()
         time.sleep(5)
@@ -152,14 +152,14 @@ from django.db.models.signals import pre_migrate
 def die(**_sent):
     os.kill(os.getpid(), signal.SIGKILL)
 pre_migrate.connect(die)
-call_command("migrate")
+call_command("migrate_safely")
 """
 
 
 def test_a_migration_that_is_killed_leaves_no_lock_behind(impatient: Server) -> None:
     with pytest.raises(subprocess.CalledProcessError):
         impatient.manage("shell", "--no-imports", "-c", _KILLED)
-    impatient.manage("migrate", "--wait", "10")
+    impatient.manage("migrate_safely", "--wait", "10")
     assert advisory_locks(impatient) == 0
 
 
@@ -179,7 +179,7 @@ def test_the_lock_of_a_migration_belongs_to_a_transaction() -> None:
 
     pre_migrate.connect(noted)
     try:
-        call_command("migrate", verbosity=0)
+        call_command("migrate_safely", verbosity=0)
     finally:
         pre_migrate.disconnect(noted)
     assert {state for state, _query in gates} == {"idle in transaction"}

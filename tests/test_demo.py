@@ -1,6 +1,7 @@
 """`manage.py demo`: believable, the same every time, safe to repeat, and never a back door."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -38,7 +39,7 @@ def demo(db: None, settings: Settings, tmp_path: Path) -> Callable[..., str]:
     return run
 
 
-def books() -> dict[str, list[Any]]:
+def ledgers() -> dict[str, list[Any]]:
     """All that was loaded, without identifiers and without what the clock says."""
     return {
         "people": list(User.objects.order_by("email").values_list("email", "name", "role")),
@@ -86,6 +87,27 @@ def test_the_books_are_right_and_hold_something_of_everything(demo: Callable[...
         assert Debt.objects.open().filter(trip=trip).exists() is not journey.settled_up
 
 
+def test_everything_is_dated_with_its_trip(demo: Callable[..., str]) -> None:
+    demo()
+    users = set(User.objects.values_list("created_at", "updated_at", "email_verified_at"))
+    assert len({instant for instants in users for instant in instants}) == 1
+    for trip in Trip.objects.all():
+        assert User.objects.first().created_at < trip.created_at
+        assert set(trip.members.values_list("joined_at", flat=True)) == {trip.created_at}
+        start, end = trip.start_date, trip.end_date + timedelta(days=14)
+        splits = Split.objects.filter(expense__trip=trip).with_details().select_related("expense")
+        for split in splits.defer(None):
+            assert split.created_at == split.expense.created_at
+            assert split.paid_at is None or split.paid_at >= split.created_at
+            assert split.paid_at is None or start <= split.paid_at.date() <= end
+        for settlement in trip.settlements.all():
+            assert settlement.settled_on == settlement.created_at.date()
+            assert start <= settlement.settled_on <= end
+            allocated = settlement.allocations.select_related("debt__split")
+            for allocation in allocated.exclude(debt__covered_at=None):
+                assert allocation.debt.covered_at >= settlement.created_at
+
+
 def test_everybody_can_log_in_and_see_what_they_owe(demo: Callable[..., str], api: Api) -> None:
     said = demo()
     assert DEMO_PASSWORD in said
@@ -104,10 +126,10 @@ def test_a_second_run_changes_nothing_but_brings_back_what_is_gone(
     demo: Callable[..., str], django_assert_max_num_queries: Any
 ) -> None:
     first = demo()
-    before = books()
+    before = ledgers()
     with django_assert_max_num_queries(8):
         assert demo() == first
-    assert books() == before
+    assert ledgers() == before
     kept, gone = Trip.objects.order_by("code")[:2]
     admin = User.objects.get(role=Role.ADMIN)
     kept.change(admin, title="Mine now")
@@ -120,12 +142,12 @@ def test_a_second_run_changes_nothing_but_brings_back_what_is_gone(
 
 def test_it_is_the_same_every_time(demo: Callable[..., str]) -> None:
     demo()
-    first = books()
+    first = ledgers()
     for trip in Trip.objects.all():
         trip.remove(by=User.objects.get(role=Role.ADMIN))
     User.objects.all().delete()
     demo()
-    assert books() == first
+    assert ledgers() == first
 
 
 def test_a_run_that_broke_off_can_be_repeated(
@@ -173,7 +195,7 @@ def test_production_refuses_accounts_with_a_known_password(
     demo: Callable[..., str], settings: Settings
 ) -> None:
     settings.DEBUG = False
-    with pytest.raises(CommandError, match="known password"):
+    with pytest.raises(CommandError, match="public password"):
         demo()
     assert not User.objects.exists()
     demo(force=True)
@@ -209,7 +231,7 @@ def test_a_database_with_accounts_of_other_people_gets_none_of_the_demo(
     demo: Callable[..., str], email: str
 ) -> None:
     UserFactory(email=email)
-    with pytest.raises(CommandError, match="accounts that are not of the demo"):
+    with pytest.raises(CommandError, match="accounts that are not from the demo"):
         demo()
     assert User.objects.count() == 1
     assert not Rate.objects.exists()
@@ -223,6 +245,6 @@ def test_people_who_registered_beside_the_demo_do_not_stand_in_its_way(
     said = demo()
     UserFactory(email="nora@example.com")
     assert demo() == said
-    with pytest.raises(CommandError, match="accounts that are not of the demo"):
+    with pytest.raises(CommandError, match="accounts that are not from the demo"):
         demo(scale=2)
     assert User.objects.count() == len(PEOPLE) + 1

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.document import ROOT
+from tests.server import free_port
 from tests.test_settings import CODE
 
 #: Python, but for what `make run` ends with: the real one would serve.
@@ -36,7 +38,11 @@ def checkout(tmp_path: Path) -> Path:
 
 def make(checkout: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """`make` in `checkout`, with nothing of this process's environment but PATH."""
-    environment = {"PATH": os.environ["PATH"], "HOME": str(checkout.parent / "home")}
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(checkout.parent / "home"),
+        "PORT": str(free_port()),
+    }
     return subprocess.run(
         ["make", "--no-print-directory", *arguments],
         cwd=checkout,
@@ -91,6 +97,55 @@ def test_a_wrong_word_is_named(checkout: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("variables", "line"),
+    [
+        ({"PORT": "abc"}, "PORT must be a whole number from 1 to 65535, not 'abc'."),
+        (
+            {"WEB_CONCURRENCY": "x"},
+            "WEB_CONCURRENCY must be a whole number from 1 to 1000, not 'x'.",
+        ),
+        (
+            {"FRONTEND_URL": "foo"},
+            "FRONTEND_URL must be one origin such as http://localhost:4200, not 'foo'.",
+        ),
+        (
+            {"DATABASE_URL": "postgres://u:p@127.0.0.1:1/x"},
+            "The database in DATABASE_URL is unavailable: connection failed: connection to server "
+            'at "127.0.0.1", port 1 failed: Connection refused',
+        ),
+    ],
+)
+def test_what_prevents_the_start_is_one_line(
+    checkout: Path, variables: dict[str, str], line: str
+) -> None:
+    done = make(checkout, "run", **variables)
+    assert done.stdout == ""
+    said, makes_own = done.stderr.splitlines()
+    assert said.removeprefix("Configuration error: ") == line
+    assert makes_own.endswith("Error 1")
+
+
+def test_a_port_in_use_is_said_before_any_link(checkout: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = make(checkout, "run", PORT=str(port))
+    assert done.stdout == ""
+    assert f"Port {port} is in use" in done.stderr.splitlines()[0]
+
+
+def test_tests_that_do_not_exist_are_one_line() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.databases", "tests/nope", "-k", "x"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.stdout, done.stderr) == ("", "There is no tests/nope to test.\n")
+    assert done.returncode == 1
+
+
+@pytest.mark.parametrize(
     ("env_file", "variables"),
     [(None, {}), ("DEBUG=true\nALLOWED_HOSTS=localhost", {}), ("LOG_LEVEL=INFO", {"DEBUG": ""})],
 )
@@ -117,5 +172,5 @@ def test_a_database_of_other_people_is_left_alone(checkout: Path) -> None:
     done = make(checkout, "run")
     assert done.returncode != 0
     line, _makes_own = done.stderr.splitlines()
-    assert line.startswith("CommandError: This database has accounts that are not of the demo")
+    assert line.startswith("CommandError: This database has accounts that are not from the demo")
     assert "serving" not in done.stdout

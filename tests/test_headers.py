@@ -2,12 +2,13 @@
 
 import pytest
 from django.test import Client
+from pytest_django.fixtures import Settings
 
 from tests.conftest import Api
 from trips.models import Trip
 from users.models import User
 
-PATHS = ("/api/trips", "/api/users/me", "/api/health", "/api/nothing", "/", "/api/schema")
+PATHS = ("/api/trips", "/api/users/me", "/api/health", "/api/nothing", "/api", "/api/schema")
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -30,9 +31,13 @@ def test_a_page_loads_from_here_only(db: None, path: str) -> None:
     assert "http" not in policy
 
 
-def test_https_is_remembered(db: None) -> None:
+@pytest.mark.parametrize(("seconds", "value"), [(0, None), (31_536_000, "max-age=31536000")])
+def test_https_is_remembered_if_that_was_chosen(
+    db: None, settings: Settings, seconds: int, value: str | None
+) -> None:
+    settings.SECURE_HSTS_SECONDS = seconds
     headers = Client().get("/api/health", secure=True).headers
-    assert "max-age=31536000" in headers["Strict-Transport-Security"]
+    assert headers.get("Strict-Transport-Security") == value
 
 
 def test_static_files_may_be_kept(db: None) -> None:

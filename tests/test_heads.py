@@ -1,24 +1,18 @@
 """HEAD is answered as GET is, without the body, on every path and every listener."""
 
 import json
-import shutil
-import socket
-import subprocess
-import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
 
-from tests.server import Server, free_port, running_server
+from tests.proxy import haproxy
+from tests.server import Server, running_server
 from tests.splits.journey import Journey, Traveller, sign_up
 from tests.wire import HOST, Wire
-from tripcompanion.wsgi import without_body_for_head
 
 STATIC = "/static/drf_spectacular_sidecar/swagger-ui-dist/swagger-ui.css"
 PATHS = [
@@ -42,8 +36,7 @@ TOO_LONG = "X-Long: " + "x" * 40_000
 REFUSED = [
     (("Content-Length: -1",), 400),
     (("Content-Length: 5", "Transfer-Encoding: chunked"), 400),
-    (("Transfer-Encoding:",), 411),
-    (("Content-Length: 2000000",), 413),
+    (("Transfer-Encoding:",), 501),
     ((TOO_LONG,), 431),
 ]
 CLIENTS, TURNS = 16, 40
@@ -100,7 +93,7 @@ def test_what_belongs_to_somebody_and_what_is_unchanged_has_no_body_either(
             assert wire.head().status == 200
         wire.send(f"HEAD {STATIC}")
         unchanged = f"If-Modified-Since: {wire.head().fields['last-modified']}"
-        wire.send(f"HEAD {STATIC}", unchanged)
+        wire.send(f"HEAD {STATIC}", unchanged, "Connection: close")
         assert wire.head().status == 304
         assert wire.rest() == b""
     with Wire.to(server.url) as wire:
@@ -111,12 +104,22 @@ def test_what_belongs_to_somebody_and_what_is_unchanged_has_no_body_either(
 
 
 @pytest.mark.parametrize(("fields", "status"), REFUSED, ids=lambda value: str(value)[:40])
-def test_a_refused_head_has_no_body_either(
+def test_a_refused_head_ends_the_connection(
     server: Server, fields: tuple[str, ...], status: int
 ) -> None:
+    """Whatever follows it is taken for no answer to another request."""
     with Wire.to(server.url) as wire:
         wire.send("HEAD /api/health", *fields)
-        assert wire.head().status == status
+        wire.send("GET /api/nothing")
+        head, _body = wire.answer()
+        assert (head.status, head.ends_the_connection) == (status, True)
+        assert wire.rest() == b""
+
+
+def test_a_refused_body_of_head_has_no_answer_of_its_own(server: Server) -> None:
+    with Wire.to(server.url) as wire:
+        wire.send("HEAD /api/health", "Content-Length: 2000000")
+        assert wire.head().status == 413
         assert wire.rest() == b""
 
 
@@ -126,63 +129,11 @@ def test_the_server_does_not_complain_of_a_missing_body(capfd: pytest.CaptureFix
             wire.send(f"HEAD {path}")
             assert wire.head().status == status
     logged = capfd.readouterr().err
-    assert "waitress" not in logged
+    assert "no-body" not in logged
     assert "Traceback" not in logged
 
 
-def test_a_body_of_unknown_length_is_measured_closed_and_not_sent() -> None:
-    class Parts(list[bytes]):
-        closed = False
-
-        def close(self) -> None:
-            self.closed = True
-
-    parts = Parts([b"one", b"", b"three"])
-
-    def application(_environ: Any, start_response: Any) -> Parts:
-        start_response("200 OK", [("Content-Type", "text/plain")])
-        return parts
-
-    sent: list[Any] = []
-    answer = without_body_for_head(application)
-    assert list(answer({"REQUEST_METHOD": "HEAD"}, lambda *head: sent.append(head))) == []
-    assert sent == [("200 OK", [("Content-Type", "text/plain"), ("Content-Length", "8")])]
-    assert parts.closed
-    assert answer({"REQUEST_METHOD": "GET"}, lambda *_head: None) is parts
-
-
 # -- Behind a proxy -------------------------------------------------------------------------------
-
-
-@contextmanager
-def haproxy(server: Server, folder: Path) -> Iterator[str]:
-    """HAProxy in front of the server, which sends the requests of all clients over few connections.
-
-    Skips the test if HAProxy is not installed.
-    """
-    program = shutil.which("haproxy") or shutil.which("haproxy", path="/usr/sbin")
-    if not program:
-        pytest.skip("HAProxy is not installed")
-    port = free_port()
-    (folder / "haproxy.cfg").write_text(
-        "defaults\n mode http\n retries 0\n"
-        " timeout connect 5s\n timeout client 20s\n timeout server 20s\n"
-        f"frontend clients\n bind 127.0.0.1:{port}\n default_backend servers\n"
-        "backend servers\n http-reuse always\n"
-        f" server only 127.0.0.1:{server.url.rpartition(':')[2]} maxconn 4\n"
-    )
-    process = subprocess.Popen([program, "-db", "-f", str(folder / "haproxy.cfg")])
-    try:
-        deadline = time.monotonic() + 10
-        while time.monotonic() < deadline:
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            time.sleep(0.05)
-        yield f"http://localhost:{port}"
-    finally:
-        process.terminate()
-        process.wait(timeout=10)
 
 
 def test_clients_of_a_proxy_get_their_own_answers(server: Server, tmp_path: Path) -> None:
@@ -197,7 +148,7 @@ def test_clients_of_a_proxy_get_their_own_answers(server: Server, tmp_path: Path
                 assert bool(answer.content) == (method == "GET" and answer.status_code != 302)
         return seen
 
-    with haproxy(server, tmp_path) as url, ThreadPoolExecutor(CLIENTS) as pool:
+    with haproxy(server.url, tmp_path, "maxconn 4") as url, ThreadPoolExecutor(CLIENTS) as pool:
         asked = [pool.submit(ask, url, number) for number in range(CLIENTS)]
         seen = sum((one.result() for one in asked), Counter())
     assert set(seen) == set(PROXIED)

@@ -1,5 +1,6 @@
 """Texts follow `Accept-Language`: our own, the framework's, and all of them."""
 
+import ast
 import re
 from collections.abc import Iterator
 
@@ -16,16 +17,30 @@ from tests.factories import PASSWORD, spend
 from tests.hostile import World, fields_of, hostile, replaced
 
 FOLDER = ROOT / "locale" / "es" / "LC_MESSAGES"
+APPS = ("tripcompanion", "users", "trips", "splits")
 LAZY = {"gettext_lazy": None, "ngettext_lazy": (1, 2), "pgettext_lazy": ((1, "c"), 2)}
 PLACEHOLDER = re.compile(r"%\(\w+\)s|%s|\{\w+\}")
 
 
 def texts_in_the_code() -> set[str]:
     found = set()
-    for app in ("tripcompanion", "users", "trips", "splits"):
+    for app in APPS:
         for row in extract_from_dir(ROOT / app, keywords=DEFAULT_KEYWORDS | LAZY):
             found.add(row[2] if isinstance(row[2], str) else row[2][0])
     return found
+
+
+def names_of_translation_functions() -> set[str]:
+    """The local names of the `gettext` functions that the code imports."""
+    return {
+        imported.asname or imported.name
+        for app in APPS
+        for file in (ROOT / app).rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.ImportFrom) and node.module == "django.utils.translation"
+        for imported in node.names
+        if "gettext" in imported.name
+    }
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +53,12 @@ def test_every_text_of_the_code_has_a_spanish_translation(catalog):
     translated = {message.id for message in catalog if message.id and message.string}
     assert texts_in_the_code() - translated == set()
     assert translated - texts_in_the_code() == set()
+
+
+def test_every_translation_function_has_a_name_that_babel_extracts():
+    names = names_of_translation_functions()
+    assert "gettext_lazy" in names
+    assert names - (DEFAULT_KEYWORDS | LAZY).keys() == set()
 
 
 def test_no_translation_is_a_guess_or_loses_a_placeholder(catalog):

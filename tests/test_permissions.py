@@ -25,9 +25,9 @@ from tests.trips.access import (
 from tests.users.logins import bearer
 from tripcompanion.urls import API
 from trips.models import Trip
-from trips.permissions import InTripViewSet
 from trips.roles import SCOPES, TABLE, Can, TripRole, may_grant
 from trips.views import TripViewSet
+from trips.viewsets import InTripViewSet
 from users.models import User
 from users.scopes import Scope
 
@@ -141,7 +141,7 @@ def test_the_table_of_scopes_is_the_promised_one() -> None:
 def test_every_viewset_has_its_area_and_every_route_its_scope() -> None:
     for endpoint in endpoints():
         area = AREAS[endpoint.view]
-        assert area == OPEN or area == endpoint.view.area, endpoint
+        assert area == OPEN or area == getattr(endpoint.view, "scope_prefix", None), endpoint
     assert {endpoint.view for endpoint in endpoints()} == set(AREAS)
 
 
@@ -226,7 +226,7 @@ def test_a_token_that_is_confined_to_another_trip_finds_nothing(
 def test_a_route_without_an_area_is_closed_to_scoped_tokens(
     trip: Trip, olga: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(TripViewSet, "area", None)
+    monkeypatch.setattr(TripViewSet, "scope_prefix", None)
     response = bearer(script_of(olga, *Scope).token).get(f"/api/trips/{trip.pk}")
     assert_out_of_scope(response, None)
 

@@ -1,6 +1,7 @@
 """The connection to PostgreSQL is kept, with its statements, as long as the server has them."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -12,8 +13,10 @@ from django.db import (
     ProgrammingError,
     connection,
 )
+from django.test.utils import CaptureQueriesContext
 
-from tripcompanion.kit.snapshots import StatementChanged
+from tests.pooler import pooler
+from tripcompanion.compiled.cursors import StatementChanged, prepared_cursor
 
 pytestmark = [
     pytest.mark.django_db,
@@ -41,7 +44,7 @@ def next_request(database: Any) -> None:
 
 
 def asked(database: Any, query: str, *values: Any) -> list[Any]:
-    with database.kept_cursor() as cursor:
+    with prepared_cursor(database) as cursor:
         cursor.execute(query, values)
         return cursor.fetchall()
 
@@ -61,8 +64,14 @@ def asked_together(database: Any, *statements: tuple[Any, ...]) -> list[Any]:
 def kept(database: Any) -> int:
     """How many statements the server keeps for the connection."""
     with database.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM pg_prepared_statements WHERE name LIKE 'kept%%'")
+        cursor.execute("SELECT count(*) FROM pg_prepared_statements")
         return cursor.fetchone()[0]
+
+
+def unseen(database: Any, statement: str) -> None:
+    """Run it so that psycopg does not see what it is, as it does not see what others run."""
+    with database.cursor() as cursor:
+        cursor.execute(f"DO $$ BEGIN EXECUTE '{statement}'; END $$")
 
 
 def end_from_outside(database: Any) -> None:
@@ -118,7 +127,7 @@ def test_a_statement_is_prepared_once_for_numbers_of_any_size(database: Any) -> 
 
 def test_two_may_be_read_at_the_same_time(database: Any) -> None:
     rows = "SELECT id FROM stop ORDER BY id"
-    with database.kept_cursor() as outer:
+    with prepared_cursor(database) as outer:
         outer.execute(rows, [])
         assert outer.fetchmany(1) == [(1,)]
         assert asked(database, rows) == [(1,), (2,)]
@@ -128,7 +137,7 @@ def test_two_may_be_read_at_the_same_time(database: Any) -> None:
 
 
 def test_what_was_read_on_a_lost_connection_does_not_come_back(database: Any) -> None:
-    with database.kept_cursor() as left_over:
+    with prepared_cursor(database) as left_over:
         left_over.execute("SELECT 1", [])
         database.close()
         database.ensure_connection()
@@ -145,23 +154,20 @@ def test_values_arrive_as_they_are(database: Any, value: Any) -> None:
 def test_a_statement_whose_columns_changed_is_prepared_anew(database: Any) -> None:
     rows = "SELECT * FROM stop WHERE id = %s"
     assert asked(database, rows, 1) == [(1, "Rome")]
-    with database.cursor() as cursor:
-        cursor.execute("ALTER TABLE stop ALTER id TYPE bigint, ALTER title TYPE text")
+    unseen(database, "ALTER TABLE stop ALTER id TYPE bigint, ALTER title TYPE text")
     assert asked(database, rows, 1) == [(1, "Rome")]
 
 
 def test_a_statement_that_the_server_forgot_is_prepared_anew(database: Any) -> None:
     assert asked(database, TITLE, 1) == [("Rome",)]
-    with database.cursor() as cursor:
-        cursor.execute("DEALLOCATE ALL")
+    unseen(database, "DEALLOCATE ALL")
     assert asked(database, TITLE, 1) == [("Rome",)]
 
 
 def test_inside_a_transaction_it_is_refused_once(database: Any) -> None:
     rows = "SELECT * FROM stop WHERE id = %s"
     asked(database, rows, 1)
-    with database.cursor() as cursor:
-        cursor.execute("ALTER TABLE stop ALTER id TYPE bigint")
+    unseen(database, "ALTER TABLE stop ALTER id TYPE bigint")
     with pytest.raises(StatementChanged):
         asked_together(database, ("SELECT 1",), (rows, 1))
     assert asked_together(database, ("SELECT 1",), (rows, 1)) == [(1, "Rome")]
@@ -195,82 +201,91 @@ def test_a_transaction_holds_all_or_nothing(database: Any) -> None:
     assert asked(database, "SELECT count(*) FROM stop") == [(4,)]
 
 
-def test_a_rollback_takes_no_statement_away(database: Any) -> None:
-    """Psycopg lets the server forget all statements then, if any is its own."""
+def test_after_a_rollback_statements_are_prepared_again(database: Any) -> None:
+    """Psycopg lets the server forget all of them then."""
     insert = "INSERT INTO stop VALUES (%s, %s) RETURNING id"
-    for number in range(3, 8):
+    for number in range(3, 6):
         asked_together(database, (TITLE, 1), (insert, number, "Genoa"))
+    assert kept(database) == 2
     with pytest.raises(IntegrityError):
         asked_together(database, (TITLE, 1), (insert, 1, "Rome again"))
-    assert kept(database) == 2
     database.set_autocommit(False)
     with database.cursor() as cursor:  # an ordinary one begins this transaction
         cursor.execute("SELECT 1")
     assert asked(database, insert, 8, "Turin") == [(8,)]
     database.commit()
     database.set_autocommit(True)
+    assert asked(database, TITLE, 8) == [("Turin",)]
 
 
-def test_a_savepoint_that_is_rolled_back_takes_no_statement_away(database: Any) -> None:
-    for _time in range(5):
-        asked_together(database, (TITLE, 1))
+def test_after_a_savepoint_is_rolled_back_they_are_too(database: Any) -> None:
+    asked_together(database, (TITLE, 1))
     database.set_autocommit(False)
-    assert asked(database, TITLE, 1) == [("Rome",)]
-    with database.cursor() as cursor:
-        cursor.execute("SAVEPOINT here")
-        cursor.execute("ROLLBACK TO SAVEPOINT here")
+    for number in (1, 2):
+        with database.cursor() as cursor:
+            cursor.execute("SAVEPOINT here")
+        assert asked(database, TITLE, 2) == [("Bari",)]
+        with pytest.raises(IntegrityError):
+            asked(database, "INSERT INTO stop VALUES (%s, 'Rome again')", number)
+        with database.cursor() as cursor:
+            cursor.execute("ROLLBACK TO SAVEPOINT here")
     assert asked(database, TITLE, 2) == [("Bari",)]
-    database.rollback()
+    database.commit()
     database.set_autocommit(True)
     assert kept(database) == 1
+
+
+def test_what_is_logged_goes_through_the_cursor_of_django() -> None:
+    with CaptureQueriesContext(connection) as queries, prepared_cursor() as cursor:
+        cursor.execute("SELECT %s::bigint = ANY(%s)", [2**40, [1, 2**40]])
+        assert cursor.fetchall() == [(True,)]
+    assert len(queries) == 1
 
 
 # -- Behind a pooler, which gives a client now this server connection, now that -----------------
 
 
-@pytest.fixture
-def other() -> Iterator[Any]:
+@contextmanager
+def two_clients(port: int) -> Iterator[tuple[Any, Any]]:
+    """Two connections through a pooler."""
+    ours, theirs = connection.copy(), connection.copy()
+    for own in (ours, theirs):
+        own.settings_dict["HOST"], own.settings_dict["PORT"] = "127.0.0.1", port
+        own.settings_dict["OPTIONS"] |= {"sslmode": "disable"}
+        own.ensure_connection()
+    try:
+        yield ours, theirs
+    finally:
+        ours.close()
+        theirs.close()
+
+
+def test_behind_a_pooler_nobody_reads_rows_of_anothers_statement() -> None:
+    with pooler(settings.DATABASE_URL) as port, two_clients(port) as (ours, theirs):
+        processes = set()
+        for number in range(1, 6):
+            assert asked(ours, "SELECT 'ours', %s::int", number) == [("ours", number)]
+            assert asked(theirs, "SELECT 'theirs', %s::int", number) == [("theirs", number)]
+            processes.add(asked(ours, "SELECT pg_backend_pid()")[0])
+        # Else it would be no pooler.
+        assert len(processes) == 2
+        assert kept(ours) == kept(theirs) == 0
+
+
+def test_behind_a_pooler_transactions_hold_together() -> None:
+    with pooler(settings.DATABASE_URL) as port, two_clients(port) as (ours, theirs):
+        for number in range(3):
+            asked(theirs, "SELECT %s::int", number)
+            statements = [("SELECT pg_backend_pid(), txid_current()",)] * 2
+            first = asked_together(ours, statements[0])
+            assert asked_together(ours, *statements) != first
+
+
+def test_without_a_pooler_statements_are_kept_unless_the_settings_say_otherwise() -> None:
     own = connection.copy()
-    own.ensure_connection()
-    yield own
-    own.close()
-
-
-def exchange(one: Any, another: Any) -> None:
-    """From now on each client talks to the server connection of the other."""
-    ours, theirs = one.connection, another.connection
-    ours.pgconn, theirs.pgconn = theirs.pgconn, ours.pgconn
-
-
-def test_a_pooled_connection_never_answers_with_rows_of_another_statement(
-    database: Any, other: Any
-) -> None:
-    ours, theirs = "SELECT 'ours', %s::int", "SELECT 'theirs', %s::int"
-    assert asked(database, ours, 1) == [("ours", 1)]
-    assert asked(other, theirs, 1) == [("theirs", 1)]
-    for number in (2, 3, 4):
-        exchange(database, other)
-        assert asked(database, ours, number) == [("ours", number)]
-        assert asked(other, theirs, number) == [("theirs", number)]
-
-
-def test_a_statement_that_a_pooled_connection_has_already_is_used(
-    database: Any, other: Any
-) -> None:
-    same = "SELECT 'same', %s::int"
-    assert asked(other, same, 1) == [("same", 1)]
-    exchange(database, other)
-    assert asked(database, same, 2) == [("same", 2)]
-    assert kept(database) == 1
-
-
-@pytest.mark.parametrize("query", ["SELECT 'same', %s::int", "SELECT 'new', %s::int"])
-def test_inside_a_transaction_a_pooled_connection_is_an_error_at_worst(
-    database: Any, other: Any, query: str
-) -> None:
-    asked(other, "SELECT 'same', %s::int", 1)
-    asked(database, "SELECT 'new', %s::int", 1)
-    exchange(database, other)
-    with pytest.raises(OperationalError):
-        asked_together(database, (query, 2))
-    assert asked_together(database, (query, 2))[0][1] == 2
+    own.settings_dict["OPTIONS"] |= {"prepare_threshold": None}
+    try:
+        assert asked(own, "SELECT %s::int", 1) == [(1,)]
+        assert kept(own) == 0
+    finally:
+        own.close()

@@ -23,8 +23,6 @@ MEBIBYTE = 1024 * 1024
 BACK_SECONDS = 20
 UNKNOWN_PATHS = (
     *(
-        "/",
-        "/api",
         "/api/",
         "/nothing",
         "/api/nothing",
@@ -35,7 +33,6 @@ UNKNOWN_PATHS = (
     *("/API/trips", "/api/trips/1/", "/api/users/register/", "/api/health/", "/api/health/ready/"),
     *(
         "/static/nothing.css",
-        "/favicon.ico",
         "/.env",
         "/trips",
         "/api/../manage.py",
@@ -247,6 +244,8 @@ def database_away(server: Server) -> Iterator[None]:
         file = Path(url.path.removeprefix("/"))
         away = file.rename(file.with_suffix(".away"))
         file.mkdir()
+        # Open connections keep the file for a second at most (`CONN_MAX_AGE`).
+        time.sleep(1.1)
         try:
             yield
         finally:

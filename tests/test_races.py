@@ -1,6 +1,5 @@
 """Many requests in the same instant against the real server: each race has one lawful outcome."""
 
-import secrets
 from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal
@@ -15,8 +14,6 @@ from tests.splits.journey import (
     Traveller,
     answers_at_once,
     at_once,
-    fresh_email,
-    register,
     sign_up,
     split_path,
 )
@@ -45,53 +42,6 @@ def journey(travellers: list[Traveller]) -> Journey:
     return Journey.start(travellers[0])
 
 
-def test_a_split_paid_ten_times_at_once_is_paid_once(
-    journey: Journey, travellers: list[Traveller]
-) -> None:
-    owner, debtor, *_others = travellers
-    journey.admit(debtor)
-    split = journey.spend(60, debtor)["splits"][0]
-    path = split_path(split, "/pay")
-    payers = [debtor, owner] * 5
-    assert at_once([lambda by=by: by.call("PUT", path) for by in payers]) == {(200, ""): 10}
-    assert [row["amount"] for row in journey.rows("settlements")] == [60]
-    assert debtor.done("GET", split_path(split))["paid"]
-    journey.adds_up()
-
-
-def test_pay_and_unpay_at_once_leave_all_or_nothing(
-    journey: Journey, travellers: list[Traveller]
-) -> None:
-    debtor = travellers[1]
-    journey.admit(debtor)
-    split = journey.spend(60, debtor)["splits"][0]
-    paths = [split_path(split, action) for action in ("/pay", "/unpay")] * 4
-    assert at_once([lambda p=path: debtor.call("PUT", p) for path in paths]) == {(200, ""): 8}
-    paid = debtor.done("GET", split_path(split))["paid"]
-    assert [row["amount"] for row in journey.rows("settlements")] == ([60] if paid else [])
-    journey.adds_up()
-
-
-def test_splits_added_at_once_do_not_exceed_the_expense(
-    journey: Journey, travellers: list[Traveller]
-) -> None:
-    owner, *others = travellers
-    for user in others[:10]:
-        journey.admit(user)
-    expense = journey.spend(100, owner)
-    owner.done("DELETE", split_path(expense["splits"][0]))
-    path = f"/expenses/{expense['id']}/splits"
-    outcome = at_once(
-        [
-            lambda user=user: owner.call("POST", path, {"participantUserId": user.id, "amount": 15})
-            for user in others[:10]
-        ]
-    )
-    assert outcome == {(201, ""): 6, (409, "exceeds_expense"): 4}
-    assert sum(split["amount"] for split in owner.done("GET", path)) == 90
-    journey.adds_up()
-
-
 def test_one_person_gets_one_split_however_often_it_is_added_at_once(
     journey: Journey, travellers: list[Traveller]
 ) -> None:
@@ -103,26 +53,6 @@ def test_one_person_gets_one_split_however_often_it_is_added_at_once(
     outcome = at_once([lambda: owner.call("POST", path, body)] * 10)
     assert outcome == {(201, ""): 1, (409, "already_split"): 9}
     journey.adds_up()
-
-
-def test_an_expense_deleted_while_its_split_is_paid_leaves_nothing_behind(
-    journey: Journey, travellers: list[Traveller]
-) -> None:
-    owner, debtor, *_others = travellers
-    journey.admit(debtor)
-    for _round in range(ROUNDS):
-        expense = journey.spend(60, owner, debtor)
-        path = split_path(expense["splits"][1], "/pay")
-        delete, pay = answers_at_once(
-            [
-                lambda e=expense: owner.call("DELETE", f"{journey.path}/expenses/{e['id']}"),
-                lambda p=path: debtor.call("PUT", p),
-            ]
-        )
-        assert delete.status_code == 204
-        assert pay.status_code in {200, 404}
-        assert journey.rows("settlements") == []
-        journey.adds_up()
 
 
 def test_fifty_expenses_at_once_are_all_recorded(
@@ -184,64 +114,6 @@ def test_a_member_removed_while_an_expense_names_them_is_either_gone_or_in_it(
             owner.done("DELETE", f"{journey.path}/members/{user.id}")
 
 
-def test_of_two_owners_who_leave_at_once_exactly_one_stays(
-    journey: Journey, travellers: list[Traveller]
-) -> None:
-    first, second, witness, *_others = travellers
-    journey.admit(witness, "VIEWER")
-    journey.admit(second, "OWNER")
-    leave = f"{journey.path}/members/leave"
-    for _round in range(ROUNDS):
-        outcome = at_once([lambda by=by: by.call("POST", leave) for by in (first, second)])
-        assert outcome == {(204, ""): 1, (409, "last_owner"): 1}
-        members = witness.done("GET", f"{journey.path}/members")
-        [owner] = [row["user"]["id"] for row in members if row["role"] == "OWNER"]
-        stayed, left = (first, second) if owner == first.id else (second, first)
-        body = {"userId": left.id, "role": "OWNER"}
-        stayed.done("POST", f"{journey.path}/members", body)
-
-
-def test_of_two_owners_who_demote_each_other_at_once_exactly_one_stays(
-    journey: Journey, travellers: list[Traveller]
-) -> None:
-    first, second, *_others = travellers
-    journey.admit(second, "OWNER")
-    path, body = f"{journey.path}/members", {"role": "VIEWER"}
-    outcome = at_once(
-        [
-            lambda: first.call("PUT", f"{path}/{second.id}/role", body),
-            lambda: second.call("PUT", f"{path}/{first.id}/role", body),
-        ]
-    )
-    # The second to be served is no owner any more, or finds that it would demote the last one.
-    assert outcome in (
-        {(200, ""): 1, (403, "forbidden"): 1},
-        {(200, ""): 1, (409, "last_owner"): 1},
-    )
-    roles = [row["role"] for row in first.done("GET", path)]
-    assert sorted(roles) == ["OWNER", "VIEWER"]
-
-
-def test_twenty_registrations_of_one_address_make_one_account(http: httpx.Client) -> None:
-    email = fresh_email()
-    spellings = [
-        "".join(c.upper() if at % (n + 2) else c for at, c in enumerate(email)) for n in range(20)
-    ]
-    outcome = at_once([lambda e=spelling: register(http, e) for spelling in spellings])
-    assert outcome == {(201, ""): 1, (409, "email_taken"): 19}
-
-
-def test_twenty_adds_of_one_member_make_one_membership(
-    journey: Journey, travellers: list[Traveller]
-) -> None:
-    owner, user, *_others = travellers
-    path, body = f"{journey.path}/members", {"userId": user.id}
-    outcome = at_once([lambda: owner.call("POST", path, body)] * 20)
-    assert outcome == {(201, ""): 1, (409, "already_member"): 19}
-    assert len(owner.done("GET", path)) == 2
-    journey.adds_up()
-
-
 def test_ten_who_join_at_once_are_no_more_than_the_quota() -> None:
     """The members that are counted are those that there are: the trip stands still meanwhile."""
     with (
@@ -255,28 +127,6 @@ def test_ten_who_join_at_once_are_no_more_than_the_quota() -> None:
             joining = [partial(by.call, "POST", "/trips/join", body) for by in others]
             assert at_once(joining) == {(201, ""): 2, (409, "limit_reached"): 8}
             assert len(owner.done("GET", f"{journey.path}/members")) == 3
-
-
-def test_a_refresh_token_used_by_twenty_at_once_is_good_for_one(http: httpx.Client) -> None:
-    body = {"refreshToken": register(http, fresh_email()).json()["refreshToken"]}
-    answers = answers_at_once([lambda: http.post("/api/users/token/refresh", json=body)] * 20)
-    assert Counter(answer.status_code for answer in answers) == {200: 1, 401: 19}
-    [pair] = [answer.json() for answer in answers if answer.is_success]
-    for token in (pair["refreshToken"], body["refreshToken"]):
-        again = http.post("/api/users/token/refresh", json={"refreshToken": token})
-        assert again.status_code == 401
-
-
-def test_one_idempotency_key_used_ten_times_at_once_records_one_expense(
-    journey: Journey, travellers: list[Traveller]
-) -> None:
-    owner = travellers[0]
-    path, body = f"{journey.path}/expenses", journey.expense_body(60, owner)
-    key = {"Idempotency-Key": secrets.token_hex(8)}
-    outcome = at_once([lambda: owner.call("POST", path, body, **key)] * 10)
-    assert outcome.keys() <= {(201, ""), (409, "idempotency_in_progress")}
-    assert len(journey.rows("expenses")) == 1
-    journey.adds_up()
 
 
 def test_what_is_read_while_it_is_changed_or_deleted_is_whole_or_gone(

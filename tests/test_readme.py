@@ -20,8 +20,13 @@ from tests.server import ROOT, Server
 from trips.roles import SCOPES, TABLE, Can, Reach, TripRole
 from users.scopes import Scope
 
-DOCUMENTS = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+DOCS = {path.stem: path.read_text() for path in sorted((ROOT / "docs").glob("*.md"))}
+DOCUMENTS = [
+    *("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"),
+    *(f"docs/{name}.md" for name in DOCS),
+]
 README = (ROOT / "README.md").read_text()
+README_LINES = 180
 SEPARATOR = "\x1e"
 # What only one kind of object has; the key of the numbers that name it elsewhere.
 KINDS = {
@@ -34,21 +39,23 @@ KINDS = {
 }
 
 
-def section(title: str, document: str = README) -> str:
+def section(title: str, document: str) -> str:
     """The text below a heading, up to the next of the same or a higher level."""
     level, below = re.search(rf"^(#+) {re.escape(title)}\n(.*)", document, re.M | re.S).groups()
     return re.split(rf"^#{{1,{len(level)}}} ", below, maxsplit=1, flags=re.M)[0]
 
 
-def rows(title: str) -> list[list[str]]:
+def rows(title: str, document: str) -> list[list[str]]:
     """The cells of the first table of a section, without its head."""
-    lines = re.findall(r"^\|(.+)\|$", section(title), re.M)
+    lines = re.findall(r"^\|(.+)\|$", section(title, document), re.M)
     return [[cell.strip() for cell in line.split("|")] for line in lines[2:]]
 
 
-def tour() -> list[tuple[str, str]]:
+def tour(document: str) -> list[tuple[str, str]]:
     """Each shell block of the tour with the answer that is shown for it, or with nothing."""
-    blocks = re.findall(r"^```(\w+)\n(.*?)^```$", section("A tour with curl"), re.M | re.S)
+    blocks = re.findall(
+        r"^```(\w+)\n(.*?)^```$", section("A tour with curl", document), re.M | re.S
+    )
     pairs = []
     for (language, text), (next_language, next_text) in pairwise([*blocks, ("", "")]):
         if language == "sh":
@@ -133,10 +140,15 @@ def neutral(value: Any) -> Any:
     return re.sub(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9:.]+Z", "(instant)", value)
 
 
-def test_the_tour_answers_what_it_shows_every_time(server: Server) -> None:
-    blocks, shown_answers = zip(*tour(), strict=True)
-    assert sum(1 for shown in shown_answers if shown) >= 10
-    for _time in range(2):
+@pytest.mark.parametrize(
+    ("document", "answers_shown", "times"), [(README, 1, 1), (DOCS["tour"], 14, 2)]
+)
+def test_the_tour_answers_what_it_shows_every_time(
+    server: Server, document: str, answers_shown: int, times: int
+) -> None:
+    blocks, shown_answers = zip(*tour(document), strict=True)
+    assert sum(1 for shown in shown_answers if shown) == answers_shown
+    for _time in range(times):
         comparison = Comparison()
         answers = play(list(blocks), server.url)
         assert len(answers) == len(blocks)
@@ -152,8 +164,8 @@ def knobs() -> dict[str, str | None]:
     None is a default that is empty, or not the same everywhere.
     """
     found: dict[str, str | None] = {"SECRET_KEY": None}
-    for file in ("tripcompanion/settings.py", "gunicorn.conf.py"):
-        for node in ast.walk(ast.parse((ROOT / file).read_text())):
+    for file in ("settings.py", "preflight.py", "../gunicorn.conf.py"):
+        for node in ast.walk(ast.parse((ROOT / "tripcompanion" / file).read_text())):
             match node:
                 case ast.Call(
                     func=ast.Attribute(value=ast.Name("env"), attr=reader),
@@ -175,7 +187,10 @@ def written(default: ast.expr) -> str | None:
 
 
 def test_the_table_of_variables_is_what_the_settings_read() -> None:
-    table = {name.strip("`"): default for name, default, _meaning in rows("Configuration")}
+    table = {
+        name.strip("`"): default
+        for name, default, _meaning in rows("Configuration", DOCS["operate"])
+    }
     assert table.keys() == knobs().keys()
     for name, default in knobs().items():
         shown = re.fullmatch(r"`(.*)`", table[name])
@@ -185,8 +200,8 @@ def test_the_table_of_variables_is_what_the_settings_read() -> None:
 def test_the_example_file_names_every_variable_with_its_default() -> None:
     text = (ROOT / ".env.example").read_text()
     examples = dict(re.findall(r"^#?([A-Z_]+)=(.*)$", text, re.M))
-    compose = set(re.findall(r"\$\{(\w+):\?", (ROOT / "docker-compose.yml").read_text()))
-    assert examples.keys() == knobs().keys() | compose
+    compose = set(re.findall(r"\$\{(\w+):[?-]", (ROOT / "docker-compose.yml").read_text()))
+    assert examples.keys() == knobs().keys() | compose | {"COMPOSE_PROFILES"}
     for name, default in knobs().items():
         commented_out = re.search(rf"^#{name}=", text, re.M)
         if commented_out and default is not None:
@@ -195,14 +210,16 @@ def test_the_example_file_names_every_variable_with_its_default() -> None:
 
 def test_the_table_of_roles_is_the_one_in_the_code() -> None:
     cells = {Reach.ANY: "yes", Reach.OWN: "own", Reach.NONE: "–"}
-    assert re.search(r"^\| May \| OWNER \| EDITOR \| VIEWER \|$", section("Roles"), re.M)
-    assert rows("Roles") == [
+    assert re.search(
+        r"^\| May \| OWNER \| EDITOR \| VIEWER \|$", section("Roles", DOCS["roles"]), re.M
+    )
+    assert rows("Roles", DOCS["roles"]) == [
         [can.value, *(cells[TABLE[can][role]] for role in TripRole)] for can in Can
     ]
 
 
 def test_the_table_of_scopes_is_the_one_in_the_code() -> None:
-    table = dict(rows("Scoped tokens"))
+    table = dict(rows("Scoped tokens", DOCS["roles"]))
     assert list(table) == [f"`{scope}`" for scope in Scope]
     for scope in (Scope.TRIPS_WRITE, Scope.EXPENSES_WRITE):
         opened = [can.value for can in Can if can in SCOPES[scope]]
@@ -223,7 +240,7 @@ def test_every_make_target_that_is_named_exists(name: str) -> None:
         target for code in code_of(document) for target in re.findall(r"\bmake ([a-z-]+)", code)
     }
     assert named <= targets
-    assert named or name == "CHANGELOG.md"
+    assert named or name in {"CHANGELOG.md", "docs/roles.md", "docs/tour.md"}
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
@@ -233,9 +250,34 @@ def test_every_link_within_the_project_leads_somewhere(name: str) -> None:
         if re.match(r"[a-z]+:", link):
             continue
         path, _hash, anchor = link.partition("#")
-        target = ROOT / (path or name)
+        target = (ROOT / name).parent / path if path else ROOT / name
         assert target.exists(), link
         assert not anchor or anchor in anchors(target.read_text()), link
+
+
+def test_the_readme_is_three_screens() -> None:
+    assert len(README.splitlines()) <= README_LINES
+
+
+def test_the_settings_of_a_deployment_are_written_once(tmp_path: Path) -> None:
+    [script] = re.findall(
+        r"^```sh\n(.*?)```$", section("The first start", DOCS["operate"]), re.M | re.S
+    )[:1]
+    assert "> .env" in script
+    written = subprocess.run(["sh", "-c", script], cwd=tmp_path, capture_output=True, check=False)
+    assert (written.returncode, written.stderr) == (0, b"")
+    file = tmp_path / ".env"
+    first = file.read_text()
+    names = re.findall(r"^([A-Z_]+)=.+$", first, re.M)
+    assert len(names) == len(first.splitlines())
+    assert set(names) <= set(
+        re.findall(r"^#?([A-Z_]+)=", (ROOT / ".env.example").read_text(), re.M)
+    )
+    assert file.stat().st_mode & 0o077 == 0
+    again = subprocess.run(["sh", "-c", script], cwd=tmp_path, capture_output=True, check=False)
+    assert again.returncode != 0
+    assert b".env" in again.stderr
+    assert file.read_text() == first
 
 
 def anchors(document: str) -> set[str]:

@@ -117,7 +117,7 @@ def test_the_server_writes_json_lines_in_production(capfd: pytest.CaptureFixture
         given = {"X-Request-ID": "from-outside"}
         response = httpx.get(f"{server.url}/api/nothing", headers=given)
         assert response.headers["X-Request-ID"] == "from-outside"
-        assert "Server" not in response.headers
+        assert response.headers["Server"] == "gunicorn"
     lines = [json.loads(line) for line in capfd.readouterr().err.splitlines()]
     assert {"gunicorn.error", "tripcompanion.requests"} <= {line["logger"] for line in lines}
     assert "from-outside" in {line["requestId"] for line in lines}

@@ -3,8 +3,9 @@
 import json
 import socket
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 
 import httpx
 import pytest
@@ -12,8 +13,10 @@ import pytest
 from tests.server import Server, running_server
 
 SLOW_CLIENTS = 60
-#: As many requests as a process has threads, and more.
+#: A bound for a busy machine. A client that holds the others up does so for two seconds.
+AT_ONCE_SECONDS = 5
 HOST = b"Host: localhost\r\n"
+END = b"\r\n\r\n"
 
 
 def connect(server: Server) -> socket.socket:
@@ -76,11 +79,26 @@ def test_slow_clients_keep_nobody_waiting(server: Server, begun: bytes) -> None:
             assert httpx.get(f"{server.url}/api/health", timeout=10).status_code == 200
 
 
+def test_clients_that_do_not_hang_up_keep_nobody_waiting(server: Server) -> None:
+    with ExitStack() as stack:
+        for _client in range(SLOW_CLIENTS):
+            one = stack.enter_context(connect(server))
+            one.sendall(b"GET /api/health HTTP/1.1\r\n" + HOST + b"Connection: close" + END)
+        start = time.monotonic()
+        for _time in range(10):
+            assert httpx.get(f"{server.url}/api/health", timeout=20).status_code == 200
+        assert time.monotonic() - start < AT_ONCE_SECONDS
+
+
 @pytest.mark.parametrize(
     ("raw", "status", "code"),
     [
-        (b"GET /api/health HTTP/1.1\r\n" + HOST + b"X: " + b"a" * 40_000, 431, "headers_too_large"),
-        (b"GET /" + b"a" * 40_000 + b" HTTP/1.1\r\n", 431, "headers_too_large"),
+        (
+            b"GET /api/health HTTP/1.1\r\n" + HOST + b"X: " + b"a" * 40_000 + END,
+            431,
+            "headers_too_large",
+        ),
+        (b"GET /" + b"a" * 40_000 + b" HTTP/1.1\r\n", 414, "uri_too_long"),
         (b"nonsense\r\n\r\n", 400, "bad_request"),
         (b"GET /api/health HTTP/1.1\r\n" + HOST + b"Content-Length: -1\r\n\r\n", 400, ""),
         (

@@ -5,6 +5,7 @@ import os
 import re
 import secrets
 import shutil
+import socket
 import stat
 import subprocess
 import sys
@@ -32,6 +33,8 @@ WRONG = {
         *("postgres://u:p4ssw0rd@host:port/name", "oracle://u@h/n", "sqlite", "db.sqlite3"),
     ),
     "DATABASE_POOL_SIZE": ("-1", "many", "1.5"),
+    "DATABASE_PREPARE": ("maybe", "auto"),
+    "COMPILED_QUERIES": ("maybe",),
     "CACHE_URL": ("localhost:6379", "memcached://localhost", "redis:6379", "locmem"),
     "ALLOWED_HOSTS": ("https://api.example.com", "api.example.com/api", "a b"),
     "CORS_ALLOWED_ORIGINS": (
@@ -58,9 +61,11 @@ WRONG = {
     "EMAIL_FROM": ("noreply", "@example.com", "Trips <a@example.com", "a@b.example, c@d.example"),
     "FRONTEND_URL": ("app.example.com", "https://app.example.com/", "https://a.x,https://b.x", ","),
     "REQUIRE_VERIFIED_EMAIL": ("maybe",),
+    "REQUIRE_SECOND_FACTOR": ("admins",),
     "THROTTLE_USER": ("/min",),
     "THROTTLE_ANON": ("１/min",),
     "NUM_PROXIES": ("-1", "one"),
+    "HSTS": ("31536000", "on"),
     "LOG_LEVEL": ("LOUD", "0"),
     "LOG_FORMAT": ("xml", "JSON"),
     "DATABASE_TIMEOUT": ("-1", "5s", "3601"),
@@ -76,8 +81,11 @@ WRONG_SECRETS = (
 DEFAULTS = {
     "DEBUG": False,
     "DATABASE_POOL_SIZE": 4,
+    "DATABASE_PREPARE": True,
+    "COMPILED_QUERIES": True,
     "ALLOWED_HOSTS": ["localhost", "127.0.0.1", "[::1]"],
     "CORS_ALLOWED_ORIGINS": ["http://localhost:4200", "http://localhost:3000"],
+    "CORS_ALLOWED_ORIGIN_REGEXES": [],
     "CSRF_TRUSTED_ORIGINS": [],
     "ACCESS_TOKEN_LIFETIME": 8 * 3600,
     "REFRESH_TOKEN_LIFETIME": 30 * 24 * 3600,
@@ -91,7 +99,9 @@ DEFAULTS = {
     "DEFAULT_FROM_EMAIL": "Trip Companion <noreply@localhost>",
     "FRONTEND_URL": "http://localhost:4200",
     "REQUIRE_VERIFIED_EMAIL": False,
+    "REQUIRE_SECOND_FACTOR": False,
 }
+LOCAL_ORIGINS = r"^https?://(localhost|127\.0\.0\.1)(:[0-9]+)?$"
 RATES = {
     **{"login": "10/min", "login_address": "30/min"},
     **{"register": "20/hour", "lookup": "60/hour", "mail": "5/hour", "export": "10/hour"},
@@ -172,13 +182,62 @@ def test_the_same_line_is_said_whatever_is_started(project, start, name):
     ("name", "value"),
     [
         *(("PORT", value) for value in ("abc", "0", "-1", "70000", "80.5")),
-        *(("WEB_CONCURRENCY", value) for value in ("x", "0", "-1", "1.5")),
+        *(("WEB_CONCURRENCY", value) for value in ("x", "0", "-1", "1.5", "1001")),
     ],
 )
 def test_a_wrong_value_for_the_server_stops_it_too(project, name, value):
     done = run(project, "-m", "tripcompanion", **{"SECRET_KEY": SECRET, name: value})
     assert_stopped(done, name)
     assert name != "PORT" or "from 1 to 65535" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        ("-m", "tripcompanion.preflight", "127.0.0.1"),
+        ("-m", "tripcompanion", "--bind", "127.0.0.1:{port}"),
+        ("-m", "tripcompanion", "--bind", "[::1]:0", "--bind", "127.0.0.1:{port}"),
+    ],
+    ids=" ".join,
+)
+def test_a_port_in_use_is_named_with_another(project, start):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        arguments = [argument.format(port=port) for argument in start]
+        variables = {"SECRET_KEY": SECRET, "PORT": str(port), "LOG_FORMAT": "line"}
+        done = run(project, *arguments, **variables)
+    *log, line = done.stderr.splitlines()
+    other = port + 1000 if port + 1000 <= 65535 else 8000
+    assert (done.returncode, done.stdout) == (1, "")
+    assert line == (
+        f"Configuration error: Port {port} is in use; choose another, for example PORT={other}."
+    )
+    assert ["Starting gunicorn" in entry for entry in log] == [True] * (len(start) > 3)
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("postgres://u:p4ssw0rd@127.0.0.1:1/trips", "port 1 failed: Connection refused"),
+        ("postgres://u:p4ssw0rd@nowhere.invalid/trips", "failed to resolve host 'nowhere.invalid'"),
+        ("sqlite:////nowhere/db.sqlite3", "unable to open database file"),
+    ],
+)
+@pytest.mark.parametrize("command", ["migrate_safely", "prune"])
+def test_a_database_that_is_away_is_one_line(project, command, url, reason):
+    done = run(project, "manage.py", command, SECRET_KEY=SECRET, DATABASE_URL=url)
+    assert (done.returncode, done.stdout) == (1, "")
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("The database in DATABASE_URL is unavailable: ")
+    assert reason in line
+    assert "p4ssw0rd" not in line
+
+
+def test_a_statement_that_fails_still_has_its_traceback(project):
+    url = f"sqlite:///{project}/empty.sqlite3"
+    done = run(project, "manage.py", "prune", SECRET_KEY=SECRET, DATABASE_URL=url)
+    assert done.stderr.startswith("Traceback")
+    assert "no such table" in done.stderr
 
 
 def test_an_empty_number_of_processes_is_the_default(project):
@@ -242,7 +301,8 @@ def test_defaults_work_on_a_fresh_machine(project):
     assert shown["REST_FRAMEWORK"]["DEFAULT_THROTTLE_RATES"] == RATES
     assert shown["CACHES"]["default"]["BACKEND"].endswith("LocMemCache")
     database = shown["DATABASES"]["default"]
-    assert database["ENGINE"].endswith("sqlite3")
+    assert database["ENGINE"] == "django.db.backends.sqlite3"
+    assert database["CONN_MAX_AGE"] == 1
     assert Path(database["NAME"]) == project / "db.sqlite3"
     started = run(project, "manage.py", "migrate", "--verbosity", "0", SECRET_KEY=SECRET)
     assert (started.returncode, started.stdout, started.stderr) == (0, "", "")
@@ -253,6 +313,7 @@ def test_values_are_taken_as_they_are_meant(project):
         "DEBUG": " TRUE ",
         "DATABASE_URL": "postgres://user:p%40ss@db.example.com:5433/trips",
         "DATABASE_POOL_SIZE": "7",
+        "DATABASE_PREPARE": "false",
         "CACHE_URL": "redis://cache.example.com:6379/1",
         "ALLOWED_HOSTS": " api.example.com , .example.org,",
         "CORS_ALLOWED_ORIGINS": "https://app.example.com,https://m.example.com:8443",
@@ -264,16 +325,20 @@ def test_values_are_taken_as_they_are_meant(project):
     }
     names = ("DEBUG", "DATABASES", "CACHES", "REST_FRAMEWORK", "SIMPLE_JWT", "SECRET_KEY")
     lists = ("ALLOWED_HOSTS", "CORS_ALLOWED_ORIGINS", "CSRF_TRUSTED_ORIGINS")
+    lists = (*lists, "CORS_ALLOWED_ORIGIN_REGEXES")
     shown = settings_of(project, *names, *lists, SECRET_KEY=SECRET, **variables)
     database = shown["DATABASES"]["default"]
     assert (database["HOST"], database["PORT"]) == ("db.example.com", 5433)
     assert (database["USER"], database["PASSWORD"], database["NAME"]) == ("user", "p@ss", "trips")
     assert database["ENGINE"] == "tripcompanion.kit.postgresql"
     assert database["CONN_MAX_AGE"] is None
+    assert database["OPTIONS"]["prepare_threshold"] is None
     assert shown["DEBUG"] is True
     assert shown["CACHES"]["default"]["LOCATION"] == "redis://cache.example.com:6379/1"
     assert shown["ALLOWED_HOSTS"] == ["api.example.com", ".example.org"]
     assert shown["CORS_ALLOWED_ORIGINS"][1] == "https://m.example.com:8443"
+    # Of a development machine; the variables above set DEBUG.
+    assert shown["CORS_ALLOWED_ORIGIN_REGEXES"] == [LOCAL_ORIGINS]
     assert shown["CSRF_TRUSTED_ORIGINS"] == ["https://api.example.com"]
     assert shown["SIMPLE_JWT"]["ACCESS_TOKEN_LIFETIME"] == "0:01:00"
     assert shown["SIMPLE_JWT"]["SIGNING_KEY"] == "s" + SECRET
@@ -323,14 +388,18 @@ def test_cookies_and_pages_are_guarded_in_production_only_where_it_would_break_d
     for debug in (True, False):
         shown = settings_of(project, *names, SECRET_KEY=SECRET, DEBUG=str(debug))
         assert shown["SESSION_COOKIE_SECURE"] is shown["CSRF_COOKIE_SECURE"] is not debug
-        assert shown["SECURE_HSTS_SECONDS"] >= 365 * 24 * 3600
+        assert shown["SECURE_HSTS_SECONDS"] == 0
+    chosen = settings_of(project, "SECURE_HSTS_SECONDS", SECRET_KEY=SECRET, HSTS="true")
+    assert chosen["SECURE_HSTS_SECONDS"] == 365 * 24 * 3600
 
 
 def test_every_variable_stands_in_the_example_file_and_no_other():
     code = (ROOT / "tripcompanion" / "settings.py").read_text()
     code += (ROOT / "gunicorn.conf.py").read_text()
+    code += (ROOT / "tripcompanion" / "preflight.py").read_text()
     read = {*re.findall(r'env\.\w+\(\s*"([A-Z_]+)"', code), "SECRET_KEY"}
     example = (ROOT / ".env.example").read_text()
     named = set(re.findall(r"^#?([A-Z_]+)=", example, re.MULTILINE))
-    assert named - {"POSTGRES_PASSWORD"} == read
+    compose = {"POSTGRES_PASSWORD", "DOMAIN", "COMPOSE_PROFILES", "WEB_MEMORY"}
+    assert named - compose == read
     assert {*WRONG, "SECRET_KEY", "PORT", "WEB_CONCURRENCY"} == read

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import httpx
 import psycopg
@@ -15,6 +16,7 @@ from tests.document import problem_of
 from tests.server import Server, running_server
 from tests.silence import SilentProxy, silent_proxy
 from tests.splits.journey import Journey, sign_up
+from tripcompanion.compiled.cursors import prepared_cursor
 
 pytestmark = pytest.mark.skipif(
     not settings.DATABASE_URL.startswith("postgres"), reason="SQLite is no server"
@@ -154,14 +156,18 @@ def impatient(url: str, wait_seconds: float | None) -> Iterator[object]:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("cursor", ["cursor", "kept_cursor", "chunked_cursor"])
-def test_no_cursor_waits_longer_than_it_may(cursor: str) -> None:
+@pytest.mark.parametrize(
+    "cursor",
+    [lambda own: own.cursor(), lambda own: own.chunked_cursor(), prepared_cursor],
+    ids=["ordinary", "chunked", "kept"],
+)
+def test_no_cursor_waits_longer_than_it_may(cursor: Callable[[Any], Any]) -> None:
     with silent_proxy(settings.DATABASE_URL) as (proxy, url), impatient(url, 1) as own:
         own.ensure_connection()
         first = own.connection
         own.set_autocommit(False)
         proxy.silent = True
-        with soon(), pytest.raises(OperationalError), getattr(own, cursor)() as asked:
+        with soon(), pytest.raises(OperationalError), cursor(own) as asked:
             asked.execute("SELECT %s::int", [1])
         assert first.closed
         proxy.talk()

@@ -1,55 +1,48 @@
-"""The connection to a SQLite file is kept, but not to a file that is there no more."""
+"""A SQLite file that is replaced under a running server is noticed: it is opened every second."""
 
+import sqlite3
+import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
-from django.db import OperationalError
-from django.db.utils import ConnectionHandler
+from django.conf import settings
 
-ENGINE = "tripcompanion.kit.sqlite3"
+from tests.server import running_server
 
-
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    return tmp_path / "trips.sqlite3"
-
-
-@pytest.fixture
-def database(file: Path, django_db_blocker: Any) -> Any:
-    """A connection of its own, kept as the settings say."""
-    log = {"init_command": "PRAGMA journal_mode=WAL;"}
-    settings = {"ENGINE": ENGINE, "NAME": str(file), "CONN_MAX_AGE": None, "OPTIONS": log}
-    connection = ConnectionHandler({"default": settings})["default"]
-    with django_db_blocker.unblock():
-        with connection.cursor() as cursor:
-            cursor.execute("CREATE TABLE trip (title text)")
-        yield connection
-        connection.close()
+pytestmark = pytest.mark.skipif(
+    not settings.DATABASE_URL.startswith("sqlite"), reason="It is about the file of SQLite"
+)
+#: For how long the service may go on using the file that was replaced.
+NOTICED_WITHIN_SECONDS = 1
 
 
-def test_it_is_kept_from_request_to_request(database: Any) -> None:
-    first = database.connection
-    database.close_if_unusable_or_obsolete()
-    assert database.connection is first
+def account(name: str) -> dict[str, str]:
+    return {"name": name, "email": f"{name}@example.com", "password": "four-green-suitcases"}
 
 
-def test_a_file_that_was_deleted_is_written_no_more(database: Any, file: Path) -> None:
-    file.unlink()
-    database.close_if_unusable_or_obsolete()
-    with pytest.raises(OperationalError), database.cursor() as cursor:
-        cursor.execute("INSERT INTO trip VALUES ('Lisbon')")
+def test_the_file_that_has_the_name_now_is_read_and_written() -> None:
+    with running_server() as server, httpx.Client(base_url=server.url, timeout=20) as client:
 
+        def status(action: str, name: str) -> Any:
+            return client.post(f"/api/users/{action}", json=account(name)).status_code
 
-def test_a_file_that_was_replaced_is_the_one_that_is_read(database: Any, file: Path) -> None:
-    copy = file.with_suffix(".copy")
-    with database.cursor() as cursor:
-        cursor.execute("VACUUM INTO %s", [str(copy)])
-        cursor.execute("INSERT INTO trip VALUES ('Lisbon')")
-    copy.rename(file)
-    for tail in ("-wal", "-shm"):
-        Path(f"{file}{tail}").unlink()
-    database.close_if_unusable_or_obsolete()
-    with database.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM trip")
-        assert cursor.fetchone() == (0,)
+        file = Path(server.environment["DATABASE_URL"].removeprefix("sqlite:///"))
+        copy = file.with_suffix(".copy")
+        assert status("register", "olga") == 201
+        with closing(sqlite3.connect(file)) as database:
+            database.execute("VACUUM INTO ?", [str(copy)])
+        assert status("register", "ed") == 201
+        for tail in ("-wal", "-shm"):
+            Path(f"{file}{tail}").unlink(missing_ok=True)
+        copy.rename(file)
+        time.sleep(NOTICED_WITHIN_SECONDS)
+        # Each worker and each of its threads has a connection of its own.
+        assert {status("login", "ed") for _time in range(20)} == {401}
+        assert status("login", "olga") == 200
+        assert status("register", "vera") == 201
+        with closing(sqlite3.connect(file)) as database:
+            rows = database.execute("SELECT name FROM users_user ORDER BY id").fetchall()
+        assert rows == [("olga",), ("vera",)]

@@ -5,6 +5,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from django.db import connection
 from django.test import Client
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -16,7 +17,11 @@ from users.models import User
 
 #: Each as it stands percent-encoded in a query string.
 BROKEN = ("%00", "a%00b", "%0a", "%0D%0A", "%1f", "%7F", "%C2%85", "%ED%A0%80", "%ff", "%C3")
-ALL = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+#: Requests are parsed alike on both databases, so the slower one gets fewer.
+EXAMPLES = 150 if connection.vendor == "sqlite" else 50
+#: In the admin site, a browser would get a page instead of the problem document.
+NO_PAGE = {"Accept": "*/*"}
+ALL = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @pytest.fixture
@@ -52,14 +57,14 @@ def test_a_control_character_in_a_query_is_refused_by_the_name_of_its_parameter(
     browser: Client, path: str, name: str
 ) -> None:
     for broken in BROKEN:
-        document = problem_of(browser.get(f"{path}?y=1&{name}={broken}"), 400, "invalid")
-        assert list(document["errors"]) == [name]
+        response = browser.get(f"{path}?y=1&{name}={broken}", headers=NO_PAGE)
+        assert list(problem_of(response, 400, "invalid")["errors"]) == [name]
 
 
 def test_a_control_character_in_the_name_of_a_parameter_is_refused(browser: Client) -> None:
     for broken in BROKEN:
-        document = problem_of(browser.get(f"/admin/users/user/?{broken}=1"), 400, "invalid")
-        assert list(document["errors"]) == ["nonFieldErrors"]
+        response = browser.get(f"/admin/users/user/?{broken}=1", headers=NO_PAGE)
+        assert list(problem_of(response, 400, "invalid")["errors"]) == ["nonFieldErrors"]
 
 
 @pytest.mark.parametrize("operation", [op for op in OPERATIONS if op.method == "GET"], ids=str)
@@ -81,7 +86,7 @@ def test_a_control_character_in_a_cookie_is_refused_and_the_cookie_deleted(
     browser: Client, name: str, path: str
 ) -> None:
     for octal in (r"\000", "k" * 32 + r"\000", r"\012", r"\177", r"\205"):
-        response = with_cookies(browser, f'{name}="{octal}"', path)
+        response = with_cookies(browser, f'{name}="{octal}"', path, headers=NO_PAGE)
         assert list(problem_of(response, 400, "invalid")["errors"]) == [name]
         assert response.cookies[name]["max-age"] == 0
 

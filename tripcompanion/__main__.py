@@ -1,16 +1,12 @@
-"""Starts the server: `python -m tripcompanion`, with the arguments of gunicorn.
+"""Starts the server: `python -m tripcompanion`, with gunicorn's arguments.
 
-gunicorn reads WEB_CONCURRENCY while it is imported, before any configuration of ours, and answers
-a wrong value with a traceback. So the value is checked before gunicorn starts.
+gunicorn reads WEB_CONCURRENCY when it is imported, before any configuration file, and fails with a
+traceback on an invalid value. So the value is checked before gunicorn starts.
 """
 
-import os
 import runpy
 
-from tripcompanion import environment as env
+from tripcompanion import preflight
 
-workers = env.count("WEB_CONCURRENCY", 0, minimum=1)
-if not workers:
-    # An empty value is none.
-    os.environ.pop("WEB_CONCURRENCY", None)
+preflight.processes()
 runpy.run_module("gunicorn", run_name="__main__", alter_sys=True)

@@ -1,7 +1,7 @@
-"""Reads settings from the environment, strictly: a wrong value stops the start with one line.
+"""Strict reading of settings from the environment: an invalid value stops the process.
 
-`python -m tripcompanion.environment` only checks that this is no production service; the Makefile
-runs it before development commands.
+`python -m tripcompanion.environment` only checks that this is not a production environment; the
+Makefile runs it before development commands.
 """
 
 import os
@@ -21,20 +21,21 @@ _WORDS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no"
 _MIN_SECRET_CHARS = 32
 _MIN_SECRET_LETTERS = 8
 _MAX_COUNT = 10 * 365 * 24 * 3600
-#: A time-out that is none.
+#: The value of a time-out that disables it.
 NEVER = 0
-#: What a `.env` sets for production only; see `.env.example`.
+#: Variables that a `.env` sets in production only; see `.env.example`.
 _PRODUCTION_NAMES = (
     *("SECRET_KEY", "JWT_SIGNING_KEY"),
     *("ALLOWED_HOSTS", "CSRF_TRUSTED_ORIGINS", "NUM_PROXIES"),
 )
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 _HOST = r"\.?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*|\[[0-9A-Fa-f:.]+\]"
+_ORIGIN = rf"https?://({_HOST})(:[0-9]{{1,5}})?"
 _MAIL_URL = (
     r"(?P<scheme>smtp|smtp\+tls|smtps)://((?P<user>[^\s:/@]+):(?P<password>[^\s:/@]+)@)?"
     rf"(?P<host>{_HOST})(:(?P<port>[0-9]{{1,5}}))?/?"
 )
-#: The usual port of each way to a mail server, and Django's setting for it.
+#: The default port of each URL scheme of a mail server, and its Django settings.
 _MAIL_SCHEMES: dict[str, tuple[int, dict[str, bool]]] = {
     "smtp": (25, {}),
     "smtp+tls": (587, {"EMAIL_USE_TLS": True}),
@@ -58,7 +59,7 @@ def _value(name: str, default: T, parse: Callable[[str], T], expected: str) -> T
 
 
 def text(name: str, default: str = "") -> str:
-    """The variable as text; an absent one is `default`."""
+    """The variable as text; `default` if it is not set."""
     return os.environ.get(name, default).strip()
 
 
@@ -68,10 +69,10 @@ def boolean(name: str, default: bool) -> bool:
 
 
 def require_development(env_file: Path) -> None:
-    """Stop the process if the environment or `env_file` is one of a production service.
+    """Stop the process if the environment or `env_file` looks like production.
 
-    Both are asked, though the environment wins for every setting: development commands are easily
-    called with `DEBUG=true` in a folder whose `.env` points to the production database.
+    Both are checked, although the environment takes precedence: it is easy to run a development
+    command with `DEBUG=true` in a folder whose `.env` points to the production database.
     """
     in_file = {name: value for name, value in dotenv_values(env_file).items() if value}
     for place, raw in (("environment", os.environ.get("DEBUG")), (".env", in_file.get("DEBUG"))):
@@ -83,7 +84,7 @@ def require_development(env_file: Path) -> None:
     found = [name for name in _PRODUCTION_NAMES if name in in_file]
     if found and "DEBUG" not in in_file:
         refuse(
-            f"The .env sets {found[0]} but not DEBUG, which is how production looks; "
+            f"The .env sets {found[0]} but not DEBUG, as in production; "
             "this command is for development only."
         )
 
@@ -101,7 +102,7 @@ def count(name: str, default: int, minimum: int = 0, maximum: int = _MAX_COUNT) 
 
 
 def words(name: str, default: Iterable[str]) -> list[str]:
-    """A comma-separated list, blanks dropped."""
+    """A comma-separated list, without empty items."""
     raw = os.environ.get(name)
     if raw is None:
         return list(default)
@@ -109,7 +110,7 @@ def words(name: str, default: Iterable[str]) -> list[str]:
 
 
 def hosts(name: str, default: Iterable[str]) -> list[str]:
-    """Host names or addresses, without scheme, port or path; `*` is any."""
+    """Host names or IP addresses, without scheme, port or path; `*` means any."""
     found = words(name, default)
     for host in found:
         if host != "*" and not re.fullmatch(_HOST, host):
@@ -118,26 +119,26 @@ def hosts(name: str, default: Iterable[str]) -> list[str]:
 
 
 def origins(name: str, default: Iterable[str]) -> list[str]:
-    """Origins of web pages: scheme, host and port, nothing behind."""
+    """Web origins: scheme, host and port, without a path."""
     found = words(name, default)
     for origin in found:
-        if not re.fullmatch(rf"https?://({_HOST})(:[0-9]{{1,5}})?", origin):
+        if not re.fullmatch(_ORIGIN, origin):
             refuse(f"{name} must list origins such as https://app.example.com, not {origin!r}.")
     return found
 
 
 def origin(name: str, default: str) -> str:
     """One origin; see `origins`."""
-    found = origins(name, [default])
-    if len(found) != 1:
-        refuse(f"{name} must be one origin such as {default}.")
-    return found[0]
+    raw = text(name, default) or default
+    if not re.fullmatch(_ORIGIN, raw):
+        refuse(f"{name} must be one origin such as {default}, not {raw!r}.")
+    return raw
 
 
 def mail_server(name: str, default: str) -> dict[str, Any]:
-    """Django's `EMAIL_…` settings for a URL; empty if there is none.
+    """Django's `EMAIL_…` settings for a URL; empty if it is not set.
 
-    The value is not repeated in the refusal: it holds a password.
+    The error message does not repeat the value, because it contains a password.
     """
     raw = os.environ.get(name, default).strip()
     if not raw:
@@ -149,7 +150,7 @@ def mail_server(name: str, default: str) -> dict[str, Any]:
     if not found or not 0 < port <= 65535:
         refuse(
             f"{name} must look like smtp+tls://user:password@host:587, smtps://user:password@host, "
-            "smtp://host:25 or console://; signs in the password are written as %40 for @."
+            "smtp://host:25 or console://; percent-encode signs in the password (%40 for @)."
         )
     return {
         "EMAIL_BACKEND": "django.core.mail.backends.smtp.EmailBackend",
@@ -162,7 +163,7 @@ def mail_server(name: str, default: str) -> dict[str, Any]:
 
 
 def sender(name: str, default: str) -> str:
-    """Whom mails come from: an address, or `Name <address>`."""
+    """The sender of mails: an address, or `Name <address>`."""
     raw = text(name, default)
     address = rf"[^\s@<>,]+@({_HOST})"
     if not re.fullmatch(rf"{address}|[^\x00-\x1f@<>,]+ <{address}>", raw):
@@ -183,7 +184,7 @@ def choice(name: str, default: str, options: Iterable[str]) -> str:
 
 
 def rate(name: str, default: str) -> str | None:
-    """A throttle such as `10/min`; an empty value switches it off (None)."""
+    """A throttle rate such as `10/min`; an empty value disables the throttle (None)."""
     raw = os.environ.get(name, default).strip()
     if raw and not re.fullmatch(r"[1-9][0-9]*/(s|sec|min|hour|day)", raw):
         refuse(f"{name} must look like 10/min (sec, min, hour or day) or be empty, not {raw!r}.")
@@ -191,20 +192,20 @@ def rate(name: str, default: str) -> str | None:
 
 
 def secret_key(debug: bool) -> str:
-    """SECRET_KEY; in development one that was generated once and kept in the user's state folder.
+    """SECRET_KEY; in development it is generated once and kept in the user's state folder.
 
-    Production has no default: a key that stands in a repository signs tokens for everybody.
+    Production has no default: with a key from a public repository, anybody could sign tokens.
     """
     key = os.environ.get("SECRET_KEY", "")
     if key:
         return strong("SECRET_KEY", key)
     if not debug:
-        refuse("SECRET_KEY is required unless DEBUG=true; `openssl rand -base64 48` makes one.")
+        refuse("SECRET_KEY is required unless DEBUG=true; `openssl rand -base64 48` generates one.")
     return _development_key()
 
 
 def strong(name: str, key: str) -> str:
-    """`key`, if it may sign anything; stops the start if it is short or a placeholder."""
+    """Return `key`; stop the process if it is short or a placeholder."""
     looks_random = len(set(key)) >= _MIN_SECRET_LETTERS and not re.search(
         "change|insecure|example|placeholder", key.lower()
     )
@@ -221,7 +222,7 @@ def _development_key() -> str:
     path = state_dir / "tripcompanion" / "secret_key"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        # Written aside and linked in: of two processes that start at once, one key wins.
+        # Written to a draft and hard-linked, so that processes that start at once share one key.
         draft = path.with_name(f"secret_key.{secrets.token_hex(4)}")
         draft.touch(mode=0o600)
         draft.write_text(get_random_secret_key())

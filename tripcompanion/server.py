@@ -1,295 +1,111 @@
-"""The worker that gunicorn runs: waitress, which reads slow clients without spending a thread.
+"""The gunicorn worker: its own threaded worker, with three methods overridden.
 
-gunicorn keeps the processes, but each of its own threaded workers stands still as soon as as many
-clients as it has threads send their requests slowly. waitress collects requests and buffers
-answers in one loop, and hands only whole requests to its threads.
+Each fixes a problem that a proxy in front cannot: queued connections are not reset when the
+process ends, a client that does not close its connection blocks nobody else, and errors from
+gunicorn itself are problem documents. chaos/README.md compares it with other servers and with the
+unchanged `gthread`.
 
-pyproject.toml bounds the versions of both, because some names here are not documented. In waitress:
-`create_server(_dispatcher=…)`; `wasyncore.loop` and `wasyncore.dispatcher.close`; of a server
-`channel_class`, `accepting`, `active_channels` and `handle_accept`; of a channel `parser_class`,
-`task_class`, `error_task_class`, `request`, `requests`, `total_outbufs_len`, `will_close`,
-`connected`, `socket`, `readable`, `received` and `handle_close`; of a parser `parse_header`,
-`received`, `header_plus`, `headers`, `command`, `path`, `error`, `completed`, `expect_continue`,
-`chunked`, `content_length`, `body_bytes_received` and `body_rcv`; of what reads chunks `received`,
-`buf`, `control_line`, `trailer` and `error`; of a task `build_response_header`, `execute` and what
-`ErrorTask.execute` itself uses; and `ThreadedTaskDispatcher`. gunicorn documents its `Worker`.
+gunicorn does not document these names, so pyproject.toml bounds its version: the worker's
+`set_accept_enabled`, `accept`, `nr_conns`, `handle` and `handle_error`; and `util.close_graceful`.
 """
 
 import os
-import re
 import socket
-import time
+import struct
+from contextlib import suppress
+from http import HTTPStatus
 from typing import Any
 
 import orjson
-from gunicorn.workers.base import Worker
-from waitress import wasyncore
-from waitress.channel import HTTPChannel
-from waitress.parser import HTTPRequestParser, ParsingError
-from waitress.receiver import ChunkedReceiver
-from waitress.server import create_server
-from waitress.task import ErrorTask, ThreadedTaskDispatcher, WSGITask
-from waitress.utilities import BadRequest
+from gunicorn import util
+from gunicorn.http import errors
+from gunicorn.workers.gthread import ThreadWorker
 
-#: The server reads no body above this; the application refuses it (`DATA_UPLOAD_MAX_MEMORY_SIZE`).
-MAX_BODY_BYTES = 1024 * 1024
-MAX_HEADER_BYTES = 32 * 1024
-#: The line before a chunk, with its extensions, and what follows the last chunk.
-MAX_CHUNK_LINE_BYTES = 1024
-MAX_TRAILER_BYTES = 8 * 1024
-#: Open connections of one process, most of which may be idle or slow.
-MAX_CONNECTIONS = 1000
-#: After which a client that sends nothing is hung up on.
-IDLE_SECONDS = 30
-#: For so long, and for so much, a client may go on sending after the last answer.
+#: How long, and how much, a client may continue to send after the last response.
 LINGER_SECONDS = 5
 LINGER_BYTES = 32 * 1024 * 1024
-#: At the end of a process: how long idle connections, and half-sent requests, still have.
-LAST_IDLE_SECONDS = 2
-LAST_SLOW_SECONDS = 5
-#: Each of these paths has a thread of its own. One thread for both would not do: `ready` may wait
-#: for the database.
-PROBES = ("/api/health", "/api/health/ready")
-_TURN_SECONDS = 1
-_LAST_TURNS_SECONDS = 0.02
-_CODES = {400: "bad_request", 431: "headers_too_large", 500: "internal_error"}
-_TRANSFER_ENCODING = re.compile(rb"^transfer-encoding:", re.IGNORECASE | re.MULTILINE)
+#: `struct linger` for a socket that resets its connection when it is closed.
+_RESET = struct.pack("ii", 1, 0)
+#: The first match determines status and code; anything else is an internal error.
+_REFUSALS = (
+    (errors.LimitRequestLine, HTTPStatus.REQUEST_URI_TOO_LONG, "uri_too_long"),
+    (errors.LimitRequestHeaders, HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "headers_too_large"),
+    (errors.UnsupportedTransferCoding, HTTPStatus.NOT_IMPLEMENTED, "not_implemented"),
+    (errors.ExpectationFailed, HTTPStatus.EXPECTATION_FAILED, "expectation_failed"),
+    (errors.InvalidResponseHeader, HTTPStatus.INTERNAL_SERVER_ERROR, "internal_error"),
+    (errors.InvalidResponseHeaderName, HTTPStatus.INTERNAL_SERVER_ERROR, "internal_error"),
+    (errors.ParseException, HTTPStatus.BAD_REQUEST, "bad_request"),
+    (Exception, HTTPStatus.INTERNAL_SERVER_ERROR, "internal_error"),
+)
 
 
-class BoundedChunks(ChunkedReceiver):
-    """A body in chunks. waitress looks through unfinished lines again with all that comes."""
+class DrainingWorker(ThreadWorker):
+    """A worker process that drains its queue and its connections before it ends."""
 
-    def received(self, data: bytes) -> int:
-        consumed = super().received(data)
-        is_line_too_long = len(self.control_line) > MAX_CHUNK_LINE_BYTES
-        if is_line_too_long or len(self.trailer) > MAX_TRAILER_BYTES:
-            self.error = BadRequest("A chunk line or a trailer has no end")
-        return consumed
+    def set_accept_enabled(self, enabled: bool) -> None:
+        """When the process ends, accept the queued connections, then stop listening immediately.
 
-
-class Request(HTTPRequestParser):
-    """One request, whose body is read only if it is short.
-
-    Any other body stays unread. The request goes to the application at once, which refuses it by
-    its header (`kit/bodies.py`), and the connection ends with the answer.
-    """
-
-    body_rcv: Any
-    error: Any
-
-    def parse_header(self, header_plus: bytes) -> None:
-        """Raise `ParsingError` if the body has two lengths.
-
-        Where it ends would be anybody's guess (RFC 9112, 6.1). A proxy that guesses otherwise than
-        waitress would hand on a second request, hidden in it.
+        gunicorn keeps listening until it has sent its last response, but accepts no connections.
+        Those that arrive in between would be reset.
         """
-        try:
-            super().parse_header(header_plus)
-        except ValueError as error:
-            # A number of thousands of digits, or an address that is none.
-            raise ParsingError("A value is out of range") from error
-        is_coded = bool(_TRANSFER_ENCODING.search(header_plus))
-        if is_coded and "CONTENT_LENGTH" in self.headers:
-            raise ParsingError("Content-Length and Transfer-Encoding exclude each other")
-        if self.chunked:
-            self.body_rcv = BoundedChunks(self.body_rcv.buf)
-        elif is_coded:
-            # Of HTTP/1.0, or without a value: waitress took it out, and would read nothing.
-            self.headers["TRANSFER_ENCODING"] = "unknown"
-            self._leave_unread()
-        elif self.content_length > MAX_BODY_BYTES:
-            self._leave_unread()
+        super().set_accept_enabled(enabled)
+        while not enabled and not self.alive and self.sockets:
+            listener, before = self.sockets.pop(), -1
+            while self.nr_conns > before:
+                before = self.nr_conns
+                self.accept(listener)
+            listener.close()
 
-    def _leave_unread(self) -> None:
-        self.chunked, self.content_length, self.body_rcv = False, 0, None
-        self.expect_continue = False
-        self.headers["CONNECTION"] = "close"
+    def handle(self, conn: Any) -> Any:
+        """Handle a request; after the last response, wait in this thread until the client has it.
 
-    def received(self, data: bytes) -> int:
-        consumed = super().received(data)
-        if self.chunked and self.body_bytes_received > MAX_BODY_BYTES:
-            self.error, self.completed = None, True
-            self.headers["CONTENT_LENGTH"] = str(self.body_bytes_received)
-            self._leave_unread()
-        if self.error:
-            # A refused request may be one that waitress has read nothing of.
-            is_head = (self.header_plus + data).lstrip().startswith(b"HEAD ")
-            self.command = "HEAD" if is_head else "GET"
-            self.expect_continue = False
-        return consumed
+        gunicorn waits in the loop that all connections share, and reads less. Closing a socket
+        while the client is sending resets the connection, and the client may lose the response
+        (RFC 9112, 9.6).
+        """
+        is_kept = super().handle(conn)
+        if not is_kept:
+            with suppress(OSError):
+                util.close_graceful(conn.sock.dup(), LINGER_SECONDS, LINGER_BYTES)
+                # A client that is still sending is reset. Otherwise the kernel acknowledges its
+                # attempts for another minute.
+                conn.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
+                # So gunicorn does not wait again when it closes the socket.
+                conn.sock.shutdown(socket.SHUT_RD)
+        return is_kept
 
+    def handle_error(self, req: Any, client: Any, addr: Any, exc: Exception) -> None:
+        """Send a problem document and close the connection.
 
-class Answer(WSGITask):
-    """The application's answer; the last on its connection when the process ends."""
-
-    def build_response_header(self) -> bytes:
-        if not self.channel.server.accepting:
-            self.request.headers["CONNECTION"] = "close"
-        return super().build_response_header()
-
-
-class Problem(ErrorTask):
-    """What the server itself refuses, before there is a request, in the form of all errors."""
-
-    def execute(self) -> None:
-        error = self.request.error
-        text = f"{error.reason}: {error.body}."
+        gunicorn's own method also logs the client's address and parts of the request.
+        """
+        status, code = next(
+            (status, code) for kind, status, code in _REFUSALS if isinstance(exc, kind)
+        )
+        if status == HTTPStatus.INTERNAL_SERVER_ERROR:
+            self.log.exception("The server failed")
+        text = f"{status.phrase}."
+        request_id = os.urandom(16).hex()
         body = orjson.dumps(
             {
                 "type": "about:blank",
-                "title": error.reason,
-                "status": error.code,
+                "title": status.phrase,
+                "status": status.value,
                 "detail": text,
                 "message": text,
-                "code": _CODES.get(error.code, "not_implemented"),
-                "requestId": os.urandom(16).hex(),
+                "code": code,
+                "requestId": request_id,
             }
         )
-        self.status = f"{error.code} {error.reason}"
-        self.response_headers += [
-            ("Content-Type", "application/problem+json"),
-            ("Cache-Control", "no-store"),
-            ("X-Content-Type-Options", "nosniff"),
-        ]
-        self.set_close_on_finish()
-        self.content_length = len(body)
-        # The request of the channel: after a fault, that of the task is an empty one.
-        self.write(b"" if self.channel.requests[0].command == "HEAD" else body)
-
-
-class Channel(HTTPChannel):
-    """One connection."""
-
-    parser_class = Request
-    task_class = Answer
-    error_task_class = Problem
-
-    will_close = False
-    #: When the server stops to read what it no longer answers; None before the last answer.
-    _lingers_until: float | None = None
-    _lingering_bytes = 0
-
-    def handle_close(self) -> None:
-        """Close at once if the client has hung up; else let it read the last answer first.
-
-        A socket that is closed while the client sends resets the connection, and the client may
-        lose the answer that was on its way (RFC 9112, 9.6).
-        """
-        is_last_answer_sent = self.will_close and self.connected and not self.total_outbufs_len
-        if not is_last_answer_sent or self._lingers_until is not None:
-            super().handle_close()
-            return
-        self.will_close = False
-        self._lingers_until = time.monotonic() + LINGER_SECONDS
-        try:
-            self.socket.shutdown(socket.SHUT_WR)
-        except OSError:
-            super().handle_close()
-
-    def readable(self) -> bool:
-        # waitress asks every connection in every turn.
-        if self._lingers_until is not None and time.monotonic() > self._lingers_until:
-            self.will_close = True
-        return super().readable()
-
-    def received(self, data: bytes) -> bool:
-        if self._lingers_until is None:
-            return super().received(data)
-        self._lingering_bytes += len(data)
-        if self._lingering_bytes > LINGER_BYTES:
-            self.will_close = True
-        return False
-
-    def hang_up_at_the_end(self, seconds: float) -> None:
-        """End the connection if it is still idle so many seconds after the process was to end."""
-        patience = LAST_IDLE_SECONDS if self.request is None else LAST_SLOW_SECONDS
-        is_idle = not self.requests and not self.total_outbufs_len
-        if is_idle and self._lingers_until is None and seconds > patience:
-            self.will_close = True
-
-
-class Dispatcher(ThreadedTaskDispatcher):
-    """The threads that answer requests, and one for each of the probes.
-
-    So an orchestrator hears that the process is alive while all other threads are busy.
-    """
-
-    def __init__(self, threads: int) -> None:
-        super().__init__()
-        self.set_thread_count(threads)
-        self._probes = {path: ThreadedTaskDispatcher() for path in PROBES}
-        for probe in self._probes.values():
-            probe.set_thread_count(1)
-
-    def add_task(self, task: Channel) -> None:
-        probe = self._probes.get(getattr(task.requests[0], "path", ""))
-        if probe is None:
-            super().add_task(task)
-        else:
-            probe.add_task(task)
-
-    def shutdown(self, *arguments: Any, **more: Any) -> bool:
-        for probe in self._probes.values():
-            probe.shutdown(*arguments, **more)
-        return super().shutdown(*arguments, **more)
-
-
-class PatientWorker(Worker):
-    """A process of the service."""
-
-    def run(self) -> None:
-        sockets: dict[int, Any] = {}
-        dispatcher = Dispatcher(self.cfg.threads)
-        servers = [self._serve(one.sock, sockets, dispatcher) for one in self.sockets]
-        while self.alive and self.ppid == os.getppid():
-            self._turn(sockets, _TURN_SECONDS)
-        self._finish(servers, sockets)
-        dispatcher.shutdown()
-        for server in servers:
-            server.close()
-
-    def _serve(self, listener: Any, sockets: dict[int, Any], dispatcher: Dispatcher) -> Any:
-        # One server for each listener: what waitress makes for several has no `channel_class`.
-        server = create_server(
-            self.wsgi,
-            map=sockets,
-            sockets=[listener],
-            _dispatcher=dispatcher,
-            ident="",
-            connection_limit=MAX_CONNECTIONS,
-            channel_timeout=IDLE_SECONDS,
-            # waitress refuses a body that is as long as its limit.
-            max_request_body_size=MAX_BODY_BYTES + 1,
-            max_request_header_size=MAX_HEADER_BYTES,
-            asyncore_use_poll=True,
-            # The application reads as many hops as NUM_PROXIES says.
-            clear_untrusted_proxy_headers=False,
+        head = (
+            f"HTTP/1.1 {status.value} {status.phrase}\r\n"
+            "Connection: close\r\n"
+            "Content-Type: application/problem+json\r\n"
+            f"Content-Length: {len(body)}\r\n"
+            "Cache-Control: no-store\r\n"
+            "X-Content-Type-Options: nosniff\r\n"
+            f"X-Request-ID: {request_id}\r\n"
+            "\r\n"
         )
-        server.channel_class = Channel
-        return server
-
-    def _turn(self, sockets: dict[int, Any], seconds: float) -> None:
-        self.notify()
-        wasyncore.loop(timeout=seconds, map=sockets, use_poll=True, count=1)
-
-    def _finish(self, servers: list[Any], sockets: dict[int, Any]) -> None:
-        """Take no new connections, answer what comes over those that there are, and hang up."""
-        for server in servers:
-            _accept_all(server)
-            wasyncore.dispatcher.close(server)
-        start = time.monotonic()
-        while (seconds := time.monotonic() - start) < self.cfg.graceful_timeout:
-            channels = [one for server in servers for one in server.active_channels.values()]
-            if not channels:
-                break
-            for channel in channels:
-                channel.hang_up_at_the_end(seconds)
-            self._turn(sockets, _LAST_TURNS_SECONDS)
-
-
-def _accept_all(server: Any) -> None:
-    """Accept the connections that wait; the kernel resets those that nobody accepts."""
-    before = -1
-    while len(server.active_channels) > before:
-        before = len(server.active_channels)
-        server.handle_accept()
+        with suppress(OSError):
+            client.sendall(head.encode() + body)

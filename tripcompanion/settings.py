@@ -1,4 +1,4 @@
-"""Every knob of the service. Values come from the environment or `.env`; defaults fit a laptop."""
+"""All settings, from the environment or `.env`; the defaults suit a development machine."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from dotenv import load_dotenv
 
 from tripcompanion import environment as env
+from tripcompanion import openapi
 from tripcompanion.kit.logs import FORMATS, log_format, logging_settings
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -23,7 +24,7 @@ ROOT_URLCONF = "tripcompanion.urls"
 WSGI_APPLICATION = "tripcompanion.wsgi.application"
 APPEND_SLASH = False
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
-# Reverse proxies in front of the service; the client's address is read that many hops back.
+# The number of reverse proxies; the client's address is read that many hops back.
 NUM_PROXIES = env.count("NUM_PROXIES", 0)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
@@ -31,6 +32,7 @@ INSTALLED_APPS = [
     "users",
     "trips",
     "splits",
+    "tripcompanion.accounts",
     "tripcompanion.kit",
     "django.contrib.admin",
     "django.contrib.auth",
@@ -39,6 +41,9 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "whitenoise.runserver_nostatic",
     "django.contrib.staticfiles",
+    "django_otp",
+    "django_otp.plugins.otp_totp",
+    "django_otp.plugins.otp_static",
     "corsheaders",
     "rest_framework",
     "django_filters",
@@ -52,15 +57,18 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "corsheaders.middleware.CorsMiddleware",
-    "tripcompanion.kit.browsers.Sessions",
-    "tripcompanion.kit.languages.Languages",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
     "tripcompanion.kit.characters.RefuseControlCharacters",
     "django.middleware.common.CommonMiddleware",
-    "tripcompanion.kit.bodies.BodyLimits",
+    "tripcompanion.kit.body_limits.BodyLimits",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "tripcompanion.kit.browsers.LogIns",
-    "tripcompanion.kit.browsers.Messages",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "users.second_factor.SecondFactor",
+    "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    # The predecessor's front end; see there for how to remove it.
+    "tripcompanion.mapmyjourney.middleware.MapMyJourney",
 ]
 
 TEMPLATES = [
@@ -81,9 +89,14 @@ TEMPLATES = [
 
 DATABASE_URL = env.text("DATABASE_URL") or f"sqlite:///{BASE_DIR / 'db.sqlite3'}"
 DATABASE_POOL_SIZE = env.count("DATABASE_POOL_SIZE", 4)
-# Seconds that one statement may take; 0 is without end. The server process sets it, commands do
-# not: an audit may take longer than anybody would wait for an answer.
+# The statement time-out in seconds; 0 means none. Only the server process sets it, since commands
+# such as an audit may run longer than a request may.
 DATABASE_TIMEOUT = env.count("DATABASE_TIMEOUT", env.NEVER, maximum=3600)
+# If false, the ORM builds every query and DRF serializes every row, for each request.
+COMPILED_QUERIES = env.boolean("COMPILED_QUERIES", True)
+# Whether PostgreSQL keeps statements prepared. Set it to false behind a pooler that switches the
+# connections of a client; the service detects poolers that assign their own process ids.
+DATABASE_PREPARE = env.boolean("DATABASE_PREPARE", True)
 try:
     _database: dict[str, Any] = dict(dj_database_url.parse(DATABASE_URL))
     _vendor = _database["ENGINE"].rpartition(".")[2]
@@ -91,46 +104,50 @@ except (ValueError, dj_database_url.UnknownSchemeError):
     _vendor = ""
 if _vendor not in {"sqlite3", "postgresql"}:
     env.refuse("DATABASE_URL must look like postgres://user:password@host:5432/name.")
-# To connect takes longer than to read. These backends notice that the server has gone, or that the
-# file is another.
-_database |= {
-    "ENGINE": f"tripcompanion.kit.{_vendor}",
-    "CONN_MAX_AGE": None if DATABASE_POOL_SIZE else 0,
-    "CONN_HEALTH_CHECKS": True,
-}
 if _vendor == "sqlite3":
-    # As with Django's own; pytest-django would make a file, not knowing this one.
-    _database["TEST"] = {"NAME": ":memory:"}
-    # Without IMMEDIATE a transaction that reads before it writes dies with "database is locked".
+    # Opening the file for each request makes a small read take 2.3 times as long; opening it once a
+    # second has no measurable cost. If the file is replaced under a running server, that is noticed
+    # within a second. What is written until then is lost, so stop the server first.
+    _database["CONN_MAX_AGE"] = 1 if DATABASE_POOL_SIZE else 0
+    # Without IMMEDIATE, a transaction that reads before it writes fails: "database is locked".
     _database["OPTIONS"] = {
         "transaction_mode": "IMMEDIATE",
         "timeout": 20,
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;",
     }
 else:
-    # psycopg prepares nothing by itself, as Django has it: with names of its own it would have the
-    # server forget all of them at each rollback, those of `tripcompanion.kit.postgresql` too.
-    # Django's `server_side_binding` stays off: it sends a number in an expression as 32 bits, and
-    # cuts off what does not fit.
+    # Connecting takes longer than a query. The backend detects that the server is gone.
+    _database |= {
+        "ENGINE": "tripcompanion.kit.postgresql",
+        "CONN_MAX_AGE": None if DATABASE_POOL_SIZE else 0,
+        "CONN_HEALTH_CHECKS": True,
+    }
+    # `server_side_binding` stays off: it sends numbers in expressions as 32-bit integers and
+    # truncates larger ones.
     _database["OPTIONS"] = _database.get("OPTIONS", {}) | {
         "connect_timeout": 3,
-        # A peer that vanishes without a word is given up after a minute, by commands too.
+        # None prepares nothing. Statements of `compiled/cursors.py` are prepared at once, Django's
+        # own never, because their values are part of the text.
+        "prepare_threshold": 5 if DATABASE_PREPARE else None,
+        # A connection to a server that has vanished fails after a minute, in commands too.
         "keepalives_idle": 30,
         "keepalives_interval": 10,
         "keepalives_count": 3,
         "tcp_user_timeout": 60_000,
     }
+    # The JIT mostly takes longer to compile a statement than to run it.
+    _session = f"{_database['OPTIONS'].get('options', '')} -c jit=off"
     if DATABASE_TIMEOUT:
-        # A server that is stopped, or lost behind a proxy, ends nothing. So the client waits a
-        # little longer than the server lets a statement run, and then closes the connection.
+        # A server that hangs, or is lost behind a proxy, cannot cancel a statement. So the client
+        # closes the connection a second after the server's time-out.
         _database["OPTIONS"]["wait_seconds"] = DATABASE_TIMEOUT + 1
-        # A lock is waited for shortly, and who dies inside a transaction gives its locks back.
-        _database["OPTIONS"]["options"] = (
-            # To compile a statement mostly takes PostgreSQL longer than to run it.
-            f"-c jit=off -c statement_timeout={DATABASE_TIMEOUT}s"
+        # Waits for locks are short, and a stalled client's transaction is ended with its locks.
+        _session += (
+            f" -c statement_timeout={DATABASE_TIMEOUT}s"
             f" -c lock_timeout={min(DATABASE_TIMEOUT, 2)}s"
             " -c idle_in_transaction_session_timeout=10s"
         )
+    _database["OPTIONS"]["options"] = _session
 DATABASES = {"default": _database}
 
 CACHE_URL = env.text("CACHE_URL")
@@ -156,6 +173,10 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "users.passwords.MaximumLengthValidator"},
     {"NAME": "users.passwords.GuessedFirstValidator"},
 ]
+# Whether an ADMIN needs an authenticator app to use the admin site and the browsable API. Those who
+# have one always need it there.
+REQUIRE_SECOND_FACTOR = env.boolean("REQUIRE_SECOND_FACTOR", False)
+OTP_TOTP_ISSUER = "Trip Companion"
 LOGIN_URL = "rest_framework:login"
 LOGIN_REDIRECT_URL = "/api/trips"
 
@@ -170,14 +191,14 @@ SIMPLE_JWT = {
     "SIGNING_KEY": JWT_SIGNING_KEY,
     "ISSUER": "tripcompanion",
     "AUDIENCE": "tripcompanion",
-    # Clocks of two servers may differ; the leeway is for `iat` and `nbf`, never for `exp`.
+    # For clock differences between servers; it applies to `iat` and `nbf`, not to `exp`.
     "LEEWAY": timedelta(seconds=30),
     "USER_ID_CLAIM": "sub",
 }
 
 # -- Mail -------------------------------------------------------------------------------------
 
-# Without a server the mails wait in the outbox; in development they are shown on the terminal.
+# Without a mail server, mails wait in the outbox; in development they go to the terminal.
 EMAIL_URL = env.mail_server("EMAIL_URL", "console://" if DEBUG else "")
 globals().update(EMAIL_URL)
 EMAIL_TIMEOUT = 10
@@ -198,7 +219,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PARSER_CLASSES": ["tripcompanion.kit.parsing.StrictJSONParser"],
     "DEFAULT_RENDERER_CLASSES": [
         "tripcompanion.kit.rendering.ExactJSONRenderer",
-        "tripcompanion.kit.rendering.BrowsableRenderer",
+        "tripcompanion.kit.browsable.BrowsableRenderer",
     ],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "tripcompanion.kit.rendering.Negotiation",
     "DEFAULT_PAGINATION_CLASS": "tripcompanion.kit.pagination.NumberedPages",
@@ -223,36 +244,42 @@ REST_FRAMEWORK = {
     "TEST_REQUEST_RENDERER_CLASSES": ["tripcompanion.kit.rendering.ExactJSONRenderer"],
 }
 
-# How much there may be of something; one more is 409 `limit_reached`.
+# Quotas; exceeding one is a 409 `limit_reached`.
 QUOTA_TRIPS = env.count("QUOTA_TRIPS", 1000, minimum=1)
 QUOTA_MEMBERS = env.count("QUOTA_MEMBERS", 200, minimum=1)
 QUOTA_EXPENSES = env.count("QUOTA_EXPENSES", 10_000, minimum=1)
 
 SPECTACULAR_SETTINGS = {
     "TITLE": "Trip Companion",
-    "DESCRIPTION": (
-        "Accounts, trips with members and roles, shared expenses, and who still owes what. "
-        "Errors are `application/problem+json` (RFC 9457); amounts are exact JSON numbers; "
-        "identifiers are 64-bit integers. No path ends with a slash."
-    ),
+    "DESCRIPTION": openapi.DESCRIPTION,
     "VERSION": "1.0.0",
     "OAS_VERSION": "3.1.0",
+    "LICENSE": {"name": "MIT", "identifier": "MIT"},
+    "CONTACT": {"name": "Trip Companion contributors"},
+    "SERVERS": [{"url": "/", "description": "The server that this document comes from."}],
+    "TAGS": openapi.TAGS,
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
     "SERVE_AUTHENTICATION": [],
     "SWAGGER_UI_DIST": "SIDECAR",
-    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "/favicon.svg",
+    "SWAGGER_UI_SETTINGS": {
+        "deepLinking": True,
+        "displayRequestDuration": True,
+        # Authorized tokens stay in the browser's local storage over a reload.
+        "persistAuthorization": True,
+    },
     "COMPONENT_SPLIT_REQUEST": True,
     "SCHEMA_PATH_PREFIX": "/api",
+    # `urls.py` is in reading order.
+    "SORT_OPERATIONS": False,
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
-    "ENUM_NAME_OVERRIDES": {
-        "AccountRole": "users.models.Role",
-        "TripRole": "trips.models.trip.ROLE_CHOICES",
-        "JoinRole": "trips.models.trip.JOIN_ROLE_CHOICES",
-    },
+    "ENUM_NAME_OVERRIDES": openapi.ENUM_NAMES,
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "tripcompanion.kit.document.finish_document",
+        "tripcompanion.kit.schema_hooks.finish_document",
+        "tripcompanion.kit.examples.add_examples",
+        "tripcompanion.openapi.describe",
     ],
 }
 
@@ -260,6 +287,8 @@ CORS_URLS_REGEX = r"^/api(/|$)"
 CORS_ALLOWED_ORIGINS = env.origins(
     "CORS_ALLOWED_ORIGINS", ["http://localhost:4200", "http://localhost:3000"]
 )
+# In development, also pages that are served on any port of this machine.
+CORS_ALLOWED_ORIGIN_REGEXES = [r"^https?://(localhost|127\.0\.0\.1)(:[0-9]+)?$"] if DEBUG else []
 CORS_ALLOW_HEADERS = [
     "authorization",
     "content-type",
@@ -291,15 +320,18 @@ USE_TZ = True
 # -- Browser-facing pages: admin site, docs, browsable API -------------------------------------
 
 STATIC_URL = "/static/"
-# Straight from the installed packages: no build step, no copy that could be stale.
+# Served from the installed packages, without collectstatic.
 WHITENOISE_USE_FINDERS = True
+# Files that are served at the root: `/favicon.ico`.
+WHITENOISE_ROOT = BASE_DIR / "tripcompanion" / "kit" / "public"
 CSRF_FAILURE_VIEW = "tripcompanion.kit.problems.csrf_failure"
 CSRF_TRUSTED_ORIGINS = env.origins("CSRF_TRUSTED_ORIGINS", [])
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = not DEBUG
-SECURE_HSTS_SECONDS = 365 * 24 * 3600
-SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = True
-# TLS ends at the proxy, and a redirect would drop the body of a POST that was sent in the clear.
-SILENCED_SYSTEM_CHECKS = ["security.W008"]
+# Browsers remember it for a year, so it is off until HTTPS is known to work. It covers this host
+# only: subdomains and the preload list are for the owner of the domain to decide.
+SECURE_HSTS_SECONDS = 365 * 24 * 3600 if env.boolean("HSTS", False) else 0
+# TLS ends at the proxy, and a redirect would drop the body of a POST sent over HTTP.
+SILENCED_SYSTEM_CHECKS = ["security.W004", "security.W005", "security.W008", "security.W021"]
 if NUM_PROXIES:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 X_FRAME_OPTIONS = "DENY"

@@ -1,4 +1,4 @@
-"""The whole API on one page. Whatever is not here is a 404 problem document."""
+"""All routes. Any other path is a 404 problem document."""
 
 from typing import Any
 
@@ -8,23 +8,34 @@ from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularSwaggerView
 
 from splits.views import (
-    AccountViewSet,
     BalanceViewSet,
+    CategoryViewSet,
     DebtViewSet,
     ExpenseViewSet,
     ExplanationViewSet,
     SettlementViewSet,
     SplitViewSet,
 )
+from tripcompanion.accounts.views import AccountViewSet, RootViewSet, TokenViewSet, UserViewSet
+from tripcompanion.currency.views import CurrencyViewSet
 from tripcompanion.kit import problems
+from tripcompanion.kit.converters import IdConverter
 from tripcompanion.kit.document import DocumentView
 from tripcompanion.kit.health import HealthViewSet
-from tripcompanion.kit.paths import IdConverter
-from trips.views import MemberViewSet, TokenViewSet, TripViewSet, UserViewSet
+from tripcompanion.kit.landing import LandingPage
+from trips.views import MemberViewSet, TripViewSet
+from users.second_factor_views import (
+    CodePage,
+    RecoveryCodesPage,
+    SecondFactorPage,
+    SetUpPage,
+    TurnOffPage,
+    admin_login,
+)
 from users.views import (
     BrowserLogin,
     BrowserLogout,
-    LinkViewSet,
+    EmailTokenViewSet,
     OwnPassword,
     OwnSessionViewSet,
     SessionViewSet,
@@ -37,9 +48,9 @@ USERS = [
     path("login", SessionViewSet.as_view({"post": "login"})),
     path("token/refresh", SessionViewSet.as_view({"post": "refresh"})),
     path("logout", SessionViewSet.as_view({"post": "logout"})),
-    path("password-reset", LinkViewSet.as_view({"post": "ask"})),
-    path("password-reset/confirm", LinkViewSet.as_view({"post": "reset"})),
-    path("verify-email", LinkViewSet.as_view({"post": "verify"})),
+    path("password-reset", EmailTokenViewSet.as_view({"post": "ask"})),
+    path("password-reset/confirm", EmailTokenViewSet.as_view({"post": "reset"})),
+    path("verify-email", EmailTokenViewSet.as_view({"post": "verify"})),
     path("me", AccountViewSet.as_view({"get": "retrieve", "delete": "destroy"})),
     path("me/verify-email", AccountViewSet.as_view({"post": "verify_email"})),
     path("me/export", AccountViewSet.as_view({"get": "export"})),
@@ -64,6 +75,13 @@ DEBTS = [
     path("<id:user_id>/total-debt", DebtViewSet.as_view({"get": "total"})),
 ]
 
+#: The same under the path of the splits, by other names.
+OTHER_IDS: Any = {"operation_ids": {"pending": "listPendingSplits", "total": "totalPendingSplits"}}
+PENDING_SPLITS = [
+    path("<id:user_id>/pending-debts", DebtViewSet.as_view({"get": "pending"}, **OTHER_IDS)),
+    path("<id:user_id>/total-debt", DebtViewSet.as_view({"get": "total"}, **OTHER_IDS)),
+]
+
 MEMBERS = [
     path("", MemberViewSet.as_view({"get": "list", "post": "create"})),
     path("/leave", MemberViewSet.as_view({"post": "leave"})),
@@ -75,9 +93,12 @@ ITEM: Any = {"get": "retrieve", "put": "update", "patch": "partial_update", "del
 
 TRIPS: list[Any] = [
     path("", TripViewSet.as_view({"get": "list", "post": "create"})),
-    path("/my-trips", TripViewSet.as_view({"get": "list"})),
-    path("/join", TripViewSet.as_view({"post": "join"})),
+    path(
+        "/my-trips",
+        TripViewSet.as_view({"get": "list"}, operation_ids={"list": "listMyTrips"}),
+    ),
     path("/code/<str:code>", TripViewSet.as_view({"get": "by_code"})),
+    path("/join", TripViewSet.as_view({"post": "join"})),
     path("/<id:trip_id>", TripViewSet.as_view(ITEM)),
     path("/<id:trip_id>/code", TripViewSet.as_view({"post": "renew_code"})),
     path("/<id:trip_id>/members", include(MEMBERS)),
@@ -106,12 +127,26 @@ BROWSER_SESSION = [
     path("logout", BrowserLogout.as_view(), name="logout"),
 ]
 
+SECOND_FACTOR = [
+    path("", admin.site.admin_view(SecondFactorPage.as_view()), name="second_factor"),
+    path("code/", CodePage.as_view(), name="second_factor_code"),
+    path("set-up/", SetUpPage.as_view(), name="second_factor_set_up"),
+    path(
+        "recovery-codes/",
+        admin.site.admin_view(RecoveryCodesPage.as_view()),
+        name="second_factor_recovery_codes",
+    ),
+    path("turn-off/", admin.site.admin_view(TurnOffPage.as_view()), name="second_factor_turn_off"),
+]
+
 API: list[Any] = [
     path("users/", include(USERS)),
     path("users/", include(DEBTS)),
-    path("expenses/users/", include(DEBTS)),
+    path("expenses/users/", include(PENDING_SPLITS)),
     path("trips", include(TRIPS)),
     path("expenses/<id:expense_id>/splits", include(SPLITS)),
+    path("currencies", CurrencyViewSet.as_view({"get": "list"})),
+    path("categories", CategoryViewSet.as_view({"get": "list"})),
     path("health", HealthViewSet.as_view({"get": "live"})),
     path("health/ready", HealthViewSet.as_view({"get": "ready"})),
     path("schema", DocumentView.as_view(), name="schema"),
@@ -120,9 +155,13 @@ API: list[Any] = [
 ]
 
 urlpatterns = [
+    path("", LandingPage.as_view()),
+    path("api", RootViewSet.as_view({"get": "links"}, name="API")),
     path("api/", include(API)),
     path("admin", RedirectView.as_view(pattern_name="admin:index")),
     path("admin/password_change/", admin.site.admin_view(OwnPassword.as_view())),
+    path("admin/login/", admin_login),
+    path("admin/second-factor/", include(SECOND_FACTOR)),
     path("admin/", admin.site.urls),
     re_path("", problems.not_found),
 ]

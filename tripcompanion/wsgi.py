@@ -1,43 +1,90 @@
 """The WSGI entry point that the production server loads."""
 
+import errno
 import os
 from collections.abc import Iterable
-from typing import Any
+from io import BytesIO
+from queue import LifoQueue
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
+from django.conf import settings
 from django.core.wsgi import get_wsgi_application
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tripcompanion.settings")
 
+#: Each of these paths has a connection of its own, because `ready` may wait for the database.
+PROBES = ("/api/health", "/api/health/ready")
 
-def without_body_for_head(application: WSGIApplication) -> WSGIApplication:
-    """`application`, whose answers to HEAD have the headers of GET and no body (RFC 9110, 9.3.2).
 
-    Django leaves the body to the server, and not every server takes it away. A client, or a proxy
-    that shares its connections, would take it for the start of the next answer.
+class Dispatcher:
+    """Runs `application` with one of a few database connections, whichever is free.
+
+    The server has many threads, because a thread waits for its client while it reads the body and
+    writes the response. Only while it runs the application does it borrow a connection, which
+    therefore never waits for a client. Each probe has a connection of its own: an orchestrator
+    sees that the process is alive even when all others are busy.
     """
 
-    def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        if environ["REQUEST_METHOD"] != "HEAD":
-            return application(environ, start_response)
-        heads: list[tuple[str, list[tuple[str, str]]]] = []
+    def __init__(self, application: WSGIApplication, connection_count: int) -> None:
+        self._application = application
+        self._connections = _connections(connection_count)
+        self._probes = {path: _connections(1) for path in PROBES}
 
-        def keep(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Any:
-            heads.append((status, headers))
-
-        body = application(environ, keep)
-        status, headers = heads[-1]
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        _read_body(environ)
+        free = self._probes.get(environ["PATH_INFO"], self._connections)
+        connections[DEFAULT_DB_ALIAS] = connection = free.get()
         try:
-            if not any(name.lower() == "content-length" for name, _value in headers):
-                # Without a length the server would end the connection, and mark the end of a body.
-                headers = [*headers, ("Content-Length", str(sum(map(len, body))))]
+            return self._answer(environ, start_response)
         finally:
-            if hasattr(body, "close"):
-                body.close()
-        start_response(status, headers)
-        return []
+            del connections[DEFAULT_DB_ALIAS]
+            free.put(connection)
 
-    return answer
+    def _answer(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        parts = self._application(environ, start_response)
+        is_head = environ["REQUEST_METHOD"] == "HEAD"
+        file_wrapper = environ.get("wsgi.file_wrapper")
+        if file_wrapper is not None and not is_head and isinstance(parts, file_wrapper):
+            # The kernel sends the file, and none of it is in memory.
+            return parts
+        try:
+            return [] if is_head else list(parts)
+        finally:
+            if hasattr(parts, "close"):
+                # Django ends the request here, while the thread has its database connection.
+                parts.close()
 
 
-application = without_body_for_head(get_wsgi_application())
+def _connections(count: int) -> "LifoQueue[BaseDatabaseWrapper]":
+    """Connections that are opened when first used; the one that was used last comes first."""
+    free: LifoQueue[BaseDatabaseWrapper] = LifoQueue()
+    for _number in range(count):
+        connection = connections.create_connection(DEFAULT_DB_ALIAS)
+        # It is used by many threads, but never by two at the same time.
+        connection.inc_thread_sharing()
+        free.put(connection)
+    return free
+
+
+def _read_body(environ: WSGIEnvironment) -> None:
+    """Read a body within the limit; `kit/body_limits.py` rejects a longer one by its length.
+
+    A chunked body, which Django would treat as empty, gets its length here. Raises
+    `ConnectionResetError` if the client disconnects before the end.
+    """
+    limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+    is_chunked = "HTTP_TRANSFER_ENCODING" in environ
+    length = limit + 1 if is_chunked else int(environ.get("CONTENT_LENGTH") or 0)
+    if length > limit and not is_chunked:
+        return
+    body = environ["wsgi.input"].read(length)
+    if is_chunked:
+        environ["CONTENT_LENGTH"] = str(len(body))
+    elif len(body) < length:
+        raise ConnectionResetError(errno.ECONNRESET, "The body is incomplete")
+    environ["wsgi.input"] = BytesIO(body)
+
+
+application = Dispatcher(get_wsgi_application(), settings.DATABASE_POOL_SIZE or 4)

@@ -1,1 +1,1 @@
-"""Who travels, and who may do what: trips, members, roles."""
+"""Trips, their members, and the roles that decide who may do what."""

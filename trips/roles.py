@@ -1,4 +1,4 @@
-"""Who may do what in a trip: one table, read by the permission class, the docs and the tests."""
+"""Who may do what in a trip: the table that the permissions, the docs and the tests read."""
 
 from collections.abc import Callable, Mapping
 from enum import Enum, StrEnum
@@ -15,7 +15,7 @@ class TripRole(StrEnum):
 
 
 class Can(Enum):
-    """What one may do in a trip."""
+    """A capability in a trip."""
 
     READ = "read everything of the trip"
     LEAVE = "leave the trip"
@@ -30,10 +30,10 @@ class Can(Enum):
 
 
 class Reach(Enum):
-    """How far a capability goes.
+    """How far a capability reaches.
 
-    Own means: a split or settlement that one is a side of (`SETTLE`), an expense that one
-    created or paid, with its splits, and a settlement that one recorded.
+    Own objects are: a split or settlement to which the caller is a party (`SETTLE`), an expense
+    that they created or paid, with its splits, and a settlement that they recorded.
     """
 
     ANY = "any"
@@ -61,7 +61,7 @@ TABLE: Mapping[Can, Mapping[TripRole, Reach]] = {
 }  # fmt: skip
 
 
-#: What each scope of a token opens, as far as the present role of its owner goes.
+#: The capabilities of each token scope. A token never exceeds its owner's current role.
 SCOPES: Mapping[Scope, frozenset[Can]] = {
     Scope.TRIPS_READ: frozenset({Can.READ}),
     Scope.TRIPS_WRITE: frozenset({Can.LEAVE, Can.ADD_MEMBERS, Can.MANAGE_MEMBERS, Can.MANAGE_TRIP}),
@@ -79,17 +79,17 @@ SCOPES: Mapping[Scope, frozenset[Can]] = {
 
 
 def reach(role: str, can: Can) -> Reach:
-    """How far `role` may do `can`."""
+    """The reach of `can` for `role`."""
     return TABLE[can][TripRole(role)]
 
 
 def may(role: str, can: Can, is_own: Callable[[], bool]) -> bool:
-    """Whether `role` may do `can` to something; `is_own` is asked only if that decides."""
+    """Whether `role` may do `can` to an object; `is_own` is called only if the reach is own."""
     reached = reach(role, can)
     return reached is Reach.ANY or (reached is Reach.OWN and is_own())
 
 
 def may_grant(own: str, granted: str) -> bool:
-    """Whether a member with role `own` may add one with role `granted`: none above one's own."""
+    """Whether a member with role `own` may grant the role `granted`: none above their own."""
     order = list(TripRole)
     return order.index(TripRole(granted)) >= order.index(TripRole(own))

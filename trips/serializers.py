@@ -1,71 +1,67 @@
-"""Shapes of trips and members."""
+"""Serializers of trips and members."""
 
 from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 from rest_framework import serializers
 
-from tripcompanion.kit.currencies import Amount
+from tripcompanion.currency.amounts import Amount
+from tripcompanion.currency.fields import AmountField, CurrencyField, MoneyField
 from tripcompanion.kit.serializers import (
-    AmountField,
-    CurrencyField,
+    LONG_TEXT,
+    CamelCaseSerializer,
     IdField,
-    MoneyField,
-    Shape,
     StrictChoice,
     StrictDate,
     StrictText,
     UrlOrPath,
-    example,
 )
 from trips.models import CODE_CHARS, JOIN_ROLE_CHOICES, ROLE_CHOICES
 from trips.roles import TripRole
-from users.serializers import SUMMARY_EXAMPLE, EmailAddress, UserSummary
-
-MEMBER_EXAMPLE = {
-    "id": 1,
-    "tripId": 7,
-    "user": SUMMARY_EXAMPLE,
-    "role": "OWNER",
-    "joinedAt": "2026-05-01T09:31:00Z",
-}
-_TRIP_FIELDS_EXAMPLE = {
-    "title": "Lisbon in May",
-    "destination": "Lisbon",
-    "description": "Five days of trams and tarts.",
-    "imageUrl": "/images/lisbon.webp",
-    "startDate": "2026-05-14",
-    "endDate": "2026-05-18",
-    "budget": 1200.5,
-    "currency": "EUR",
-    "joinRole": "EDITOR",
-}
-_TRIP_EXAMPLE = {
-    "id": 7,
-    **_TRIP_FIELDS_EXAMPLE,
-    "tripCode": "K7WQ2MXA",
-    "currentUserRole": "OWNER",
-    "createdAt": "2026-05-01T09:31:00Z",
-    "updatedAt": "2026-05-01T09:31:00Z",
-}
+from users.serializers import EmailAddress, UserSummary
 
 
-@example(_TRIP_FIELDS_EXAMPLE)
-class TripRequest(Shape):
-    """A trip to make or to replace; PATCH takes any part of it.
+class TripRequest(CamelCaseSerializer):
+    """A trip to create, or what to replace one with.
 
-    The context carries `currency`, in which a budget without a currency is meant.
+    The context has `currency`, the currency of a budget that is sent without one.
     """
 
-    title = StrictText(max_length=100)
-    destination = StrictText(max_length=100)
-    description = StrictText(max_length=2000, allow_blank=True, default="")
-    image_url = UrlOrPath(allow_null=True, default=None)
-    start_date = StrictDate()
-    end_date = StrictDate()
-    budget = AmountField(allow_null=True, default=None)
-    currency = CurrencyField(required=False)
-    join_role = StrictChoice(choices=JOIN_ROLE_CHOICES, default=TripRole.VIEWER)
+    title = StrictText(max_length=100, help_text="At most 100 characters.")
+    destination = StrictText(
+        max_length=100, help_text="Where the trip goes, at most 100 characters."
+    )
+    description = StrictText(
+        max_length=2000,
+        allow_blank=True,
+        default="",
+        help_text="At most 2,000 characters. Default: empty.",
+        style=LONG_TEXT,
+    )
+    image_url = UrlOrPath(
+        allow_null=True,
+        default=None,
+        help_text="An http(s) URL, or a path on the front end. Default: null.",
+    )
+    start_date = StrictDate(help_text="The first day.")
+    end_date = StrictDate(help_text="The last day, not before `startDate`.")
+    budget = AmountField(
+        allow_null=True,
+        default=None,
+        help_text="A positive amount in the trip's currency. Default: null, no budget.",
+    )
+    currency = CurrencyField(
+        required=False,
+        help_text=(
+            "The currency of balances and budget; fixed after the first expense. Default: "
+            "the creator's; PUT keeps it."
+        ),
+    )
+    join_role = StrictChoice(
+        choices=JOIN_ROLE_CHOICES,
+        default=TripRole.VIEWER,
+        help_text="The role of those who join with the code. Default: `VIEWER`.",
+    )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if attrs.get("budget") is not None:
@@ -74,86 +70,106 @@ class TripRequest(Shape):
         return attrs
 
 
-@example(MEMBER_EXAMPLE)
-class TripMemberSerializer(Shape):
-    """TripMemberDTO."""
+class TripMemberSerializer(CamelCaseSerializer):
+    """A member of a trip.
 
-    id = serializers.IntegerField()
-    trip_id = serializers.IntegerField()
-    user = UserSummary()
-    role = serializers.ChoiceField(choices=ROLE_CHOICES)
-    joined_at = serializers.DateTimeField()
+    TripMemberDTO.
+    """
 
-
-@example(_TRIP_EXAMPLE)
-class TripSerializer(Shape):
-    """A trip as it stands in a list."""
-
-    id = serializers.IntegerField()
-    title = serializers.CharField()
-    destination = serializers.CharField()
-    description = serializers.CharField()
-    image_url = serializers.CharField(allow_null=True)
-    start_date = serializers.DateField()
-    end_date = serializers.DateField()
-    budget = MoneyField(allow_null=True)
-    currency = serializers.CharField()
-    trip_code = serializers.CharField(source="code")
-    join_role = serializers.ChoiceField(choices=JOIN_ROLE_CHOICES)
-    current_user_role = serializers.ChoiceField(choices=ROLE_CHOICES, source="caller_role")
-    created_at = serializers.DateTimeField()
-    updated_at = serializers.DateTimeField()
+    id = serializers.IntegerField(
+        help_text="The id of the membership; paths use the user's id instead."
+    )
+    trip_id = serializers.IntegerField(help_text="The trip.")
+    user = UserSummary(help_text="The person.")
+    role = serializers.ChoiceField(choices=ROLE_CHOICES, help_text="What they may do in the trip.")
+    joined_at = serializers.DateTimeField(help_text="When they joined, or joined again.")
 
 
-@example({**_TRIP_EXAMPLE, "members": [MEMBER_EXAMPLE]})
+class TripSerializer(CamelCaseSerializer):
+    """A trip as in lists."""
+
+    id = serializers.IntegerField(help_text="The trip's id.")
+    title = serializers.CharField(help_text="The title.")
+    destination = serializers.CharField(help_text="Where the trip goes.")
+    description = serializers.CharField(help_text="More about the trip; may be empty.")
+    image_url = serializers.CharField(
+        allow_null=True, help_text="A URL or a path on the front end; null if none is set."
+    )
+    start_date = serializers.DateField(help_text="The first day.")
+    end_date = serializers.DateField(help_text="The last day.")
+    budget = MoneyField(
+        allow_null=True, help_text="The budget in the trip's currency; null if none is set."
+    )
+    currency = CurrencyField(help_text="The currency of budget, balances, settlements and splits.")
+    trip_code = serializers.CharField(
+        source="code", help_text="The code with which others join. All members see it."
+    )
+    join_role = serializers.ChoiceField(
+        choices=JOIN_ROLE_CHOICES, help_text="The role of those who join with the code."
+    )
+    current_user_role = serializers.ChoiceField(
+        choices=ROLE_CHOICES,
+        source="caller_role",
+        help_text="The caller's role; for an ADMIN who is no member, `OWNER`.",
+    )
+    created_at = serializers.DateTimeField(help_text="When the trip was created.")
+    updated_at = serializers.DateTimeField(
+        help_text="When the trip last changed, without its expenses."
+    )
+
+
 class TripDetailSerializer(TripSerializer):
     """A trip with its members."""
 
-    members = TripMemberSerializer(many=True, source="present_members")
+    members = TripMemberSerializer(
+        many=True,
+        source="present_members",
+        help_text="The present members, in the order in which they joined.",
+    )
 
 
-@example(
-    {
-        "title": "Lisbon in May",
-        "destination": "Lisbon",
-        "startDate": "2026-05-14",
-        "endDate": "2026-05-18",
-        "memberCount": 4,
-    }
-)
-class TripPreview(Shape):
-    """What a trip code shows to somebody who may want to join."""
+class TripPreview(CamelCaseSerializer):
+    """What a trip code reveals to somebody who may want to join."""
 
-    title = serializers.CharField()
-    destination = serializers.CharField()
-    start_date = serializers.DateField()
-    end_date = serializers.DateField()
-    member_count = serializers.IntegerField()
+    title = serializers.CharField(help_text="The title.")
+    destination = serializers.CharField(help_text="Where the trip goes.")
+    start_date = serializers.DateField(help_text="The first day.")
+    end_date = serializers.DateField(help_text="The last day.")
+    member_count = serializers.IntegerField(help_text="How many members the trip has now.")
 
 
-@example({"tripCode": "K7WQ2MXA"})
-class JoinRequest(Shape):
-    """The code that somebody was given."""
+class JoinRequest(CamelCaseSerializer):
+    """The code of the trip to join."""
 
-    trip_code = StrictText(max_length=CODE_CHARS)
+    trip_code = StrictText(
+        max_length=CODE_CHARS, help_text="The 8 characters of the code, in any case."
+    )
 
 
-@example({"email": "ed@example.com", "role": "EDITOR"})
-class AddMemberRequest(Shape):
-    """AddMemberRequestDTO: who, by `userId` or by `email`, and their role."""
+class AddMemberRequest(CamelCaseSerializer):
+    """Whom to add to a trip, by id or by address.
 
-    user_id = IdField(required=False)
-    email = EmailAddress(required=False)
-    role = StrictChoice(choices=ROLE_CHOICES, default=TripRole.VIEWER)
+    AddMemberRequestDTO.
+    """
+
+    user_id = IdField(required=False, help_text="The user to add. Send either this or `email`.")
+    email = EmailAddress(required=False, help_text="The address of the user to add, in any case.")
+    role = StrictChoice(
+        choices=ROLE_CHOICES,
+        default=TripRole.VIEWER,
+        help_text="Not above the caller's own. Default: `VIEWER`.",
+    )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if ("user_id" in attrs) == ("email" in attrs):
-            raise serializers.ValidationError({"userId": [_("Give either userId or email.")]})
+            raise serializers.ValidationError({"userId": [_("Send either userId or email.")]})
         return attrs
 
 
-@example({"role": "EDITOR"})
-class ChangeMemberRoleRequest(Shape):
-    """ChangeMemberRoleRequestDTO."""
+class ChangeMemberRoleRequest(CamelCaseSerializer):
+    """The new role of a member.
 
-    role = StrictChoice(choices=ROLE_CHOICES)
+    ChangeMemberRoleRequestDTO.
+    """
+
+    role = StrictChoice(choices=ROLE_CHOICES, help_text="The new role.")

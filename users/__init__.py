@@ -1,1 +1,1 @@
-"""Who you are: accounts and sessions."""
+"""Identity: accounts, sessions, tokens and mail."""

@@ -1,21 +1,26 @@
 """App configuration."""
 
+from importlib import import_module
 from typing import Any
 
 from django.apps import AppConfig
 from django.contrib.auth.signals import user_logged_in
 from django.utils import timezone
+from django.utils.translation import gettext_lazy
 
 
 def note_browser_log_in(sender: Any, user: Any, **kwargs: Any) -> None:
-    """Note when somebody last logged in with a browser, unless the account was closed meanwhile."""
+    """Set `last_login` after a browser login, unless the account was deactivated meanwhile."""
     sender.objects.filter(pk=user.pk, is_active=True).update(last_login=timezone.now())
 
 
 class UsersConfig(AppConfig):
     name = "users"
+    verbose_name = gettext_lazy("Accounts")
 
     def ready(self) -> None:
-        # Connected first and under the same name, it replaces Django's own receiver, which saves
-        # the account as it was read before.
+        # drf-spectacular uses the extensions that are imported, and nothing else imports these.
+        import_module("users.schema")
+        # Django skips its own receiver, because this one is connected first with the same
+        # dispatch_uid. Django's would save an instance that was read without the lock.
         user_logged_in.connect(note_browser_log_in, dispatch_uid="update_last_login")

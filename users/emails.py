@@ -1,4 +1,4 @@
-"""E-mail addresses as log-in names: how one is checked, and when two are the same."""
+"""Validation and comparison of e-mail addresses, which are the usernames of this service."""
 
 import re
 
@@ -11,7 +11,7 @@ _HOST = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?", re.IGNORECASE)
 
 
 class _AddressForm(EmailValidator):
-    """Django's, which also takes a host without a dot: inside a company there are such."""
+    """Django's validator, but it accepts hosts without a dot, as in company networks."""
 
     def validate_domain_part(self, domain_part: str) -> bool:
         return bool(_HOST.fullmatch(domain_part)) or super().validate_domain_part(domain_part)
@@ -21,17 +21,17 @@ _has_email_form = _AddressForm(allowlist=[])
 
 
 def email_key(email: str) -> str:
-    """What `email` is compared by: lower case, the domain in its ASCII form (IDNA).
+    """The form in which addresses are compared: lower case, the domain in ASCII (IDNA).
 
-    Raises Django's `ValidationError` for what is no address. The local part must be ASCII:
-    Unicode has letters that fold into one another (KELVIN SIGN and k), and two accounts that
-    look alike to a database are one door with two keys.
+    Raises Django's `ValidationError` if `email` is not an address. The local part must be ASCII,
+    because some Unicode letters fold to an ASCII letter (KELVIN SIGN to k), so two different
+    addresses could compare equal.
     """
     local, _at, domain = email.rpartition("@")
     if not local.isascii():
-        raise ValidationError(_("Only ASCII letters may stand before the @."), "ascii")
+        raise ValidationError(_("The part before the @ must be ASCII."), "ascii")
     if len(email) > MAX_EMAIL_CHARS:
-        raise ValidationError(_("An e-mail address is at most 254 characters long."), "length")
+        raise ValidationError(_("An e-mail address can have at most 254 characters."), "length")
     _has_email_form(email)
     try:
         return f"{local.lower()}@{domain.encode('idna').decode().lower()}"

@@ -1,34 +1,114 @@
-"""The log-in forms of the admin site and of the browsable API."""
+"""Login, password and second-factor forms of the admin site and the browsable API."""
 
+import re
 from typing import Any
 
+from django import forms
 from django.contrib.admin.forms import AdminAuthenticationForm, AdminPasswordChangeForm
 from django.contrib.auth.forms import AuthenticationForm
 from django.core.exceptions import ValidationError
+from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
+from rest_framework.exceptions import Throttled
 
-from users.limits import LoginLimit
+from users.models import AuthenticatorApp, User
+from users.throttles import LoginThrottle, is_password_of
 
 
 class LimitedLogin(AuthenticationForm):
-    """Counts attempts together with the API's log-in, so that neither leads around the limit."""
+    """A login form that shares its attempt counter with the API, so neither bypasses the limit."""
 
     THROTTLED = "throttled"
 
     def clean(self) -> dict[str, Any]:
-        if LoginLimit().is_over_for(self.request, self.cleaned_data.get("username", "")):
-            raise ValidationError(_("Too many attempts. Please wait a moment."), self.THROTTLED)
+        if LoginThrottle().is_over_for(self.request, self.cleaned_data.get("username", "")):
+            raise _too_many()
         return super().clean()
 
 
 class LimitedAdminLogin(LimitedLogin, AdminAuthenticationForm):
-    """The same for the admin site."""
+    """The login form of the admin site, with the same limit."""
 
 
 class OwnPasswordForm(AdminPasswordChangeForm):
-    """An administrator's own password, changed by the rules of every other change of one."""
+    """Changes an administrator's own password through `User.change`."""
 
     def save(self, commit: bool = True) -> Any:
-        """Store the password. Raises `NotAuthenticated` if the log-in has ended meanwhile."""
+        """Store the password. Raises `NotAuthenticated` if the session has ended meanwhile."""
         self.user.change(by=self.user, password=self.cleaned_data["new_password1"])
         return self.user
+
+
+class PasswordForm(forms.Form):
+    """Asks for the password of `user` again."""
+
+    password = forms.CharField(
+        label=_("Password"),
+        strip=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
+    )
+
+    def __init__(self, request: HttpRequest, user: User, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.request, self.user = request, user
+
+    def clean_password(self) -> str:
+        password = self.cleaned_data["password"]
+        try:
+            is_right = is_password_of(self.user, password, self.request)
+        except Throttled as refusal:
+            raise _too_many() from refusal
+        if not is_right:
+            raise ValidationError(_("This is not the current password."))
+        return password
+
+
+def _code_field(**options: Any) -> forms.CharField:
+    attributes = {"autocomplete": "one-time-code", "autofocus": True, "spellcheck": "false"}
+    return forms.CharField(
+        label=_("Code"), max_length=20, widget=forms.TextInput(attrs=attributes), **options
+    )
+
+
+class CodeForm(forms.Form):
+    """Asks for a code of the authenticator app, or a recovery code."""
+
+    code = _code_field(help_text=_("Six digits from your authenticator app, or a recovery code."))
+
+    def __init__(self, request: HttpRequest, user: User, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.request, self.user = request, user
+
+    def clean(self) -> dict[str, Any]:
+        """Set `app` to the app of the user. A code counts as a login attempt."""
+        code = _without_spaces(self.cleaned_data.get("code", ""))
+        if LoginThrottle().is_over_for(self.request, self.user.email or ""):
+            raise _too_many()
+        try:
+            self.app = AuthenticatorApp.accepts(self.user, code)
+        except Throttled as refusal:
+            raise _too_many() from refusal
+        if self.app is None:
+            raise ValidationError(_("The code is wrong, or has been used already."))
+        return self.cleaned_data
+
+
+class SetUpForm(PasswordForm):
+    """Asks for the password, and for the code that the new app shows."""
+
+    code = _code_field(help_text=_("The six digits that the app shows now."))
+    field_order = ("code", "password")
+
+    def clean_code(self) -> str:
+        code = _without_spaces(self.cleaned_data["code"])
+        if not re.fullmatch(r"[0-9]{6}", code):
+            raise ValidationError(_("The code has six digits."))
+        return code
+
+
+def _without_spaces(code: str) -> str:
+    return re.sub(r"[\s-]", "", code).lower()
+
+
+def _too_many() -> ValidationError:
+    return ValidationError(_("Too many attempts. Please wait a moment."), LimitedLogin.THROTTLED)

@@ -1,11 +1,11 @@
-"""Password hashing that a small server stands."""
+"""Password hashing within the limits of a small server."""
 
 from threading import Lock
 from typing import Any
 
 from django.contrib.auth.hashers import Argon2PasswordHasher
 
-#: Only one hash is under way in a process: it takes 19 MiB and a core.
+#: A process computes one hash at a time: each takes 19 MiB and a core.
 _gate = Lock()
 
 
@@ -25,4 +25,4 @@ class SmallServerArgon2(Argon2PasswordHasher):
             return super().verify(password, encoded)
 
     def harden_runtime(self, password: str, encoded: str) -> Any:
-        """Nothing: all hashes here cost the same."""
+        """Do nothing: all stored hashes have the same cost."""

@@ -1,4 +1,4 @@
-"""Which passwords are let in, wherever one is set."""
+"""Password validators, and the hash of a new password."""
 
 import gzip
 from itertools import islice
@@ -11,13 +11,13 @@ from django.utils.translation import gettext as _
 
 MAX_PASSWORD_CHARS = 128
 MIN_PASSWORD_CHARS = 8
-#: Django's list has twice as many, the most common first. Who guesses online comes nowhere near
-#: the end of these, and beyond them are passwords that people are told to choose.
+#: Django's list has twice as many, the most common first. The throttles stop an online attacker
+#: long before the end of these, and the rest includes passwords that are recommended to people.
 GUESSED_FIRST = 10_000
 
 
 class GuessedFirstValidator(CommonPasswordValidator):
-    """Refuses what is tried before anything else."""
+    """Refuses the most common passwords, which attackers try first."""
 
     def __init__(self) -> None:
         with gzip.open(self.DEFAULT_PASSWORD_LIST_PATH, "rt", encoding="utf-8") as lines:
@@ -25,7 +25,7 @@ class GuessedFirstValidator(CommonPasswordValidator):
 
 
 class MaximumLengthValidator:
-    """Refuses what nobody could log in with: the log-in reads that many characters and no more."""
+    """Refuses passwords that are too long for the login endpoint."""
 
     def validate(self, password: str, user: Any = None) -> None:
         if len(password) > MAX_PASSWORD_CHARS:
@@ -41,15 +41,15 @@ class HashedPassword(NamedTuple):
     """A password to set, hashed before the account is locked."""
 
     password: str
-    #: The stored hash that it was compared with.
+    #: The stored hash that the password was compared with.
     compared_with: str
-    #: Its own hash; empty if it is the password that was stored.
+    #: The new hash; empty if the password equals the stored one.
     encoded: str
 
     def is_new_to(self, stored: str) -> bool:
-        """Whether it differs from the password whose hash is `stored` now, as far as is known."""
+        """Whether it differs, as far as is known, from the password whose hash is now `stored`."""
         return bool(self.encoded) or stored != self.compared_with
 
     def encode(self) -> str:
-        """Its hash."""
+        """The hash to store."""
         return self.encoded or make_password(self.password)

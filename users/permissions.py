@@ -1,33 +1,66 @@
-"""The roles USER and ADMIN of the specification, as DRF permission classes."""
+"""The scopes of tokens and the roles USER and ADMIN, as DRF permission classes."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
 from users.models import User
+from users.models.token import InsufficientScope, ScopedToken
+from users.scopes import Scope
 
 
-class IsUser(BasePermission):
-    """Whoever is logged in; an ADMIN is a USER too."""
+def scope_for(view: Any, method: str) -> Scope | None:
+    """The scope that a request to `view` needs; None if it is closed to scoped tokens.
 
-    def has_permission(self, request: Request, view: Any) -> bool:
-        return bool(request.user.is_authenticated)
-
-
-class IsAdmin(IsUser):
-    """Role ADMIN, which only the admin site gives."""
-
-    def has_permission(self, request: Request, view: Any) -> bool:
-        return isinstance(request.user, User) and request.user.is_admin
+    A view declares the area, `scope_prefix = "expenses"`; GET and HEAD read, other methods write.
+    """
+    area = getattr(view, "scope_prefix", None)
+    return Scope(f"{area}:{'read' if method in {'GET', 'HEAD'} else 'write'}") if area else None
 
 
-class IsSelfOrAdmin(IsUser):
-    """The user whom the path names (`user_id`), or ADMIN.
+class HasTokenScope(BasePermission):
+    """Base of all permissions: a scoped token must cover the action; a session covers all.
 
-    It looks at the number alone, so the answer says nothing about which accounts exist.
+    It is checked before anything is fetched and depends on token and route alone. So the refusal,
+    403 `insufficient_scope`, does not reveal whether a trip exists.
     """
 
     def has_permission(self, request: Request, view: Any) -> bool:
-        user = request.user
-        return isinstance(user, User) and (user.pk == view.kwargs["user_id"] or user.is_admin)
+        # A method that the route does not support is a 405, not a 403.
+        if isinstance(request.auth, ScopedToken) and view.action is not None:
+            request.auth.require(scope_for(view, request.method or ""))
+        return True
+
+    def refusals(self, view: Any, method: str) -> Iterator[InsufficientScope]:
+        """The exceptions that it may raise, for the OpenAPI document."""
+        yield InsufficientScope(scope_for(view, method))
+
+
+class IsUser(HasTokenScope):
+    """Any authenticated user; an ADMIN is a USER too."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        return super().has_permission(request, view) and request.user.is_authenticated
+
+
+class IsAdmin(IsUser):
+    """Role ADMIN, which can be assigned in the admin site only."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        may = super().has_permission(request, view)
+        return may and isinstance(request.user, User) and request.user.is_admin
+
+
+class IsSelfOrAdmin(IsUser):
+    """The user in the path (`user_id`), or an ADMIN.
+
+    It compares ids only, so the response does not reveal which accounts exist.
+    """
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        user, may = request.user, super().has_permission(request, view)
+        if not (may and isinstance(user, User)):
+            return False
+        return user.pk == view.kwargs["user_id"] or user.is_admin

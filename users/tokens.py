@@ -1,4 +1,4 @@
-"""The tokens of a log-in: SimpleJWT signs and verifies, the session row decides what is alive."""
+"""Authentication by token. SimpleJWT signs and verifies; the session row decides validity."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -27,21 +27,21 @@ _SCHEME = b"bearer"
 
 
 class TokenRefused(AuthenticationFailed):
-    """401 `token_invalid`: forged, foreign, malformed, revoked, or of a dead account."""
+    """401 `token_invalid`: forged, foreign, malformed, revoked, or of an inactive account."""
 
     default_detail = _("The token is not valid.")
     default_code = "token_invalid"
 
 
 class TokenExpired(AuthenticationFailed):
-    """401 `token_expired`: it was good once; a refresh or a new log-in helps."""
+    """401 `token_expired`: the token has expired; refresh it or log in again."""
 
     default_detail = _("The token has expired.")
     default_code = "token_expired"
 
 
 class TokenPair(NamedTuple):
-    """What a log-in gets: two tokens, their lifetimes in seconds, and whose they are."""
+    """The result of a login: two tokens, their lifetimes in seconds, and the user."""
 
     token: str
     refresh_token: str
@@ -52,13 +52,13 @@ class TokenPair(NamedTuple):
 
 
 def log_in(user: User, request: Request) -> TokenPair:
-    """The tokens of a new log-in of `user`, from where `request` comes."""
+    """Start a session of `user` from the client of `request`, and return its tokens."""
     device = request.headers.get("User-Agent", "")
     return token_pair(Session.start(user, device, address_of(request)))
 
 
 def token_pair(session: Session) -> TokenPair:
-    """A fresh access and refresh token of `session`."""
+    """A new access and refresh token of `session`."""
     access, refresh = AccessToken(), RefreshToken()
     for token in (access, refresh):
         token["sub"] = str(session.user_id)
@@ -69,17 +69,17 @@ def token_pair(session: Session) -> TokenPair:
 
 @lru_cache(maxsize=2048)
 def _claims(raw_token: str, kind: Any) -> Mapping[str, Any]:
-    """What a token of `kind` says; a good signature is good each time, so it is checked once.
+    """The claims of a token of `kind`. The signature is verified once, then cached.
 
-    Whether the token is still alive is another question, which the caller asks each time.
+    The caller checks expiry and revocation every time.
     """
     return kind(raw_token).payload
 
 
 def session_of(raw_token: str, kind: type[Token]) -> tuple[Session, Mapping[str, Any]]:
-    """The live session that a token of `kind` belongs to, with its user, and what the token says.
+    """The active session of a token of `kind`, with its user, and the claims of the token.
 
-    Raises `TokenExpired` or `TokenRefused`, whatever the token holds.
+    Raises `TokenExpired` or `TokenRefused`, and nothing else, for any token.
     """
     session, token = issuing_session(raw_token, kind)
     if not session.is_good():
@@ -88,13 +88,13 @@ def session_of(raw_token: str, kind: type[Token]) -> tuple[Session, Mapping[str,
 
 
 def issuing_session(raw_token: str, kind: type[Token]) -> tuple[Session, Mapping[str, Any]]:
-    """The same, also where that session has ended: the token is ours, and not expired."""
+    """Like `session_of`, but the session may have ended. The token is genuine and not expired."""
     try:
-        # Verified by hand: SimpleJWT grants its leeway to `exp` as well.
+        # Checked here, because SimpleJWT applies its leeway to `exp` too.
         token = _claims(raw_token, kind)  # type: ignore[arg-type]
         if datetime_from_epoch(token["exp"]) <= aware_utcnow():
             raise TokenExpired
-        session = sessions_of(pk=UUID(hex=token["sid"])).first()
+        session = sessions_of.first(pk=UUID(hex=token["sid"]))
     except ExpiredTokenError as error:
         raise TokenExpired from error
     except (
@@ -112,7 +112,7 @@ def issuing_session(raw_token: str, kind: type[Token]) -> tuple[Session, Mapping
 
 
 class BrowserSession(SessionAuthentication):
-    """The log-in of the browsable API, with the CSRF token that a browser needs."""
+    """Session authentication of the browsable API; a failed CSRF check is a `CsrfFailed`."""
 
     def enforce_csrf(self, request: Request) -> None:
         try:
@@ -143,7 +143,7 @@ class BearerAuthentication(BaseAuthentication):
 
 
 class ScopedTokenAuthentication(BaseAuthentication):
-    """`Authorization: Bearer tc_…`; `request.auth` is the scoped token, which the user knows."""
+    """`Authorization: Bearer tc_…`; `request.auth` and `user.by_token` are the token."""
 
     def authenticate(self, request: Request) -> tuple[User, ScopedToken] | None:
         scheme, _space, raw_token = get_authorization_header(request).partition(b" ")

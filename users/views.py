@@ -1,6 +1,6 @@
-"""Registration, log-in and log-out, and one's own account.
+"""Registration, login and logout, password reset, and the caller's sessions.
 
-What one sees of others depends on shared trips, so `/api/users/{userId}` is served by `trips`.
+Views of `/api/users/{userId}` need the trips, so they are in `tripcompanion.accounts`.
 """
 
 from collections.abc import Mapping
@@ -20,8 +20,10 @@ from django.core.exceptions import NON_FIELD_ERRORS
 from django.db import transaction
 from django.db.models import BooleanField, ExpressionWrapper, Q
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.urls import reverse, reverse_lazy
 from django.utils.translation import gettext_lazy as _
+from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated, NotFound
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
@@ -30,11 +32,11 @@ from rest_framework.throttling import BaseThrottle
 from rest_framework_simplejwt.tokens import RefreshToken
 
 from tripcompanion.kit.problems import method_not_allowed
-from tripcompanion.kit.throttling import Limit
+from tripcompanion.kit.throttling import WindowThrottle
 from tripcompanion.kit.viewsets import ApiViewSet
 from users.forms import LimitedLogin, OwnPasswordForm
-from users.limits import LoginAddressLimit, LoginLimit, MailLimit, RefreshLimit, RegisterLimit
-from users.models import EmailTaken, Link, LinkInvalid, Mail, Session, User
+from users.models import EmailTaken, EmailToken, EmailTokenInvalid, Mail, Session, User
+from users.second_factor import code_url, half_authenticated, is_missing
 from users.serializers import (
     LoginRequest,
     LoginResponse,
@@ -43,8 +45,14 @@ from users.serializers import (
     RefreshRequest,
     RegisterRequest,
     SessionSerializer,
-    UserSerializer,
     VerifyEmailRequest,
+)
+from users.throttles import (
+    LoginAddressThrottle,
+    LoginThrottle,
+    MailThrottle,
+    RefreshThrottle,
+    RegisterThrottle,
 )
 from users.tokens import (
     TokenExpired,
@@ -57,50 +65,67 @@ from users.tokens import (
 
 
 class BadCredentials(AuthenticationFailed):
-    """401 `bad_credentials`: unknown address, wrong password or deactivated user, all alike."""
+    """401 `bad_credentials`: unknown address, wrong password or deactivated user."""
 
-    default_detail = _("E-mail or password is wrong.")
+    default_detail = _("The e-mail address or the password is wrong.")
     default_code = "bad_credentials"
 
 
 class SessionViewSet(ApiViewSet):
-    """Open to everybody: here one gets, renews and gives back tokens."""
+    """Issues, refreshes and revokes tokens. Open to everybody."""
 
+    tag = "sessions"
+    operation_ids: ClassVar = {
+        "register": "register",
+        "login": "login",
+        "refresh": "refreshToken",
+        "logout": "logout",
+    }
     safe_retries = False
     # A stale token in the header must not lock anybody out of logging in.
     authentication_classes = ()
     permission_classes = (AllowAny,)
-    bodies: ClassVar = {
+    request_serializers: ClassVar = {
         "register": RegisterRequest,
         "login": LoginRequest,
         "refresh": RefreshRequest,
         "logout": RefreshRequest,
     }
-    answers: ClassVar = {
+    response_serializers: ClassVar = {
         "register": LoginResponse,
         "login": LoginResponse,
         "refresh": LoginResponse,
     }
     creates: ClassVar = frozenset({"register"})
+    page_titles: ClassVar = {
+        "register": _("Register"),
+        "login": _("Log in"),
+        "refresh": _("Refresh the tokens"),
+        "logout": _("Log out"),
+    }
     problems: ClassVar = {
         "register": [EmailTaken],
         "login": [BadCredentials],
         "refresh": [TokenRefused, TokenExpired],
         "logout": [TokenRefused, TokenExpired],
     }
-    limits: ClassVar[Mapping[str, list[type[Limit]]]] = {
-        "register": [RegisterLimit],
-        "login": [LoginAddressLimit, LoginLimit],
-        "refresh": [RefreshLimit],
-        "logout": [RefreshLimit],
+    throttles: ClassVar[Mapping[str, list[type[WindowThrottle]]]] = {
+        "register": [RegisterThrottle],
+        "login": [LoginAddressThrottle, LoginThrottle],
+        "refresh": [RefreshThrottle],
+        "logout": [RefreshThrottle],
     }
 
     def get_throttles(self) -> list[BaseThrottle]:
-        limits = self.limits.get(self.action)
+        limits = self.throttles.get(self.action)
         return [limit() for limit in limits] if limits else super().get_throttles()
 
+    @extend_schema(tags=["accounts"])
     def register(self, request: Request) -> Response:
-        """Make an account; the answer logs it in."""
+        """Create an account and log it in.
+
+        A link to confirm the address is sent to it. No log-in is needed.
+        """
         body = self.body()
         with transaction.atomic():
             user = User.register(**body)
@@ -108,7 +133,10 @@ class SessionViewSet(ApiViewSet):
         return self.answer(tokens, location=f"/api/users/{user.pk}")
 
     def login(self, request: Request) -> Response:
-        """Exchange e-mail and password for a pair of tokens."""
+        """Log in with e-mail address and password.
+
+        Unknown addresses, wrong passwords and deactivated accounts are refused alike.
+        """
         body = self.body()
         user = authenticate(request, username=body["email"], password=body["password"])
         if user is None:
@@ -119,58 +147,90 @@ class SessionViewSet(ApiViewSet):
             raise BadCredentials from error
 
     def refresh(self, request: Request) -> Response:
-        """Spend a refresh token for a new pair. Using one twice ends its whole family."""
+        """Exchange a refresh token for a new pair.
+
+        The old one is spent: using it again ends the session, because it may have been stolen.
+        """
         session, token = session_of(self.body()["refresh_token"], RefreshToken)
         if not session.renew(token["jti"]):
             raise TokenRefused
         return self.answer(token_pair(session))
 
     def logout(self, request: Request) -> Response:
-        """End the log-in that a refresh token belongs to, with all its tokens. May be repeated."""
+        """End the session of a refresh token, with all its tokens.
+
+        The request may be repeated.
+        """
         session, _token = issuing_session(self.body()["refresh_token"], RefreshToken)
         session.end()
-        return self.done()
+        return self.no_content()
 
 
-class LinkViewSet(ApiViewSet):
-    """Open to everybody: links that are sent by mail, and what their tokens are good for."""
+class EmailTokenViewSet(ApiViewSet):
+    """Sends links by mail, and accepts their tokens. Open to everybody."""
 
+    tag = "accounts"
+    operation_ids: ClassVar = {
+        "ask": "requestPasswordReset",
+        "reset": "resetPassword",
+        "verify": "verifyEmail",
+    }
     safe_retries = False
     authentication_classes = ()
     permission_classes = (AllowAny,)
-    bodies: ClassVar = {
+    request_serializers: ClassVar = {
         "ask": PasswordResetRequest,
         "reset": NewPasswordRequest,
         "verify": VerifyEmailRequest,
     }
     accepts: ClassVar = frozenset({"ask"})
-    problems: ClassVar = {"reset": [LinkInvalid], "verify": [LinkInvalid]}
+    page_titles: ClassVar = {
+        "ask": _("Reset a password"),
+        "reset": _("Set a new password"),
+        "verify": _("Confirm an e-mail address"),
+    }
+    problems: ClassVar = {"reset": [EmailTokenInvalid], "verify": [EmailTokenInvalid]}
 
     def get_throttles(self) -> list[BaseThrottle]:
-        return [MailLimit()] if self.action == "ask" else super().get_throttles()
+        return [MailThrottle()] if self.action == "ask" else super().get_throttles()
 
     def ask(self, request: Request) -> Response:
-        """Ask for a link to set a new password. The answer is the same if nobody is called so."""
+        """Request a password reset link.
+
+        The response never reveals whether the account exists.
+        """
         Mail.objects.ask_for_reset(self.body()["email"])
-        return self.done()
+        return self.no_content()
 
     def reset(self, request: Request) -> Response:
-        """Set a new password with the token of the link, which works once; all log-ins end."""
+        """Set a new password with the token from the link.
+
+        It works once and ends all sessions.
+        """
         body = self.body()
-        Link.reset_password(body["token"], body["new_password"])
-        return self.done()
+        EmailToken.reset_password(body["token"], body["new_password"])
+        return self.no_content()
 
     def verify(self, request: Request) -> Response:
-        """Confirm an e-mail address with the token of the link that was sent there."""
-        Link.verify_email(self.body()["token"])
-        return self.done()
+        """Confirm an e-mail address with the token from a mailed link."""
+        EmailToken.verify_email(self.body()["token"])
+        return self.no_content()
 
 
 class BrowserLogin(LoginView):
-    """The log-in page of the browsable API."""
+    """The login page of the browsable API. It leads to the second factor if there is one."""
 
     template_name = "rest_framework/login.html"
     authentication_form = LimitedLogin
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if half_authenticated(request):
+            return redirect(code_url(super().get_success_url()))
+        return super().get(request, *args, **kwargs)
+
+    def get_success_url(self) -> str:
+        url = super().get_success_url()
+        return code_url(url) if is_missing(self.request, self.request.user) else url
 
     def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
         response = super().form_invalid(form)
@@ -185,7 +245,7 @@ class BrowserLogin(LoginView):
 
 
 class BrowserLogout(LogoutView):
-    """Where the browsable API's log-out button posts to."""
+    """The target of the browsable API's logout button."""
 
     http_method_names = ["post"]
 
@@ -194,7 +254,7 @@ class BrowserLogout(LogoutView):
 
 
 class OwnPassword(PasswordChangeView):
-    """The page of the admin site where one changes one's own password."""
+    """The admin page for changing one's own password."""
 
     form_class = OwnPasswordForm
     success_url = reverse_lazy("admin:password_change_done")
@@ -210,12 +270,23 @@ class OwnPassword(PasswordChangeView):
 
 
 class OwnSessionViewSet(ApiViewSet):
-    """The caller's own log-ins."""
+    """The caller's own sessions."""
 
-    answers: ClassVar = {"list": SessionSerializer}
+    tag = "sessions"
+    operation_ids: ClassVar = {
+        "list": "listSessions",
+        "destroy": "endSession",
+        "logout_everywhere": "logoutEverywhere",
+    }
+    response_serializers: ClassVar = {"list": SessionSerializer}
+    page_titles: ClassVar = {
+        "list": _("Sessions"),
+        "destroy": _("End the session"),
+        "logout_everywhere": _("Log out everywhere"),
+    }
 
     def list(self, request: Request) -> Response:
-        """The log-ins that are alive, the last used first."""
+        """The caller's active sessions, most recently used first."""
         own = request.auth.pk if isinstance(request.auth, Session) else None
         sessions = Session.objects.of(self.caller).annotate(
             current=ExpressionWrapper(Q(pk=own), BooleanField())
@@ -223,34 +294,15 @@ class OwnSessionViewSet(ApiViewSet):
         return self.page(sessions.order_by("-used_at", "-created_at", "pk"))
 
     def destroy(self, request: Request, session_uuid: UUID) -> Response:
-        """End one of them, with all its tokens."""
+        """End a session, with all its tokens."""
         if not Session.objects.of(self.caller).filter(pk=session_uuid).end():
             raise NotFound
-        return self.done()
+        return self.no_content()
 
     def logout_everywhere(self, request: Request) -> Response:
-        """End all of them, this one and those in browsers too. Scoped tokens live on."""
+        """End all sessions, including this one and browser sessions.
+
+        Scoped tokens stay valid.
+        """
         self.caller.log_out_everywhere(by=self.caller)
-        return self.done()
-
-
-class MeView(ApiViewSet):
-    """One's own account."""
-
-    answers: ClassVar = {"retrieve": UserSerializer}
-    single_statement: ClassVar = frozenset({"retrieve"})
-    accepts: ClassVar = frozenset({"verify_email"})
-    limits: ClassVar[Mapping[str, type[BaseThrottle]]] = {"verify_email": MailLimit}
-
-    def get_throttles(self) -> list[BaseThrottle]:
-        limit = self.limits.get(self.action)
-        return [limit()] if limit else super().get_throttles()
-
-    def retrieve(self, request: Request) -> Response:
-        """The account of the caller, whole."""
-        return self.answer(self.caller)
-
-    def verify_email(self, request: Request) -> Response:
-        """Send the link that confirms one's e-mail address again."""
-        self.caller.ask_to_verify(by=self.caller)
-        return self.done()
+        return self.no_content()

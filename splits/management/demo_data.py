@@ -1,15 +1,16 @@
-"""What `manage.py demo` loads: who travels, where to, and what it cost.
+"""The data that `manage.py demo` loads: people, trips and expenses.
 
-Expenses are tables. A column `paid` is one person, or several with what each put in; `divided`
-is the people, or a split type and the people with their figures. `all` means every member. An
-amount in another currency carries it, with the rate to the trip's: `50.00 EUR 0.94`.
+Expenses are tables. The column `paid` has one person, or several with the amount that each paid;
+`divided` has the people, or a split type and the people with their figures. `all` means every
+member. An amount in another currency is followed by the currency and the rate to the trip's:
+`50.00 EUR 0.94`.
 """
 
 from typing import NamedTuple
 
 
 class Person(NamedTuple):
-    """Somebody with a log-in: `key` at example.com."""
+    """A person with an account, whose e-mail address is `key` at example.com."""
 
     key: str
     name: str
@@ -18,9 +19,9 @@ class Person(NamedTuple):
 
 
 class Journey(NamedTuple):
-    """A trip with all that happened in it. The first of the members owns it."""
+    """A trip with its expenses and settlements. The first member owns it."""
 
-    #: First letters of the trip code; the rest counts the copies.
+    #: The first letters of the trip code; the rest is the number of the copy.
     code: str
     title: str
     destination: str
@@ -31,11 +32,11 @@ class Journey(NamedTuple):
     budget: str
     members: dict[str, str]
     expenses: str
-    #: What somebody paid back by marking a split: (person, part of the description).
+    #: Splits marked as paid: (person, part of the expense's description).
     paid: tuple[tuple[str, str], ...] = ()
-    #: Money that was handed over: (from, to, amount, day, note).
+    #: Settlements: (from, to, amount, day, note).
     settlements: tuple[tuple[str, str, str, int, str], ...] = ()
-    #: Whether everybody followed the settle-up plan in the end.
+    #: Whether the settle-up plan was recorded at the end.
     settled_up: bool = False
 
 

@@ -1,4 +1,4 @@
-"""How an expense is divided: what was entered for each participant, and the parts it makes."""
+"""How an expense is divided: the entered values and the resulting part of each participant."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -11,9 +11,9 @@ from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import ValidationError
 
 from splits.money import divide
-from tripcompanion.kit.currencies import to_major
+from tripcompanion.currency.amounts import to_major
 
-#: Percentages and weights are kept as whole numbers of ten-thousandths.
+#: Percentages and weights are stored as whole ten-thousandths.
 SCALE = 10**4
 PERCENTAGE_WHOLE = 100 * SCALE
 
@@ -28,9 +28,9 @@ class SplitType(models.TextChoices):
 
 
 class Part(NamedTuple):
-    """One person's part in the trip's currency, and what was entered to get it.
+    """One person's part in the trip's currency, and the value entered for it.
 
-    Entered is an amount in minor units of the expense's currency, or ten-thousandths.
+    That value is an amount in minor units of the expense's currency, or ten-thousandths.
     """
 
     amount_minor: int
@@ -39,7 +39,7 @@ class Part(NamedTuple):
     weight_e4: int | None = None
 
 
-#: The column of a `Part` that keeps what was entered, by split type.
+#: The column of a `Part` that stores the entered value, by split type.
 ENTERED_COLUMN = {
     SplitType.MANUAL: "entered_minor",
     SplitType.PERCENTAGE: "percentage_e4",
@@ -48,7 +48,7 @@ ENTERED_COLUMN = {
 
 
 class Payment(NamedTuple):
-    """What one person put in: in the trip's currency, and as entered in the expense's."""
+    """What one person paid: in the trip's currency, and as entered in the expense's."""
 
     amount_minor: int
     entered_minor: int
@@ -64,7 +64,7 @@ class Money(NamedTuple):
 
 @dataclass(frozen=True)
 class Division:
-    """How an expense is to be divided among whom.
+    """How an expense is divided, and among whom.
 
     `entered` is by user id: minor units of the expense's currency for MANUAL, ten-thousandths
     for PERCENTAGE and SHARES, None for EQUAL.
@@ -75,12 +75,13 @@ class Division:
     entered: Mapping[int, int] | None
 
     def parts(self, money: Money, seed: int) -> dict[int, Part]:
-        """Everybody's part in the trip's currency; together they are `money.amount_minor`.
+        """Each person's part in the trip's currency; they add up to `money.amount_minor`.
 
-        Raises `ValidationError` on `splitAmounts` if what was entered does not fit.
+        Raises `ValidationError` on `splitAmounts` if the entered values do not fit.
         """
         if not self.participants:
-            raise ValidationError({"participantUserIds": [_("Nobody is left to divide among.")]})
+            text = _("There is nobody to divide the expense among.")
+            raise ValidationError({"participantUserIds": [text]})
         if self.split_type == SplitType.EQUAL:
             equal = dict.fromkeys(self.participants, 1)
             shares = divide(money.amount_minor, equal, seed)
@@ -105,7 +106,7 @@ class Division:
         extra = [str(user_id) for user_id in entered if user_id not in self.participants]
         if missing or extra:
             text = (
-                _("Nothing is given for: %(ids)s.") % {"ids": ", ".join(missing)}
+                _("Missing values for: %(ids)s.") % {"ids": ", ".join(missing)}
                 if missing
                 else _("Not a participant: %(ids)s.") % {"ids": ", ".join(extra)}
             )
@@ -114,7 +115,7 @@ class Division:
 
 
 def require_sum(field: str, amounts: Iterable[int], amount_minor: int, currency: str) -> None:
-    """Raise `ValidationError` on `field`, with the difference, unless `amounts` add up."""
+    """Raise `ValidationError` on `field`, naming the difference, unless `amounts` add up."""
     difference = amount_minor - sum(amounts)
     if difference:
         text = _("The amounts add up to %(sum)s, not to %(amount)s: the difference is %(diff)s.")
@@ -127,9 +128,17 @@ def require_sum(field: str, amounts: Iterable[int], amount_minor: int, currency:
 
 
 def entered_for(split_type: str, parts: Mapping[int, Part]) -> dict[int, int] | None:
-    """What was entered for stored `parts`, as a `Division` takes it; gaps where nothing was."""
+    """The values entered for stored `parts`, as a `Division` takes them; without missing ones."""
     column = ENTERED_COLUMN.get(SplitType(split_type))
     if column is None:
         return None
     values = {user_id: getattr(part, column) for user_id, part in parts.items()}
     return {user_id: value for user_id, value in values.items() if value is not None}
+
+
+def percentage_of(amount_minor: int, percentage_e4: int, left_minor: int) -> int:
+    """The percentage in minor units, rounded half up, but not beyond what is left by rounding."""
+    exact, half = amount_minor * percentage_e4, PERCENTAGE_WHOLE // 2
+    rounded = (exact + half) // PERCENTAGE_WHOLE
+    only_rounding = exact <= left_minor * PERCENTAGE_WHOLE + half
+    return min(rounded, left_minor) if only_rounding else rounded

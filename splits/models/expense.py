@@ -1,10 +1,10 @@
-"""Expenses: what people put in, recorded, changed and taken back under the trip's lock."""
+"""Expenses, which are recorded, changed and deleted under the trip's lock."""
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any, ClassVar
+from typing import Any
 
 from django.db import models
 from django.db.models import Prefetch, Q
@@ -14,64 +14,34 @@ from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import NotFound, ValidationError
 
 from splits import money
-from splits.models.book import Entry, Payer
+from splits.models.conflicts import AlreadySplit, DividedByHand, ExceedsExpense, ExpenseChanged
 from splits.models.division import (
-    PERCENTAGE_WHOLE,
     Division,
     Money,
     Part,
     Payment,
     SplitType,
     entered_for,
+    percentage_of,
     require_sum,
 )
+from splits.models.posting import ExpensePosting, Payer
 from splits.models.rate import ENTERED, Rate
 from splits.models.settlement import today
 from splits.models.split import Split
-from tripcompanion.kit.currencies import MAX_AMOUNT, Amount, convert, to_major, to_minor
-from tripcompanion.kit.inserting import insert
-from tripcompanion.kit.prepared import Given, Prepared
-from tripcompanion.kit.problems import Conflict
+from tripcompanion.compiled.inserts import insert
+from tripcompanion.currency.amounts import MAX_AMOUNT, Amount, convert, to_major, to_minor
 from trips.models import InTripQuerySet, Trip, locked_row, locked_trip
+from trips.models.trip import CurrencyChanged
 from trips.roles import Can
 from users.models import User
 
-#: Fields that, given to `change`, divide the expense anew.
+#: The fields that make `change` divide the expense again.
 _MONEY_FIELDS = {"entered_minor", "currency", "exchange_rate"}
 
 
-class AlreadySplit(Conflict):
-    """409 `already_split`: one split for a person."""
-
-    default_code = "already_split"
-    default_detail = gettext_lazy("This member has a split in this expense.")
-
-
-class ExceedsExpense(Conflict):
-    """409 `exceeds_expense`: the splits together are more than was spent."""
-
-    default_code = "exceeds_expense"
-    default_detail = gettext_lazy(
-        "The splits would exceed the expense: %(left)s is left, not %(amount)s."
-    )
-    example_values: ClassVar = {"left": "10.00", "amount": "12.50"}
-
-
-class DividedByHand(Conflict):
-    """409 `divided_by_hand`: single splits were added or deleted, and a new division is not given.
-
-    What was entered for the others no longer divides the expense.
-    """
-
-    default_code = "divided_by_hand"
-    default_detail = gettext_lazy(
-        "Splits of this expense were added or deleted by hand. To change its amount, currency or "
-        "payers, say how it is divided."
-    )
-
-
 class Category(models.TextChoices):
-    """What the money was for."""
+    """What the money was spent on."""
 
     ACCOMMODATION = "ACCOMMODATION", gettext_lazy("accommodation")
     FOOD = "FOOD", gettext_lazy("food")
@@ -84,51 +54,69 @@ class ExpenseQuerySet(InTripQuerySet["Expense"]):
     def with_trip(self) -> "ExpenseQuerySet":
         return self.select_related("trip")
 
-    def shown(self) -> "ExpenseQuerySet":
-        """With all that an answer shows: the currency, the payers, the splits with their state."""
+    def with_details(self) -> "ExpenseQuerySet":
+        """With all that a response contains: currency, payers, and splits with their state."""
         shown: dict[str, models.QuerySet[Any]] = {
-            "payers": Payer.objects.shown(),
-            "splits": Split.objects.with_state().order_by("id"),
+            "payers": Payer.objects.with_details(),
+            "splits": Split.objects.with_open_amounts().order_by("id"),
         }
         return self.select_related("trip").prefetch_related(
-            *(Prefetch(name, rows, f"shown_{name}") for name, rows in shown.items())
+            *(Prefetch(name, rows, f"loaded_{name}") for name, rows in shown.items())
         )
 
 
 class Expense(models.Model):
-    """Money that members put in for all or some of them."""
+    """Money that members paid for all or some of them."""
 
-    trip = models.ForeignKey(Trip, on_delete=models.CASCADE, related_name="expenses")
-    #: Its place among all expenses ever recorded in the trip, from 0; it turns the odd cents.
+    trip = models.ForeignKey(
+        Trip, on_delete=models.CASCADE, related_name="expenses", verbose_name=gettext_lazy("trip")
+    )
+    #: Its position among all expenses ever recorded in the trip, from 0; rotates the odd cents.
     number = models.PositiveIntegerField(editable=False)
-    description = models.CharField(max_length=255)
-    #: In the trip's currency; the book reads this one.
+    description = models.CharField(gettext_lazy("description"), max_length=255)
+    #: In the trip's currency; this is the amount that the ledger uses.
     amount_minor = models.BigIntegerField()
-    #: As entered, and in which currency; the rate is frozen, and null in the trip's currency.
+    #: The amount and currency as entered; the rate is fixed, and null in the trip's currency.
     entered_minor = models.BigIntegerField()
-    currency = models.CharField(max_length=3)
-    exchange_rate = models.DecimalField(max_digits=24, decimal_places=15, null=True, blank=True)
-    rate_source = models.CharField(max_length=10, blank=True, default="")
-    rate_day = models.DateField(null=True, blank=True)
-    expense_date = models.DateField()
-    category = models.CharField(max_length=13, choices=Category, default=Category.OTHER)
-    split_type = models.CharField(max_length=10, choices=SplitType)
-    #: False once a split was added or deleted by itself: the parts are then no longer a division.
+    currency = models.CharField(gettext_lazy("currency"), max_length=3)
+    exchange_rate = models.DecimalField(
+        gettext_lazy("exchange rate"), max_digits=24, decimal_places=15, null=True, blank=True
+    )
+    rate_source = models.CharField(
+        gettext_lazy("source of the rate"), max_length=10, blank=True, default=""
+    )
+    rate_day = models.DateField(gettext_lazy("day of the rate"), null=True, blank=True)
+    expense_date = models.DateField(gettext_lazy("date"))
+    category = models.CharField(
+        gettext_lazy("category"), max_length=13, choices=Category, default=Category.OTHER
+    )
+    split_type = models.CharField(gettext_lazy("split type"), max_length=10, choices=SplitType)
+    #: False once a single split was added or deleted: the parts are then no longer a division.
     divided = models.BooleanField(default=True, editable=False)
-    receipt_url = models.CharField(max_length=2048, null=True, blank=True)  # noqa: DJ001
-    notes = models.TextField(max_length=2000, blank=True, default="")
-    created_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
-    created_at = models.DateTimeField(default=timezone.now, editable=False)
-    updated_at = models.DateTimeField(default=timezone.now, editable=False)
+    receipt_url = models.CharField(  # noqa: DJ001 -- as in the API
+        gettext_lazy("receipt URL"), max_length=2048, null=True, blank=True
+    )
+    notes = models.TextField(gettext_lazy("notes"), max_length=2000, blank=True, default="")
+    created_by = models.ForeignKey(
+        User, on_delete=models.PROTECT, related_name="+", verbose_name=gettext_lazy("recorded by")
+    )
+    created_at = models.DateTimeField(
+        gettext_lazy("created at"), default=timezone.now, editable=False
+    )
+    updated_at = models.DateTimeField(
+        gettext_lazy("updated at"), default=timezone.now, editable=False
+    )
 
     objects = ExpenseQuerySet.as_manager()
 
     caller_role: str
-    # Set by `shown`.
-    shown_payers: list[Payer]
-    shown_splits: list[Split]
+    # Set by `with_details`.
+    loaded_payers: list[Payer]
+    loaded_splits: list[Split]
 
     class Meta:
+        verbose_name = gettext_lazy("expense")
+        verbose_name_plural = gettext_lazy("expenses")
         constraints = [
             models.CheckConstraint(
                 condition=Q(amount_minor__gt=0, entered_minor__gt=0), name="expense_positive"
@@ -143,6 +131,10 @@ class Expense(models.Model):
             models.Index(fields=["trip", "-expense_date", "-id"], name="expense_newest"),
             models.Index(fields=["trip", "amount_minor"], name="expense_by_amount"),
             models.Index(fields=["trip", "created_at"], name="expense_by_creation"),
+            # For sums by month that read no row.
+            models.Index(
+                fields=["created_at", "currency", "entered_minor"], name="expense_sums_by_day"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -150,19 +142,19 @@ class Expense(models.Model):
 
     @property
     def paid_by(self) -> User:
-        """The first of those who put money in; of an expense that is `shown`."""
-        return self.shown_payers[0].user
+        """The first payer; for an expense read `with_details`."""
+        return self.loaded_payers[0].user
 
     def is_own(self, user: User, can: Can) -> bool:
-        """Whether `user` created it or put money in."""
+        """Whether `user` created it or is a payer."""
         return user.pk == self.created_by_id or self.payers.filter(user=user).exists()
 
     @classmethod
     def draft(cls, trip: Trip, by: User, **fields: Any) -> "Expense":
-        """The next expense of `trip`, not written yet. `currency` defaults to the trip's.
+        """The next expense of `trip`, unsaved. `currency` defaults to the trip's.
 
-        `exchange_rate` may be given for another currency; else the latest stored one is taken.
-        Raises `NoRate`, and `ValidationError` on `amount` if it is nothing in the trip's.
+        For another currency, `exchange_rate` defaults to the latest stored rate.
+        Raises `NoRate`, and `ValidationError` on `amount` if it converts to too little or too much.
         """
         fields.setdefault("currency", trip.currency)
         expense = cls(trip=trip, created_by=by, number=trip.expenses_recorded, **fields)
@@ -175,73 +167,78 @@ class Expense(models.Model):
         trip: Trip,
         by: User,
         *,
-        put_in: Mapping[int, int],
+        paid_by_user: Mapping[int, int | None],
         division: Division,
         payers_field: str = "payers",
         **fields: Any,
     ) -> "Expense":
-        """A new expense, as it is shown. `put_in` is who paid how many minor units.
+        """Create an expense and return it with details. `paid_by_user` is in minor units.
 
-        The first one comes first. Amounts are in the expense's currency, like `entered_minor`,
-        and were entered for a trip in the currency of `trip`. Raises what `draft` raises,
-        `CurrencyChanged`, and `ValidationError` on `payers`, `participantUserIds` or
-        `splitAmounts` if somebody is no member or the sums do not fit.
+        Its order is kept; None means the whole amount. Amounts are in the expense's currency, like
+        `entered_minor`, and were entered for a trip in the currency of `trip`.
+        Raises what `draft` raises, `CurrencyChanged`, and `ValidationError` on `payers`,
+        `participantUserIds` or `splitAmounts` if somebody is not a member or the sums do not fit.
         """
         with locked_trip(trip.pk, by, Can.RECORD) as locked:
             locked.require_currency(trip.currency)
             expense = cls.draft(locked, by, **fields)
-            entry = Entry(expense)
-            payments, parts = expense.divide(entry, put_in, division, payers_field)
+            posting = ExpensePosting(expense)
+            payments, parts = expense.divide(posting, paid_by_user, division, payers_field)
             locked.count_expense()
             insert([expense])
-            entry.rewrite(payments, parts)
-            return shown_expenses(pk=expense.pk).get()
+            return posting.write(payments, parts)
 
     def change(
         self,
         by: User,
         *,
-        put_in: Mapping[int, int] | None = None,
+        paid_by_user: Mapping[int, int | None] | None = None,
         division: Mapping[str, Any] | None = None,
         payers_field: str = "payers",
         **fields: Any,
     ) -> "Expense":
-        """Store what is given, keep the rest, and divide anew if money or people are touched.
+        """Store the given fields, and divide again if money or people change.
 
-        `division` holds those fields of a `Division` that are given. Another currency takes a
-        new rate; otherwise the frozen one stays unless one is given, or None for the latest
-        stored one. Gives the expense back as it is shown. Raises what `record` raises, and
+        `division` holds the given fields of a `Division`. Another currency gets a new rate;
+        otherwise the fixed rate stays unless one is given, or None for the latest stored one.
+        Amounts given without a currency or a split type refer to this instance as it was read.
+        Returns the expense with details. Raises what `record` raises, `ExpenseChanged`, and
         `DividedByHand`.
         """
         with self._locked(by, Can.CHANGE_EXPENSES) as stored:
-            entry = Entry(stored)
+            self._require_same_meaning(stored, paid_by_user, division or {}, fields)
+            posting = ExpensePosting(stored)
             old = {name: getattr(stored, name) for name in _MONEY_FIELDS}
             for name, value in fields.items():
                 setattr(stored, name, value)
             is_same_money = old == {name: getattr(stored, name) for name in _MONEY_FIELDS} and (
-                put_in is None or list(put_in.items()) == list(entry.entered.items())
+                paid_by_user is None
+                or list(stored._paid(paid_by_user).items()) == list(posting.entered.items())
             )
-            if stored.divided or not is_same_money or stored._is_other(entry, division or {}):
+            if stored.divided or not is_same_money or stored._is_other(posting, division or {}):
                 if not stored.divided and not division:
                     raise DividedByHand
                 if "exchange_rate" in fields or stored.currency != old["currency"]:
                     stored._fix_rate(fields.get("exchange_rate"))
                 else:
                     stored._convert()
-                new_division = stored._division_again(entry, division or {})
+                new_division = stored._division_again(posting, division or {})
                 payments, parts = stored.divide(
-                    entry, put_in or stored._put_in_again(entry), new_division, payers_field
+                    posting,
+                    paid_by_user or stored._paid_by_user_again(posting),
+                    new_division,
+                    payers_field,
                 )
                 stored.divided = True
-                entry.rewrite(payments, parts)
+                posting.rewrite(payments, parts)
             stored.updated_at = timezone.now()
             stored.save()
-            return shown_expenses(pk=stored.pk).get()
+            return Expense.objects.with_details().get(pk=stored.pk)
 
     def remove(self, by: User) -> None:
         """Delete the expense with its splits, and the settlements that `pay` recorded for them."""
         with self._locked(by, Can.CHANGE_EXPENSES) as stored:
-            Entry(stored).rewrite({}, {})
+            ExpensePosting(stored).rewrite({}, {})
             stored.delete()
 
     def add_split(
@@ -252,72 +249,97 @@ class Expense(models.Model):
         amount: Amount | None = None,
         percentage_e4: int = 0,
     ) -> Split:
-        """Give one more member a part: an amount, or a percentage of the expense.
+        """Add a member's split: an amount, or a percentage of the expense.
 
-        Raises `ValidationError` if they are no member, `AlreadySplit` or
-        `ExceedsExpense`.
+        Raises `ValidationError` if they are not a member, `AlreadySplit` or `ExceedsExpense`.
         """
         with self._locked(by, Can.RECORD) as stored:
             stored.trip.require_members({"participantUserId": [participant_id]})
-            entry = Entry(stored)
-            if participant_id in entry.parts:
+            posting = ExpensePosting(stored)
+            if participant_id in posting.parts:
                 raise AlreadySplit
             amount_minor = (
-                _percentage_of(stored.amount_minor, percentage_e4, entry.left_minor)
+                percentage_of(stored.amount_minor, percentage_e4, posting.left_minor)
                 if amount is None
                 else stored.trip.minor_units("amount", amount)
             )
-            if amount_minor > entry.left_minor:
+            if amount_minor > posting.left_minor:
                 raise ExceedsExpense(
-                    left=to_major(entry.left_minor, stored.trip.currency),
+                    left=to_major(posting.left_minor, stored.trip.currency),
                     amount=to_major(amount_minor, stored.trip.currency),
                 )
             part = Part(amount_minor, percentage_e4=percentage_e4 or None)
-            entry.rewrite(entry.put_in, {**entry.parts, participant_id: part})
+            posting.rewrite(posting.paid_by_user, {**posting.parts, participant_id: part})
             stored._divided_by_hand()
-            return Split.objects.shown().get(expense=stored, participant=participant_id)
+            return Split.objects.with_details().get(expense=stored, participant=participant_id)
 
     def remove_split(self, split: Split, by: User) -> None:
-        """Take one split out; what it covered falls to those who paid."""
+        """Delete one split; the payers bear what it covered."""
         with self._locked(by, Can.DELETE_SPLITS) as stored:
             if not stored.splits.filter(pk=split.pk).exists():
                 raise NotFound
-            entry = Entry(stored)
-            rest = {u: part for u, part in entry.parts.items() if u != split.participant_id}
-            entry.rewrite(entry.put_in, rest)
+            posting = ExpensePosting(stored)
+            rest = {u: part for u, part in posting.parts.items() if u != split.participant_id}
+            posting.rewrite(posting.paid_by_user, rest)
             stored._divided_by_hand()
 
     def divide(
         self,
-        entry: Entry,
-        put_in: Mapping[int, int],
+        posting: ExpensePosting,
+        paid_by_user: Mapping[int, int | None],
         division: Division,
         payers_field: str = "payers",
     ) -> tuple[dict[int, Payment], dict[int, Part]]:
-        """What everybody paid and bears of it, in the trip's currency.
+        """What each person paid and owes for it, in the trip's currency.
 
-        Members only, but who is in the expense already may stay. Raises `ValidationError`;
-        `payers_field` is where the payers stood in the body.
+        Only members are allowed, except people who are already in the expense. Raises
+        `ValidationError`; `payers_field` is the field of the body that had the payers.
         """
-        known = {*entry.put_in, *entry.parts}
+        known = {*posting.paid_by_user, *posting.parts}
         self.trip.require_members(
             {
-                payers_field: [user_id for user_id in put_in if user_id not in known],
+                payers_field: [user_id for user_id in paid_by_user if user_id not in known],
                 "participantUserIds": [u for u in division.participants if u not in known],
             }
         )
         self.split_type = division.split_type
-        require_sum(payers_field, put_in.values(), self.entered_minor, self.currency)
-        paid = money.divide(self.amount_minor, put_in, self.number)
-        payments = {user_id: Payment(paid[user_id], put_in[user_id]) for user_id in put_in}
+        entered = self._paid(paid_by_user)
+        require_sum(payers_field, entered.values(), self.entered_minor, self.currency)
+        paid = money.divide(self.amount_minor, entered, self.number)
+        payments = {user_id: Payment(paid[user_id], entered[user_id]) for user_id in entered}
         return payments, division.parts(self.money, self.number)
+
+    def _paid(self, paid_by_user: Mapping[int, int | None]) -> dict[int, int]:
+        """`paid_by_user` in minor units of the expense's currency."""
+        return {
+            user_id: self.entered_minor if minor is None else minor
+            for user_id, minor in paid_by_user.items()
+        }
+
+    def _require_same_meaning(
+        self,
+        stored: "Expense",
+        paid_by_user: Mapping[int, int | None] | None,
+        division: Mapping[str, Any],
+        fields: Mapping[str, Any],
+    ) -> None:
+        """Raise unless amounts given for this instance mean the same for `stored`."""
+        split_type = division.get("split_type", self.split_type)
+        parts = division.get("entered") if split_type == SplitType.MANUAL else None
+        entered = [*(paid_by_user or {}).values(), fields.get("entered_minor"), parts]
+        has_amounts = any(value is not None for value in entered)
+        if has_amounts and "currency" not in fields and stored.currency != self.currency:
+            raise CurrencyChanged(meant=self.currency, currency=stored.currency)
+        is_same_type = stored.split_type == self.split_type
+        if "entered" in division and "split_type" not in division and not is_same_type:
+            raise ExpenseChanged
 
     @property
     def money(self) -> Money:
         return Money(self.amount_minor, self.entered_minor, self.currency)
 
     def _fix_rate(self, given: Decimal | None) -> None:
-        """Freeze the rate to the trip's currency: the given one, else the latest stored."""
+        """Set the rate to the trip's currency: the given one, else the latest stored."""
         if self.currency == self.trip.currency:
             self.exchange_rate, self.rate_source, self.rate_day = None, "", None
         elif given is not None:
@@ -335,23 +357,23 @@ class Expense(models.Model):
                 self.entered_minor, self.currency, self.trip.currency, self.exchange_rate
             )
         if not 0 < self.amount_minor <= to_minor(MAX_AMOUNT, self.trip.currency):
-            text = _("This is %(amount)s %(currency)s, which is too little or too much.")
+            text = _("This is %(amount)s %(currency)s, which is too small or too large.")
             amount = to_major(self.amount_minor, self.trip.currency)
             values = {"amount": amount, "currency": self.trip.currency}
             raise ValidationError({"amount": [text % values]})
 
-    def _division_again(self, entry: Entry, given: Mapping[str, Any]) -> Division:
-        """The stored division, with what is given instead."""
+    def _division_again(self, posting: ExpensePosting, given: Mapping[str, Any]) -> Division:
+        """The stored division, updated with the given fields."""
         stored = Division(
-            self.split_type, tuple(entry.parts), entered_for(self.split_type, entry.parts)
+            self.split_type, tuple(posting.parts), entered_for(self.split_type, posting.parts)
         )
         if given.get("split_type", self.split_type) != self.split_type:
             given = {"entered": None, **given}
         return replace(stored, **given)
 
-    def _is_other(self, entry: Entry, given: Mapping[str, Any]) -> bool:
-        """Whether what is given of a division differs from the stored one."""
-        stored = self._division_again(entry, {})
+    def _is_other(self, posting: ExpensePosting, given: Mapping[str, Any]) -> bool:
+        """Whether the given fields of a division differ from the stored ones."""
+        stored = self._division_again(posting, {})
         kept = {
             "split_type": stored.split_type,
             "participants": set(stored.participants),
@@ -361,11 +383,11 @@ class Expense(models.Model):
         wanted["participants"] = set(wanted["participants"])
         return wanted != kept
 
-    def _put_in_again(self, entry: Entry) -> dict[int, int]:
-        """The payers for a changed amount: a single one paid it all; several must be given."""
-        if len(entry.put_in) == 1:
-            return dict.fromkeys(entry.put_in, self.entered_minor)
-        return {user_id: payment.entered_minor for user_id, payment in entry.put_in.items()}
+    def _paid_by_user_again(self, posting: ExpensePosting) -> dict[int, int]:
+        """The payers for a changed amount: a single payer paid it all; several must be given."""
+        if len(posting.paid_by_user) == 1:
+            return dict.fromkeys(posting.paid_by_user, self.entered_minor)
+        return {user_id: payment.entered_minor for user_id, payment in posting.paid_by_user.items()}
 
     def _locked(self, by: User, can: Can) -> AbstractContextManager["Expense"]:
         return locked_row(Expense.objects.all, by, can, trip_id=self.trip_id, pk=self.pk)
@@ -374,23 +396,3 @@ class Expense(models.Model):
         self.divided = False
         self.updated_at = timezone.now()
         self.save(update_fields=["divided", "updated_at"])
-
-
-@Prepared
-def expenses_of(trip: Given) -> ExpenseQuerySet:
-    """The expenses of a trip as they are shown, the newest first."""
-    return Expense.objects.shown().filter(trip=trip).order_by("-expense_date", "-id")
-
-
-@Prepared
-def shown_expenses(pk: Given) -> ExpenseQuerySet:
-    """The expense of this id, as it is shown."""
-    return Expense.objects.shown().filter(pk=pk)
-
-
-def _percentage_of(amount_minor: int, percentage_e4: int, left_minor: int) -> int:
-    """The percentage in minor units, rounded half up, but not above what is left by rounding."""
-    exact, half = amount_minor * percentage_e4, PERCENTAGE_WHOLE // 2
-    rounded = (exact + half) // PERCENTAGE_WHOLE
-    only_rounding = exact <= left_minor * PERCENTAGE_WHOLE + half
-    return min(rounded, left_minor) if only_rounding else rounded

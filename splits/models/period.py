@@ -1,19 +1,22 @@
-"""The periods of a trip's book: what was closed together, and by which settlement.
+"""The periods of a trip's ledger: which were closed, and by which settlement.
 
-A trip counts its periods from 0. Each debt and each settlement notes the period in which its open
-amount last came to be. Closing a trip closes its open periods: a row for each period, usually one,
-and a row for each member who owed something. So it costs the same however many debts are open.
+Periods are numbered from 0 in each trip. Each debt and each settlement stores the period in which
+its open amount was last set. Closing a trip closes its open periods: one row for each period,
+usually one, and one for each member who owed something. The cost does not depend on the number of
+open debts.
 """
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from django.apps import apps
 from django.db import connection, models
 from django.db.models import Case, Exists, F, Min, OuterRef, Q, QuerySet, Subquery, Sum, Value, When
 from django.db.models.functions import Least
 from django.utils import timezone
 
-from tripcompanion.kit.inserting import insert
+from tripcompanion.compiled.inserts import insert
+from tripcompanion.compiled.queries import CompiledQuery, Param
 from trips.models import InTripQuerySet, Member, Trip
 
 if TYPE_CHECKING:
@@ -34,9 +37,9 @@ _TAKE_OUT = (
 
 
 class ClosedPeriod(models.Model):
-    """A period of a trip that is closed: nothing that dates from it is open any more.
+    """A closed period of a trip: nothing from it is open any more.
 
-    Deleting `settlement` deletes this row and so opens the period again.
+    Deleting `settlement` deletes this row, which reopens the period.
     """
 
     # The unique constraint has an index that begins with the trip.
@@ -59,7 +62,7 @@ class ClosedPeriod(models.Model):
 
 
 class ClosedSum(models.Model):
-    """How much of a member's debts a settlement closed: what they owe again without it."""
+    """How much of a member's debts a settlement closed; without it they owe this again."""
 
     settlement = models.ForeignKey(
         "splits.Settlement", on_delete=models.CASCADE, related_name="closed_sums", db_index=False
@@ -80,36 +83,36 @@ class ClosedSum(models.Model):
 
 
 def closed_period() -> QuerySet[ClosedPeriod]:
-    """The closed period that a debt or a settlement dates from; a subquery of either."""
+    """The closed period of a debt or a settlement; a subquery for either."""
     return ClosedPeriod.objects.filter(trip=OuterRef("trip"), number=OuterRef("period"))
 
 
 def current_period() -> Subquery:
-    """The period that the trip of a debt or a settlement is in."""
+    """The current period of the trip of a debt or a settlement."""
     return Subquery(Trip.objects.filter(pk=OuterRef("trip")).values("period"))
 
 
 class InPeriodQuerySet(InTripQuerySet[Row]):
-    """Debts or settlements: rows with an amount that is open until it is covered or closed."""
+    """Debts or settlements: rows whose amount is open until it is covered or closed."""
 
-    #: The stored amount, which a closing leaves as it is.
+    #: The column of the stored amount, which closing does not change.
     amount_column: str
 
     def open(self) -> Any:
-        """Those with an amount that is neither covered nor closed."""
-        # The comparison lets an index pass over what was closed before.
+        """Rows with an amount that is neither covered nor closed."""
+        # With this comparison an index skips the rows that were closed before.
         since = Q(period__gte=F("trip__oldest_open_period"))
         return self._with_amount().filter(since, ~Exists(closed_period()))
 
     def closed(self) -> Any:
-        """Those with an amount that was closed together with its period."""
+        """Rows with an amount that was closed with its period."""
         return self._with_amount().filter(Exists(closed_period()))
 
-    def with_state(self) -> Any:
-        """Each with what is open of it (`left_minor`), and with `closed_at` and `closed_by`."""
+    def with_open_amounts(self) -> Any:
+        """Rows with their open amount (`left_minor`), `closed_at` and `closed_by`."""
         return self.annotate(
             left_minor=Case(
-                # Asked first: most are covered, and the look-up is one for each row.
+                # Checked first: most are covered, and the subquery runs once for each row.
                 When(**{self.amount_column: 0}, then=0),
                 When(Exists(closed_period()), then=0),
                 default=F(self.amount_column),
@@ -124,9 +127,9 @@ class InPeriodQuerySet(InTripQuerySet[Row]):
 
 
 def close(settlement: "Settlement", oldest: int, newest: int) -> None:
-    """Close what is open of the periods `oldest` to `newest`, the last one, and start the next.
+    """Close the open periods from `oldest` to `newest`, the current one, and start the next.
 
-    Call under the lock of the trip.
+    Call it under the trip's lock.
     """
     trip_id = settlement.trip_id
     closed = ClosedPeriod.objects.filter(trip=trip_id, number__gte=oldest)
@@ -143,7 +146,7 @@ def close(settlement: "Settlement", oldest: int, newest: int) -> None:
 
 
 def reopen(trip_id: int, settlements: "SettlementQuerySet") -> None:
-    """Open again what `settlements` closed; call under the lock of the trip."""
+    """Reopen what `settlements` closed; call it under the trip's lock."""
     periods = ClosedPeriod.objects.filter(settlement__in=settlements.values("pk"))
     oldest = periods.aggregate(oldest=Min("number"))["oldest"]
     if oldest is None:
@@ -161,8 +164,28 @@ def reopen(trip_id: int, settlements: "SettlementQuerySet") -> None:
 
 
 def take_out(owed: Mapping[tuple[int, int], int]) -> None:
-    """Lessen what settlements closed: by settlement and debtor, so many minor units."""
+    """Reduce what settlements closed; `owed` is minor units by settlement and debtor."""
     rows = ", ".join(["(%s, %s, %s)"] * len(owed))
     values = [value for pair, owed_minor in owed.items() for value in (*pair, owed_minor)]
     with connection.cursor() as cursor:
         cursor.execute(_TAKE_OUT % rows, values)
+
+
+@CompiledQuery
+def unsettled_in(trip: Param) -> QuerySet[Member, tuple[int]]:
+    """One member whose balance is not zero, if there is any."""
+    return Member.objects.unsettled().filter(trip=trip).order_by().values_list("pk")[:1]
+
+
+@CompiledQuery
+def open_periods_of(trip: Param) -> QuerySet[Trip, tuple[int, int]]:
+    """The oldest and the newest open period of a trip; no row if nothing in it is open."""
+    owing = Member.objects.filter(trip=trip, owed_minor__gt=0)
+    credits = _settlements().with_credit().filter(trip=trip)
+    rows = Trip.objects.filter(Exists(owing) | Exists(credits), pk=trip)
+    return rows.values_list("oldest_open_period", "period")
+
+
+def _settlements() -> Any:
+    # `splits.models.settlement` imports this module.
+    return apps.get_model("splits", "Settlement").objects

@@ -1,4 +1,4 @@
-"""Exchange rates, as the European Central Bank publishes them: units for one euro."""
+"""Exchange rates as the European Central Bank publishes them: units per euro."""
 
 from collections.abc import Iterable
 from datetime import date
@@ -12,10 +12,10 @@ from django.utils.translation import gettext_lazy
 from tripcompanion.kit.problems import Conflict
 
 BASE = "EUR"
-#: Where a rate is from: the central bank's file, or the person who entered the expense.
+#: The source of a rate: the ECB's file, or the person who entered the expense.
 ECB, ENTERED = "ECB", "ENTERED"
-#: What both databases store exactly. SQLite keeps decimals as floats, which hold 15 significant
-#: digits; the column of PostgreSQL rounds to 15 decimals.
+#: The precision that both databases store exactly. SQLite stores decimals as floats, with 15
+#: significant digits; the PostgreSQL column rounds to 15 decimals.
 _SIGNIFICANT = Context(prec=15)
 _LAST_DECIMAL = Decimal(1).scaleb(-15)
 
@@ -29,7 +29,7 @@ class NoRate(Conflict):
 
 
 class ExchangeRate(NamedTuple):
-    """What one unit of a currency is worth in another, where from, and of which day."""
+    """What one unit of a currency is worth in another, with the source and the day."""
 
     rate: Decimal
     source: str
@@ -38,9 +38,9 @@ class ExchangeRate(NamedTuple):
 
 class RateQuerySet(models.QuerySet["Rate"]):
     def latest_to(self, target: str, sources: Iterable[str]) -> dict[str, ExchangeRate]:
-        """The latest stored rates to `target`, by source, across the euro if need be.
+        """The latest stored rates to `target` by source, through the euro if necessary.
 
-        One query for all. Raises `NoRate` for the first source that has none.
+        One query for all. Raises `NoRate` for the first source without a rate.
         """
         sources = [source for source in sources if source != target]
         rows = {row.currency: row for row in self.filter(currency__in={*sources, target})}
@@ -59,22 +59,24 @@ class RateQuerySet(models.QuerySet["Rate"]):
 def _storable(numerator: Decimal, denominator: Decimal) -> Decimal:
     """The quotient, rounded as both databases store it.
 
-    An expense is converted before it is stored, and its audit converts with what is stored: a rate
-    that the database rounds once more gives another amount.
+    An expense is converted before it is stored, and the audit converts with the stored rate: if
+    the database rounded the rate again, the amounts would differ.
     """
     return _SIGNIFICANT.divide(numerator, denominator).quantize(_LAST_DECIMAL)
 
 
 class Rate(models.Model):
-    """The latest known rate of one currency: how many units one euro buys."""
+    """The latest known rate of one currency, in units per euro."""
 
-    currency = models.CharField(max_length=3, unique=True)
-    per_euro = models.DecimalField(max_digits=15, decimal_places=6)
-    day = models.DateField()
+    currency = models.CharField(gettext_lazy("currency"), max_length=3, unique=True)
+    per_euro = models.DecimalField(gettext_lazy("units per euro"), max_digits=15, decimal_places=6)
+    day = models.DateField(gettext_lazy("day"))
 
     objects = RateQuerySet.as_manager()
 
     class Meta:
+        verbose_name = gettext_lazy("exchange rate")
+        verbose_name_plural = gettext_lazy("exchange rates")
         constraints: ClassVar = [
             models.CheckConstraint(condition=Q(per_euro__gt=0), name="rate_positive")
         ]

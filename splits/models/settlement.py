@@ -1,42 +1,47 @@
-"""What is owed, what was handed over, and which money covered which debt.
+"""Debts, settlements, and the allocations of settlements to debts.
 
-Two columns are sums, kept for speed: `Debt.open_minor` and `Settlement.credit_minor`, an amount
-less its allocations. Whoever writes allocations calls `restate`, which sums them anew;
-`AllocationQuerySet.release` gives back the sum of what it deletes, and `Debt.resize` restates
-together with the amount. So a debt's "paid" and a balance cannot tell two stories.
+Two columns are stored sums: `Debt.open_minor` and `Settlement.credit_minor` are an amount minus its
+allocations. Code that writes allocations calls `recompute`, which sums them again.
+`AllocationQuerySet.release` adds back the sum of what it deletes, and `Debt.resize` updates the sum
+together with the amount. So a paid mark and a balance cannot contradict each other.
 
-Closing a trip leaves both columns as they are, and closes the period that the rows date from; see
-`splits.models.period`. So `open()` asks for the period too. Whatever changes a closed row alone
-calls `itemise` first: an allocation then says what was closed of it, and it is as any other.
+Closing a trip does not change these columns. It closes the period of the rows; see
+`splits.models.period`. So `open()` also checks the period. Code that changes a single closed row
+calls `itemise` first, which writes an allocation for the closed amount.
 
-`Member.owed_minor` is what is open of a member's debts in a trip: their amounts less their
-allocations, and nothing of what is closed. So it moves by the amounts where an expense is written
-into the book (`Entry.rewrite`), by the allocations where these are made (`Allocation.make`),
-released, or cut (`Debt.resize`), and as a whole where a trip is closed and opened again.
+`Member.owed_minor` is the open part of a member's debts in a trip. It changes by the amounts when
+an expense is written (`ExpensePosting.rewrite`), by the allocations when they are inserted
+(`Allocation.make`), deleted, or reduced (`Debt.resize`), and as a whole when a trip is closed or
+reopened.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from datetime import date
+from datetime import date, datetime
 from typing import Any
 
 from django.db import models
-from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Subquery, Sum, When
+from django.db.models import Case, F, OuterRef, Q, Subquery, Sum, When
 from django.db.models.functions import Coalesce
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from splits.models.period import (
     InPeriodQuerySet,
     close,
     closed_period,
     current_period,
+    open_periods_of,
     reopen,
     take_out,
+    unsettled_in,
 )
-from tripcompanion.kit.currencies import Amount
-from tripcompanion.kit.deleting import delete_unread
-from tripcompanion.kit.inserting import insert
-from tripcompanion.kit.prepared import Given, GivenMany, Prepared, PreparedUpdate
+from tripcompanion.compiled.deletes import delete_unread
+from tripcompanion.compiled.inserts import insert
+from tripcompanion.compiled.queries import ArrayParam, CompiledQuery, CompiledUpdate, Param
+from tripcompanion.currency.amounts import Amount
+from tripcompanion.currency.formats import format_amount
 from trips.models import Member, Trip, locked_row, locked_trip
 from trips.roles import Can
 from users.models import User
@@ -51,13 +56,13 @@ class DebtQuerySet(InPeriodQuerySet["Debt"]):
     amount_column = "open_minor"
 
     def open(self) -> "DebtQuerySet":
-        """Debts of which something is still owed, oldest split first."""
+        """Debts with an open amount, oldest split first."""
         return super().open().order_by("split_id", "id")
 
     def itemise(self) -> None:
-        """Give each closed debt of these an allocation that says so; see the module."""
+        """Write an allocation for the closed amount of each closed debt; see the module."""
         columns = ("pk", "debtor_id", "open_minor", "closed_by")
-        rows = list(self.closed().with_state().order_by("pk").values_list(*columns))
+        rows = list(self.closed().with_open_amounts().order_by("pk").values_list(*columns))
         if not rows:
             return
         taken: Counter[tuple[int, int]] = Counter()
@@ -68,31 +73,39 @@ class DebtQuerySet(InPeriodQuerySet["Debt"]):
             Allocation(debt_id=pk, amount_minor=open_minor, closed_by_id=closed_by)
             for pk, _debtor_id, open_minor, closed_by in rows
         )
-        restate([row[0] for row in rows], [])
+        recompute([row[0] for row in rows], [])
 
 
 class Debt(models.Model):
-    """What the participant of a split owes to one of those who paid too much.
+    """What the participant of a split owes to one creditor, who paid too much.
 
     `trip` and `debtor` repeat what the split says and never change: the two searches that must
     stay fast (a person's open debts, open debts between two) need one index and no join.
     """
 
-    trip = models.ForeignKey(Trip, on_delete=models.CASCADE, related_name="debts")
+    trip = models.ForeignKey(
+        Trip, on_delete=models.CASCADE, related_name="debts", verbose_name=gettext_lazy("trip")
+    )
     split = models.ForeignKey("splits.Split", on_delete=models.CASCADE, related_name="debts")
-    debtor = models.ForeignKey(User, on_delete=models.PROTECT, related_name="debts")
-    creditor = models.ForeignKey(User, on_delete=models.PROTECT, related_name="claims")
+    debtor = models.ForeignKey(
+        User, on_delete=models.PROTECT, related_name="debts", verbose_name=gettext_lazy("debtor")
+    )
+    creditor = models.ForeignKey(
+        User, on_delete=models.PROTECT, related_name="claims", verbose_name=gettext_lazy("creditor")
+    )
     amount_minor = models.BigIntegerField()
-    #: `amount_minor` less its allocations; not owed any more if `period` is closed.
+    #: `amount_minor` minus its allocations; no longer owed if `period` is closed.
     open_minor = models.BigIntegerField()
-    #: Since when it is covered whole; null while it is not.
-    covered_at = models.DateTimeField(null=True)
-    #: The period of the trip in which `open_minor` last came to be.
+    #: When it was fully covered; null while it is not.
+    covered_at = models.DateTimeField(gettext_lazy("covered at"), null=True)
+    #: The period of the trip in which `open_minor` was last set.
     period = models.IntegerField(default=0, db_default=0)
 
     objects = DebtQuerySet.as_manager()
 
     class Meta:
+        verbose_name = gettext_lazy("debt")
+        verbose_name_plural = gettext_lazy("debts")
         constraints = [
             models.UniqueConstraint(fields=["split", "creditor"], name="debt_once_to_a_creditor"),
             models.CheckConstraint(condition=Q(amount_minor__gt=0), name="debt_positive"),
@@ -118,10 +131,14 @@ class Debt(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.debtor_id} owes {self.creditor_id} {self.open_minor}/{self.amount_minor}"
+        return _("%(debtor)s owes %(creditor)s %(amount)s") % {
+            "debtor": self.debtor.shown_name,
+            "creditor": self.creditor.shown_name,
+            "amount": format_amount(self.amount_minor, self.trip.currency),
+        }
 
     def resize(self, amount_minor: int) -> None:
-        """Make it a debt of another amount; allocations above it, the latest first, are credit.
+        """Change the amount. Allocations above it become credit, the latest first.
 
         What the debtor owes moves here by the allocations alone; by the amount, with the expense.
         """
@@ -130,7 +147,7 @@ class Debt(models.Model):
         covered_minor = self.amount_minor - self.open_minor
         excess_minor = max(0, covered_minor - amount_minor)
         if excess_minor:
-            Member.shift(self.trip_id, {self.debtor_id: {"owed_minor": excess_minor}})
+            Member.increment_balances(self.trip_id, {self.debtor_id: {"owed_minor": excess_minor}})
             Settlement.objects.filter(allocations__debt=self).itemise()
         freed_settlement_ids = []
         for allocation in self.allocations.order_by("-id") if excess_minor else ():
@@ -151,33 +168,35 @@ class Debt(models.Model):
             covered_at=self.covered_at,
             period=current_period(),
         )
-        restate([], freed_settlement_ids)
+        recompute([], freed_settlement_ids)
 
 
 class SettlementQuerySet(InPeriodQuerySet["Settlement"]):
     amount_column = "credit_minor"
 
-    def shown(self) -> "SettlementQuerySet":
-        """With all that an answer shows: the two people and the currency."""
+    def with_details(self) -> "SettlementQuerySet":
+        """With everything that a response contains: both people and the currency."""
         return self.select_related("sender", "receiver", "trip")
 
     def with_credit(self) -> "SettlementQuerySet":
-        """Settlements with money that covers no debt yet, oldest first."""
+        """Settlements with unused credit, oldest first."""
         return self.open().order_by("id")
 
     def itemise(self) -> None:
-        """Give each closed credit of these an allocation that says so; see the module."""
+        """Write an allocation for the closed credit of each settlement; see the module."""
         columns = ("pk", "credit_minor", "closed_by")
-        rows = list(self.closed().with_state().order_by("pk").distinct().values_list(*columns))
+        rows = list(
+            self.closed().with_open_amounts().order_by("pk").distinct().values_list(*columns)
+        )
         insert(
             Allocation(settlement_id=pk, amount_minor=credit_minor, closed_by_id=closed_by)
             for pk, credit_minor, closed_by in rows
         )
         if rows:
-            restate([], [row[0] for row in rows])
+            recompute([], [row[0] for row in rows])
 
     def revoke(self) -> None:
-        """Delete these settlements of one trip: what they covered or closed is open again.
+        """Delete these settlements of one trip, and reopen what they covered or closed.
 
         Call under the lock of the trip.
         """
@@ -185,7 +204,7 @@ class SettlementQuerySet(InPeriodQuerySet["Settlement"]):
         if not rows:
             return
         reopen(rows[0].trip_id, self)
-        # One after the other: of two conditions with an OR between them, SQLite makes a full scan.
+        # Two statements, because SQLite scans the whole table for conditions joined by OR.
         ids = [row.pk for row in rows]
         Allocation.objects.filter(settlement__in=ids).release(rows[0].trip_id, rows)
         Allocation.objects.filter(closed_by__in=ids).release(rows[0].trip_id)
@@ -199,30 +218,49 @@ class Settlement(models.Model):
     credit, and covers the next one.
     """
 
-    trip = models.ForeignKey(Trip, on_delete=models.CASCADE, related_name="settlements")
-    sender = models.ForeignKey(User, on_delete=models.PROTECT, related_name="settlements_sent")
+    trip = models.ForeignKey(
+        Trip,
+        on_delete=models.CASCADE,
+        related_name="settlements",
+        verbose_name=gettext_lazy("trip"),
+    )
+    sender = models.ForeignKey(
+        User,
+        on_delete=models.PROTECT,
+        related_name="settlements_sent",
+        verbose_name=gettext_lazy("sender"),
+    )
     receiver = models.ForeignKey(
-        User, on_delete=models.PROTECT, related_name="settlements_received"
+        User,
+        on_delete=models.PROTECT,
+        related_name="settlements_received",
+        verbose_name=gettext_lazy("receiver"),
     )
     amount_minor = models.BigIntegerField()
-    #: `amount_minor` less its allocations; used up if `period` is closed.
+    #: `amount_minor` minus its allocations; used up if `period` is closed.
     credit_minor = models.BigIntegerField()
-    #: The period of the trip in which `credit_minor` last came to be.
+    #: The period of the trip in which `credit_minor` was last set.
     period = models.IntegerField(default=0, db_default=0)
-    settled_on = models.DateField(default=today)
-    note = models.CharField(max_length=2000, blank=True, default="")
-    #: The split whose `pay` recorded this; null for one that somebody entered.
+    settled_on = models.DateField(gettext_lazy("date"), default=today)
+    note = models.CharField(gettext_lazy("note"), max_length=2000, blank=True, default="")
+    #: The split whose `pay` recorded this; null if a person recorded it.
     split = models.ForeignKey(
         "splits.Split", on_delete=models.CASCADE, null=True, related_name="settlements"
     )
-    created_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
-    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    created_by = models.ForeignKey(
+        User, on_delete=models.PROTECT, related_name="+", verbose_name=gettext_lazy("recorded by")
+    )
+    created_at = models.DateTimeField(
+        gettext_lazy("created at"), default=timezone.now, editable=False
+    )
 
     objects = SettlementQuerySet.as_manager()
 
     caller_role: str
 
     class Meta:
+        verbose_name = gettext_lazy("settlement")
+        verbose_name_plural = gettext_lazy("settlements")
         constraints = [
             models.CheckConstraint(condition=Q(amount_minor__gt=0), name="settlement_positive"),
             models.CheckConstraint(
@@ -243,10 +281,14 @@ class Settlement(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.sender_id} to {self.receiver_id}: {self.amount_minor}"
+        return _("%(sender)s to %(receiver)s, %(amount)s") % {
+            "sender": self.sender.shown_name,
+            "receiver": self.receiver.shown_name,
+            "amount": format_amount(self.amount_minor, self.trip.currency),
+        }
 
     def record(self, amount: Amount) -> None:
-        """Enter this unsaved row in the name of `created_by`; the money covers what it can.
+        """Insert this unsaved row on behalf of `created_by`, and allocate it to open debts.
 
         Raises `ValidationError` if one of the two is no member or `amount` rounds to nothing, and
         `CurrencyChanged`.
@@ -261,35 +303,36 @@ class Settlement(models.Model):
             self.enter()
 
     def enter(self) -> None:
-        """Write this row, and let the money cover what it can. Call under the trip's lock."""
+        """Insert this row and allocate it to open debts. Call under the trip's lock."""
         self.credit_minor, self.period = self.amount_minor, self.trip.period
-        self.save()
         debts = Debt.objects.open().filter(
             trip=self.trip_id, debtor=self.sender_id, creditor=self.receiver_id
         )
-        Allocation.make(self.trip_id, cover(debts, [self]), [self])
-        self.close_if_square()
+        allocations = allocate(debts, [self])
+        insert([self])
+        Allocation.make(self.trip_id, allocations, [self])
+        self.close_if_settled()
 
     def remove(self, by: User) -> None:
-        """Delete the settlement: what it covered or closed is open again."""
+        """Delete the settlement, and reopen what it covered or closed."""
         rows = Settlement.objects.all
         with locked_row(rows, by, Can.DELETE_SETTLEMENTS, trip_id=self.trip_id, pk=self.pk):
             Settlement.objects.filter(pk=self.pk).revoke()
 
-    def close_if_square(self) -> None:
-        """If every balance of the trip is zero now, nobody owes anybody: close all that is open.
+    def close_if_settled(self) -> None:
+        """Close everything that is open if every balance of the trip is zero.
 
         Open debts and unused credit cancel out then, also where money went past the people who
         were owed. This settlement is noted as the cause, so that deleting it opens them again.
         """
-        if unsettled_in(trip=self.trip_id).first():
+        if unsettled_in.first(trip=self.trip_id):
             return
-        periods = open_periods_of(trip=self.trip_id).first()
+        periods = open_periods_of.first(trip=self.trip_id)
         if periods is not None:
             close(self, *periods)
 
     def is_own(self, user: User, can: Can) -> bool:
-        """Whether `user` recorded it or, for recording it, is one of the two."""
+        """Whether `user` recorded it; for recording it, whether `user` is one of the two people."""
         if can is Can.SETTLE:
             return user.pk in {self.sender_id, self.receiver_id}
         return user.pk == self.created_by_id
@@ -297,20 +340,20 @@ class Settlement(models.Model):
 
 class AllocationQuerySet(models.QuerySet["Allocation"]):
     def release(self, trip_id: int, settlements: Iterable[Settlement] = ()) -> None:
-        """Delete these allocations; debts are open again, and money is credit again.
+        """Delete these allocations; their debts are open again, and their money is credit.
 
         The sums of the members lose them, and the `settlements` that are to go with them.
         """
         debts = Debt.objects.filter(pk__in=self.values("debt"))
         money = Settlement.objects.filter(pk__in=self.values("settlement"))
-        # What else was closed of the same rows stays closed.
+        # Other closed amounts of the same rows stay closed.
         debts.itemise()
         money.itemise()
         sums = sums_of(settlements, [], sign=-1)
         covered = self.filter(debt__isnull=False).order_by().values_list("debt__debtor")
         for debtor_id, freed_minor in covered.annotate(Sum("amount_minor")):
             sums[debtor_id]["owed_minor"] += freed_minor
-        Member.shift(trip_id, sums)
+        Member.increment_balances(trip_id, sums)
         debts.update(
             open_minor=F("open_minor") + _sum_of(self, "debt"),
             covered_at=None,
@@ -323,7 +366,7 @@ class AllocationQuerySet(models.QuerySet["Allocation"]):
 
 
 class Allocation(models.Model):
-    """So much of a settlement's money covers so much of a debt.
+    """An amount of a settlement that covers an amount of a debt.
 
     When a settlement closes the trip (`closed_by`), what is still open on either side is used
     up without the other: then only the debt or only the settlement is named.
@@ -334,7 +377,7 @@ class Allocation(models.Model):
     )
     debt = models.ForeignKey(Debt, on_delete=models.CASCADE, null=True, related_name="allocations")
     amount_minor = models.BigIntegerField()
-    # Null in almost all rows: an index of them all looks to SQLite as if it found nothing quickly.
+    # Null in almost all rows, so SQLite would not choose an index of all rows.
     closed_by = models.ForeignKey(
         Settlement, on_delete=models.CASCADE, null=True, related_name="closings", db_index=False
     )
@@ -342,6 +385,8 @@ class Allocation(models.Model):
     objects = AllocationQuerySet.as_manager()
 
     class Meta:
+        verbose_name = gettext_lazy("allocation")
+        verbose_name_plural = gettext_lazy("allocations")
         constraints = [
             models.CheckConstraint(condition=Q(amount_minor__gt=0), name="allocation_positive"),
             models.CheckConstraint(
@@ -360,7 +405,9 @@ class Allocation(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.settlement_id} covers {self.amount_minor} of {self.debt_id}"
+        side: Any = self.settlement or self.debt
+        amount = format_amount(self.amount_minor, side.trip.currency)
+        return _("%(amount)s of: %(whole)s") % {"amount": amount, "whole": side}
 
     @classmethod
     def make(
@@ -368,53 +415,40 @@ class Allocation(models.Model):
         trip_id: int,
         allocations: Iterable["Allocation"],
         settlements: Iterable[Settlement] = (),
-    ) -> None:
-        """Write allocations and restate what they touch.
+    ) -> datetime:
+        """Write allocations, recompute their debts and settlements, and increment the balances.
 
-        The sums of the members gain them, and the `settlements` that are new.
+        `settlements` are new, and were inserted with the credit that `allocate` left them.
+        Returns the time (UTC) at which debts without an open amount were covered.
         """
-        rows = insert(allocations)
-        Member.shift(trip_id, sums_of(settlements, rows))
+        rows, now = list(allocations), timezone.now()
+        for row in rows:
+            # A new settlement had no id yet when it was allocated.
+            row.settlement = row.settlement
+        insert(rows)
+        Member.increment_balances(trip_id, sums_of(settlements, rows))
         if rows:
-            restate([row.debt_id for row in rows], [row.settlement_id for row in rows])
+            new = {settlement.pk for settlement in settlements}
+            used = {row.settlement_id for row in rows} - new
+            recompute([row.debt_id for row in rows], used, now)
+        return now
 
 
-@Prepared
-def settlements_of(trip: Given) -> SettlementQuerySet:
-    """The settlements of a trip as they are shown, the latest day first."""
-    return Settlement.objects.shown().filter(trip=trip).order_by("-settled_on", "-id")
-
-
-@Prepared
-def unsettled_in(trip: Given) -> QuerySet[Member, tuple[int]]:
-    """One of the members whose balance is not zero, if there is any."""
-    return Member.objects.unsettled().filter(trip=trip).order_by().values_list("pk")[:1]
-
-
-@Prepared
-def open_periods_of(trip: Given) -> QuerySet[Trip, tuple[int, int]]:
-    """The oldest and the newest open period of a trip; nothing if nothing dates from them."""
-    owing = Member.objects.filter(trip=trip, owed_minor__gt=0)
-    credits = Settlement.objects.with_credit().filter(trip=trip)
-    rows = Trip.objects.filter(Exists(owing) | Exists(credits), pk=trip)
-    return rows.values_list("oldest_open_period", "period")
-
-
-@Prepared
+@CompiledQuery
 def credit_between(
-    trip: Given,
-    senders: GivenMany = GivenMany("senders"),
-    receivers: GivenMany = GivenMany("receivers"),
+    trip: Param,
+    senders: ArrayParam = ArrayParam("senders"),
+    receivers: ArrayParam = ArrayParam("receivers"),
 ) -> SettlementQuerySet:
-    """Settlements in a trip from one of `senders` to one of `receivers` with unused money."""
+    """Settlements in a trip from one of `senders` to one of `receivers` with unused credit."""
     between = [senders.among("sender_id"), receivers.among("receiver_id")]
     found = Settlement.objects.with_credit().filter(*between, trip=trip)
-    # Ordered by the bare id, SQLite reads all settlements of the trip to save itself the sorting.
+    # Ordered by the plain id, SQLite would read all settlements of the trip to avoid sorting.
     return found.order_by(F("id") + 0)
 
 
-@Prepared
-def open_debts_of(split: Given) -> DebtQuerySet:
+@CompiledQuery
+def open_debts_of(split: Param) -> DebtQuerySet:
     """The open debts of a split."""
     return Debt.objects.open().filter(split=split)
 
@@ -422,7 +456,7 @@ def open_debts_of(split: Given) -> DebtQuerySet:
 def sums_of(
     settlements: Iterable[Settlement], allocations: Iterable[Allocation], sign: int = 1
 ) -> dict[int, Counter[str]]:
-    """By how much these entries move the sums of each member; `sign` -1 takes them back."""
+    """The changes that these entries make to the sums of each member; `sign` -1 reverts them."""
     sums: dict[int, Counter[str]] = defaultdict(Counter)
     for settlement in settlements:
         sums[settlement.sender_id]["sent_minor"] += sign * settlement.amount_minor
@@ -433,7 +467,7 @@ def sums_of(
     return sums
 
 
-def cover(debts: Iterable[Debt], settlements: Iterable[Settlement]) -> list[Allocation]:
+def allocate(debts: Iterable[Debt], settlements: Iterable[Settlement]) -> list[Allocation]:
     """Unsaved allocations of the settlements' credit to the debts of the same two people.
 
     Both in the given order. The rows in memory are used up as it goes.
@@ -455,16 +489,25 @@ def cover(debts: Iterable[Debt], settlements: Iterable[Settlement]) -> list[Allo
     return allocations
 
 
-def restate(debt_ids: Iterable[int | None], settlement_ids: Iterable[int | None]) -> None:
-    """Sum `open_minor` and `credit_minor` anew for the given rows (None is passed over)."""
-    _restate_debts(debts={pk for pk in debt_ids if pk}, now=timezone.now())
-    _restate_settlements(settlements={pk for pk in settlement_ids if pk})
+def recompute(
+    debt_ids: Iterable[int | None],
+    settlement_ids: Iterable[int | None],
+    now: datetime | None = None,
+) -> None:
+    """Sum `open_minor` and `credit_minor` of the given rows again; ids that are None are ignored.
+
+    `now` is when debts without an open amount were covered.
+    """
+    if debts := {pk for pk in debt_ids if pk}:
+        _recompute_debts(debts=debts, now=now or timezone.now())
+    if settlements := {pk for pk in settlement_ids if pk}:
+        _recompute_settlements(settlements=settlements)
 
 
-@PreparedUpdate
-def _restate_debts(
-    debts: GivenMany = GivenMany("debts"),
-    now: Given = Given("now", models.DateTimeField()),
+@CompiledUpdate
+def _recompute_debts(
+    debts: ArrayParam = ArrayParam("debts"),
+    now: Param = Param("now", models.DateTimeField()),
 ) -> tuple[DebtQuerySet, dict[str, Any]]:
     covered = _sum_of(Allocation.objects.all(), "debt")
     since = Coalesce(F("covered_at"), Subquery(closed_period().values("closed_at")), now)
@@ -476,9 +519,9 @@ def _restate_debts(
     return Debt.objects.filter(debts.among("id")), changes
 
 
-@PreparedUpdate
-def _restate_settlements(
-    settlements: GivenMany = GivenMany("settlements"),
+@CompiledUpdate
+def _recompute_settlements(
+    settlements: ArrayParam = ArrayParam("settlements"),
 ) -> tuple[SettlementQuerySet, dict[str, Any]]:
     used = _sum_of(Allocation.objects.all(), "settlement")
     changes = {"credit_minor": F("amount_minor") - used, "period": current_period()}
@@ -486,7 +529,7 @@ def _restate_settlements(
 
 
 def _sum_of(allocations: AllocationQuerySet, side: str) -> Coalesce:
-    """How much of these covers each debt, or is of each settlement."""
+    """The sum of these allocations for each debt, or for each settlement."""
     sums = (
         allocations.filter(**{side: OuterRef("pk")})
         .order_by()

@@ -1,4 +1,4 @@
-"""One person's part of an expense, and its being paid."""
+"""Splits: one person's part of an expense; paying and unpaying it."""
 
 from contextlib import AbstractContextManager
 from datetime import datetime
@@ -8,19 +8,20 @@ from django.db import models
 from django.db.models import Aggregate, F, Max, OuterRef, Q, Subquery, Sum
 from django.db.models.functions import Coalesce
 from django.utils import timezone
+from django.utils.translation import gettext_lazy
 
 from splits.models.settlement import (
     Allocation,
     Debt,
     Settlement,
-    cover,
+    allocate,
     credit_between,
     open_debts_of,
 )
-from tripcompanion.kit.inserting import insert
-from tripcompanion.kit.lookups import OneOf
-from tripcompanion.kit.prepared import Given, Prepared
-from trips.models import InTripQuerySet, PreparedFor, Viewer, locked_row
+from tripcompanion.compiled.expressions import OneOf
+from tripcompanion.compiled.inserts import insert
+from tripcompanion.currency.formats import format_amount
+from trips.models import InTripQuerySet, ViewerParam, locked_row
 from trips.roles import Can
 from users.models import User, summary_of
 
@@ -36,41 +37,41 @@ _AMOUNT = models.BigIntegerField()
 
 
 def _of_debts(aggregate: Aggregate) -> Subquery:
-    """Of the debts of each split. A join would have the planner read all debts there are."""
-    debts = Debt.objects.with_state().filter(split=OuterRef("pk")).order_by().values("split")
+    """An aggregate over the debts of each split. With a join the planner would read all debts."""
+    debts = Debt.objects.with_open_amounts().filter(split=OuterRef("pk")).order_by().values("split")
     return Subquery(debts.annotate(answer=aggregate).values("answer"))
 
 
 class SplitQuerySet(InTripQuerySet["Split"]):
     members_path = "expense__trip__members"
 
-    def with_state(self) -> "SplitQuerySet":
-        """Each with its participant, and with what is open of its debts."""
+    def with_open_amounts(self) -> "SplitQuerySet":
+        """With the participant, and with the open amount of its debts."""
         state = {
             "open_minor": Coalesce(_of_debts(Sum("left_minor")), 0, output_field=_AMOUNT),
             "covered_at": _of_debts(Max(Coalesce("covered_at", "closed_at"))),
         }
         return self.select_related("participant").only(*_COLUMNS).annotate(**state)
 
-    def shown(self) -> "SplitQuerySet":
-        """With all that an answer shows, apart from an expense that knows the currency."""
+    def with_details(self) -> "SplitQuerySet":
+        """With everything that a response contains, including the currency."""
         currency = {"trip_currency": F("expense__trip__currency")}
-        return self.with_state().annotate(**currency)
+        return self.with_open_amounts().annotate(**currency)
 
     def with_expense(self) -> "SplitQuerySet":
         return self.select_related("expense")
 
     def changeable(self) -> "SplitQuerySet":
-        """As shown, with the expense: it says who may change them."""
+        """With details and the expense, which determines who may change them."""
         columns = (*_COLUMNS, "expense__trip", "expense__created_by")
-        return self.shown().select_related("participant", "expense").only(*columns)
+        return self.with_details().select_related("participant", "expense").only(*columns)
 
-    def pending(self, user: User | Viewer) -> "SplitQuerySet":
-        """Splits of `user` of which something is still owed, oldest first; see `within`."""
-        # Only in trips where they owe something: elsewhere all may be closed, and be a lot.
+    def pending(self, user: User | ViewerParam) -> "SplitQuerySet":
+        """Splits of `user` with an open amount, oldest first; see `in_token_scope`."""
+        # Only in trips where they owe something: other trips may have many debts, all closed.
         owing = {"trip__members__user": user, "trip__members__owed_minor__gt": 0}
         open_debts = Debt.objects.open().filter(debtor=user, **owing).order_by().values("split")
-        return self.within(user).filter(OneOf("pk", open_debts)).order_by("id")
+        return self.in_token_scope(user).filter(OneOf("pk", open_debts)).order_by("id")
 
 
 class Split(models.Model):
@@ -84,7 +85,7 @@ class Split(models.Model):
     participant = models.ForeignKey(User, on_delete=models.PROTECT, related_name="splits")
     amount_minor = models.BigIntegerField()
     #: What was entered for this person: minor units of the expense's currency, or
-    #: ten-thousandths; null where it was not entered so.
+    #: ten-thousandths; null if it was entered in another way.
     entered_minor = models.BigIntegerField(null=True, blank=True)
     percentage_e4 = models.PositiveIntegerField(null=True, blank=True)
     weight_e4 = models.PositiveBigIntegerField(null=True, blank=True)
@@ -93,11 +94,13 @@ class Split(models.Model):
     objects = SplitQuerySet.as_manager()
 
     caller_role: str
-    # Set by `with_state`.
+    # Set by `with_open_amounts`.
     open_minor: int
     covered_at: datetime | None
 
     class Meta:
+        verbose_name = gettext_lazy("split")
+        verbose_name_plural = gettext_lazy("splits")
         constraints = [
             models.UniqueConstraint(
                 fields=["expense", "participant"], name="split_once_for_a_participant"
@@ -106,11 +109,12 @@ class Split(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.participant_id}: {self.amount_minor}"
+        amount = format_amount(self.amount_minor, self.trip_currency)
+        return f"{self.participant.shown_name}, {amount}"
 
     @cached_property
     def trip_currency(self) -> str:
-        """The currency of all amounts; set by `shown`, else that of the expense at hand."""
+        """The currency of all amounts; set by `with_details`, else read from the expense."""
         return self.expense.trip.currency
 
     @property
@@ -123,74 +127,66 @@ class Split(models.Model):
 
     @property
     def paid_at(self) -> datetime | None:
-        """Since when it is paid (UTC): from the start if nothing was ever owed for it."""
+        """When it was paid (UTC): on creation if nothing was ever owed for it."""
         return (self.covered_at or self.created_at) if self.paid else None
 
     def is_own(self, user: User, can: Can) -> bool:
-        """For paying, whether `user` owes or is owed it; else whether the expense is theirs."""
+        """For paying, whether `user` is debtor or creditor; else whether the expense is theirs."""
         if can is Can.SETTLE:
             return user.pk == self.participant_id or self.debts.filter(creditor=user).exists()
         return self.expense.is_own(user, can)
 
-    def pay(self, by: User) -> None:
-        """Record the settlement of what is still open; nothing if nothing is.
+    def pay(self, by: User) -> "Split":
+        """Record the settlement of the open amount, if there is one. Returns the paid split.
 
         Credit between the two is used first, and the rest is recorded, a settlement for each
-        creditor.
+        creditor. The result is this instance, or was read again if there was nothing to pay.
         """
         with self._locked(by) as split:
             trip = split.expense.trip
-            debts = list(open_debts_of(split=self.pk))
-            credits = credit_between(
+            debts = open_debts_of.fetch(split=self.pk)
+            if not debts:
+                return Split.objects.with_details().get(pk=self.pk)
+            credits = credit_between.fetch(
                 trip=trip.pk,
                 senders=[self.participant_id],
                 receivers=[debt.creditor_id for debt in debts],
             )
-            from_credit = cover(debts, credits)
-            settlements = insert(
+            from_credit = allocate(debts, credits)
+            settlements = [
                 Settlement(
-                    trip=trip,
-                    split=self,
+                    trip_id=trip.pk,
+                    split_id=self.pk,
                     sender_id=debt.debtor_id,
                     receiver_id=debt.creditor_id,
                     amount_minor=debt.open_minor,
                     credit_minor=debt.open_minor,
-                    created_by=by,
+                    period=trip.period,
+                    created_by_id=by.pk,
                 )
                 for debt in debts
                 if debt.open_minor
-            )
-            allocations = [*from_credit, *cover(debts, settlements)]
-            Allocation.make(trip.pk, allocations, settlements)
+            ]
+            allocations = [*from_credit, *allocate(debts, settlements)]
+            insert(settlements)
+            self.covered_at = Allocation.make(trip.pk, allocations, settlements)
+            self.open_minor = 0
             if settlements:
-                settlements[-1].close_if_square()
+                settlements[-1].close_if_settled()
+            return self
 
-    def unpay(self, by: User) -> None:
-        """Take every allocation off, and the settlements that `pay` recorded; else nothing."""
+    def unpay(self, by: User) -> "Split":
+        """Delete all allocations to the split, and the settlements that `pay` recorded.
+
+        Returns the split as it is afterwards.
+        """
         with self._locked(by) as split:
             trip = split.expense.trip
             self.settlements.all().revoke()
             self.debts.all().itemise()
             Allocation.objects.filter(debt__split=self).release(trip.pk)
+            return Split.objects.with_details().get(pk=self.pk)
 
     def _locked(self, by: User) -> AbstractContextManager["Split"]:
         rows = Split.objects.with_expense
         return locked_row(rows, by, Can.SETTLE, trip_id=self.expense.trip_id, pk=self.pk)
-
-
-@Prepared
-def splits_of(expense: Given) -> SplitQuerySet:
-    """The splits of an expense, as they are shown."""
-    return Split.objects.shown().filter(expense=expense).order_by("id")
-
-
-@Prepared
-def shown_splits(pk: Given) -> SplitQuerySet:
-    """The split of this id, as it is shown."""
-    return Split.objects.shown().filter(pk=pk)
-
-
-@PreparedFor
-def pending_of(user: Viewer) -> SplitQuerySet:
-    """The splits of a user that are still open, the oldest first, as they are shown."""
-    return Split.objects.pending(user).shown()

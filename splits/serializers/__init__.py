@@ -1,1 +1,1 @@
-"""Shapes of expenses, splits, settlements and balances."""
+"""Serializers of expenses, splits, settlements and balances."""

@@ -1,4 +1,4 @@
-"""Shapes of settlements, balances and plans."""
+"""Serializers of settlements, balances and plans."""
 
 from datetime import timedelta
 from typing import Any
@@ -7,35 +7,44 @@ from django.utils.translation import gettext_lazy as _
 from rest_framework import serializers
 
 from splits.models.settlement import today
-from splits.serializers.split import ED_EXAMPLE
-from tripcompanion.kit.currencies import Amount
+from tripcompanion.currency.amounts import Amount
+from tripcompanion.currency.fields import AmountField, MoneyField
 from tripcompanion.kit.serializers import (
-    AmountField,
+    LONG_TEXT,
+    CamelCaseSerializer,
     IdField,
-    MoneyField,
-    Shape,
     StrictDate,
     StrictText,
-    example,
 )
-from users.serializers import SUMMARY_EXAMPLE, UserSummary
+from users.serializers import UserSummary
+
+#: What an entry of a balance may be.
+KINDS = ["EXPENSE", "SETTLEMENT"]
 
 
-@example({"fromUserId": 2, "toUserId": 1, "amount": 31.25, "settledOn": "2026-05-20", "note": ""})
-class SettlementRequest(Shape):
-    """Money that one member handed to another; the context carries the trip's `currency`."""
+class SettlementRequest(CamelCaseSerializer):
+    """A payment from one member to another.
 
-    from_user_id = IdField()
-    to_user_id = IdField()
-    amount = AmountField()
-    settled_on = StrictDate(required=False)
-    note = StrictText(required=False, max_length=2000, allow_blank=True)
+    The context carries the trip's `currency`.
+    """
+
+    from_user_id = IdField(help_text="Who handed over the money; a member.")
+    to_user_id = IdField(help_text="Who received it; another member.")
+    amount = AmountField(help_text="The amount, in the trip's currency.")
+    settled_on = StrictDate(required=False, help_text="The day, not in the future. Default: today.")
+    note = StrictText(
+        required=False,
+        max_length=2000,
+        allow_blank=True,
+        help_text="At most 2,000 characters. Default: empty.",
+        style=LONG_TEXT,
+    )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if attrs["from_user_id"] == attrs["to_user_id"]:
-            text = _("Nobody can settle with themselves.")
+            text = _("Sender and receiver must differ.")
             raise serializers.ValidationError({"toUserId": [text]})
-        # One day of grace: somewhere it is tomorrow already.
+        # One day of tolerance, because in some time zones it is already tomorrow.
         latest = today() + timedelta(days=1)
         if attrs.get("settled_on", latest) > latest:
             raise serializers.ValidationError({"settledOn": [_("Must not be in the future.")]})
@@ -45,94 +54,70 @@ class SettlementRequest(Shape):
         return attrs
 
 
-@example(
-    {
-        "id": 5,
-        "tripId": 7,
-        "from": ED_EXAMPLE,
-        "to": SUMMARY_EXAMPLE,
-        "amount": 31.25,
-        "settledOn": "2026-05-20",
-        "note": "",
-        "createdAt": "2026-05-20T08:00:00Z",
-    }
-)
-class SettlementSerializer(Shape):
-    """Money that was handed over."""
+class SettlementSerializer(CamelCaseSerializer):
+    """A payment from one person to another."""
 
-    id = serializers.IntegerField()
-    trip_id = serializers.IntegerField()
-    from_ = UserSummary(source="sender")
-    to = UserSummary(source="receiver")
-    amount = MoneyField(currency="trip.currency")
-    settled_on = serializers.DateField()
-    note = serializers.CharField()
-    created_at = serializers.DateTimeField()
+    id = serializers.IntegerField(help_text="The settlement's id.")
+    trip_id = serializers.IntegerField(help_text="The trip.")
+    from_ = UserSummary(source="sender", help_text="Who paid.")
+    to = UserSummary(source="receiver", help_text="Who received it.")
+    amount = MoneyField(currency="trip.currency", help_text="The amount, in the trip's currency.")
+    settled_on = serializers.DateField(help_text="The day of the payment.")
+    note = serializers.CharField(help_text="May be empty.")
+    created_at = serializers.DateTimeField(help_text="When it was recorded.")
 
 
-@example(
-    {
-        "user": SUMMARY_EXAMPLE,
-        "paid": 62.5,
-        "share": 31.25,
-        "sent": 0,
-        "received": 31.25,
-        "balance": 0,
-    }
-)
-class BalanceSerializer(Shape):
-    """Where a member stands: `balance` = `paid` - `share` + `sent` - `received`."""
+class BalanceSerializer(CamelCaseSerializer):
+    """A member's sums; `balance` = `paid` - `share` + `sent` - `received`."""
 
-    user = UserSummary()
-    paid = MoneyField(currency="trip.currency")
-    share = MoneyField(currency="trip.currency")
-    sent = MoneyField(currency="trip.currency")
-    received = MoneyField(currency="trip.currency")
-    balance = MoneyField(currency="trip.currency")
-
-
-@example({"from": ED_EXAMPLE, "to": SUMMARY_EXAMPLE, "amount": 31.25})
-class TransferSerializer(Shape):
-    """One payment of a settle-up plan."""
-
-    from_ = UserSummary(source="sender")
-    to = UserSummary(source="receiver")
-    amount = MoneyField(currency="trip.currency")
+    user = UserSummary(help_text="A member, or a former member with an entry.")
+    paid = MoneyField(
+        currency="trip.currency", help_text="What they paid for expenses, in the trip's currency."
+    )
+    share = MoneyField(
+        currency="trip.currency", help_text="Their part of all expenses, in the trip's currency."
+    )
+    sent = MoneyField(
+        currency="trip.currency", help_text="What they handed to others, in the trip's currency."
+    )
+    received = MoneyField(
+        currency="trip.currency", help_text="What others handed to them, in the trip's currency."
+    )
+    balance = MoneyField(
+        currency="trip.currency",
+        help_text="Above zero, they get money back; below, they owe it. In the trip's currency.",
+    )
 
 
-@example({"tag": "9f2b7c01d4e8a36f"})
-class SettleUpRequest(Shape):
-    """The plan that is to be recorded, named by its tag: the `ETag` of the plan, unquoted."""
+class TransferSerializer(CamelCaseSerializer):
+    """One payment, as a plan or preview suggests it."""
 
-    tag = StrictText(max_length=64)
+    from_ = UserSummary(source="sender", help_text="Who pays.")
+    to = UserSummary(source="receiver", help_text="Who receives it.")
+    amount = MoneyField(currency="trip.currency", help_text="The amount, in the trip's currency.")
 
 
-@example(
-    {
-        "kind": "EXPENSE",
-        "id": 12,
-        "date": "2026-05-14",
-        "description": "Dinner in Alfama",
-        "recordedAt": "2026-05-14T21:40:00Z",
-        "paid": 62.5,
-        "share": 31.25,
-        "sent": 0,
-        "received": 0,
-        "change": 31.25,
-        "balance": 31.25,
-    }
-)
-class BalanceLineSerializer(Shape):
-    """One entry behind a balance; `balance` is the running sum of the changes."""
+class SettleUpRequest(CamelCaseSerializer):
+    """The plan to record."""
 
-    kind = serializers.ChoiceField(choices=["EXPENSE", "SETTLEMENT"])
-    id = serializers.IntegerField()
-    date = serializers.DateField(source="day")
-    description = serializers.CharField()
-    recorded_at = serializers.DateTimeField()
-    paid = MoneyField()
-    share = MoneyField()
-    sent = MoneyField()
-    received = MoneyField()
-    change = MoneyField()
-    balance = MoneyField()
+    tag = StrictText(
+        max_length=64, help_text="The `ETag` of the plan that was read, without its quotes."
+    )
+
+
+class BalanceLineSerializer(CamelCaseSerializer):
+    """One entry of a balance, with the balance after it."""
+
+    kind = serializers.ChoiceField(choices=KINDS, help_text="What the entry is.")
+    id = serializers.IntegerField(help_text="The id of the expense or settlement.")
+    date = serializers.DateField(source="day", help_text="The day of the expense or settlement.")
+    description = serializers.CharField(
+        help_text="The description of the expense, or the note of the settlement."
+    )
+    recorded_at = serializers.DateTimeField(help_text="When it was recorded.")
+    paid = MoneyField(help_text="What the member paid for it, in the trip's currency.")
+    share = MoneyField(help_text="Their part of it, in the trip's currency.")
+    sent = MoneyField(help_text="What they handed over, in the trip's currency.")
+    received = MoneyField(help_text="What they received, in the trip's currency.")
+    change = MoneyField(help_text="`paid` - `share` + `sent` - `received`.")
+    balance = MoneyField(help_text="Their balance after this entry, in the trip's currency.")

@@ -1,4 +1,4 @@
-"""Shapes of splits and of what is owed in all."""
+"""Serializers of splits and of the total debt."""
 
 from decimal import Decimal
 from typing import Any, ClassVar
@@ -8,35 +8,17 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from splits.models.division import SCALE
-from tripcompanion.kit.currencies import Amount
-from tripcompanion.kit.serializers import (
-    AmountField,
-    CurrencyField,
-    ExactNumber,
-    IdField,
-    MoneyField,
-    Shape,
-    example,
-)
+from tripcompanion.currency.amounts import Amount
+from tripcompanion.currency.fields import AmountField, CurrencyField, MoneyField
+from tripcompanion.kit.serializers import CamelCaseSerializer, ExactNumber, IdField
 from users.serializers import UserSummary
 
 MAX_DECIMALS = 4
-ED_EXAMPLE = {"id": 2, "name": "Ed Editor", "email": "ed@example.com", "profilePicture": None}
-SPLIT_EXAMPLE = {
-    "id": 31,
-    "expenseId": 12,
-    "participant": ED_EXAMPLE,
-    "amount": 31.25,
-    "percentage": None,
-    "paid": False,
-    "paidAmount": 0,
-    "paidAt": None,
-}
 
 
 @extend_schema_field({"type": "number"})
 class ScaledField(serializers.Field):
-    """Whole ten-thousandths of the row as an exact JSON number; read-only."""
+    """A number stored in ten-thousandths, as an exact JSON number; read-only."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(read_only=True, **kwargs)
@@ -45,13 +27,23 @@ class ScaledField(serializers.Field):
         return (Decimal(value) / SCALE).normalize()
 
 
-@example({"participantUserId": 2, "amount": 31.25})
-class CreateSplitRequest(Shape):
-    """CreateSplitRequestDTO: an amount or a percentage of the expense."""
+class CreateSplitRequest(CamelCaseSerializer):
+    """One more part of an expense, as an amount or as a percentage.
 
-    participant_user_id = IdField()
-    amount = AmountField(required=False)
-    percentage = ExactNumber(required=False, maximum=Decimal(100), max_decimals=MAX_DECIMALS)
+    CreateSplitRequestDTO.
+    """
+
+    participant_user_id = IdField(help_text="A member without a split in this expense.")
+    amount = AmountField(
+        required=False,
+        help_text="What they owe, in the trip's currency. Send either this or `percentage`.",
+    )
+    percentage = ExactNumber(
+        required=False,
+        maximum=Decimal(100),
+        max_decimals=MAX_DECIMALS,
+        help_text="Their part of the expense in percent, at most 4 decimals.",
+    )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if ("amount" in attrs) == ("percentage" in attrs):
@@ -63,28 +55,47 @@ class CreateSplitRequest(Shape):
         return {**part, "amount": Amount(attrs["amount"], self.context["currency"])}
 
 
-@example(SPLIT_EXAMPLE)
-class ExpenseSplitSerializer(Shape):
-    """ExpenseSplitDTO."""
+class ExpenseSplitSerializer(CamelCaseSerializer):
+    """One person's part of an expense, and how much of it is paid.
 
-    id = serializers.IntegerField()
-    expense_id = serializers.IntegerField()
-    participant = UserSummary()
-    amount = MoneyField(currency="trip_currency")
-    percentage = ScaledField(source="percentage_e4", allow_null=True)
-    paid = serializers.BooleanField()
-    paid_amount = MoneyField(source="paid", currency="trip_currency")
-    paid_at = serializers.DateTimeField(allow_null=True)
+    ExpenseSplitDTO.
+    """
+
+    id = serializers.IntegerField(help_text="The split's id.")
+    expense_id = serializers.IntegerField(help_text="The expense that is divided.")
+    participant = UserSummary(help_text="Whose part it is.")
+    amount = MoneyField(currency="trip_currency", help_text="Their part, in the trip's currency.")
+    percentage = ScaledField(
+        source="percentage_e4",
+        allow_null=True,
+        help_text="The percentage that was entered; null for other split types.",
+    )
+    paid = serializers.BooleanField(
+        help_text=(
+            "Whether nothing of it is owed any more. The part of a payer is paid from the start."
+        )
+    )
+    paid_amount = MoneyField(
+        source="paid",
+        currency="trip_currency",
+        help_text="How much of `amount` is covered, in the trip's currency.",
+    )
+    paid_at = serializers.DateTimeField(
+        allow_null=True,
+        help_text="When it was covered in full; null if it is not, or was from the start.",
+    )
 
 
-class DebtQuery(Shape):
-    """Query of the total debt."""
+class DebtQuery(CamelCaseSerializer):
+    """The query parameters of the total debt."""
 
-    currency = CurrencyField(required=False)
+    currency = CurrencyField(
+        required=False, help_text="The currency of the total. Default: the user's own."
+    )
 
 
 class TotalDebtSerializer(serializers.BaseSerializer):
-    """One bare JSON number: what a user still owes, in the asked-for currency."""
+    """What the user still owes, as a plain JSON number."""
 
     json_schema: ClassVar = {"type": "number", "minimum": 0, "examples": [31.25]}
 

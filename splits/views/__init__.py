@@ -1,13 +1,13 @@
-"""Expenses, splits, settlements, and what follows from them: balances, plans, debts."""
+"""The views of expenses, splits, settlements, balances, plans and debts."""
 
-from splits.views.account import AccountViewSet
+from splits.views.category import CategoryViewSet
 from splits.views.expense import ExpenseViewSet
 from splits.views.settlement import BalanceViewSet, ExplanationViewSet, SettlementViewSet
 from splits.views.split import DebtViewSet, SplitViewSet
 
 __all__ = [
-    "AccountViewSet",
     "BalanceViewSet",
+    "CategoryViewSet",
     "DebtViewSet",
     "ExpenseViewSet",
     "ExplanationViewSet",

@@ -1,37 +1,50 @@
 """Expenses of a trip."""
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
+from django.utils.translation import gettext_lazy as _
 from django_filters.rest_framework import DjangoFilterBackend
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from splits.filters import ExpenseFilter
 from splits.models import Division, Expense
-from splits.models.expense import DividedByHand, expenses_of
-from splits.models.preview import Preview
+from splits.models.conflicts import DividedByHand, ExpenseChanged
 from splits.models.rate import NoRate
-from splits.serializers.expense import (
-    ExpensePreviewSerializer,
-    ExpenseRequest,
-    ExpenseSerializer,
-)
+from splits.models.reads import expenses_of
+from splits.pages import EXPENSE, division_of
+from splits.reports.preview import Preview
+from splits.serializers.expense import ExpenseRequest
+from splits.serializers.expense_response import ExpensePreviewSerializer, ExpenseSerializer
+from splits.views.split import SplitViewSet
+from tripcompanion.kit.navigation import Link
 from tripcompanion.kit.problems import LimitReached
 from tripcompanion.kit.snapshots import snapshot
-from trips.models import Trip, visible_row
+from trips.models import Trip, get_visible_or_404
 from trips.models.trip import CurrencyChanged
-from trips.permissions import TAGGED_ACTIONS, InTripViewSet
 from trips.roles import Can
+from trips.viewsets import ETAG_ACTIONS, InTripViewSet
 
 
 class ExpenseViewSet(InTripViewSet):
     """Expenses of a trip."""
 
-    area = "expenses"
+    tag = "expenses"
+    operation_ids: ClassVar = {
+        "list": "listExpenses",
+        "create": "createExpense",
+        "preview": "previewExpense",
+        "retrieve": "getExpense",
+        "update": "replaceExpense",
+        "partial_update": "updateExpense",
+        "destroy": "deleteExpense",
+    }
+    scope_prefix = "expenses"
     queryset = Expense.objects.none()
     filter_backends = (DjangoFilterBackend,)
     filterset_class = ExpenseFilter
-    tagged_actions: ClassVar = TAGGED_ACTIONS
+    etag_actions: ClassVar = ETAG_ACTIONS
     needs: ClassVar = {
         "list": Can.READ,
         "retrieve": Can.READ,
@@ -41,18 +54,28 @@ class ExpenseViewSet(InTripViewSet):
         "destroy": Can.CHANGE_EXPENSES,
         "preview": Can.RECORD,
     }
+    named: ClassVar = {**InTripViewSet.named, "expense_id": EXPENSE}
+    page_titles: ClassVar = {
+        "list": _("Expenses"),
+        "create": _("Record an expense"),
+        "preview": _("Preview an expense"),
+        "update": _("Change the expense"),
+        "partial_update": _("Change the expense"),
+        "destroy": _("Delete the expense"),
+    }
     problems: ClassVar = {
         "preview": (NoRate,),
-        **dict.fromkeys(("update", "partial_update"), (NoRate, DividedByHand)),
+        "update": (NoRate, DividedByHand, CurrencyChanged),
+        "partial_update": (NoRate, DividedByHand, CurrencyChanged, ExpenseChanged),
         "create": (NoRate, LimitReached, CurrencyChanged),
     }
-    bodies: ClassVar = {
+    request_serializers: ClassVar = {
         "create": ExpenseRequest,
         "preview": ExpenseRequest,
         "update": ExpenseRequest,
         "partial_update": ExpenseRequest,
     }
-    answers: ClassVar = {
+    response_serializers: ClassVar = {
         "list": ExpenseSerializer,
         "retrieve": ExpenseSerializer,
         "create": ExpenseSerializer,
@@ -62,66 +85,98 @@ class ExpenseViewSet(InTripViewSet):
     }
 
     def list(self, request: Request, trip_id: int) -> Response:
-        """Expenses, the newest date first unless `ordering` says otherwise."""
-        trip = self.guarded(Trip.objects.all, pk=trip_id)
+        """The expenses of a trip, newest date first.
+
+        The filters are combined; `ordering` changes the order.
+        """
+        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
         if request.query_params.keys().isdisjoint(ExpenseFilter.base_filters):
             return self.page(expenses_of(trip=trip.pk))
-        return self.page(self.filter_queryset(trip.expenses.shown()))
+        return self.page(self.filter_queryset(trip.expenses.with_details()))
 
     def create(self, request: Request, trip_id: int) -> Response:
-        """Record an expense and divide it."""
-        trip = self.guarded(Trip.objects.all, pk=trip_id)
+        """Record an expense and divide it.
+
+        The splits add up to the amount; cents left over by rounding go to some of them. Without
+        payers, the caller paid it all. A payer's own split is paid from the start; others are owed.
+        """
+        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
         expense = Expense.record(trip, self.caller, **self._new(trip))
         location = f"/api/trips/{trip_id}/expenses/{expense.pk}"
         return self.answer(expense, location=location)
 
     def preview(self, request: Request, trip_id: int) -> Response:
-        """What an expense would be divided into, to the cent, without recording it."""
+        """Divide an expense without recording it.
+
+        Takes the same body as `createExpense`, and says who would owe whom.
+        """
         with snapshot():
-            trip = self.guarded(Trip.objects.all, pk=trip_id)
+            trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
             return self.answer(Preview(trip, self.caller, **self._new(trip)))
 
     def retrieve(self, request: Request, trip_id: int, expense_id: int) -> Response:
         """An expense with its payers and splits."""
-        expense = self.guarded(Expense.objects.shown, trip_id=trip_id, pk=expense_id)
-        return self.tagged(request, expense)
+        expense = self.get_permitted_object(
+            Expense.objects.with_details, trip_id=trip_id, pk=expense_id
+        )
+        return self.with_etag(request, expense)
 
     def update(
         self, request: Request, trip_id: int, expense_id: int, *, partial: bool = False
     ) -> Response:
-        """Replace an expense and divide it anew; without payers, the caller paid it all."""
-        expense = self.guarded(Expense.objects.with_trip, trip_id=trip_id, pk=expense_id)
+        """Replace an expense and divide it again.
+
+        Without payers, the caller paid it all. Splits that do not change keep their payments.
+        """
+        expense = self.get_permitted_object(
+            Expense.objects.with_trip, trip_id=trip_id, pk=expense_id
+        )
         read = self._part if partial else self._whole
         changes = read(trip=expense.trip, expense=expense)
         with self.unchanged(trip_id, lambda: self._shown(expense)):
-            return self.tagged(request, expense.change(self.caller, **changes))
+            return self.with_etag(request, expense.change(self.caller, **changes))
 
     def partial_update(self, request: Request, trip_id: int, expense_id: int) -> Response:
-        """Change the fields that were sent; the rest, and what is not touched by it, stays."""
+        """Change the fields of an expense that are sent.
+
+        Splits that do not change keep their payments.
+        """
         return self.update(request, trip_id, expense_id, partial=True)
 
     def destroy(self, request: Request, trip_id: int, expense_id: int) -> Response:
         """Delete an expense with its splits."""
-        expense = self.guarded(Expense.objects.all, trip_id=trip_id, pk=expense_id)
+        expense = self.get_permitted_object(Expense.objects.all, trip_id=trip_id, pk=expense_id)
         with self.unchanged(trip_id, lambda: self._shown(expense)):
             expense.remove(by=self.caller)
-        return self.done()
+        return self.no_content()
 
     def _shown(self, expense: Expense) -> Expense:
-        # Somebody may have deleted it since.
-        rows = Expense.objects.shown
-        return visible_row(rows, self.caller, trip_id=expense.trip_id, pk=expense.pk)
+        # It may have been deleted since it was read.
+        rows = Expense.objects.with_details
+        return get_visible_or_404(rows, self.caller, trip_id=expense.trip_id, pk=expense.pk)
 
     def _part(self, **context: Any) -> dict[str, Any]:
         return self.body(partial=True, **context)
 
     def _whole(self, **context: Any) -> dict[str, Any]:
-        """The body of a whole expense; without payers, the caller paid it all."""
+        """The body of a complete expense; without payers, the caller paid it all."""
         body = self.body(**context)
         body["division"] = {"entered": None, **body["division"]}
-        body["put_in"] = body["put_in"] or {self.caller.pk: body["entered_minor"]}
+        body["paid_by_user"] = body["paid_by_user"] or {self.caller.pk: None}
         return body
 
     def _new(self, trip: Trip) -> dict[str, Any]:
         body = self._whole(trip=trip)
         return body | {"division": Division(**body["division"])}
+
+    def other_pages(self, found: Any) -> Sequence[Link]:
+        if not isinstance(found, Expense):
+            return []
+        return [Link(str(SplitViewSet.page_titles["list"]), f"/api/expenses/{found.pk}/splits")]
+
+    def present_values(self, serializer: Any, shown: Any, found: Any) -> dict[str, Any]:
+        values = super().present_values(serializer, shown, found)
+        payers = [
+            {"userId": payer["user"]["id"], "amount": payer["amount"]} for payer in shown["payers"]
+        ]
+        return values | {"payers": payers} | division_of(found, shown)

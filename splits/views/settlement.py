@@ -1,15 +1,18 @@
 """Settlements, balances and settle-up plans."""
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
+from django.utils.translation import gettext_lazy as _
 from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from splits.models import Settlement
-from splits.models.balances import Plan, PlanChanged, balances_of
-from splits.models.explanation import Explanation
-from splits.models.settlement import settlements_of
+from splits.models.reads import settlements_of
+from splits.pages import BALANCE, SETTLEMENT
+from splits.reports.balances import Plan, PlanChanged, balances_of
+from splits.reports.explanation import Explanation
 from splits.serializers.settlement import (
     BalanceLineSerializer,
     BalanceSerializer,
@@ -18,44 +21,60 @@ from splits.serializers.settlement import (
     SettleUpRequest,
     TransferSerializer,
 )
-from trips.models import Trip, visible_row
+from trips.models import Trip, get_visible_or_404
 from trips.models.trip import CurrencyChanged
-from trips.permissions import InTripViewSet
 from trips.roles import Can
+from trips.viewsets import InTripViewSet
 
 
 class SettlementViewSet(InTripViewSet):
-    """Money that members handed to one another."""
+    """Payments between members."""
 
-    area = "expenses"
+    tag = "settlements"
+    operation_ids: ClassVar = {
+        "list": "listSettlements",
+        "create": "createSettlement",
+        "retrieve": "getSettlement",
+        "destroy": "deleteSettlement",
+    }
+    scope_prefix = "expenses"
     needs: ClassVar = {
         "list": Can.READ,
         "retrieve": Can.READ,
         "create": Can.SETTLE,
         "destroy": Can.DELETE_SETTLEMENTS,
     }
-    bodies: ClassVar = {"create": SettlementRequest}
-    answers: ClassVar = {
+    request_serializers: ClassVar = {"create": SettlementRequest}
+    response_serializers: ClassVar = {
         "list": SettlementSerializer,
         "retrieve": SettlementSerializer,
         "create": SettlementSerializer,
     }
     problems: ClassVar = {"create": [CurrencyChanged]}
     single_statement: ClassVar = frozenset({"retrieve"})
+    named: ClassVar = {**InTripViewSet.named, "settlement_id": SETTLEMENT}
+    page_titles: ClassVar = {
+        "list": _("Settlements"),
+        "create": _("Record a settlement"),
+        "destroy": _("Delete the settlement"),
+    }
 
     def list(self, request: Request, trip_id: int) -> Response:
-        """Settlements, the latest day first."""
-        trip = self.guarded(Trip.objects.all, pk=trip_id)
+        """The settlements of a trip, latest day first."""
+        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
         return self.page(settlements_of(trip=trip.pk))
 
     def retrieve(self, request: Request, trip_id: int, settlement_id: int) -> Response:
         """One settlement."""
-        rows = Settlement.objects.shown
-        return self.answer(self.guarded(rows, trip_id=trip_id, pk=settlement_id))
+        rows = Settlement.objects.with_details
+        return self.answer(self.get_permitted_object(rows, trip_id=trip_id, pk=settlement_id))
 
     def create(self, request: Request, trip_id: int) -> Response:
-        """Record a payment: it covers the sender's open splits, the rest is credit."""
-        trip = visible_row(Trip.objects.all, self.caller, pk=trip_id)
+        """Record what one member handed to another.
+
+        It covers the sender's open splits owed to the receiver, oldest first; the rest is credit.
+        """
+        trip = get_visible_or_404(Trip.objects.all, self.caller, pk=trip_id)
         body = self.body(currency=trip.currency)
         amount = body.pop("amount")
         draft = Settlement(trip=trip, created_by=self.caller, **body)
@@ -66,24 +85,30 @@ class SettlementViewSet(InTripViewSet):
         return self.answer(draft, location=location)
 
     def destroy(self, request: Request, trip_id: int, settlement_id: int) -> Response:
-        """Delete a settlement: what it covered is open again."""
+        """Delete a settlement; what it covered is open again."""
         rows = Settlement.objects.all
-        self.guarded(rows, trip_id=trip_id, pk=settlement_id).remove(by=self.caller)
-        return self.done()
+        self.get_permitted_object(rows, trip_id=trip_id, pk=settlement_id).remove(by=self.caller)
+        return self.no_content()
 
 
 class BalanceViewSet(InTripViewSet):
-    """Where everybody stands, and what would settle it."""
+    """The balances of a trip, and the plan that settles them."""
 
-    area = "expenses"
+    tag = "balances"
+    operation_ids: ClassVar = {
+        "list": "listBalances",
+        "plan": "getSettleUpPlan",
+        "record_plan": "recordSettleUpPlan",
+    }
+    scope_prefix = "expenses"
     pagination_class = None
     needs: ClassVar = {
         "list": Can.READ,
         "plan": Can.READ,
         "record_plan": Can.SETTLE,
     }
-    bodies: ClassVar = {"record_plan": SettleUpRequest}
-    answers: ClassVar = {
+    request_serializers: ClassVar = {"record_plan": SettleUpRequest}
+    response_serializers: ClassVar = {
         "list": BalanceSerializer,
         "plan": TransferSerializer,
         "record_plan": SettlementSerializer,
@@ -92,39 +117,79 @@ class BalanceViewSet(InTripViewSet):
     lists: ClassVar = frozenset({"list", "plan", "record_plan"})
     single_statement: ClassVar = frozenset({"list"})
     problems: ClassVar = {"record_plan": [PlanChanged]}
+    page_titles: ClassVar = {
+        "list": _("Balances"),
+        "plan": _("Settle up"),
+        "record_plan": _("Record the whole plan"),
+    }
 
     def list(self, request: Request, trip_id: int) -> Response:
-        """The balance of every member, and of everybody else with an entry; they sum to zero."""
+        """The balances of a trip, which add up to zero.
+
+        Of all members, and of former members with an entry.
+        """
         rows = balances_of(self.caller, trip=trip_id)
-        return self.answer(self.guarded_all(rows, trip_id))
+        return self.answer(self.get_permitted_list(rows, trip_id))
 
     def plan(self, request: Request, trip_id: int) -> Response:
-        """The fewest payments that bring every balance to zero; the `ETag` is the plan's tag."""
-        plan = Plan(self.guarded(Trip.objects.all, pk=trip_id))
+        """The fewest payments that bring every balance to zero.
+
+        The header `ETag` is the tag of the plan, with which it can be recorded.
+        """
+        plan = Plan(self.get_permitted_object(Trip.objects.all, pk=trip_id))
         response = self.answer(plan.transfers)
         response["ETag"] = f'"{plan.tag}"'
         return response
 
     def record_plan(self, request: Request, trip_id: int) -> Response:
-        """Record the whole plan at once, if it is still the one with this tag."""
-        trip = visible_row(Trip.objects.all, self.caller, pk=trip_id)
+        """Record all payments of the plan at once.
+
+        If the balances have changed since it was read, nothing is recorded.
+        """
+        trip = get_visible_or_404(Trip.objects.all, self.caller, pk=trip_id)
         plan = Plan(trip)
         plan.caller_role = trip.caller_role
         self.check_object_permissions(request, plan)
         settlements = Plan.record(trip, self.caller, self.body()["tag"])
         return self.answer(settlements, location=f"/api/trips/{trip_id}/settlements")
 
+    def permits_on_page(self, found: Any) -> bool:
+        return super().permits_on_page(self._plan(found))
+
+    def body_examples(self, action: str, found: Any) -> dict[str, Any]:
+        return {"Plan": {"tag": self._plan(found).tag}}
+
+    def _plan(self, trip: Any) -> Any:
+        """The plan of a trip, which is what the command of that page needs; else the trip."""
+        if trip is None or "post" not in self.action_map:
+            return trip
+        plan = Plan(trip)
+        plan.caller_role = trip.caller_role
+        return plan
+
 
 class ExplanationViewSet(InTripViewSet):
-    """Why a balance is what it is."""
+    """Explains a balance."""
 
-    area = "expenses"
+    tag = "balances"
+    operation_ids: ClassVar = {
+        "explain": "explainBalance",
+    }
+    scope_prefix = "expenses"
     needs: ClassVar = {"explain": Can.READ}
-    answers: ClassVar = {"explain": BalanceLineSerializer}
+    response_serializers: ClassVar = {"explain": BalanceLineSerializer}
     lists: ClassVar = frozenset({"explain"})
+    named: ClassVar = {**InTripViewSet.named, "user_id": BALANCE}
 
     def explain(self, request: Request, trip_id: int, user_id: int) -> Response:
-        """The entries that make up a balance, in the order recorded, with the running sum."""
-        trip = self.guarded(Trip.objects.all, pk=trip_id)
+        """The entries of a balance, with the running sum.
+
+        In the order in which they were recorded.
+        """
+        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
         get_object_or_404(trip.members, user_id=user_id)
         return self.page(Explanation(trip, user_id))
+
+    def path_of_row(self, item: Mapping[str, Any]) -> str:
+        kind = "expenses" if item["kind"] == "EXPENSE" else "settlements"
+        return f"/api/trips/{self.kwargs['trip_id']}/{kind}/{item['id']}"

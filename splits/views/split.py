@@ -1,25 +1,29 @@
-"""Splits of an expense, and what a user still owes in all trips."""
+"""Splits of an expense, and a user's open splits and total debt."""
 
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
+from django.utils.translation import gettext_lazy as _
 from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from splits.models import Expense, Split
-from splits.models.balances import total_debt
-from splits.models.expense import AlreadySplit, ExceedsExpense
+from splits.models.conflicts import AlreadySplit, ExceedsExpense
 from splits.models.rate import NoRate
-from splits.models.split import pending_of, shown_splits, splits_of
+from splits.models.reads import pending_of, splits_of
+from splits.pages import SPLIT, SPLIT_EXPENSE, pages_above_splits
+from splits.reports.balances import total_debt
 from splits.serializers.split import (
     CreateSplitRequest,
     DebtQuery,
     ExpenseSplitSerializer,
     TotalDebtSerializer,
 )
+from tripcompanion.kit.navigation import Link
 from tripcompanion.kit.viewsets import ApiViewSet
-from trips.permissions import InTripViewSet
 from trips.roles import Can
+from trips.viewsets import InTripViewSet
 from users.models import User
 from users.permissions import IsSelfOrAdmin
 
@@ -27,7 +31,16 @@ from users.permissions import IsSelfOrAdmin
 class SplitViewSet(InTripViewSet):
     """Splits of an expense."""
 
-    area = "expenses"
+    tag = "splits"
+    operation_ids: ClassVar = {
+        "list": "listSplits",
+        "create": "createSplit",
+        "retrieve": "getSplit",
+        "pay": "paySplit",
+        "unpay": "unpaySplit",
+        "destroy": "deleteSplit",
+    }
+    scope_prefix = "expenses"
     pagination_class = None
     needs: ClassVar = {
         "list": Can.READ,
@@ -37,8 +50,8 @@ class SplitViewSet(InTripViewSet):
         "unpay": Can.SETTLE,
         "destroy": Can.DELETE_SPLITS,
     }
-    bodies: ClassVar = {"create": CreateSplitRequest}
-    answers: ClassVar = {
+    request_serializers: ClassVar = {"create": CreateSplitRequest}
+    response_serializers: ClassVar = {
         "list": ExpenseSplitSerializer,
         "retrieve": ExpenseSplitSerializer,
         "create": ExpenseSplitSerializer,
@@ -47,13 +60,26 @@ class SplitViewSet(InTripViewSet):
     }
     problems: ClassVar = {"create": [AlreadySplit, ExceedsExpense]}
     single_statement: ClassVar = frozenset({"retrieve"})
+    named: ClassVar = {"expense_id": SPLIT_EXPENSE, "split_id": SPLIT}
+    page_titles: ClassVar = {
+        "list": _("Splits"),
+        "create": _("Add a split"),
+        "pay": _("Pay"),
+        "unpay": _("Undo the payment"),
+        "destroy": _("Delete the split"),
+    }
+
+    def pages_above(self, found: Any) -> Sequence[Link]:
+        return pages_above_splits(found.expense if isinstance(found, Split) else found)
 
     def split(self, expense_id: int, split_id: int) -> Split:
-        return self.guarded(Split.objects.changeable, expense_id=expense_id, pk=split_id)
+        return self.get_permitted_object(
+            Split.objects.changeable, expense_id=expense_id, pk=split_id
+        )
 
     def list(self, request: Request, expense_id: int) -> Response:
         """All splits of an expense."""
-        expense = self.guarded(Expense.objects.all, pk=expense_id)
+        expense = self.get_permitted_object(Expense.objects.all, pk=expense_id)
         return self.answer(splits_of(expense=expense.pk))
 
     def retrieve(self, request: Request, expense_id: int, split_id: int) -> Response:
@@ -61,58 +87,86 @@ class SplitViewSet(InTripViewSet):
         return self.answer(self.split(expense_id, split_id))
 
     def create(self, request: Request, expense_id: int) -> Response:
-        """Give one more member a part of the expense."""
-        expense = self.guarded(Expense.objects.with_trip, pk=expense_id)
+        """Add a split for another member.
+
+        All splits together may not exceed the expense; what none covers is borne by the payers.
+        """
+        expense = self.get_permitted_object(Expense.objects.with_trip, pk=expense_id)
         split = expense.add_split(self.caller, **self.body(currency=expense.trip.currency))
         location = f"/api/expenses/{expense_id}/splits/{split.pk}"
         return self.answer(split, location=location)
 
     def pay(self, request: Request, expense_id: int, split_id: int) -> Response:
-        """Record what is still open as paid. Repeating it changes nothing."""
-        split = self.split(expense_id, split_id)
-        split.pay(by=self.caller)
-        return self.answer(shown_splits(pk=split.pk).get())
+        """Pay what is still open of a split.
+
+        It records the settlement. Repeating it changes nothing.
+        """
+        return self.answer(self.split(expense_id, split_id).pay(by=self.caller))
 
     def unpay(self, request: Request, expense_id: int, split_id: int) -> Response:
-        """Take back what was paid for it. Repeating it changes nothing."""
-        split = self.split(expense_id, split_id)
-        split.unpay(by=self.caller)
-        return self.answer(shown_splits(pk=split.pk).get())
+        """Take back the payments of a split.
+
+        Settlements that `paySplit` recorded for it are deleted. Repeating it changes nothing.
+        """
+        return self.answer(self.split(expense_id, split_id).unpay(by=self.caller))
 
     def destroy(self, request: Request, expense_id: int, split_id: int) -> Response:
-        """Delete a split; its part falls to those who paid."""
+        """Delete a split; the payers bear its part."""
         split = self.split(expense_id, split_id)
         split.expense.remove_split(split, by=self.caller)
-        return self.done()
+        return self.no_content()
 
 
 class DebtViewSet(ApiViewSet):
-    """What a user still owes, in all trips."""
+    """A user's open splits and total debt in all trips."""
 
-    area = "expenses"
+    tag = "debts"
+    operation_ids: ClassVar = {
+        "pending": "listPendingDebts",
+        "total": "totalDebt",
+    }
+    scope_prefix = "expenses"
     pagination_class = None
     permission_classes = (IsSelfOrAdmin,)
-    answers: ClassVar = {"pending": ExpenseSplitSerializer, "total": TotalDebtSerializer}
+    response_serializers: ClassVar = {
+        "pending": ExpenseSplitSerializer,
+        "total": TotalDebtSerializer,
+    }
     lists: ClassVar = frozenset({"pending"})
-    #: The total is one statement, or takes a snapshot of its own.
+    page_titles: ClassVar = {"pending": _("Pending debts"), "total": _("Total debt")}
+    #: The total runs one statement, or opens a snapshot itself.
     single_statement: ClassVar = frozenset({"pending", "total"})
-    queries: ClassVar = {"total": DebtQuery}
+    query_serializers: ClassVar = {"total": DebtQuery}
     problems: ClassVar = {"total": [NoRate]}
 
     def may_forbid(self) -> bool:
         return True
 
+    def named_rows(self) -> tuple[Any, dict[str, str]]:
+        user = self._user(self.kwargs["user_id"])
+        return user, {"user_id": user.name}
+
+    def path_of_row(self, item: Mapping[str, Any]) -> str:
+        return f"/api/expenses/{item['expenseId']}/splits/{item['id']}"
+
     def pending(self, request: Request, user_id: int) -> Response:
-        """Every split of the user that is still open, the oldest first."""
+        """The splits that a user still owes something of.
+
+        In all trips, oldest first, as a plain array. Allowed to the user and to an ADMIN.
+        """
         return self.answer(pending_of(self._user(user_id)))
 
     def total(self, request: Request, user_id: int) -> Response:
-        """The sum of what is still open: one number, in the user's currency or `?currency=`."""
+        """What a user still owes, as one number.
+
+        In the user's currency or in `currency`; other currencies are converted at the latest stored
+        rate. Allowed to the user and to an ADMIN.
+        """
         user = self._user(user_id)
         return self.answer(total_debt(user, self.query().get("currency", user.currency)))
 
     def _user(self, user_id: int) -> User:
-        """The user with this id; the caller as they came, which may be confined to a trip."""
+        """The user with this id; for the caller, the authenticated object with its token scope."""
         if user_id == self.caller.pk:
             return self.caller
         return get_object_or_404(User.objects.present(), pk=user_id)

@@ -1,1 +1,1 @@
-"""Every guard of the service, taken away in turn: `make mutate` asks which test notices."""
+"""Mutation tests for `make mutate`: every guard is removed in turn, and a test must fail."""

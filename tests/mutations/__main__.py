@@ -1,10 +1,10 @@
-"""Takes every guard away in turn and runs the nearest tests: `python -m tests.mutations`.
+"""Removes every guard in turn and runs the closest tests: `python -m tests.mutations`.
 
-It works in a temporary copy of the checkout. `--only TEXT` runs the mutants whose name or file
-holds TEXT, `--missing` those without a test in tests/MUTATIONS.md, and `--write` notes the outcome
-there; the test that is noted is asked first the next time. Mutants that only PostgreSQL can
-show run on DATABASE_URL if that is one, else on 127.0.0.1:5432 as `postgres`.
-The exit status is 1 if a mutant survives, breaks off the run, or no longer applies.
+It works in a temporary copy of the checkout. `--only TEXT` runs the mutants whose file or name
+contains TEXT, `--missing` those without a test in tests/MUTATIONS.md. `--write` records the outcome
+there; the recorded test runs first the next time. Mutants that only PostgreSQL can detect run on
+DATABASE_URL if that is PostgreSQL, otherwise on 127.0.0.1:5432 as `postgres`.
+The exit status is 1 if a mutant survives, aborts the run, or no longer applies.
 """
 
 import argparse
@@ -27,12 +27,12 @@ from tests.mutations.mutant import ROOT, Mutant
 from tests.mutations.report import reported, write_report
 from tests.mutations.warm import WarmPytest
 
-#: Where a mutant that the nearest tests let pass is looked for.
+#: Tests to run if the closest ones do not detect a mutant.
 WIDER = ["tests/security", "tests/users", "tests/trips", "tests/splits", "tests"]
 
 
 class Outcome(NamedTuple):
-    """`caught_by` is a test, or empty for a survivor; `note` says what else happened."""
+    """`caught_by` is a test, or empty for a survivor; `note` explains other outcomes."""
 
     caught_by: str
     note: str = ""
@@ -44,7 +44,7 @@ def say(line: str) -> None:
 
 
 def copy_checkout(target: Path) -> None:
-    """The files that git knows or would add, without those that it ignores."""
+    """Copy all files that git tracks or does not ignore."""
     listing = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     names = subprocess.run(listing, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     for name in filter(None, names.split("\0")):
@@ -88,7 +88,7 @@ def first_failure(pytest: WarmPytest, copy: Path, tests: list[str], mutant: Muta
 
 
 def try_out(pytest: WarmPytest, mutant: Mutant, copy: Path, caught_by: str, wider: bool) -> Outcome:
-    """What becomes of the mutant; `caught_by` is the test that noticed it the last time."""
+    """The outcome of a mutant; `caught_by` is the test that caught it the last time."""
     if not mutant.applies(copy):
         return Outcome("", "does not apply")
     with mutant.applied(copy):
@@ -103,8 +103,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.mutations")
     parser.add_argument("--only", default="", metavar="TEXT")
     parser.add_argument("--write", action="store_true")
-    parser.add_argument("--missing", action="store_true", help="those that nothing has caught yet")
-    parser.add_argument("--no-wider", action="store_true", help="the nearest tests alone")
+    parser.add_argument("--missing", action="store_true", help="only those not caught yet")
+    parser.add_argument("--no-wider", action="store_true", help="only the closest tests")
     options = parser.parse_args()
     from_catalogue = all_mutants()
     caught = reported()

@@ -1,15 +1,17 @@
 """All mutants, in one list."""
 
-from tests.mutations.access import TOKENS, TRIPS
+from tests.mutations.accounts import ACCOUNTS
 from tests.mutations.database import DATABASE
+from tests.mutations.entry import ENTRY
 from tests.mutations.generated import constraints, role_cells
 from tests.mutations.ledger import LEDGER
 from tests.mutations.manners import KIT
 from tests.mutations.mutant import Mutant, mutants_of
 from tests.mutations.scopes import SCOPES
+from tests.mutations.trips import TRIPS
 
 
 def all_mutants() -> list[Mutant]:
-    guards = (TOKENS, SCOPES, TRIPS, LEDGER, KIT, DATABASE)
+    guards = (ACCOUNTS, SCOPES, TRIPS, LEDGER, KIT, ENTRY, DATABASE)
     written = [mutant for some in guards for mutant in mutants_of(some)]
     return [*role_cells(), *constraints(), *written]

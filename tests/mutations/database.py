@@ -1,4 +1,4 @@
-"""Guards of how the database is read and waited for."""
+"""Guards of snapshots, timeouts and prepared statements."""
 
 from tests.mutations.mutant import Guards
 
@@ -9,49 +9,48 @@ _TIMEOUTS = "tests/test_database_timeouts.py"
 
 DATABASE: Guards = {
     "tripcompanion/kit/viewsets.py": [
-        ("reads of several moments", "and self.action not in self.single_statement:", "and False:",
+        ("reads not in one snapshot", "and self.action not in single:", "and False:",
          f"{_SNAPSHOTS} -k a_get"),
     ],
     "tripcompanion/kit/snapshots.py": [
-        ("reads are not repeated when a table changed", "        if not is_outermost:\n",
+        ("reads not repeated after a table change", "        if not is_outermost:\n",
          "        if True:\n", "PG tests/test_changed_tables.py"),
-    ],
-    "tripcompanion/kit/sqlite3/base.py": [
-        ("readers take the lock of writers", '"DEFERRED"', '"IMMEDIATE"', f"{_SNAPSHOTS} -k a_get"),
+        ("snapshot not isolated", "IsolationLevel.REPEATABLE_READ, True", "None, True",
+         f"PG {_SNAPSHOTS} -k committed_later"),
+        ("reads take the write lock", '"DEFERRED"', '"IMMEDIATE"', f"{_SNAPSHOTS} -k a_get"),
     ],
     "tripcompanion/kit/postgresql/base.py": [
-        ("a snapshot moves on", 'b"BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"', 'b"BEGIN"',
-         f"PG {_SNAPSHOTS} -k committed_later"),
-        ("connects to a silent database again",
+        ("reconnects to a silent database",
          "if self.connection is not None or not autocommit:", "if True:",
          f"PG {_SILENCE} -k a_write"),
-    ],
-    "tripcompanion/kit/postgresql/connections.py": [
-        ("waits without end", "self.wait_seconds if timeout is None else timeout", "timeout",
+        ("statements prepared through a pooler",
+         "process_id != connection.info.backend_pid", "False", f"PG {_POSTGRESQL} -k pooler"),
+        ("waits without a default timeout",
+         "self.wait_seconds if timeout is None else timeout", "timeout",
          f"PG {_SILENCE} -k no_cursor"),
-        ("an answer that was not waited for stays", "                self.close()\n",
+        ("connection reused after a timeout", "                self.close()\n",
          "                pass\n", f"PG {_SILENCE} -k no_cursor"),
     ],
-    "tripcompanion/kit/postgresql/cursors.py": [
-        ("names that stand for any text", "(self._forgotten_times, text)",
-         "(self._forgotten_times, b'%d' % len(self))", f"PG {_POSTGRESQL} -k pooled"),
-        ("statements that a pooler brought", "        except errors.DuplicatePreparedStatement:\n",
-         "        except ZeroDivisionError:\n", f"PG {_POSTGRESQL} -k pooled"),
+    "tripcompanion/compiled/cursors.py": [
+        ("statement prepared for each integer size", "str(value) if type(value) is int else value",
+         "value", f"PG {_POSTGRESQL} -k prepared_once"),
+        ("outdated prepared statements kept", 'self.connection.execute("DEALLOCATE ALL")', "pass",
+         f"PG {_POSTGRESQL} -k anew"),
     ],
-    "tripcompanion/kit/compiling.py": [
-        ("threads compile at the same time", "        with _COMPILING:\n", "        if True:\n",
-         "tests/test_compiling.py"),
+    "tripcompanion/compiled/once.py": [
+        ("concurrent compilation", "        with _COMPILING:\n", "        if True:\n",
+         "tests/compiled/test_once.py"),
     ],
-    "tripcompanion/kit/management/commands/migrate.py": [
-        ("a lock that outlives its transaction", "pg_try_advisory_xact_lock",
+    "tripcompanion/kit/management/commands/migrate_safely.py": [
+        ("migration lock outlives its transaction", "pg_try_advisory_xact_lock",
          "pg_try_advisory_lock", f"PG {_TIMEOUTS} -k belongs"),
-        ("migrating waits for ever", "if time.monotonic() >= deadline:", "if False:",
+        ("migration waits without a timeout", "if time.monotonic() >= deadline:", "if False:",
          f"PG {_TIMEOUTS} -k too_long"),
     ],
-    "splits/models/audit.py": [
-        ("an audit of several moments",
-         "    with snapshot():\n        yield from _differences(trip_id)\n",
-         "    snapshot()\n    yield from _differences(trip_id)\n", f"{_SNAPSHOTS} -k audit"),
+    "splits/reports/audit.py": [
+        ("audit not in one snapshot",
+         "    with snapshot():\n        yield from _differences(trip_id, watch)\n",
+         "    snapshot()\n    yield from _differences(trip_id, watch)\n", f"{_SNAPSHOTS} -k audit"),
     ],
     "users/management/commands/prune.py": [
         ("prune reads whole tables", '.order_by("ended_at")', '.order_by("pk")',

@@ -1,4 +1,4 @@
-"""Mutants that the code itself lists: every cell of the table of roles, every constraint."""
+"""Mutants generated from the code: every cell of the table of roles, every constraint."""
 
 import re
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from trips.roles import TABLE, Can, Reach
 
 _ROLES = Path("trips/roles.py")
 _CELLS = ("_ANY", "_OWN", "_NONE")
-#: Not the tests that read the table themselves: who may do what is to be noticed over HTTP.
+#: Not the tests that read the table themselves: the change must be detected over HTTP.
 _ROLE_TEST = "tests/security/test_functions.py::test_t65_each_role_may_do_exactly_what_is_promised"
 _WHO = {"OWNER": "olga", "EDITOR": "ed", "VIEWER": "vera"}
 _CONSTRAINT_TESTS = "tests/splits/test_constraints.py tests/security/test_stored.py"
@@ -28,7 +28,7 @@ class Migration(migrations.Migration):
 
 
 def role_cells() -> Iterator[Mutant]:
-    """Each cell of the table with another reach: nobody's if it was anybody's, else anybody's."""
+    """Each cell of the table with another reach: NONE if it was ANY, otherwise ANY."""
     text = (ROOT / _ROLES).read_text()
     for can in Can:
         line = re.search(rf"^ +Can\.{can.name}: +\((.+)\),$", text, re.M)

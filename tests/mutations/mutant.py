@@ -1,4 +1,4 @@
-"""One guard taken away: a text of the code replaced by another, or a constraint dropped."""
+"""A mutant: a guard removed by replacing some code, or by dropping a constraint."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,10 +10,10 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 @dataclass(frozen=True)
 class Mutant:
-    """`old` stands exactly once in `file`; an empty `old` means that the file is added.
+    """Replaces `old`, which occurs exactly once in `file`; with an empty `old`, adds the file.
 
-    `tests` are the nearest ones, as pytest takes them. `on_postgres` says that only PostgreSQL
-    can show it: SQLite lets one transaction write at a time, whatever is locked.
+    `tests` are the closest ones, as arguments of pytest. `on_postgres` means that only PostgreSQL
+    can detect it: SQLite has one writer at a time, whatever is locked.
     """
 
     name: str
@@ -31,7 +31,7 @@ class Mutant:
 
     @contextmanager
     def applied(self, root: Path) -> Iterator[None]:
-        """The guard is away in the checkout at `root`, and back in the end."""
+        """Remove the guard in the checkout at `root`, and restore it at the end."""
         path = root / self.file
         before = path.read_text() if self.old else ""
         path.write_text(before.replace(self.old, self.new) if self.old else self.new)
@@ -44,7 +44,7 @@ class Mutant:
                 path.unlink()
 
 
-#: Guards of one file: `(name, old, new, tests)`, the tests with "PG " before them if need be.
+#: Guards of one file: `(name, old, new, tests)`, the tests prefixed with "PG " for `on_postgres`.
 Guards = dict[str, list[tuple[str, str, str, str]]]
 
 

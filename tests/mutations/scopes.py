@@ -1,4 +1,4 @@
-"""Guards of one's own log-ins and of scoped tokens."""
+"""Guards of sessions and scoped tokens."""
 
 from tests.mutations.mutant import Guards
 
@@ -8,81 +8,83 @@ _UNDER_LOCK = "tests/security/test_accounts.py"
 _ACCESS = "tests/trips/test_scoped_access.py"
 
 SCOPES: Guards = {
-    "tripcompanion/kit/viewsets.py": [
-        ("scope not asked for", "require_scope(self.scope_for(request.method or \"\"))", "pass",
-         _ACCESS),
+    "users/permissions.py": [
+        ("scope not checked", 'request.auth.require(scope_for(view, request.method or ""))',
+         "pass", _ACCESS),
     ],
     "tripcompanion/kit/idempotency.py": [
-        ("answers replayed to any token", 'getattr(request.auth, "keys_apart", "")', '""', _ACCESS),
+        ("responses replayed to any token",
+         'getattr(request.auth, "keys_apart", "")', '""', _ACCESS),
     ],
     "trips/models/visibility.py": [
-        ("confined token sees other trips", "return self.filter(**{trip_path: user.confined_to})",
+        ("trip-bound token sees other trips", "return self.filter(**{trip_path: user.confined_to})",
          "return self", _ACCESS),
     ],
     "trips/models/trip.py": [
-        ("confined token makes trips", "if owner.confined_to is not None:", "if False:", _ACCESS),
+        ("trip-bound token creates trips",
+         "if owner.confined_to is not None:", "if False:", _ACCESS),
     ],
     "trips/views/trip.py": [
-        ("confined token previews other trips",
-         "trips = Trip.objects.within(self.caller).with_code(code)",
-         "trips = Trip.objects.with_code(code)", _ACCESS),
-        ("confined token joins other trips",
-         "get_object_or_404(Trip.objects.within(self.caller).with_code(code))",
+        ("trip-bound token previews other trips",
+         "Trip.objects.in_token_scope(self.caller).with_code(code).annotate",
+         "Trip.objects.with_code(code).annotate", _ACCESS),
+        ("trip-bound token joins other trips",
+         "get_object_or_404(Trip.objects.in_token_scope(self.caller).with_code(code))",
          "get_object_or_404(Trip.objects.with_code(code))", _ACCESS),
     ],
-    "trips/views/account.py": [
-        ("token confined to a foreign trip",
+    "tripcompanion/accounts/views/tokens.py": [
+        ("token bound to a stranger's trip",
          '        require_membership(self.caller, body.get("trip_id"))\n', "", _TOKENS),
-        ("tokens of others can be ended", "return self.caller.scoped_tokens.live()",
-         "return ScopedToken.objects.live()", _TOKENS),
-        ("a token is kept under an idempotency key", "    safe_retries = False\n", "", _TOKENS),
+        ("tokens of others can be revoked", "return self.caller.scoped_tokens.active()",
+         "return ScopedToken.objects.active()", _TOKENS),
+        ("token stored under an idempotency key", "    safe_retries = False\n", "", _TOKENS),
     ],
     "splits/models/split.py": [
-        ("confined token lists debts of other trips", "return self.within(user).filter(",
+        ("trip-bound token lists debts of other trips", "return self.in_token_scope(user).filter(",
          "return self.filter(", _ACCESS),
     ],
-    "splits/models/balances.py": [
-        ("confined token sums debts of other trips", "Member.objects.within(debtor).filter(",
-         "Member.objects.filter(", _ACCESS),
+    "splits/reports/balances.py": [
+        ("trip-bound token sums debts of other trips",
+         "Member.objects.in_token_scope(debtor).filter(", "Member.objects.filter(", _ACCESS),
     ],
     "users/models/token.py": [
-        ("token of a barred account is good", "return self.user.is_active and ", "return ",
+        ("token of a deactivated account is accepted", "return self.user.is_active and ", "return ",
          _TOKENS),
-        ("a log-in that ended makes tokens",
+        ("ended session creates tokens",
          "so that the limit holds.\n        with user.locked(by=user) as owner:",
          "so that the limit holds.\n        with user.locked(by=None) as owner:", _TOKENS),
-        ("a log-in that ended ends tokens",
+        ("ended session revokes tokens",
          "        with user.locked(by=user) as owner:\n            deleted",
          "        for owner in (user,):\n            deleted", f"{_UNDER_LOCK} -k scoped"),
-        ("no limit of tokens", ">= MAX_LIVE_TOKENS", "> MAX_LIVE_TOKENS", _TOKENS),
-        ("limit of tokens without a lock",
+        ("token limit not checked", ">= MAX_ACTIVE_TOKENS", "> MAX_ACTIVE_TOKENS", _TOKENS),
+        ("token limit checked without a lock",
          "with user.locked(by=user) as owner:\n            owner.scoped_tokens.filter",
          "for owner in (user,):\n            owner.scoped_tokens.filter", f"PG {_TOKENS}"),
-        ("a token for longer than a year", "if not now < expires_at <= now + MAX_LIFETIME:",
+        ("token valid for longer than a year", "if not now < expires_at <= now + MAX_LIFETIME:",
          "if not now < expires_at:", _TOKENS),
-        ("deleted trip sets its tokens free", "on_delete=models.CASCADE, null=True, blank=True",
-         "on_delete=models.SET_NULL, null=True, blank=True", _TOKENS),
+        ("deleted trip unbinds its tokens", "on_delete=models.CASCADE,\n        null=True",
+         "on_delete=models.SET_NULL,\n        null=True", _TOKENS),
     ],
     "users/tokens.py": [
-        ("expired scoped token opens", "if token.has_expired:", "if False:", _TOKENS),
-        ("use of a log-in not noted", "        session.note_use()\n", "", _SESSIONS),
+        ("expired scoped token is accepted", "if token.has_expired:", "if False:", _TOKENS),
+        ("session use not recorded", "        session.note_use()\n", "", _SESSIONS),
     ],
     "users/models/user.py": [
-        ("a scoped token of an ADMIN is one", " and self.by_token is None", "", _ACCESS),
-        ("barring leaves scoped tokens",
+        ("ADMIN's scoped token has ADMIN rights", " and self.by_token is None", "", _ACCESS),
+        ("deactivation keeps scoped tokens",
          "            account.scoped_tokens.all().delete()\n            account.log_out",
          "            account.log_out", _TOKENS),
-        ("browsers stay when all log-ins are ended", "account.log_in_era += 1",
-         "account.log_in_era += 0", _SESSIONS),
+        ("browser sessions survive logging out everywhere", "account.session_epoch += 1",
+         "account.session_epoch += 0", _SESSIONS),
     ],
     "users/models/session.py": [
-        ("log-ins of others can be ended", "return self.live().filter(user=user, ",
-         "return self.live().filter(", _SESSIONS),
-        ("an ended log-in ends again",
+        ("sessions of others can be ended", "return self.active().filter(user=user, ",
+         "return self.active().filter(", _SESSIONS),
+        ("ended session can be ended again",
          "return self.filter(ended_at=None).update(ended_at=timezone.now())",
          "return self.update(ended_at=timezone.now())", _SESSIONS),
-        ("device shown as it was sent", "if letter.isprintable()", "if True", _SESSIONS),
-        ("every request writes its use", "if self.used_at <= now - NOTED_EVERY:", "if True:",
+        ("device stored with control characters", "if letter.isprintable()", "if True", _SESSIONS),
+        ("every request writes used_at", "if self.used_at <= now - NOTED_EVERY:", "if True:",
          _SESSIONS),
     ],
 }  # fmt: skip

@@ -1,7 +1,7 @@
-"""Runs pytest again and again without paying for its imports: a warm process that forks.
+"""Runs pytest repeatedly without repeated imports, in forks of one warm process.
 
-The process knows the libraries and nothing of the project, so that each fork reads the code of the
-checkout that it is sent to.
+The process has imported the libraries but nothing of the project, so each fork loads the code of
+the checkout that it runs in.
 """
 
 import json

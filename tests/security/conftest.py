@@ -1,4 +1,4 @@
-"""The stage that the rows of SECURITY.md are played on."""
+"""The environment that the rows of SECURITY.md are played on."""
 
 from collections.abc import Iterator
 
@@ -6,7 +6,8 @@ import httpx
 import pytest
 
 from tests.conftest import Api
-from tests.security.stage import Stage, add_up
+from tests.hostile import World
+from tests.security.environment import Environment, add_up
 from tests.server import Server
 from tests.splits.journey import Journey, Traveller, sign_up
 from trips.models import Trip
@@ -14,12 +15,12 @@ from users.models import User
 
 
 @pytest.fixture
-def stage(
+def environment(
     trip: Trip, olga: User, ed: User, vera: User, sam: User, ada: User, api: Api
-) -> Iterator[Stage]:
+) -> Iterator[Environment]:
     """Two trips with money; whatever a test does, the ledger adds up in the end."""
     cast = {"olga": olga, "ed": ed, "vera": vera, "sam": sam, "ada": ada}
-    yield Stage(trip, cast, api)
+    yield Environment(trip, cast, api)
     add_up()
 
 
@@ -41,3 +42,13 @@ def travellers(http: httpx.Client) -> list[Traveller]:
 def journey(travellers: list[Traveller]) -> Journey:
     """A trip of the first of the travellers."""
     return Journey.start(travellers[0])
+
+
+@pytest.fixture
+def world(api: Api, olga: User, ed: User, sam: User, trip: Trip) -> World:
+    return World(api(olga), olga, ed, sam, trip)
+
+
+@pytest.fixture
+def authorization(travellers: list[Traveller]) -> str:
+    return f"Authorization: {travellers[0].headers['Authorization']}"

@@ -1,5 +1,6 @@
 """Requests byte by byte, for what no HTTP library would send."""
 
+import json
 import socket
 import time
 from contextlib import suppress
@@ -7,6 +8,10 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from tests.server import Server
+from tests.trips.bodies import lisbon
+
+JSON = "Content-Type: application/json"
+TRIP = json.dumps(lisbon()).encode()
 
 
 @dataclass(frozen=True)
@@ -64,3 +69,13 @@ def seconds_of(call: object) -> float:
     start = time.monotonic()
     call()  # type: ignore[operator]
     return time.monotonic() - start
+
+
+def posting(authorization: str, *headers: str, body: bytes = TRIP) -> bytes:
+    """A request that creates a trip."""
+    return request("POST /api/trips HTTP/1.1", authorization, JSON, *headers, body=body)
+
+
+def status_of(server: Server, request: bytes) -> int:
+    """The status of the first answer."""
+    return send(server, request)[0].status

@@ -15,19 +15,25 @@ import httpx
 import pytest
 from django.contrib.auth.hashers import make_password
 
+from tests.admin_client import AdminClient
 from tests.factories import PASSWORD
-from tests.office import Office
-from tests.security.held import OtherProcess
-from tests.security.stage import Stage
+from tests.security.environment import Environment
+from tests.security.row_lock import OtherProcess
 from tests.server import Server
 from tests.splits.journey import Traveller, fresh_email, register
-from users.letters import Letter
+from users.mail_templates import Letter
 
 #: Long enough for a request to verify a password and come to the lock; the wait ends after 2 s.
 HOLD_SECONDS = 0.7
 NEW = "five-yellow-umbrellas"
 #: All that belongs to an account.
-TABLES = ("users_session", "users_scopedtoken", "users_link", "users_mail", "kit_givenanswer")
+TABLES = (
+    "users_session",
+    "users_scopedtoken",
+    "users_emailtoken",
+    "users_mail",
+    "kit_idempotencyrecord",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,15 +116,15 @@ class Past:
         self._other = other
 
     def deleted(self, account: Account) -> None:
-        for table in ("users_session", "users_scopedtoken", "users_link", "users_mail"):
-            self._other.run(f"DELETE FROM {table} WHERE user_id = %s", account.id)  # noqa: S608
+        for table in ("users_session", "users_scopedtoken", "users_emailtoken", "users_mail"):
+            self._other.run(f"DELETE FROM {table} WHERE user_id = %s", account.id)  # noqa: S608 -- names only
         self._other.run(
             "UPDATE users_user SET name = 'Deleted user', email = NULL, email_key = NULL,"
             " is_active = false, password = '!', deleted_at = created_at WHERE id = %s",
             account.id,
         )
 
-    def barred(self, account: Account) -> None:
+    def deactivated(self, account: Account) -> None:
         self._set(account, "is_active = false")
 
     def password_changed(self, account: Account) -> None:
@@ -128,7 +134,7 @@ class Past:
         self._other.run("UPDATE users_user SET role = 'USER' WHERE id = %s", account.id)
 
     def _set(self, account: Account, change: str, *values: Any) -> None:
-        statement = f"UPDATE users_user SET {change} WHERE id = %s"  # noqa: S608
+        statement = f"UPDATE users_user SET {change} WHERE id = %s"  # noqa: S608 -- names only
         self._other.run(statement, *values, account.id)
         for end in (
             "UPDATE users_session SET ended_at = created_at WHERE user_id = %s",
@@ -139,7 +145,7 @@ class Past:
     def stored(self, account: Account) -> list[Any]:
         """The account's row, and how much there is of all that belongs to it."""
         counts = [
-            self._other.run(f"SELECT count(*) FROM {table} WHERE user_id = %s", account.id)  # noqa: S608
+            self._other.run(f"SELECT count(*) FROM {table} WHERE user_id = %s", account.id)  # noqa: S608 -- names only
             for table in TABLES
         ]
         return [self._other.run("SELECT * FROM users_user WHERE id = %s", account.id), counts]
@@ -172,7 +178,7 @@ def codes(answers: list[httpx.Response]) -> list[tuple[int, str]]:
 def test_t136_an_account_that_ended_meanwhile_stays_as_it_is(
     other: OtherProcess, past: Past, account: Callable[[], Account], command: Command
 ) -> None:
-    changes = (past.deleted, past.barred, past.password_changed)
+    changes = (past.deleted, past.deactivated, past.password_changed)
     accounts = [account() for _change in changes]
     for_each = list(zip(changes, accounts, strict=True))
     written: list[Any] = []
@@ -204,7 +210,7 @@ def test_t136_who_is_no_administrator_any_more_does_nothing_to_others(
     admin: Callable[[], Account],
     command: Callable[[Account, Account], httpx.Response],
 ) -> None:
-    changes = (past.demoted, past.deleted, past.barred, past.password_changed)
+    changes = (past.demoted, past.deleted, past.deactivated, past.password_changed)
     accounts = [account() for _change in changes]
     admins = [admin() for _change in changes]
     before = [past.stored(of) for of in accounts]
@@ -223,20 +229,20 @@ def test_t136_an_administrator_changes_no_account_that_was_deleted_meanwhile(
     admin: Callable[[], Account],
     command: Callable[[Account, Account], httpx.Response],
 ) -> None:
-    by, gone, barred = admin(), account(), account()
+    by, gone, deactivated = admin(), account(), account()
     written: list[Any] = []
     changing = [
         lambda: past.deleted(gone),
-        lambda: past.barred(barred),
+        lambda: past.deactivated(deactivated),
         lambda: written.extend(past.stored(gone)),
     ]
-    calls = [lambda: command(by, gone), lambda: command(by, barred)]
+    calls = [lambda: command(by, gone), lambda: command(by, deactivated)]
     answers = while_changing(other, changing, calls)
     assert codes(answers[:1]) == [(404, "not_found")]
     assert past.stored(gone) == written
     assert answers[1].is_success
-    # Changed, and barred all the same: only what was asked for is stored.
-    is_active = other.run("SELECT is_active FROM users_user WHERE id = %s", barred.id)
+    # Changed, and deactivated all the same: only what was asked for is stored.
+    is_active = other.run("SELECT is_active FROM users_user WHERE id = %s", deactivated.id)
     assert not is_active[0][0]
 
 
@@ -253,9 +259,9 @@ def test_t136_an_administrator_who_was_demoted_cannot_delete_oneself_without_a_p
 def links_to(server: Server, letter: str, accounts: list[Account]) -> list[str]:
     """The tokens of new links, good for these accounts as they are."""
     script = (
-        "from users.models import Link, User\n"
+        "from users.models import EmailToken, User\n"
         f"for pk in {[account.id for account in accounts]}:\n"
-        f"    print(Link.make(User.objects.get(pk=pk), {letter!r}))"
+        f"    print(EmailToken.make(User.objects.get(pk=pk), {letter!r}))"
     )
     return server.manage("shell", "--no-imports", "-c", script).stdout.split()
 
@@ -268,7 +274,7 @@ def test_t136_a_link_opens_no_account_that_ended_meanwhile(
         "RESET": ("/users/password-reset/confirm", {"newPassword": NEW + "!"}),
         "VERIFY": ("/users/verify-email", {}),
     }[letter]
-    changes = (past.deleted, past.barred)
+    changes = (past.deleted, past.deactivated)
     accounts = [account() for _change in changes]
     links = dict(zip(accounts, links_to(server, letter, accounts), strict=True))
     written: list[Any] = []
@@ -428,19 +434,21 @@ def test_t136_a_browser_log_in_leaves_no_trace_on_an_emptied_account(
 # -- Notices --------------------------------------------------------------------------------------
 
 
-def test_t137_what_an_administrator_changed_is_told_at_the_old_address(stage: Stage) -> None:
-    ada, olga = stage.ada, stage.olga
+def test_t137_what_an_administrator_changed_is_told_at_the_old_address(
+    environment: Environment,
+) -> None:
+    ada, olga = environment.ada, environment.olga
     body = {"email": "olga@new.example.com", "newPassword": NEW}
     for change in (
-        lambda: Office(ada).change(olga, email=body["email"], password1=NEW, password2=NEW),
-        lambda: stage.ask(
-            ada, "PUT", f"/api/users/{stage.ed.pk}/profile", body | {"email": "e@x.eu"}
+        lambda: AdminClient(ada).change(olga, email=body["email"], password1=NEW, password2=NEW),
+        lambda: environment.ask(
+            ada, "PUT", f"/api/users/{environment.ed.pk}/profile", body | {"email": "e@x.eu"}
         ),
     ):
         change()
     for user, old, new in (
         (olga, "olga@example.com", "olga@new.example.com"),
-        (stage.ed, "ed@example.com", "e@x.eu"),
+        (environment.ed, "ed@example.com", "e@x.eu"),
     ):
         assert set(user.mails.values_list("letter", "address")) == {
             (Letter.PASSWORD_CHANGED, old),

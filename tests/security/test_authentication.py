@@ -22,7 +22,7 @@ from rest_framework.test import APIClient
 from tests.conftest import Api
 from tests.document import problem_of
 from tests.factories import PASSWORD
-from tests.security.stage import Stage, no_connections
+from tests.security.environment import Environment, no_connections
 from tests.server import Server, running_server
 from tests.splits.journey import answers_at_once
 from tests.trips.access import everything_stored
@@ -167,22 +167,35 @@ def test_t23_a_token_is_read_from_one_header_only(olga: User) -> None:
 # -- Accounts that are no more --------------------------------------------------------------------
 
 
-def test_t24_a_deactivated_account_opens_nothing_and_logs_in_nowhere(stage: Stage) -> None:
-    for url in ("/api/users/me", "/api/trips", stage.url, stage.dinner_url, stage.eds_url):
-        answer = stage.ask(stage.dora, "GET", url)
+def test_t24_a_deactivated_account_opens_nothing_and_logs_in_nowhere(
+    environment: Environment,
+) -> None:
+    for url in (
+        "/api/users/me",
+        "/api/trips",
+        environment.url,
+        environment.dinner_url,
+        environment.eds_url,
+    ):
+        answer = environment.ask(environment.dora, "GET", url)
         assert problem_of(answer, 401, "token_invalid")["message"] == "The token is not valid."
     right, wrong = try_to_log_in("dora@example.com"), try_to_log_in("dora@example.com", "no-such")
     assert right.status_code == 401
     assert right.json() | {"requestId": ""} == wrong.json() | {"requestId": ""}
 
 
-def test_t25_a_deleted_account_opens_nothing_and_its_id_is_not_given_again(stage: Stage) -> None:
-    tokens = log_in(stage.vera)
-    assert stage.ask(stage.ada, "DELETE", f"/api/users/{stage.vera.pk}").status_code == 204
+def test_t25_a_deleted_account_opens_nothing_and_its_id_is_not_given_again(
+    environment: Environment,
+) -> None:
+    tokens = log_in(environment.vera)
+    assert (
+        environment.ask(environment.ada, "DELETE", f"/api/users/{environment.vera.pk}").status_code
+        == 204
+    )
     assert_opens_nothing(tokens["token"], "token")
     assert_opens_nothing(tokens["refreshToken"], "refresh_token")
     newcomer = register("vera@example.com").json()["user"]["id"]
-    assert newcomer not in {user.pk for user in (*stage.cast.values(), stage.dora)}
+    assert newcomer not in {user.pk for user in (*environment.cast.values(), environment.dora)}
     # Ids are counted by the database itself, also past rows that are gone.
     last = User.objects.latest("pk")
     last.sessions.all().delete()
@@ -243,7 +256,7 @@ def test_t30_an_address_that_is_given_up_leads_to_no_old_account(olga: User, api
 
 
 def test_t31_every_refused_log_in_looks_and_costs_the_same(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
+    environment: Environment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The time of a log-in is that of one hash and of its queries, so both are counted."""
     hashed: list[str] = []
@@ -261,7 +274,7 @@ def test_t31_every_refused_log_in_looks_and_costs_the_same(
         hashed.clear()
         with CaptureQueriesContext(connection) as queries:
             body = {"email": email, "password": "not-the-password"}
-            answer = stage.ask(None, "POST", "/api/users/login", body)
+            answer = environment.ask(None, "POST", "/api/users/login", body)
         seen[answer.status_code, answer.content, len(hashed), len(queries)] += 1
     [((status, _content, hashes, _queries), times)] = seen.items()
     assert (status, hashes, times) == (401, 1, 3)
@@ -281,13 +294,15 @@ def test_t32_an_address_is_taken_in_every_spelling(olga: User) -> None:
     assert User.objects.filter(email_key="olga@example.com").count() == 1
 
 
-def test_t33_the_look_up_by_address_is_exact_and_for_users(stage: Stage, limits: Any) -> None:
-    def look_up(email: str, user: User | None = stage.sam) -> Response:
-        return stage.ask(user, "GET", f"/api/users/email/{email}")
+def test_t33_the_look_up_by_address_is_exact_and_for_users(
+    environment: Environment, limits: Any
+) -> None:
+    def look_up(email: str, user: User | None = environment.sam) -> Response:
+        return environment.ask(user, "GET", f"/api/users/email/{email}")
 
     assert look_up("olga@example.com", None).status_code == 401
     found = look_up("olga@example.com")
-    assert found.json()["id"] == stage.olga.pk
+    assert found.json()["id"] == environment.olga.pk
     shown = {name for name, value in found.json().items() if value is not None}
     assert shown == {"id", "name", "email"}
     nobody = look_up("nobody@example.com")

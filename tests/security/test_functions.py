@@ -8,7 +8,7 @@ from django.test import Client
 
 from tests.conftest import Api
 from tests.factories import PASSWORD, UserFactory, join
-from tests.security.stage import Stage
+from tests.security.environment import Environment
 from tests.test_permissions import PROMISED
 from tests.trips.access import ROWS, Row, Scene, call, everything_stored
 from trips.models import Trip
@@ -61,140 +61,175 @@ def test_t65_a_deactivated_account_may_nothing_but_what_everybody_may(
         assert call(client, row.method, url, {}).status_code == 401, row
 
 
-def test_t66_a_viewer_changes_nothing_but_what_is_theirs(stage: Stage) -> None:
-    given = stage.settlement()
+def test_t66_a_viewer_changes_nothing_but_what_is_theirs(environment: Environment) -> None:
+    given = environment.settlement()
     for method, path, body in (
         *(("PUT", "", {"title": "x"}), ("PATCH", "", {"title": "x"}), ("DELETE", "", None)),
-        *(("POST", "/code", None), ("POST", "/members", {"userId": stage.sam.pk})),
-        *(("DELETE", f"/members/{stage.ed.pk}", None), ("POST", "/expenses", stage.expense_body())),
-        ("PUT", f"/members/{stage.vera.pk}/role", {"role": "OWNER"}),
-        ("POST", "/expenses/preview", stage.expense_body()),
-        ("PUT", f"/expenses/{stage.dinner.pk}", stage.expense_body()),
-        ("PATCH", f"/expenses/{stage.dinner.pk}", {"notes": "x"}),
-        ("DELETE", f"/expenses/{stage.dinner.pk}", None),
+        *(("POST", "/code", None), ("POST", "/members", {"userId": environment.sam.pk})),
+        *(
+            ("DELETE", f"/members/{environment.ed.pk}", None),
+            ("POST", "/expenses", environment.expense_body()),
+        ),
+        ("PUT", f"/members/{environment.vera.pk}/role", {"role": "OWNER"}),
+        ("POST", "/expenses/preview", environment.expense_body()),
+        ("PUT", f"/expenses/{environment.dinner.pk}", environment.expense_body()),
+        ("PATCH", f"/expenses/{environment.dinner.pk}", {"notes": "x"}),
+        ("DELETE", f"/expenses/{environment.dinner.pk}", None),
         ("DELETE", f"/settlements/{given.pk}", None),
     ):
-        stage.refuses(stage.vera, method, stage.url + path, body, status=403, code="forbidden")
-    for method, url in (("POST", stage.splits_url), ("DELETE", stage.eds_url)):
-        stage.refuses(stage.vera, method, url, {}, status=403, code="forbidden")
+        environment.refuses(
+            environment.vera, method, environment.url + path, body, status=403, code="forbidden"
+        )
+    for method, url in (("POST", environment.splits_url), ("DELETE", environment.eds_url)):
+        environment.refuses(environment.vera, method, url, {}, status=403, code="forbidden")
 
 
-def test_t67_an_editor_adds_members_and_manages_none(stage: Stage) -> None:
+def test_t67_an_editor_adds_members_and_manages_none(environment: Environment) -> None:
     for role in ("VIEWER", "EDITOR"):
         body = {"userId": UserFactory().pk, "role": role}
-        added = stage.ask(stage.ed, "POST", f"{stage.url}/members", body)
+        added = environment.ask(environment.ed, "POST", f"{environment.url}/members", body)
         assert (added.status_code, added.json()["role"]) == (201, role)
-    body = {"userId": stage.sam.pk, "role": "OWNER"}
-    stage.refuses(stage.ed, "POST", f"{stage.url}/members", body, status=403, code="forbidden")
-    stage.refuses(stage.ed, "DELETE", f"{stage.url}/members/{stage.vera.pk}", status=403)
-    stage.refuses(stage.ed, "DELETE", stage.url, status=403, code="forbidden")
+    body = {"userId": environment.sam.pk, "role": "OWNER"}
+    environment.refuses(
+        environment.ed, "POST", f"{environment.url}/members", body, status=403, code="forbidden"
+    )
+    environment.refuses(
+        environment.ed, "DELETE", f"{environment.url}/members/{environment.vera.pk}", status=403
+    )
+    environment.refuses(environment.ed, "DELETE", environment.url, status=403, code="forbidden")
 
 
-def test_t68_nobody_makes_themselves_owner(stage: Stage) -> None:
-    for user, target in product((stage.ed, stage.vera), (stage.ed, stage.vera, stage.olga)):
-        url = f"{stage.url}/members/{target.pk}/role"
-        stage.refuses(user, "PUT", url, {"role": "OWNER"}, status=403, code="forbidden")
+def test_t68_nobody_makes_themselves_owner(environment: Environment) -> None:
+    for user, target in product(
+        (environment.ed, environment.vera), (environment.ed, environment.vera, environment.olga)
+    ):
+        url = f"{environment.url}/members/{target.pk}/role"
+        environment.refuses(user, "PUT", url, {"role": "OWNER"}, status=403, code="forbidden")
 
 
-def test_t69_a_stranger_comes_in_by_the_code_and_as_the_trip_says(stage: Stage) -> None:
-    body = {"userId": stage.sam.pk, "role": "OWNER"}
-    stage.hides(stage.sam, "POST", f"{stage.url}/members", body)
-    body = {"tripCode": stage.trip.code, "role": "OWNER", "joinRole": "OWNER"}
-    joined = stage.ask(stage.sam, "POST", "/api/trips/join", body)
+def test_t69_a_stranger_comes_in_by_the_code_and_as_the_trip_says(environment: Environment) -> None:
+    body = {"userId": environment.sam.pk, "role": "OWNER"}
+    environment.hides(environment.sam, "POST", f"{environment.url}/members", body)
+    body = {"tripCode": environment.trip.code, "role": "OWNER", "joinRole": "OWNER"}
+    joined = environment.ask(environment.sam, "POST", "/api/trips/join", body)
     assert (joined.status_code, joined.json()["role"]) == (201, "VIEWER")
-    wrong = stage.ask(stage.olga, "PATCH", stage.url, {"joinRole": "OWNER"})
+    wrong = environment.ask(environment.olga, "PATCH", environment.url, {"joinRole": "OWNER"})
     assert "joinRole" in wrong.json()["errors"]
 
 
-def test_t70_the_last_owner_stays_owner(stage: Stage) -> None:
-    me = f"{stage.url}/members/{stage.olga.pk}"
-    for user in (stage.olga, stage.ada):
-        stage.refuses(user, "PUT", f"{me}/role", {"role": "EDITOR"}, status=409, code="last_owner")
-        stage.refuses(user, "DELETE", me, status=409, code="last_owner")
-    leave = f"{stage.url}/members/leave"
-    stage.refuses(stage.olga, "POST", leave, status=409, code="last_owner")
-    account = f"/api/users/{stage.olga.pk}"
-    stage.refuses(stage.ada, "DELETE", account, status=409, code="last_owner")
+def test_t70_the_last_owner_stays_owner(environment: Environment) -> None:
+    me = f"{environment.url}/members/{environment.olga.pk}"
+    for user in (environment.olga, environment.ada):
+        environment.refuses(
+            user, "PUT", f"{me}/role", {"role": "EDITOR"}, status=409, code="last_owner"
+        )
+        environment.refuses(user, "DELETE", me, status=409, code="last_owner")
+    leave = f"{environment.url}/members/leave"
+    environment.refuses(environment.olga, "POST", leave, status=409, code="last_owner")
+    account = f"/api/users/{environment.olga.pk}"
+    environment.refuses(environment.ada, "DELETE", account, status=409, code="last_owner")
 
 
-def test_t71_a_method_is_the_one_of_the_request_line(stage: Stage) -> None:
+def test_t71_a_method_is_the_one_of_the_request_line(environment: Environment) -> None:
     before = everything_stored()
     for header in ("HTTP_X_HTTP_METHOD_OVERRIDE", "HTTP_X_HTTP_METHOD", "HTTP_X_METHOD_OVERRIDE"):
         assert (
-            stage.ask(stage.olga, "GET", stage.dinner_url, **{header: "DELETE"}).status_code == 200
+            environment.ask(
+                environment.olga, "GET", environment.dinner_url, **{header: "DELETE"}
+            ).status_code
+            == 200
         )
-        refused = stage.ask(stage.olga, "POST", stage.dinner_url, {}, **{header: "DELETE"})
+        refused = environment.ask(
+            environment.olga, "POST", environment.dinner_url, {}, **{header: "DELETE"}
+        )
         assert refused.status_code == 405
-    assert stage.ask(stage.olga, "GET", f"{stage.dinner_url}?_method=DELETE").status_code == 200
-    refused = stage.ask(stage.olga, "POST", stage.dinner_url, {"_method": "DELETE"})
+    assert (
+        environment.ask(
+            environment.olga, "GET", f"{environment.dinner_url}?_method=DELETE"
+        ).status_code
+        == 200
+    )
+    refused = environment.ask(
+        environment.olga, "POST", environment.dinner_url, {"_method": "DELETE"}
+    )
     assert refused.status_code == 405
     assert everything_stored() == before
 
 
-def test_t72_other_methods_are_refused_with_those_there_are(stage: Stage) -> None:
-    client = stage.client(stage.olga)
+def test_t72_other_methods_are_refused_with_those_there_are(environment: Environment) -> None:
+    client = environment.client(environment.olga)
     for method in OTHER_METHODS:
-        answer = client.generic(method, stage.dinner_url)
+        answer = client.generic(method, environment.dinner_url)
         assert answer.status_code == 405, method
         allowed = set(answer["Allow"].split(", "))
         assert allowed == {"GET", "PUT", "PATCH", "DELETE", "HEAD"}
 
 
-def test_t73_a_split_is_paid_by_either_side_or_an_owner(stage: Stage) -> None:
+def test_t73_a_split_is_paid_by_either_side_or_an_owner(environment: Environment) -> None:
     second = UserFactory()
-    join(stage.trip, second, TripRole.OWNER)
+    join(environment.trip, second, TripRole.OWNER)
     bystander = UserFactory()
-    join(stage.trip, bystander, TripRole.EDITOR)
-    stage.invite(second, bystander)
+    join(environment.trip, bystander, TripRole.EDITOR)
+    environment.invite(second, bystander)
     for action in ("pay", "unpay"):
-        for user in (stage.ed, stage.olga, second, stage.ada):
-            assert stage.ask(user, "PUT", f"{stage.eds_url}/{action}").status_code == 200
-        for user in (bystander, stage.vera):
-            stage.refuses(user, "PUT", f"{stage.eds_url}/{action}", status=403, code="forbidden")
+        for user in (environment.ed, environment.olga, second, environment.ada):
+            assert (
+                environment.ask(user, "PUT", f"{environment.eds_url}/{action}").status_code == 200
+            )
+        for user in (bystander, environment.vera):
+            environment.refuses(
+                user, "PUT", f"{environment.eds_url}/{action}", status=403, code="forbidden"
+            )
 
 
-def test_t74_an_administrator_may_in_any_trip_what_an_owner_may(stage: Stage) -> None:
-    for url in stage.reads():
-        assert stage.ask(stage.ada, "GET", url).status_code == 200
-    assert stage.ask(stage.ada, "GET", stage.url).json()["currentUserRole"] == "OWNER"
-    assert stage.ask(stage.ada, "PATCH", stage.url, {"title": "Renamed"}).status_code == 200
-    paid = stage.ask(stage.ada, "PUT", f"{stage.eds_url}/pay")
+def test_t74_an_administrator_may_in_any_trip_what_an_owner_may(environment: Environment) -> None:
+    for url in environment.reads():
+        assert environment.ask(environment.ada, "GET", url).status_code == 200
+    assert (
+        environment.ask(environment.ada, "GET", environment.url).json()["currentUserRole"]
+        == "OWNER"
+    )
+    assert (
+        environment.ask(environment.ada, "PATCH", environment.url, {"title": "Renamed"}).status_code
+        == 200
+    )
+    paid = environment.ask(environment.ada, "PUT", f"{environment.eds_url}/pay")
     assert paid.status_code == 200
-    assert stage.eds.settlements.get().created_by_id == stage.ada.pk
-    assert not stage.trip.members.filter(user=stage.ada).exists()
+    assert environment.eds.settlements.get().created_by_id == environment.ada.pk
+    assert not environment.trip.members.filter(user=environment.ada).exists()
 
 
 def test_t75_the_admin_site_lets_administrators_in_and_counts_guesses(
-    stage: Stage, limits: Any
+    environment: Environment, limits: Any
 ) -> None:
-    for user in (None, stage.ed, stage.olga, stage.ada):
+    for user in (None, environment.ed, environment.olga, environment.ada):
         browser = Client()
         if user is not None:
             browser.force_login(user)
         inside = browser.get("/admin/").status_code == 200
-        assert inside == (user == stage.ada)
+        assert inside == (user == environment.ada)
     limits(login="10/hour")
     browser = Client()
     for _turn in range(60):
-        form = {"username": stage.ada.email, "password": "wrong-one"}
+        form = {"username": environment.ada.email, "password": "wrong-one"}
         browser.post("/admin/login/", form)
-    right = browser.post("/admin/login/", {"username": stage.ada.email, "password": PASSWORD})
+    right = browser.post("/admin/login/", {"username": environment.ada.email, "password": PASSWORD})
     assert "_auth_user_id" not in browser.session
     assert right.status_code in {200, 429}
-    body = {"email": stage.ada.email, "password": PASSWORD}
-    assert stage.ask(None, "POST", "/api/users/login", body).status_code == 429
+    body = {"email": environment.ada.email, "password": PASSWORD}
+    assert environment.ask(None, "POST", "/api/users/login", body).status_code == 429
 
 
-def test_t76_a_role_is_one_of_three_words(stage: Stage) -> None:
+def test_t76_a_role_is_one_of_three_words(environment: Environment) -> None:
     for role in ("owner", "OWNER ", "0", 0, None, "ADMIN", ["OWNER"], {"role": "OWNER"}, True, ""):
         for method, path, body in (
-            ("POST", "/members", {"userId": stage.sam.pk, "role": role}),
-            ("PUT", f"/members/{stage.ed.pk}/role", {"role": role}),
+            ("POST", "/members", {"userId": environment.sam.pk, "role": role}),
+            ("PUT", f"/members/{environment.ed.pk}/role", {"role": role}),
         ):
             if role is None and method == "POST":
                 continue  # What is optional there is left out by null.
             before = everything_stored()
-            answer = stage.ask(stage.olga, method, stage.url + path, body)
+            answer = environment.ask(environment.olga, method, environment.url + path, body)
             assert answer.status_code == 400, role
             assert list(answer.json()["errors"]) == ["role"]
             assert everything_stored() == before

@@ -12,7 +12,7 @@ from rest_framework.test import APIClient
 from tests.document import OPERATIONS
 from tests.factories import PASSWORD
 from tests.hostile import World
-from tests.security.stage import Stage
+from tests.security.environment import Environment
 from tests.trips.access import everything_stored
 from tests.trips.bodies import lisbon
 from trips.models import Trip
@@ -31,11 +31,11 @@ OVERREACH: dict[str, Any] = {
     "created_at": "2001-01-01T00:00:00Z",
     "deletedAt": "2001-01-01T00:00:00Z",
     "logInEra": 9,
-    "log_in_era": 9,
+    "session_epoch": 9,
     "tokenVersion": 9,
     "emailVerifiedAt": "2001-01-01T00:00:00Z",
 }
-SECRET = re.compile(r"password|hash|token(?!$)|is_?staff|superuser|last_?login|secret|jti", re.I)
+SECRET = re.compile(r"password|hash|token(?!s?$)|is_?staff|superuser|last_?login|secret|jti", re.I)
 
 
 @pytest.fixture
@@ -77,14 +77,14 @@ def test_t43_registering_gives_no_more_than_the_three_fields(db: None) -> None:
         )
         assert user.pk != 1 or at == 0
         assert user.created_at.year > 2001
-        assert user.log_in_era == 0
+        assert user.session_epoch == 0
 
 
-def test_t44_no_account_gives_itself_more(stage: Stage) -> None:
-    url = f"/api/users/{stage.ed.pk}"
+def test_t44_no_account_gives_itself_more(environment: Environment) -> None:
+    url = f"/api/users/{environment.ed.pk}"
 
     def account() -> dict[str, Any]:
-        row = User.objects.filter(pk=stage.ed.pk).values().get()
+        row = User.objects.filter(pk=environment.ed.pk).values().get()
         return {name: value for name, value in row.items() if name != "updated_at"}
 
     before = account()
@@ -93,61 +93,70 @@ def test_t44_no_account_gives_itself_more(stage: Stage) -> None:
             ("/profile", {}),
             ("", {"name": "Ed Editor", "email": "ed@example.com", "password": PASSWORD}),
         ):
-            changed = stage.ask(stage.ed, "PUT", url + path, {**body, name: value})
+            changed = environment.ask(environment.ed, "PUT", url + path, {**body, name: value})
             assert changed.status_code == 200
             assert account() == before, name
 
 
-def test_t45_a_trip_takes_no_owner_code_or_members_from_a_body(stage: Stage) -> None:
+def test_t45_a_trip_takes_no_owner_code_or_members_from_a_body(environment: Environment) -> None:
     more = {
         **{
-            "id": stage.sams.pk,
-            "ownerId": stage.sam.pk,
+            "id": environment.sams.pk,
+            "ownerId": environment.sam.pk,
             "tripCode": "AAAAAAAA",
             "code": "AAAAAAAA",
         },
-        **{"members": [{"userId": stage.sam.pk}], "participants": [stage.sam.pk]},
+        **{"members": [{"userId": environment.sam.pk}], "participants": [environment.sam.pk]},
         **{"createdAt": "2001-01-01T00:00:00Z", "currentUserRole": "OWNER", "expensesRecorded": 9},
     }
-    made = stage.ask(stage.ed, "POST", "/api/trips", lisbon(**more)).json()
-    changed = stage.ask(stage.olga, "PUT", stage.url, lisbon(**more)).json()
-    assert made["id"] not in {stage.sams.pk, stage.trip.pk}
-    assert [member["user"]["id"] for member in made["members"]] == [stage.ed.pk]
-    assert changed["id"] == stage.trip.pk
+    made = environment.ask(environment.ed, "POST", "/api/trips", lisbon(**more)).json()
+    changed = environment.ask(environment.olga, "PUT", environment.url, lisbon(**more)).json()
+    assert made["id"] not in {environment.sams.pk, environment.trip.pk}
+    assert [member["user"]["id"] for member in made["members"]] == [environment.ed.pk]
+    assert changed["id"] == environment.trip.pk
     for shown in (made, changed):
         assert shown["tripCode"] != "AAAAAAAA"
         assert shown["createdAt"] > "2002"
-        assert stage.sam.pk not in {member["user"]["id"] for member in shown["members"]}
-    assert Trip.objects.get(pk=stage.trip.pk).expenses_recorded == 2
+        assert environment.sam.pk not in {member["user"]["id"] for member in shown["members"]}
+    assert Trip.objects.get(pk=environment.trip.pk).expenses_recorded == 2
 
 
-def test_t46_an_expense_takes_no_id_trip_or_state_from_a_body(stage: Stage) -> None:
+def test_t46_an_expense_takes_no_id_trip_or_state_from_a_body(environment: Environment) -> None:
     more = {
-        **{"id": stage.hotel.pk, "tripId": stage.sams.pk, "trip": stage.sams.pk, "number": 9},
-        **{"createdAt": "2001-01-01T00:00:00Z", "createdBy": stage.sam.pk, "tripAmount": 1},
-        "splits": [{"participantUserId": stage.ed.pk, "amount": 12.5, "paid": True}],
+        **{
+            "id": environment.hotel.pk,
+            "tripId": environment.sams.pk,
+            "trip": environment.sams.pk,
+            "number": 9,
+        },
+        **{"createdAt": "2001-01-01T00:00:00Z", "createdBy": environment.sam.pk, "tripAmount": 1},
+        "splits": [{"participantUserId": environment.ed.pk, "amount": 12.5, "paid": True}],
     }
-    made = stage.ask(stage.olga, "POST", f"{stage.url}/expenses", stage.expense_body(**more))
-    changed = stage.ask(stage.olga, "PUT", stage.dinner_url, stage.expense_body(**more))
+    made = environment.ask(
+        environment.olga, "POST", f"{environment.url}/expenses", environment.expense_body(**more)
+    )
+    changed = environment.ask(
+        environment.olga, "PUT", environment.dinner_url, environment.expense_body(**more)
+    )
     for answer, status in ((made, 201), (changed, 200)):
         shown = answer.json()
-        assert (answer.status_code, shown["tripId"]) == (status, stage.trip.pk)
-        assert shown["id"] != stage.hotel.pk
+        assert (answer.status_code, shown["tripId"]) == (status, environment.trip.pk)
+        assert shown["id"] != environment.hotel.pk
         assert shown["createdAt"] > "2002"
         assert [split["paid"] for split in shown["splits"]] == [True, False]
-    assert stage.sams.expenses.count() == 1
+    assert environment.sams.expenses.count() == 1
 
 
-def test_t47_a_split_takes_no_state_or_parent_from_a_body(stage: Stage) -> None:
-    stage.ask(stage.olga, "DELETE", stage.eds_url)
-    body = {"participantUserId": stage.ed.pk, "amount": 10, "paid": True, "paidAmount": 10}
-    body |= {"id": 1, "expenseId": stage.hotel.pk, "paidAt": "2001-01-01T00:00:00Z"}
-    made = stage.ask(stage.olga, "POST", stage.splits_url, body).json()
+def test_t47_a_split_takes_no_state_or_parent_from_a_body(environment: Environment) -> None:
+    environment.ask(environment.olga, "DELETE", environment.eds_url)
+    body = {"participantUserId": environment.ed.pk, "amount": 10, "paid": True, "paidAmount": 10}
+    body |= {"id": 1, "expenseId": environment.hotel.pk, "paidAt": "2001-01-01T00:00:00Z"}
+    made = environment.ask(environment.olga, "POST", environment.splits_url, body).json()
     assert (made["paid"], made["paidAmount"], made["paidAt"]) == (False, 0, None)
-    assert (made["expenseId"], made["id"] == 1) == (stage.dinner.pk, False)
+    assert (made["expenseId"], made["id"] == 1) == (environment.dinner.pk, False)
 
 
-def test_t48_no_answer_shows_a_secret(world: World, stage: Stage) -> None:
+def test_t48_no_answer_shows_a_secret(world: World, environment: Environment) -> None:
     shown = 0
     for operation, response in answers(world):
         if response.status_code < 300 and response.get("Content-Type") == "application/json":
@@ -157,16 +166,27 @@ def test_t48_no_answer_shows_a_secret(world: World, stage: Stage) -> None:
     assert shown >= 30
     emails = {user.email for user in User.objects.exclude(email=None)}
     mine = {"olga@example.com", "sam@example.com"}
-    for path in ("/api/trips", f"/api/trips/{stage.sams.pk}", f"/api/users/{stage.ed.pk}"):
-        text = stage.ask(stage.sam, "GET", path).content.decode()
+    for path in (
+        "/api/trips",
+        f"/api/trips/{environment.sams.pk}",
+        f"/api/users/{environment.ed.pk}",
+    ):
+        text = environment.ask(environment.sam, "GET", path).content.decode()
         assert {email for email in emails if email in text} <= mine
 
 
-def test_t49_a_viewer_writes_nothing_not_even_a_mark(stage: Stage) -> None:
-    for method, url in (("PUT", stage.dinner_url), ("PATCH", stage.dinner_url)):
-        stage.refuses(stage.vera, method, url, {"paid": True}, status=403, code="forbidden")
-    stage.refuses(stage.vera, "PUT", f"{stage.eds_url}/pay", {"paid": True}, status=403)
-    assert stage.ask(stage.vera, "PATCH", stage.eds_url, {"paid": True}).status_code == 405
+def test_t49_a_viewer_writes_nothing_not_even_a_mark(environment: Environment) -> None:
+    for method, url in (("PUT", environment.dinner_url), ("PATCH", environment.dinner_url)):
+        environment.refuses(
+            environment.vera, method, url, {"paid": True}, status=403, code="forbidden"
+        )
+    environment.refuses(
+        environment.vera, "PUT", f"{environment.eds_url}/pay", {"paid": True}, status=403
+    )
+    assert (
+        environment.ask(environment.vera, "PATCH", environment.eds_url, {"paid": True}).status_code
+        == 405
+    )
 
 
 def test_t50_a_field_that_no_body_defines_changes_nothing(world: World) -> None:

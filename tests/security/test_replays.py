@@ -8,7 +8,7 @@ from rest_framework.test import APIClient
 
 from tests.conftest import Api
 from tests.factories import join
-from tests.security.stage import NEVER
+from tests.security.environment import NEVER
 from tests.trips.access import ROWS, Row, Scene, call, everything_stored, script_of
 from tests.trips.bodies import lisbon
 from tests.users.logins import bearer

@@ -7,9 +7,9 @@ from django.apps import apps
 from django.db import DataError, IntegrityError, connection, transaction
 from django.db.models import F
 
-from tests.security.stage import Stage
-from tripcompanion.kit.models import GivenAnswer
-from tripcompanion.kit.paths import MAX_INTEGER
+from tests.security.environment import Environment
+from tripcompanion.kit.ids import MAX_INTEGER
+from tripcompanion.kit.models import IdempotencyRecord
 from trips.models import Member, Trip
 from users.models import User
 
@@ -26,27 +26,27 @@ VIOLATIONS: list[tuple[str, str, dict[str, Any]]] = [
     ("member_role_known", "member", {"role": "ADMIN"}),
     ("member_once_in_trip", "member", {"user": "olga"}),
     ("member_sums_in_64_bits", "member", {"paid_minor": F("share_minor") + MAX_INTEGER}),
-    ("given_answer_once_for_a_key", "answer", {"key": "first"}),
+    ("idempotency_key_once_per_user", "answer", {"key": "first"}),
 ]
-UNIQUE = {"user_email_unique", "member_once_in_trip", "given_answer_once_for_a_key"}
+UNIQUE = {"user_email_unique", "member_once_in_trip", "idempotency_key_once_per_user"}
 
 
 @pytest.mark.parametrize(
     ("constraint", "name", "changes"), VIOLATIONS, ids=[row[0] for row in VIOLATIONS]
 )
 def test_a_row_that_must_not_be_is_refused(
-    stage: Stage, constraint: str, name: str, changes: dict[str, Any]
+    environment: Environment, constraint: str, name: str, changes: dict[str, Any]
 ) -> None:
-    GivenAnswer.objects.create(user=stage.olga, key="first")
+    IdempotencyRecord.objects.create(user=environment.olga, key="first")
     rows: dict[str, Any] = {
-        "ed": User.objects.filter(pk=stage.ed.pk),
-        "trip": Trip.objects.filter(pk=stage.trip.pk),
-        "member": Member.objects.filter(trip=stage.trip, user=stage.ed),
-        "answer": GivenAnswer.objects.filter(
-            pk=GivenAnswer.objects.create(user=stage.olga, key="second").pk
+        "ed": User.objects.filter(pk=environment.ed.pk),
+        "trip": Trip.objects.filter(pk=environment.trip.pk),
+        "member": Member.objects.filter(trip=environment.trip, user=environment.ed),
+        "answer": IdempotencyRecord.objects.filter(
+            pk=IdempotencyRecord.objects.create(user=environment.olga, key="second").pk
         ),
     }
-    written = {field: stage.cast.get(str(value), value) for field, value in changes.items()}
+    written = {field: environment.cast.get(str(value), value) for field, value in changes.items()}
     # PostgreSQL has no such number, and SQLite says not which constraint is the unique one.
     beyond = constraint == "member_sums_in_64_bits" and connection.vendor == "postgresql"
     text = "UNIQUE" if constraint in UNIQUE and connection.vendor == "sqlite" else constraint

@@ -12,7 +12,7 @@ from typing import Any
 from tests.soak.journal import Act, Request
 from tests.soak.log import Entry
 from tests.soak.state import TripState
-from tripcompanion.kit.currencies import convert, to_major, to_minor
+from tripcompanion.currency.amounts import convert, to_major, to_minor
 
 
 def wrong_amounts(entry: Entry, request: Request, state: TripState) -> Iterator[str]:

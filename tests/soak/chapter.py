@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from tests.server import Server
 from tests.soak import log
+from tests.soak.admin_client import AdminClient
 from tests.soak.journal import Journal
 from tests.soak.judge import Finding, Judge
-from tests.soak.office import Office
 from tests.soak.player import Player
 from tests.soak.world import Client, World
 
@@ -56,14 +56,14 @@ def play(server: Server, seconds: float, seed: str) -> Chapter:
     """Play for so many seconds on a server with a log, which is empty again afterwards."""
     journal = Journal()
     with ExitStack() as stack:
-        office = stack.enter_context(closing(Office(server, journal)))
+        admin_client = stack.enter_context(closing(AdminClient(server, journal)))
         clients = [
             stack.enter_context(closing(Client(server.url, journal))) for _at in range(THREADS)
         ]
         world = World(clients[0], seed)
         deadline = time.monotonic() + seconds
         players = [
-            Player(world, client, journal, office, f"{seed}-{at}", deadline)
+            Player(world, client, journal, admin_client, f"{seed}-{at}", deadline)
             for at, client in enumerate(clients)
         ]
         with ThreadPoolExecutor(THREADS) as threads:

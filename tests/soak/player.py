@@ -5,8 +5,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from tests.soak.admin_client import AdminClient
 from tests.soak.journal import Act, Journal, Key
-from tests.soak.office import Office
 from tests.soak.world import CURRENCIES, PASSWORD, Client, Person, PlayedTrip, World, amount
 
 _ROLES = ("OWNER", "EDITOR", "EDITOR", "VIEWER")
@@ -21,11 +21,11 @@ class Player:
     """Makes moves until `deadline`, a monotonic time. What it does depends on `seed` alone."""
 
     def __init__(
-        self, world: World, client: Client, journal: Journal, office: Office, seed: str,
+        self, world: World, client: Client, journal: Journal, admin_client: AdminClient, seed: str,
         deadline: float,
     ) -> None:  # fmt: skip
         self._world, self._client, self._journal = world, client, journal
-        self._office, self._deadline = office, deadline
+        self._office, self._deadline = admin_client, deadline
         self._random = random.Random(seed)
         # How often each is made, in a young trip and later.
         self._moves: dict[Callable[[PlayedTrip], None], tuple[int, int]] = {

@@ -8,8 +8,8 @@ from splits.views import BalanceViewSet, ExpenseViewSet, SettlementViewSet, Spli
 from tests.soak.journal import Act, Journal, Request
 from tests.soak.judge import Judge
 from tests.soak.log import Entry
-from trips.permissions import InTripViewSet
 from trips.views import MemberViewSet, TripViewSet
+from trips.viewsets import InTripViewSet
 
 TRIP, OLGA, ED, VERA = 1, 11, 12, 13
 

@@ -1,4 +1,4 @@
-"""The money of the cast's trip: everything in the book adds up after every test."""
+"""The money of the cast's trip: everything in the ledger adds up after every test."""
 
 from collections.abc import Callable, Iterator
 from io import StringIO
@@ -8,18 +8,18 @@ from django.core.management import call_command
 
 from tests.conftest import Api
 from tests.factories import TripFactory, UserFactory, join
-from tests.splits.book import Book
+from tests.splits.ledger import Ledger
 from trips.models import Trip
 from trips.roles import TripRole
 from users.models import User
 
 
 @pytest.fixture
-def book(trip: Trip, api: Api, olga: User) -> Iterator[Book]:
+def ledger(trip: Trip, api: Api, olga: User) -> Iterator[Ledger]:
     """The trip of Olga, Ed and Vera; whatever a test does, its balances add up to zero."""
-    book = Book(trip, api, olga)
-    yield book
-    assert book.imbalance() == 0
+    ledger = Ledger(trip, api, olga)
+    yield ledger
+    assert ledger.imbalance() == 0
     call_command("audit_ledger", stdout=StringIO())
 
 
@@ -45,13 +45,13 @@ def crowd(trip: Trip) -> Callable[[int], list[User]]:
 
 
 @pytest.fixture
-def book_in(api: Api, olga: User, ed: User, vera: User) -> Callable[[str], Book]:
-    """`book_in("JPY")` is the money of another trip of the three, in another currency."""
+def ledger_in(api: Api, olga: User, ed: User, vera: User) -> Callable[[str], Ledger]:
+    """`ledger_in("JPY")` is the money of another trip of the three, in another currency."""
 
-    def book(currency: str) -> Book:
+    def ledger(currency: str) -> Ledger:
         trip = TripFactory(currency=currency)
         for user, role in zip((olga, ed, vera), TripRole, strict=True):
             join(trip, user, role)
-        return Book(trip, api, olga)
+        return Ledger(trip, api, olga)
 
-    return book
+    return ledger

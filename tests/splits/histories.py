@@ -1,4 +1,4 @@
-"""What the machine of the ledger stands on: a trip, its people, and the comparison of the books."""
+"""What the ledger machine stands on: a trip, its people, and the comparison of ledgers."""
 
 from collections.abc import Iterable
 from decimal import Decimal
@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from tests.conftest import Api
 from tests.factories import TripFactory, join
-from tests.splits.book import Book, Json, exact
+from tests.splits.ledger import Json, Ledger, exact
 from tests.splits.rules import Money, Rules, share_out
 from trips.roles import Can, Reach, TripRole, reach
 from users.models import User
@@ -48,16 +48,16 @@ class Sent(NamedTuple):
     """The body of an expense, and what it says in minor units."""
 
     body: Json
-    put_in: dict[int, int]
+    paid_by_user: dict[int, int]
     #: What the amount is divided by, by user.
     entered: dict[int, int]
 
     @property
     def named(self) -> set[int]:
-        return {*self.put_in, *self.entered}
+        return {*self.paid_by_user, *self.entered}
 
     def parts(self, turn: int) -> dict[int, int]:
-        return share_out(sum(self.put_in.values()), self.entered, turn)
+        return share_out(sum(self.paid_by_user.values()), self.entered, turn)
 
 
 class Histories(RuleBasedStateMachine):
@@ -79,7 +79,7 @@ class Histories(RuleBasedStateMachine):
         for user, role in self.roles.items():
             join(trip, self.users[user], role)
         self.currency = currency
-        self.book = Book(trip, self.api, self.admin)
+        self.ledger = Ledger(trip, self.api, self.admin)
 
     def teardown(self) -> None:
         transaction.set_rollback(True)
@@ -98,13 +98,13 @@ class Histories(RuleBasedStateMachine):
 
     def refusal_to_change(self, caller: User, bill: int, can: Can = Can.CHANGE_EXPENSES) -> int:
         stored = self.rules.bills[bill]
-        own = caller.pk == stored.by or caller.pk in stored.put_in
+        own = caller.pk == stored.by or caller.pk in stored.paid_by_user
         return self.refusal(caller, can, own=own)
 
     def known(self, bill: int) -> set[int]:
         """Whom a changed expense may name: members, and those who are in it already."""
         stored = self.rules.bills[bill]
-        return self.present | stored.put_in.keys() | stored.parts.keys()
+        return self.present | stored.paid_by_user.keys() | stored.parts.keys()
 
     def minor(self, amount: Decimal | int) -> int:
         scaled = Decimal(amount).scaleb(DECIMALS[self.currency])
@@ -114,7 +114,7 @@ class Histories(RuleBasedStateMachine):
     # -- What is sent -----------------------------------------------------------------------------
 
     def send(self, caller: User, method: str, path: str, body: Any = None) -> Response:
-        response = self.book.answer(caller, method, path, body)
+        response = self.ledger.answer(caller, method, path, body)
         assert response.status_code < 500
         return response
 
@@ -130,9 +130,9 @@ class Histories(RuleBasedStateMachine):
     ) -> Sent:
         """An expense; equal, or paid by one, if there is too little to give everybody something."""
         weights = {self.callers[at].pk: weight for at, weight in people.items()}
-        put_in = share_out(amount, {self.callers[at].pk: w for at, w in payers.items()}, 0)
-        if not all(put_in.values()):
-            put_in = {min(put_in): amount}
+        paid_by_user = share_out(amount, {self.callers[at].pk: w for at, w in payers.items()}, 0)
+        if not all(paid_by_user.values()):
+            paid_by_user = {min(paid_by_user): amount}
         if split_type == "PERCENTAGE":
             weights = share_out(100 * 10**4, weights, 0)
         if split_type == "MANUAL":
@@ -152,9 +152,11 @@ class Histories(RuleBasedStateMachine):
             "splitType": split_type,
             "participantUserIds": [self.callers[at].pk for at in people],
             "splitAmounts": {str(user): written(part) for user, part in weights.items()},
-            "payers": [{"userId": u, "amount": self.major(part)} for u, part in put_in.items()],
+            "payers": [
+                {"userId": u, "amount": self.major(part)} for u, part in paid_by_user.items()
+            ],
         }
-        return Sent(body, put_in, weights)
+        return Sent(body, paid_by_user, weights)
 
     # -- After every step -------------------------------------------------------------------------
 
@@ -172,8 +174,10 @@ class Histories(RuleBasedStateMachine):
         expenses = exact(self.send(self.admin, "get", "expenses?pageSize=100"))["items"]
         assert {expense["id"] for expense in expenses} == self.rules.bills.keys()
         for expense in expenses:
-            put_in = {row["user"]["id"]: self.minor(row["amount"]) for row in expense["payers"]}
-            assert put_in == self.rules.bills[expense["id"]].put_in
+            paid_by_user = {
+                row["user"]["id"]: self.minor(row["amount"]) for row in expense["payers"]
+            }
+            assert paid_by_user == self.rules.bills[expense["id"]].paid_by_user
             for split in expense["splits"]:
                 amount, paid = self.minor(split["amount"]), self.minor(split["paidAmount"])
                 assert split["paid"] == (paid == amount) == (split["paidAt"] is not None)
@@ -209,13 +213,15 @@ class Histories(RuleBasedStateMachine):
 
     # -- Ids that the service gave ----------------------------------------------------------------
 
-    def rewritten(self, bill: int, parts: dict[int, int], put_in: dict[int, int] | None) -> None:
-        """Tell the rules how an expense is divided now; without `put_in` the payers stay."""
-        splits = self.book.expense({"id": bill})["splits"]
+    def rewritten(
+        self, bill: int, parts: dict[int, int], paid_by_user: dict[int, int] | None
+    ) -> None:
+        """Tell the rules how an expense is divided now; without `paid_by_user` the payers stay."""
+        splits = self.ledger.expense({"id": bill})["splits"]
         ids = {split["participant"]["id"]: split["id"] for split in splits}
-        self.rules.rewrite(bill, put_in or self.rules.bills[bill].put_in, parts, ids)
+        self.rules.rewrite(bill, paid_by_user or self.rules.bills[bill].paid_by_user, parts, ids)
 
     def entered(self, expected: list[Money]) -> None:
         """Tell the rules which settlements were just recorded, in the order of their ids."""
-        rows = [row for row in self.book.settlements() if row["id"] not in self.rules.money]
+        rows = [row for row in self.ledger.settlements() if row["id"] not in self.rules.money]
         self.rules.enter({row["id"]: money for row, money in zip(rows, expected, strict=True)})

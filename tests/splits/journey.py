@@ -110,6 +110,11 @@ class Journey:
         assert sum(balances.values()) == 0
         assert balances == {user: sums[user] for user in balances.keys() | sums.keys()}
 
+    def owners(self, witness: Traveller) -> list[int]:
+        """The ids of the OWNERs, as the member `witness` sees them."""
+        members = witness.done("GET", f"{self.path}/members")
+        return [row["user"]["id"] for row in members if row["role"] == "OWNER"]
+
 
 def at_once(calls: list[Call]) -> Counter[tuple[int, str]]:
     """Make all calls in the same instant; how often which status and code came back."""

@@ -43,7 +43,7 @@ class Bill:
 
     number: int
     by: int
-    put_in: ByUser = field(default_factory=dict)
+    paid_by_user: ByUser = field(default_factory=dict)
     parts: ByUser = field(default_factory=dict)
     #: Whether the parts are a division of the amount, with none added or deleted by hand.
     divided: bool = True
@@ -64,15 +64,15 @@ def share_out(total: int, weights: ByUser, turn: int) -> dict[int, int]:
 
 def borne(bill: Bill) -> dict[int, int]:
     """What everybody has to bear: the own part, and for payers what no split covers."""
-    rest = sum(bill.put_in.values()) - sum(bill.parts.values())
-    uncovered = share_out(rest, bill.put_in, bill.number) if rest else {}
-    people = bill.parts.keys() | bill.put_in.keys()
+    rest = sum(bill.paid_by_user.values()) - sum(bill.parts.values())
+    uncovered = share_out(rest, bill.paid_by_user, bill.number) if rest else {}
+    people = bill.parts.keys() | bill.paid_by_user.keys()
     return {user: bill.parts.get(user, 0) + uncovered.get(user, 0) for user in people}
 
 
 def owed(bill: Bill) -> dict[tuple[int, int], int]:
     """`{(debtor, creditor): amount}`: what own money does not cover, in proportion to claims."""
-    left = {user: bill.put_in.get(user, 0) - part for user, part in borne(bill).items()}
+    left = {user: bill.paid_by_user.get(user, 0) - part for user, part in borne(bill).items()}
     claims = {user: amount for user, amount in left.items() if amount > 0}
     result = {}
     for debtor in sorted(user for user in bill.parts if left[user] < 0):
@@ -120,7 +120,7 @@ class Rules:
         return sorted(split for split in mine if self.still_open(split))
 
     def balance(self, user: int) -> int:
-        paid = sum(bill.put_in.get(user, 0) for bill in self.bills.values())
+        paid = sum(bill.paid_by_user.get(user, 0) for bill in self.bills.values())
         share = sum(borne(bill).get(user, 0) for bill in self.bills.values())
         sent = sum(money.amount for money in self.money.values() if money.sender == user)
         received = sum(money.amount for money in self.money.values() if money.receiver == user)
@@ -129,7 +129,7 @@ class Rules:
     def people(self) -> set[int]:
         """Everybody with an entry of more than nothing."""
         sides = {user for money in self.money.values() for user in money[:2]}
-        payers = {user for bill in self.bills.values() for user in bill.put_in}
+        payers = {user for bill in self.bills.values() for user in bill.paid_by_user}
         bearers = {
             user for bill in self.bills.values() for user, part in borne(bill).items() if part
         }
@@ -143,9 +143,9 @@ class Rules:
         self.recorded += 1
         return bill
 
-    def rewrite(self, bill: int, put_in: ByUser, parts: ByUser, ids: ByUser) -> None:
+    def rewrite(self, bill: int, paid_by_user: ByUser, parts: ByUser, ids: ByUser) -> None:
         """`ids` are the splits by user: kept ones have to have kept theirs."""
-        before, after = self.bills[bill], Bill(self.bills[bill].number, 0, put_in, parts)
+        before, after = self.bills[bill], Bill(self.bills[bill].number, 0, paid_by_user, parts)
         owes: dict[int, dict[int, int]] = {user: {} for user in parts}
         for (debtor, creditor), amount in owed(after).items():
             owes[debtor][creditor] = amount
@@ -162,7 +162,7 @@ class Rules:
         for user in kept:
             for creditor, amount in owes[user].items():
                 self.resize(DebtKey(old[user], creditor), amount)
-        before.put_in, before.parts = put_in, parts
+        before.paid_by_user, before.parts = paid_by_user, parts
         for user in parts.keys() - kept:
             self.splits[ids[user]] = (bill, user)
             for creditor, amount in owes[user].items():

@@ -8,16 +8,16 @@ import pytest
 from rest_framework.response import Response
 from rest_framework.test import APIClient
 
-from splits.models.audit import differences
-from splits.models.export import held_about
+from splits.reports.audit import differences
 from tests.conftest import Api
 from tests.factories import PASSWORD, TripFactory, UserFactory, join, settle, spend
 from tests.users.logins import is_alive, log_in, try_to_log_in
-from tripcompanion.kit.models import GivenAnswer
+from tripcompanion.accounts.export import personal_data_of
+from tripcompanion.kit.models import IdempotencyRecord
 from trips.models import Member, Trip
 from trips.roles import TripRole
-from users.letters import Letter
-from users.models import Link, Mail, Role, Session, User
+from users.mail_templates import Letter
+from users.models import EmailToken, Mail, Role, Session, User
 
 Limits = Callable[..., None]
 
@@ -27,7 +27,7 @@ def delete(client: APIClient, password: Any = PASSWORD) -> Response:
 
 
 @pytest.fixture
-def books(trip: Trip, olga: User, ed: User, vera: User) -> Trip:
+def ledgers(trip: Trip, olga: User, ed: User, vera: User) -> Trip:
     """Ed paid, owes and is owed; he recorded one expense that is none of his; he settled."""
     spend(trip, 3000, paid_by=olga, among=[olga, ed, vera], description="Boat")
     spend(trip, 900, paid_by=ed, among=[ed, vera], description="Tarts")
@@ -46,7 +46,7 @@ def export(client: APIClient) -> Any:
 
 
 def test_it_is_a_file_of_everything_about_the_caller(
-    api: Api, books: Trip, olga: User, ed: User, vera: User
+    api: Api, ledgers: Trip, olga: User, ed: User, vera: User
 ) -> None:
     response = api(ed).get("/api/users/me/export")
     assert response["Content-Type"] == "application/json"
@@ -56,7 +56,7 @@ def test_it_is_a_file_of_everything_about_the_caller(
     assert held["account"]["emailVerifiedAt"] is None
     assert len(held["logIns"]) == 1
     [membership] = held["memberships"]
-    assert (membership["tripId"], membership["role"]) == (books.pk, "EDITOR")
+    assert (membership["tripId"], membership["role"]) == (ledgers.pk, "EDITOR")
     sums = ("paid", "share", "sent", "received", "balance")
     assert [membership[name] for name in sums] == [9, 14.5, 4, 0, -1.5]
     assert [(row["description"], row["amount"]) for row in held["expenses"]] == [("Tarts", 9)]
@@ -75,20 +75,20 @@ def test_it_is_a_file_of_everything_about_the_caller(
 
 
 def test_others_appear_with_id_and_name_only_and_no_secret_is_in_it(
-    api: Api, books: Trip, ed: User
+    api: Api, ledgers: Trip, ed: User
 ) -> None:
-    Link.make(ed, Letter.RESET)
+    EmailToken.make(ed, Letter.RESET)
     text = api(ed).get("/api/users/me/export").content.decode()
     for other in ("olga@example.com", "vera@example.com"):
         assert other not in text
     ed.refresh_from_db()
     session = Session.objects.get(user=ed)
-    secrets = [ed.password, session.refresh_jti, session.auth_hash, Link.objects.get().digest]
+    secrets = [ed.password, session.refresh_jti, session.auth_hash, EmailToken.objects.get().digest]
     for secret in secrets:
         assert secret not in text
 
 
-def test_what_is_of_others_is_not_in_it(api: Api, books: Trip, sam: User) -> None:
+def test_what_is_of_others_is_not_in_it(api: Api, ledgers: Trip, sam: User) -> None:
     held = export(api(sam))
     empty = {name: rows for name, rows in held.items() if name not in {"account", "logIns"}}
     assert empty == dict.fromkeys(empty, [])
@@ -115,20 +115,28 @@ def test_it_is_limited_per_user(api: Api, limits: Limits, olga: User, ed: User) 
 
 def test_every_table_that_names_people_is_in_it_or_known_to_need_no_place(ed: User) -> None:
     """A model that comes to hold something about people must be thought of here."""
-    shown = {rows.model._meta.label for rows in held_about(ed).values()}
+    shown = {rows.model._meta.label for rows in personal_data_of(ed).values()}
     naming = {
         relation.related_model._meta.label
         for relation in User._meta.get_fields(include_hidden=True)
         if relation.one_to_many
     }
-    # Hashes, answers of a day, what is to be mailed, and the log of the administrators' doings.
-    assert naming - shown == {"users.Link", "users.Mail", "kit.GivenAnswer", "admin.LogEntry"}
+    # Hashes, answers of a day, what is to be mailed, the log of the administrators' doings, and
+    # second factors.
+    assert naming - shown == {
+        "users.EmailToken",
+        "users.Mail",
+        "kit.IdempotencyRecord",
+        "admin.LogEntry",
+        "otp_static.StaticDevice",
+        "otp_totp.TOTPDevice",
+    }
 
 
 # -- The end -------------------------------------------------------------------------------------
 
 
-def test_who_is_square_with_everybody_may_go(api: Api, books: Trip, sam: User) -> None:
+def test_who_is_square_with_everybody_may_go(api: Api, ledgers: Trip, sam: User) -> None:
     pair = log_in(sam)
     join(TripFactory(), sam, TripRole.OWNER)
     response = delete(api(sam))
@@ -142,7 +150,7 @@ def test_who_is_square_with_everybody_may_go(api: Api, books: Trip, sam: User) -
 
 def test_nothing_of_theirs_is_left_in_other_tables(api: Api, sam: User) -> None:
     client = api(sam)
-    Link.make(sam, Letter.VERIFY)
+    EmailToken.make(sam, Letter.VERIFY)
     Mail.objects.ask_to_verify(sam)
     trip = client.post(
         "/api/trips",
@@ -152,11 +160,13 @@ def test_nothing_of_theirs_is_left_in_other_tables(api: Api, sam: User) -> None:
     )  # fmt: skip
     assert trip.status_code == 201
     assert delete(client).status_code == 204
-    for model in (Session, Link, Mail, GivenAnswer):
+    for model in (Session, EmailToken, Mail, IdempotencyRecord):
         assert not model.objects.filter(user=sam).exists()
 
 
-def test_all_that_stands_in_the_way_is_listed(api: Api, books: Trip, olga: User, ed: User) -> None:
+def test_all_that_stands_in_the_way_is_listed(
+    api: Api, ledgers: Trip, olga: User, ed: User
+) -> None:
     yen = TripFactory(title="Kyoto", currency="JPY")
     join(yen, olga)
     join(yen, ed, TripRole.OWNER)
@@ -166,7 +176,7 @@ def test_all_that_stands_in_the_way_is_listed(api: Api, books: Trip, olga: User,
     assert (response.status_code, document["code"]) == (409, "account_in_use")
     assert document["obstacles"] == [
         {
-            "tripId": books.pk, "title": books.title, "reason": "balance_open",
+            "tripId": ledgers.pk, "title": ledgers.title, "reason": "balance_open",
             "balance": -1.5, "currency": "EUR",
         },
         {
@@ -196,17 +206,17 @@ def test_a_balance_in_a_trip_that_one_has_left_counts_too(
 
 
 def test_once_everything_is_put_right_they_may_go(
-    api: Api, books: Trip, olga: User, ed: User
+    api: Api, ledgers: Trip, olga: User, ed: User
 ) -> None:
     assert delete(api(ed)).status_code == 409
-    tag = api(olga).get(f"/api/trips/{books.pk}/settle-up").headers["ETag"].strip('"')
-    assert api(olga).post(f"/api/trips/{books.pk}/settle-up", {"tag": tag}).status_code == 201
+    tag = api(olga).get(f"/api/trips/{ledgers.pk}/settle-up").headers["ETag"].strip('"')
+    assert api(olga).post(f"/api/trips/{ledgers.pk}/settle-up", {"tag": tag}).status_code == 201
     assert delete(api(ed)).status_code == 204
     assert delete(api(olga)).json()["obstacles"][0]["reason"] == "last_owner"
     assert list(differences()) == []
 
 
-def test_the_text_is_in_spanish_too(api: Api, books: Trip, ed: User) -> None:
+def test_the_text_is_in_spanish_too(api: Api, ledgers: Trip, ed: User) -> None:
     client = api(ed)
     response = client.delete(
         "/api/users/me", {"password": PASSWORD}, HTTP_ACCEPT_LANGUAGE="es"

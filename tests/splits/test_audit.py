@@ -53,8 +53,8 @@ def test_an_empty_database_is_right(db: None) -> None:
     ("rows", "change", "complaint"),
     [
         (Split, {"amount_minor": F("amount_minor") - 1}, "split of user"),
-        (Payer, {"amount_minor": F("amount_minor") + 1}, "payers put in"),
-        (Payer, {"entered_minor": F("entered_minor") + 1}, "payers put in"),
+        (Payer, {"amount_minor": F("amount_minor") + 1}, "payers paid"),
+        (Payer, {"entered_minor": F("entered_minor") + 1}, "payers paid"),
         (Expense, {"entered_minor": F("entered_minor") + 1}, "converted it is"),
         (Expense, {"number": F("number") + 1}, "split of user"),
         (Debt, {"amount_minor": F("amount_minor") + 1}, "owes user"),
@@ -83,6 +83,25 @@ def test_it_fails_when_there_is_a_difference(recorded: Expense) -> None:
         call_command("audit_ledger", stderr=StringIO())
 
 
+class Terminal(StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_shows_the_progress_and_a_log_does_not(
+    recorded: Expense, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Debt.objects.update(amount_minor=F("amount_minor") + 1)
+    monkeypatch.setenv("COLUMNS", "80")
+    for screen in (Terminal(), StringIO()):
+        monkeypatch.setattr("sys.stderr", screen)
+        with pytest.raises(CommandError, match="differences in 1 trips"):
+            call_command("audit_ledger", stdout=StringIO())
+        assert "owes user" in screen.getvalue()
+        is_shown = "Expenses:   0%" in screen.getvalue() and "0/2 [" in screen.getvalue()
+        assert is_shown is screen.isatty()
+
+
 def test_rows_that_are_gone_are_missed(recorded: Expense) -> None:
     Allocation.objects.all().delete()
     assert "0 is covered" in audit()
@@ -91,7 +110,7 @@ def test_rows_that_are_gone_are_missed(recorded: Expense) -> None:
 def test_a_debt_of_somebody_else_is_named(recorded: Expense, sam: User) -> None:
     Debt.objects.filter(pk=Debt.objects.first().pk).update(debtor=sam)
     complaints = audit()
-    assert "not that of its split" in complaints
+    assert "does not match its split" in complaints
     assert "different people" in complaints
 
 
@@ -99,7 +118,7 @@ def test_an_entry_of_somebody_who_never_was_a_member_is_named(
     recorded: Expense, trip: Trip, ed: User
 ) -> None:
     Member.objects.filter(trip=trip, user=ed).delete()
-    assert f"user {ed.pk} has entries and no membership" in audit()
+    assert f"user {ed.pk} has entries but no membership" in audit()
 
 
 @pytest.fixture
@@ -114,14 +133,14 @@ def closed(trip: Trip, olga: User, ed: User) -> Settlement:
 @pytest.mark.parametrize(
     ("rows", "change", "complaint"),
     [
-        (ClosedSum, {"owed_minor": F("owed_minor") + 1}, "801 is noted"),
-        (ClosedPeriod, {"number": 1}, "period 1 is closed, and 1 is on"),
+        (ClosedSum, {"owed_minor": F("owed_minor") + 1}, "801 is stored"),
+        (ClosedPeriod, {"number": 1}, "period 1 is closed, but 1 is current"),
         (ClosedPeriod, {"number": 1}, "the oldest open period is 1, it should be 0"),
         (ClosedPeriod, {"number": 1}, "owed_minor is 0, it should be 800"),
         (Trip, {"oldest_open_period": 0}, "the oldest open period is 0, it should be 1"),
         (Trip, {"period": 5, "oldest_open_period": 5}, "is 5, it should be 1"),
-        (Debt, {"period": 2}, "is of a period that is to come"),
-        (Settlement, {"period": 2}, "is of a period that is to come"),
+        (Debt, {"period": 2}, "is of a future period"),
+        (Settlement, {"period": 2}, "is of a future period"),
     ],
 )
 def test_whatever_was_changed_about_a_closing_is_named(
@@ -134,7 +153,7 @@ def test_whatever_was_changed_about_a_closing_is_named(
 
 def test_a_closing_sum_that_is_gone_is_missed(closed: Settlement, ed: User) -> None:
     ClosedSum.objects.all().delete()
-    assert f"settlement {closed.pk} closed 800 of user {ed.pk}, 0 is noted" in audit()
+    assert f"settlement {closed.pk} closed 800 of user {ed.pk}, 0 is stored" in audit()
 
 
 def test_a_period_that_a_settlement_of_another_trip_closed_is_named(

@@ -9,20 +9,20 @@ from pytest_django import DjangoAssertNumQueries
 
 from tests.conftest import Api
 from tests.factories import spend
-from tests.splits.book import Book, exact
+from tests.splits.ledger import Ledger, exact
 from trips.models import Trip
 from trips.roles import Can, Reach, TripRole, reach
 from users.models import User
 
 
 def test_a_balance_is_paid_less_share_plus_sent_less_received(
-    book: Book, olga: User, ed: User, vera: User
+    ledger: Ledger, olga: User, ed: User, vera: User
 ) -> None:
-    book.spend(olga, 60, olga, ed, vera)
-    book.spend(ed, 10.5, vera)
-    book.settle(ed, olga, 4)
-    book.settle(olga, vera, 1.25)
-    rows = book.answer(vera, "get", "balances").json()
+    ledger.spend(olga, 60, olga, ed, vera)
+    ledger.spend(ed, 10.5, vera)
+    ledger.settle(ed, olga, 4)
+    ledger.settle(olga, vera, 1.25)
+    rows = ledger.answer(vera, "get", "balances").json()
     sums = {row["user"]["id"]: [row[name] for name in row if name != "user"] for row in rows}
     assert list(rows[0]) == ["user", "paid", "share", "sent", "received", "balance"]
     assert sums == {
@@ -32,8 +32,8 @@ def test_a_balance_is_paid_less_share_plus_sent_less_received(
     }
 
 
-def test_a_member_without_entries_is_listed_with_zero(book: Book, olga: User, ed: User) -> None:
-    rows = book.answer(ed, "get", "balances").json()
+def test_a_member_without_entries_is_listed_with_zero(ledger: Ledger, olga: User, ed: User) -> None:
+    rows = ledger.answer(ed, "get", "balances").json()
     assert [row["user"]["name"] for row in rows] == ["Olga Owner", "Ed Editor", "Vera Viewer"]
     assert all(row["balance"] == 0 for row in rows)
     assert rows[0]["user"] == {
@@ -45,75 +45,75 @@ def test_a_member_without_entries_is_listed_with_zero(book: Book, olga: User, ed
 
 
 def test_who_has_left_is_listed_as_long_as_they_have_an_entry(
-    book: Book, olga: User, ed: User, vera: User
+    ledger: Ledger, olga: User, ed: User, vera: User
 ) -> None:
-    expense = book.spend(olga, 60, vera)
-    book.pay(expense["splits"][0], vera)
+    expense = ledger.spend(olga, 60, vera)
+    ledger.pay(expense["splits"][0], vera)
     for user in (vera, ed):
-        assert book.answer(user, "post", "members/leave").status_code == 204
-    assert book.balances() == {olga.pk: 0, vera.pk: 0}
-    book.delete(expense, olga)
-    assert book.balances() == {olga.pk: 0}
+        assert ledger.answer(user, "post", "members/leave").status_code == 204
+    assert ledger.balances() == {olga.pk: 0, vera.pk: 0}
+    ledger.delete(expense, olga)
+    assert ledger.balances() == {olga.pk: 0}
 
 
 def test_the_account_of_somebody_who_owes_can_be_deleted_and_the_debt_stays_visible(
-    book: Book, olga: User, ada: User, vera: User
+    ledger: Ledger, olga: User, ada: User, vera: User
 ) -> None:
-    expense = book.spend(olga, 60, vera)
-    assert book.answer(ada, "delete", f"/api/users/{vera.pk}").status_code == 204
-    row = next(r for r in book.answer(olga, "get", "balances").json() if r["balance"] < 0)
+    expense = ledger.spend(olga, 60, vera)
+    assert ledger.answer(ada, "delete", f"/api/users/{vera.pk}").status_code == 204
+    row = next(r for r in ledger.answer(olga, "get", "balances").json() if r["balance"] < 0)
     assert row["user"]["name"] == "Deleted user"
     assert row["user"]["email"] is None
     assert row["balance"] == -60
-    assert book.pay(book.split(expense, vera), olga)["paid"]
-    assert not any(book.balances().values())
+    assert ledger.pay(ledger.split(expense, vera), olga)["paid"]
+    assert not any(ledger.balances().values())
 
 
 @pytest.mark.parametrize("path", ["balances", "settle-up"])
 def test_who_may_see_where_everybody_stands(
-    book: Book, api: Api, olga: User, ed: User, vera: User, sam: User, ada: User, path: str
+    ledger: Ledger, api: Api, olga: User, ed: User, vera: User, sam: User, ada: User, path: str
 ) -> None:
     for role, user in zip(TripRole, (olga, ed, vera), strict=True):
         assert reach(role, Can.READ) is Reach.ANY
-        assert book.answer(user, "get", path).status_code == 200
-    assert book.answer(ada, "get", path).status_code == 200
-    assert book.answer(sam, "get", path).status_code == 404
-    assert api(None).get(f"{book.url}/{path}").status_code == 401
+        assert ledger.answer(user, "get", path).status_code == 200
+    assert ledger.answer(ada, "get", path).status_code == 200
+    assert ledger.answer(sam, "get", path).status_code == 404
+    assert api(None).get(f"{ledger.url}/{path}").status_code == 401
 
 
 def test_nothing_counts_that_happened_in_another_trip(
-    book: Book, book_in: Callable[[str], Book], olga: User, ed: User
+    ledger: Ledger, ledger_in: Callable[[str], Ledger], olga: User, ed: User
 ) -> None:
-    other = book_in("JPY")
+    other = ledger_in("JPY")
     other.spend(olga, 1000, ed)
-    assert not any(book.balances().values())
+    assert not any(ledger.balances().values())
     assert other.balance(ed) == -1000
 
 
-def test_huge_balances_are_exact(book: Book, olga: User, ed: User) -> None:
+def test_huge_balances_are_exact(ledger: Ledger, olga: User, ed: User) -> None:
     for _number in range(11):
-        book.spend(olga, "999999999999.99", ed)
-    rows = exact(book.answer(olga, "get", f"{book.url}/balances"))
+        ledger.spend(olga, "999999999999.99", ed)
+    rows = exact(ledger.answer(olga, "get", f"{ledger.url}/balances"))
     assert {str(abs(row["balance"])) for row in rows} == {"10999999999999.89", "0.00"}
 
 
 def test_a_sum_beyond_64_bits_is_refused_and_never_rounded(
-    book_in: Callable[[str], Book], olga: User, ed: User
+    ledger_in: Callable[[str], Ledger], olga: User, ed: User
 ) -> None:
-    book = book_in("CLF")
+    ledger = ledger_in("CLF")
     nearly_full = 2**63 - 10**15
-    book.trip.members.filter(user=olga).update(paid_minor=nearly_full)
-    response = book.answer(olga, "post", "expenses", book.expense_body(10**12, ed))
+    ledger.trip.members.filter(user=olga).update(paid_minor=nearly_full)
+    response = ledger.answer(olga, "post", "expenses", ledger.expense_body(10**12, ed))
     assert response.status_code in {400, 409}
-    assert book.trip.members.get(user=olga).paid_minor == nearly_full
-    assert book.trip.members.get(user=ed).share_minor == 0
+    assert ledger.trip.members.get(user=olga).paid_minor == nearly_full
+    assert ledger.trip.members.get(user=ed).share_minor == 0
 
 
 @pytest.mark.parametrize("people", [1, 20])
 # The token, then the trip with the members, or one after the other.
 @pytest.mark.parametrize(("path", "queries"), [("balances", 2), ("settle-up", 3)])
 def test_it_costs_the_same_queries_for_one_more_member_and_for_twenty(
-    book: Book,
+    ledger: Ledger,
     trip: Trip,
     olga: User,
     crowd: Any,
@@ -124,53 +124,53 @@ def test_it_costs_the_same_queries_for_one_more_member_and_for_twenty(
 ) -> None:
     for user in crowd(people):
         spend(trip, 6000, paid_by=olga, among=[olga, user])
-    book.answer(olga, "get", "")
+    ledger.answer(olga, "get", "")
     with django_assert_num_queries(queries):
-        rows = book.answer(olga, "get", path).json()
+        rows = ledger.answer(olga, "get", path).json()
     assert len(rows) == (people if path == "settle-up" else people + 3)
 
 
 def test_the_plan_has_the_fewest_transfers(
-    book: Book, olga: User, ed: User, vera: User, bert: User
+    ledger: Ledger, olga: User, ed: User, vera: User, bert: User
 ) -> None:
-    book.spend(olga, 30, ed)
-    book.spend(ed, 30, vera)
-    book.spend(bert, 7, olga, paidByUserId=bert.pk)
+    ledger.spend(olga, 30, ed)
+    ledger.spend(ed, 30, vera)
+    ledger.spend(bert, 7, olga, paidByUserId=bert.pk)
     plan = [
         (transfer["from"]["id"], transfer["to"]["id"], transfer["amount"])
-        for transfer in book.plan()
+        for transfer in ledger.plan()
     ]
     assert plan == [(vera.pk, olga.pk, 23), (vera.pk, bert.pk, 7)]
-    assert book.plan() == book.plan()
+    assert ledger.plan() == ledger.plan()
 
 
-def test_a_settled_trip_has_an_empty_plan(book: Book, olga: User, ed: User) -> None:
-    assert book.plan() == []
-    book.spend(olga, 30, ed)
-    book.settle(ed, olga, 30)
-    assert book.plan() == []
+def test_a_settled_trip_has_an_empty_plan(ledger: Ledger, olga: User, ed: User) -> None:
+    assert ledger.plan() == []
+    ledger.spend(olga, 30, ed)
+    ledger.settle(ed, olga, 30)
+    assert ledger.plan() == []
 
 
 @pytest.mark.parametrize("turn", range(4))
 def test_recording_the_plan_brings_all_to_zero_and_frees_everybody_of_debts(
-    book: Book, olga: User, ed: User, vera: User, bert: User, turn: int
+    ledger: Ledger, olga: User, ed: User, vera: User, bert: User, turn: int
 ) -> None:
     people = [olga, ed, vera, bert]
     for number, amount in enumerate((100, 33.33, 0.07, 12.5, 99.99)):
         payer = people[(number + turn) % 4]
         among = people[number % 3 :]
-        book.spend(olga, amount, *among, paidByUserId=payer.pk)
-    plan = book.plan()
+        ledger.spend(olga, amount, *among, paidByUserId=payer.pk)
+    plan = ledger.plan()
     assert len(plan) <= 3
     users = {user.pk: user for user in people}
     for transfer in plan:
         sender, receiver = users[transfer["from"]["id"]], users[transfer["to"]["id"]]
-        book.settle(sender, receiver, transfer["amount"])
-    assert not any(book.balances().values())
-    assert book.plan() == []
+        ledger.settle(sender, receiver, transfer["amount"])
+    assert not any(ledger.balances().values())
+    assert ledger.plan() == []
     for user in people:
-        assert book.pending(user) == []
-        assert book.debt(user) == 0
+        assert ledger.pending(user) == []
+        assert ledger.debt(user) == 0
 
 
 def test_of_a_trip_that_everybody_has_left_an_admin_sees_that_nobody_stands_anywhere(

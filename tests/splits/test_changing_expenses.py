@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.splits.book import Book, Json, parts
+from tests.splits.ledger import Json, Ledger, parts
 from users.models import User
 
 FULL = {"category": "FOOD", "receiptUrl": "/receipts/7.pdf", "notes": "With fado."}
@@ -26,29 +26,29 @@ def without(expense: Json, *names: str) -> Json:
     ],
 )
 def test_patch_changes_the_fields_that_were_sent_and_no_other(
-    book: Book, olga: User, ed: User, field: str, value: Any
+    ledger: Ledger, olga: User, ed: User, field: str, value: Any
 ) -> None:
-    expense = book.spend(olga, 60, olga, ed, **FULL)
-    book.pay(expense["splits"][1], ed)
-    before = book.expense(expense)
-    changed = book.change(expense, olga, **{field: value})
+    expense = ledger.spend(olga, 60, olga, ed, **FULL)
+    ledger.pay(expense["splits"][1], ed)
+    before = ledger.expense(expense)
+    changed = ledger.change(expense, olga, **{field: value})
     assert changed[field] == value
     assert without(changed, field, "updatedAt") == without(before, field, "updatedAt")
     assert changed["updatedAt"] > before["updatedAt"]
-    assert book.expense(expense) == changed
+    assert ledger.expense(expense) == changed
 
 
-def test_an_empty_patch_changes_nothing_but_the_instant(book: Book, olga: User) -> None:
-    expense = book.spend(olga, 60, olga, **FULL)
-    assert without(book.change(expense, olga), "updatedAt") == without(expense, "updatedAt")
+def test_an_empty_patch_changes_nothing_but_the_instant(ledger: Ledger, olga: User) -> None:
+    expense = ledger.spend(olga, 60, olga, **FULL)
+    assert without(ledger.change(expense, olga), "updatedAt") == without(expense, "updatedAt")
 
 
 def test_put_replaces_every_field_and_absent_ones_fall_back(
-    book: Book, olga: User, ed: User, vera: User
+    ledger: Ledger, olga: User, ed: User, vera: User
 ) -> None:
-    expense = book.spend(olga, 60, olga, ed, **FULL)
-    body = book.expense_body(90, vera, description="Lunch", expenseDate="2026-05-15")
-    response = book.answer(olga, "put", f"expenses/{expense['id']}", body)
+    expense = ledger.spend(olga, 60, olga, ed, **FULL)
+    body = ledger.expense_body(90, vera, description="Lunch", expenseDate="2026-05-15")
+    response = ledger.answer(olga, "put", f"expenses/{expense['id']}", body)
     assert response.status_code == 200
     changed = response.json()
     assert changed["description"] == "Lunch"
@@ -58,18 +58,18 @@ def test_put_replaces_every_field_and_absent_ones_fall_back(
     assert changed["payers"][0]["amount"] == 90
 
 
-def test_put_without_a_payer_takes_the_caller(book: Book, olga: User, ed: User) -> None:
-    expense = book.spend(ed, 60, olga)
-    body = book.expense_body(60, olga)
-    changed = book.answer(olga, "put", f"expenses/{expense['id']}", body).json()
+def test_put_without_a_payer_takes_the_caller(ledger: Ledger, olga: User, ed: User) -> None:
+    expense = ledger.spend(ed, 60, olga)
+    body = ledger.expense_body(60, olga)
+    changed = ledger.answer(olga, "put", f"expenses/{expense['id']}", body).json()
     assert changed["paidBy"]["id"] == olga.pk
 
 
-def test_put_of_exact_amounts_needs_them_again(book: Book, olga: User) -> None:
+def test_put_of_exact_amounts_needs_them_again(ledger: Ledger, olga: User) -> None:
     amounts = {str(olga.pk): 60}
-    expense = book.spend(olga, 60, olga, splitType="MANUAL", splitAmounts=amounts)
-    body = book.expense_body(60, olga, splitType="MANUAL")
-    response = book.answer(olga, "put", f"expenses/{expense['id']}", body)
+    expense = ledger.spend(olga, 60, olga, splitType="MANUAL", splitAmounts=amounts)
+    body = ledger.expense_body(60, olga, splitType="MANUAL")
+    response = ledger.answer(olga, "put", f"expenses/{expense['id']}", body)
     assert response.status_code == 400
     assert list(response.json()["errors"]) == ["splitAmounts"]
 
@@ -77,77 +77,79 @@ def test_put_of_exact_amounts_needs_them_again(book: Book, olga: User) -> None:
 @pytest.mark.parametrize(
     "field", ["description", "amount", "expenseDate", "splitType", "participantUserIds"]
 )
-def test_put_needs_every_required_field(book: Book, olga: User, field: str) -> None:
-    expense = book.spend(olga, 60, olga)
-    body = without(book.expense_body(61, olga), field)
-    response = book.answer(olga, "put", f"expenses/{expense['id']}", body)
+def test_put_needs_every_required_field(ledger: Ledger, olga: User, field: str) -> None:
+    expense = ledger.spend(olga, 60, olga)
+    body = without(ledger.expense_body(61, olga), field)
+    response = ledger.answer(olga, "put", f"expenses/{expense['id']}", body)
     assert response.status_code == 400
     assert list(response.json()["errors"]) == [field]
-    assert book.expense(expense) == expense
+    assert ledger.expense(expense) == expense
 
 
 def test_a_new_amount_is_divided_anew_and_paid_by_who_paid(
-    book: Book, olga: User, ed: User, vera: User
+    ledger: Ledger, olga: User, ed: User, vera: User
 ) -> None:
-    expense = book.spend(olga, 60, ed, vera)
-    changed = book.change(expense, olga, amount=80.5)
+    expense = ledger.spend(olga, 60, ed, vera)
+    changed = ledger.change(expense, olga, amount=80.5)
     assert parts(changed) == {ed.pk: 40.25, vera.pk: 40.25}
     assert changed["payers"] == [{**expense["payers"][0], "amount": 80.5}]
-    assert book.balances() == {olga.pk: 80.5, ed.pk: -40.25, vera.pk: -40.25}
+    assert ledger.balances() == {olga.pk: 80.5, ed.pk: -40.25, vera.pk: -40.25}
 
 
 def test_percentages_and_weights_divide_a_new_amount_as_before(
-    book: Book, olga: User, ed: User
+    ledger: Ledger, olga: User, ed: User
 ) -> None:
     for split_type in ("PERCENTAGE", "SHARES"):
         amounts = {str(olga.pk): 25, str(ed.pk): 75}
         fields = {"splitType": split_type, "splitAmounts": amounts}
-        expense = book.spend(olga, 60, olga, ed, **fields)
-        assert parts(book.change(expense, olga, amount=100)) == {olga.pk: 25, ed.pk: 75}
+        expense = ledger.spend(olga, 60, olga, ed, **fields)
+        assert parts(ledger.change(expense, olga, amount=100)) == {olga.pk: 25, ed.pk: 75}
 
 
-def test_a_new_amount_for_exact_amounts_needs_new_ones(book: Book, olga: User, ed: User) -> None:
+def test_a_new_amount_for_exact_amounts_needs_new_ones(
+    ledger: Ledger, olga: User, ed: User
+) -> None:
     amounts = {str(olga.pk): 20, str(ed.pk): 40}
-    expense = book.spend(olga, 60, olga, ed, splitType="MANUAL", splitAmounts=amounts)
+    expense = ledger.spend(olga, 60, olga, ed, splitType="MANUAL", splitAmounts=amounts)
     path = f"expenses/{expense['id']}"
-    assert book.answer(olga, "patch", path, {"amount": 70}).status_code == 400
-    assert book.expense(expense) == expense
+    assert ledger.answer(olga, "patch", path, {"amount": 70}).status_code == 400
+    assert ledger.expense(expense) == expense
     amounts[str(ed.pk)] = 50
-    changed = book.change(expense, olga, amount=70, splitAmounts=amounts)
+    changed = ledger.change(expense, olga, amount=70, splitAmounts=amounts)
     assert parts(changed) == {olga.pk: 20, ed.pk: 50}
 
 
 def test_a_new_amount_of_several_payers_needs_what_each_put_in(
-    book: Book, olga: User, ed: User
+    ledger: Ledger, olga: User, ed: User
 ) -> None:
     payers = [{"userId": olga.pk, "amount": 20}, {"userId": ed.pk, "amount": 40}]
-    expense = book.spend(olga, 60, olga, payers=payers)
-    response = book.answer(olga, "patch", f"expenses/{expense['id']}", {"amount": 70})
+    expense = ledger.spend(olga, 60, olga, payers=payers)
+    response = ledger.answer(olga, "patch", f"expenses/{expense['id']}", {"amount": 70})
     assert response.status_code == 400
     assert list(response.json()["errors"]) == ["payers"]
     payers[1]["amount"] = 50
-    assert book.change(expense, olga, amount=70, payers=payers)["amount"] == 70
+    assert ledger.change(expense, olga, amount=70, payers=payers)["amount"] == 70
 
 
-def test_another_split_type_needs_its_own_numbers(book: Book, olga: User, ed: User) -> None:
+def test_another_split_type_needs_its_own_numbers(ledger: Ledger, olga: User, ed: User) -> None:
     weights = {str(olga.pk): 1, str(ed.pk): 3}
-    expense = book.spend(olga, 60, olga, ed, splitType="SHARES", splitAmounts=weights)
+    expense = ledger.spend(olga, 60, olga, ed, splitType="SHARES", splitAmounts=weights)
     path = f"expenses/{expense['id']}"
-    assert book.answer(olga, "patch", path, {"splitType": "PERCENTAGE"}).status_code == 400
-    assert parts(book.change(expense, olga, splitType="EQUAL")) == {olga.pk: 30, ed.pk: 30}
+    assert ledger.answer(olga, "patch", path, {"splitType": "PERCENTAGE"}).status_code == 400
+    assert parts(ledger.change(expense, olga, splitType="EQUAL")) == {olga.pk: 30, ed.pk: 30}
 
 
-def test_new_participants_divide_it_anew(book: Book, olga: User, ed: User, vera: User) -> None:
-    expense = book.spend(olga, 60, olga, ed)
-    changed = book.change(expense, olga, participantUserIds=[ed.pk, vera.pk, olga.pk])
+def test_new_participants_divide_it_anew(ledger: Ledger, olga: User, ed: User, vera: User) -> None:
+    expense = ledger.spend(olga, 60, olga, ed)
+    changed = ledger.change(expense, olga, participantUserIds=[ed.pk, vera.pk, olga.pk])
     assert parts(changed) == {olga.pk: 20, ed.pk: 20, vera.pk: 20}
 
 
-def test_another_payer_moves_the_balances(book: Book, olga: User, ed: User, vera: User) -> None:
-    expense = book.spend(olga, 60, vera)
-    changed = book.change(expense, olga, paidByUserId=ed.pk)
+def test_another_payer_moves_the_balances(ledger: Ledger, olga: User, ed: User, vera: User) -> None:
+    expense = ledger.spend(olga, 60, vera)
+    changed = ledger.change(expense, olga, paidByUserId=ed.pk)
     assert changed["paidBy"]["id"] == ed.pk
-    assert book.balances() == {olga.pk: 0, ed.pk: 60, vera.pk: -60}
+    assert ledger.balances() == {olga.pk: 0, ed.pk: 60, vera.pk: -60}
 
 
 @pytest.mark.parametrize(
@@ -162,50 +164,50 @@ def test_another_payer_moves_the_balances(book: Book, olga: User, ed: User, vera
     ],
 )
 def test_a_refused_change_changes_nothing(
-    book: Book, olga: User, ed: User, fields: Json, wrong: str
+    ledger: Ledger, olga: User, ed: User, fields: Json, wrong: str
 ) -> None:
-    expense = book.spend(olga, 60, olga, ed)
-    response = book.answer(olga, "patch", f"expenses/{expense['id']}", fields)
+    expense = ledger.spend(olga, 60, olga, ed)
+    response = ledger.answer(olga, "patch", f"expenses/{expense['id']}", fields)
     assert response.status_code == 400
     assert list(response.json()["errors"]) == [wrong]
-    assert book.expense(expense) == expense
+    assert ledger.expense(expense) == expense
 
 
-def test_a_stranger_cannot_be_put_into_an_expense(book: Book, olga: User, sam: User) -> None:
-    expense = book.spend(olga, 60, olga)
+def test_a_stranger_cannot_be_put_into_an_expense(ledger: Ledger, olga: User, sam: User) -> None:
+    expense = ledger.spend(olga, 60, olga)
     path = f"expenses/{expense['id']}"
     for fields in ({"participantUserIds": [sam.pk]}, {"paidByUserId": sam.pk}):
-        response = book.answer(olga, "patch", path, fields)
+        response = ledger.answer(olga, "patch", path, fields)
         assert response.status_code == 400
         assert list(response.json()["errors"]) == list(fields)
 
 
 def test_who_has_left_may_stay_in_an_expense_that_is_corrected(
-    book: Book, olga: User, ed: User, vera: User
+    ledger: Ledger, olga: User, ed: User, vera: User
 ) -> None:
-    expense = book.spend(olga, 60, vera)
-    book.pay(expense["splits"][0], vera)
-    assert book.answer(vera, "post", "members/leave").status_code == 204
-    body = book.expense_body(60, vera, description="Lunch", paidByUserId=olga.pk)
-    response = book.answer(olga, "put", f"expenses/{expense['id']}", body)
+    expense = ledger.spend(olga, 60, vera)
+    ledger.pay(expense["splits"][0], vera)
+    assert ledger.answer(vera, "post", "members/leave").status_code == 204
+    body = ledger.expense_body(60, vera, description="Lunch", paidByUserId=olga.pk)
+    response = ledger.answer(olga, "put", f"expenses/{expense['id']}", body)
     assert response.status_code == 200
-    assert book.paid(expense, vera) == (True, 60)
+    assert ledger.paid(expense, vera) == (True, 60)
 
 
 @pytest.mark.parametrize(
     ("split_type", "numbers"), [("EQUAL", None), ("SHARES", 3), ("PERCENTAGE", 50), ("MANUAL", 30)]
 )
 def test_an_expense_whose_splits_are_all_deleted_takes_a_new_amount_with_a_division_only(
-    book: Book, olga: User, ed: User, split_type: str, numbers: int | None
+    ledger: Ledger, olga: User, ed: User, split_type: str, numbers: int | None
 ) -> None:
     amounts = {"splitAmounts": {str(olga.pk): numbers, str(ed.pk): numbers}} if numbers else {}
-    expense = book.spend(olga, 60, olga, ed, splitType=split_type, **amounts)
+    expense = ledger.spend(olga, 60, olga, ed, splitType=split_type, **amounts)
     for split in expense["splits"]:
-        book.delete_split(split, olga)
+        ledger.delete_split(split, olga)
     path = f"expenses/{expense['id']}"
-    response = book.answer(olga, "patch", path, {"amount": 70})
+    response = ledger.answer(olga, "patch", path, {"amount": 70})
     assert (response.status_code, response.json()["code"]) == (409, "divided_by_hand")
     body = {"amount": 70, "splitType": split_type, **amounts}
-    assert book.answer(olga, "patch", path, body).status_code == 400
-    assert book.expense(expense)["amount"] == 60
-    assert book.change(expense, olga, notes="Mine.")["notes"] == "Mine."
+    assert ledger.answer(olga, "patch", path, body).status_code == 400
+    assert ledger.expense(expense)["amount"] == 60
+    assert ledger.change(expense, olga, notes="Mine.")["notes"] == "Mine."

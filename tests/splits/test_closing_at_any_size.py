@@ -11,7 +11,7 @@ from rest_framework.test import APIClient
 from benchmarks.open_debts import DEBT_MINOR, Size, fill
 from splits.models import Allocation, ClosedPeriod, ClosedSum, Debt
 from tests.conftest import Api
-from tests.splits.book import Json
+from tests.splits.ledger import Json
 from trips.models import Member, Trip
 from users.models import User
 

@@ -30,7 +30,7 @@ def closed_bills(machine: Histories, *, payers: int = 1) -> list[int]:
     """The expenses of so many payers at least with a debt that a settlement closed."""
     splits = {use.debt.split for use in machine.rules.uses if use.closed_by and use.debt}
     bills = {machine.rules.splits[split][0] for split in splits}
-    return sorted(bill for bill in bills if len(machine.rules.bills[bill].put_in) >= payers)
+    return sorted(bill for bill in bills if len(machine.rules.bills[bill].paid_by_user) >= payers)
 
 
 def closed_splits(machine: Histories) -> list[int]:
@@ -96,7 +96,7 @@ class Closings(Trip):
         ids = [user.pk for user in self.callers]
         payers = {
             ids.index(user): weight
-            for user, weight in zip(self.rules.bills[bill].put_in, weights, strict=False)
+            for user, weight in zip(self.rules.bills[bill].paid_by_user, weights, strict=False)
         }
         before = dict(self.rules.debts)
         self.say_anew_who_paid(OWNER, sorted(self.rules.bills).index(bill), payers)
@@ -124,7 +124,7 @@ def test_whatever_is_closed_opens_again_as_the_rules_say(
 ) -> None:
     bert = UserFactory(name="Bert Beside", email="bert@example.com")
     soaking = settings.get_current_profile_name() == "soak"
-    budget = settings(max_examples=12, stateful_step_count=30, derandomize=True, database=None)
+    budget = settings(max_examples=8, stateful_step_count=25, derandomize=True, database=None)
     run_state_machine_as_test(
         lambda: Closings(api, [olga, ed, bert, vera], ada),
         settings=settings(

@@ -12,8 +12,8 @@ from django.db.models import CheckConstraint, F, ProtectedError, UniqueConstrain
 from django.utils import timezone
 
 from splits.models import Expense, Rate, Settlement, Split
-from splits.models.book import Payer
 from splits.models.period import ClosedPeriod, ClosedSum
+from splits.models.posting import Payer
 from splits.models.settlement import Allocation, Debt
 from tests.factories import settle, spend
 from trips.models import Member, Trip

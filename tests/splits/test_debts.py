@@ -11,13 +11,13 @@ from splits.models import Rate
 from tests.conftest import Api
 from tests.document import problem_of
 from tests.factories import spend
-from tests.splits.book import Book, exact
+from tests.splits.ledger import Ledger, exact
 from trips.models import Trip
 from users.models import User
 
 FORMS = ["/api/users/{}/{}", "/api/expenses/users/{}/{}"]
 QUESTIONS = ["pending-debts", "total-debt"]
-Books = Callable[[str], Book]
+Books = Callable[[str], Ledger]
 
 
 @pytest.fixture
@@ -26,92 +26,92 @@ def rates(db: None) -> None:
         Rate.objects.create(currency=currency, per_euro=per_euro, day=date(2026, 5, 14))
 
 
-def total(book: Book, user: User, query: str = "") -> str:
-    response = book.answer(user, "get", f"/api/users/{user.pk}/total-debt{query}")
+def total(ledger: Ledger, user: User, query: str = "") -> str:
+    response = ledger.answer(user, "get", f"/api/users/{user.pk}/total-debt{query}")
     assert response.status_code == 200, response.content
     return response.content.decode()
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_pending_debts_are_the_open_splits_oldest_first(
-    book: Book, book_in: Books, olga: User, ed: User, vera: User, form: str
+    ledger: Ledger, ledger_in: Books, olga: User, ed: User, vera: User, form: str
 ) -> None:
-    other = book_in("JPY")
+    other = ledger_in("JPY")
     splits = [
-        book.split(book.spend(olga, 10, ed, vera), ed),
+        ledger.split(ledger.spend(olga, 10, ed, vera), ed),
         other.split(other.spend(olga, 1000, ed), ed),
-        book.split(book.spend(olga, 30, ed), ed),
+        ledger.split(ledger.spend(olga, 30, ed), ed),
     ]
-    own = book.spend(ed, 5, ed)
-    answer = book.answer(ed, "get", form.format(ed.pk, "pending-debts"))
+    own = ledger.spend(ed, 5, ed)
+    answer = ledger.answer(ed, "get", form.format(ed.pk, "pending-debts"))
     assert answer.json() == splits
     assert own["splits"][0]["id"] not in [split["id"] for split in answer.json()]
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_the_total_is_one_bare_number(book: Book, olga: User, ed: User, form: str) -> None:
+def test_the_total_is_one_bare_number(ledger: Ledger, olga: User, ed: User, form: str) -> None:
     path = form.format(ed.pk, "total-debt")
-    assert book.answer(ed, "get", path).content == b"0.00"
-    book.spend(olga, 10, ed)
-    book.spend(olga, 0.5, ed)
-    assert book.answer(ed, "get", path).content == b"10.50"
+    assert ledger.answer(ed, "get", path).content == b"0.00"
+    ledger.spend(olga, 10, ed)
+    ledger.spend(olga, 0.5, ed)
+    assert ledger.answer(ed, "get", path).content == b"10.50"
 
 
 def test_a_debt_that_is_covered_in_part_counts_for_the_rest(
-    book: Book, olga: User, ed: User
+    ledger: Ledger, olga: User, ed: User
 ) -> None:
-    expense = book.spend(olga, 10, ed)
-    book.settle(ed, olga, 3.33)
-    assert total(book, ed) == "6.67"
-    assert book.pending(ed) == [expense["splits"][0]["id"]]
-    book.settle(ed, olga, 6.67)
-    assert total(book, ed) == "0.00"
-    assert book.pending(ed) == []
+    expense = ledger.spend(olga, 10, ed)
+    ledger.settle(ed, olga, 3.33)
+    assert total(ledger, ed) == "6.67"
+    assert ledger.pending(ed) == [expense["splits"][0]["id"]]
+    ledger.settle(ed, olga, 6.67)
+    assert total(ledger, ed) == "0.00"
+    assert ledger.pending(ed) == []
 
 
-def test_being_owed_elsewhere_does_not_lessen_a_debt(book: Book, olga: User, ed: User) -> None:
-    book.spend(olga, 10, ed)
-    book.spend(ed, 10, olga)
-    assert (total(book, ed), total(book, olga)) == ("10.00", "10.00")
+def test_being_owed_elsewhere_does_not_lessen_a_debt(ledger: Ledger, olga: User, ed: User) -> None:
+    ledger.spend(olga, 10, ed)
+    ledger.spend(ed, 10, olga)
+    assert (total(ledger, ed), total(ledger, olga)) == ("10.00", "10.00")
 
 
 def test_a_split_owed_to_several_people_is_pending_once(
-    book: Book, olga: User, ed: User, vera: User
+    ledger: Ledger, olga: User, ed: User, vera: User
 ) -> None:
     payers = [{"userId": olga.pk, "amount": 20}, {"userId": ed.pk, "amount": 10}]
-    split = book.spend(olga, 30, vera, payers=payers)["splits"][0]
-    assert book.pending(vera) == [split["id"]]
-    assert total(book, vera) == "30.00"
+    split = ledger.spend(olga, 30, vera, payers=payers)["splits"][0]
+    assert ledger.pending(vera) == [split["id"]]
+    assert total(ledger, vera) == "30.00"
 
 
-def test_debts_outlive_the_membership(book: Book, olga: User, ed: User, vera: User) -> None:
-    by_ed = book.spend(ed, 10, vera)
-    book.spend(olga, 10, ed, paidByUserId=vera.pk)
-    assert book.answer(vera, "post", "members/leave").status_code == 204
-    assert book.pending(vera) == [by_ed["splits"][0]["id"]]
-    assert total(book, vera) == "10.00"
+def test_debts_outlive_the_membership(ledger: Ledger, olga: User, ed: User, vera: User) -> None:
+    by_ed = ledger.spend(ed, 10, vera)
+    ledger.spend(olga, 10, ed, paidByUserId=vera.pk)
+    assert ledger.answer(vera, "post", "members/leave").status_code == 204
+    assert ledger.pending(vera) == [by_ed["splits"][0]["id"]]
+    assert total(ledger, vera) == "10.00"
 
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_oneself_and_an_admin_may_ask(
-    book: Book, olga: User, ed: User, ada: User, form: str, question: str
+    ledger: Ledger, olga: User, ed: User, ada: User, form: str, question: str
 ) -> None:
-    book.spend(olga, 10, ed)
+    ledger.spend(olga, 10, ed)
     path = form.format(ed.pk, question)
-    own = book.answer(ed, "get", path)
+    own = ledger.answer(ed, "get", path)
     assert own.status_code == 200
-    assert book.answer(ada, "get", path).json() == own.json()
-    assert book.answer(ada, "get", form.format(999999999, question)).status_code == 404
+    assert ledger.answer(ada, "get", path).json() == own.json()
+    assert ledger.answer(ada, "get", form.format(999999999, question)).status_code == 404
 
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_nobody_else_may_ask_whether_or_not_the_account_exists(
-    book: Book, api: Api, olga: User, ed: User, form: str, question: str
+    ledger: Ledger, api: Api, olga: User, ed: User, form: str, question: str
 ) -> None:
-    there = book.answer(olga, "get", form.format(ed.pk, question))
-    missing = book.answer(olga, "get", form.format(999999999, question))
+    there = ledger.answer(olga, "get", form.format(ed.pk, question))
+    missing = ledger.answer(olga, "get", form.format(999999999, question))
     assert there.status_code == missing.status_code == 403
     assert there.json()["detail"] == missing.json()["detail"]
     assert api(None).get(form.format(ed.pk, question)).status_code == 401
@@ -119,14 +119,14 @@ def test_nobody_else_may_ask_whether_or_not_the_account_exists(
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("user_id", ["0", "x", "-1", "1.0", "٣", "9223372036854775808"])
-def test_what_is_no_id_is_404(book: Book, olga: User, form: str, user_id: str) -> None:
+def test_what_is_no_id_is_404(ledger: Ledger, olga: User, form: str, user_id: str) -> None:
     for question in QUESTIONS:
-        assert book.answer(olga, "get", form.format(user_id, question)).status_code == 404
+        assert ledger.answer(olga, "get", form.format(user_id, question)).status_code == 404
 
 
 @pytest.mark.parametrize("rows", [1, 15])
 def test_it_costs_the_same_queries_for_one_debt_and_for_fifteen(
-    book: Book,
+    ledger: Ledger,
     trip: Trip,
     olga: User,
     ed: User,
@@ -135,22 +135,22 @@ def test_it_costs_the_same_queries_for_one_debt_and_for_fifteen(
 ) -> None:
     for _number in range(rows):
         spend(trip, 1000, paid_by=olga, among=[ed])
-    book.answer(ed, "get", "")
+    ledger.answer(ed, "get", "")
     with django_assert_num_queries(2):  # token with user, splits
-        assert len(book.pending(ed)) == rows
+        assert len(ledger.pending(ed)) == rows
     with django_assert_num_queries(2):  # token with user, sums
-        assert book.debt(ed) == 10 * rows
+        assert ledger.debt(ed) == 10 * rows
 
 
 @pytest.mark.usefixtures("rates")
 def test_the_total_is_in_the_currency_of_the_user(
-    book: Book, book_in: Books, olga: User, ed: User
+    ledger: Ledger, ledger_in: Books, olga: User, ed: User
 ) -> None:
-    book.spend(olga, 10, ed)
-    book_in("JPY").spend(olga, 1000, ed)
-    assert total(book, ed) == "16.25"
+    ledger.spend(olga, 10, ed)
+    ledger_in("JPY").spend(olga, 1000, ed)
+    assert total(ledger, ed) == "16.25"
     User.objects.filter(pk=ed.pk).update(currency="JPY")
-    assert total(book, ed) == "2600"
+    assert total(ledger, ed) == "2600"
 
 
 @pytest.mark.usefixtures("rates")
@@ -159,42 +159,42 @@ def test_the_total_is_in_the_currency_of_the_user(
     [("EUR", "10.00"), ("USD", "11.00"), ("JPY", "1600"), ("KWD", "3.500")],
 )
 def test_the_total_may_be_asked_in_another_currency(
-    book: Book, olga: User, ed: User, currency: str, expected: str
+    ledger: Ledger, olga: User, ed: User, currency: str, expected: str
 ) -> None:
-    book.spend(olga, 10, ed)
-    assert total(book, ed, f"?currency={currency}") == expected
+    ledger.spend(olga, 10, ed)
+    assert total(ledger, ed, f"?currency={currency}") == expected
 
 
-def test_the_latest_rate_counts(book: Book, book_in: Books, olga: User, ed: User) -> None:
-    book_in("JPY").spend(olga, 1000, ed)
+def test_the_latest_rate_counts(ledger: Ledger, ledger_in: Books, olga: User, ed: User) -> None:
+    ledger_in("JPY").spend(olga, 1000, ed)
     rate = Rate.objects.create(currency="JPY", per_euro=160, day=date(2026, 5, 14))
-    assert total(book, ed) == "6.25"
+    assert total(ledger, ed) == "6.25"
     rate.per_euro = 200
     rate.save()
-    assert total(book, ed) == "5.00"
+    assert total(ledger, ed) == "5.00"
 
 
 def test_without_a_rate_a_conversion_is_refused(
-    book: Book, book_in: Books, olga: User, ed: User
+    ledger: Ledger, ledger_in: Books, olga: User, ed: User
 ) -> None:
-    book.spend(olga, 10, ed)
-    assert total(book, ed, "?currency=EUR") == "10.00"
-    response = book.answer(ed, "get", f"/api/users/{ed.pk}/total-debt?currency=JPY")
+    ledger.spend(olga, 10, ed)
+    assert total(ledger, ed, "?currency=EUR") == "10.00"
+    response = ledger.answer(ed, "get", f"/api/users/{ed.pk}/total-debt?currency=JPY")
     assert (response.status_code, response.json()["code"]) == (409, "no_rate")
-    assert total(book, olga, "?currency=JPY") == "0"
+    assert total(ledger, olga, "?currency=JPY") == "0"
 
 
 @pytest.mark.parametrize("currency", ["eur", "XXX", "EURO", "12", "%00"])
-def test_a_currency_that_is_none_is_refused(book: Book, ed: User, currency: Any) -> None:
-    response = book.answer(ed, "get", f"/api/users/{ed.pk}/total-debt?currency={currency}")
+def test_a_currency_that_is_none_is_refused(ledger: Ledger, ed: User, currency: Any) -> None:
+    response = ledger.answer(ed, "get", f"/api/users/{ed.pk}/total-debt?currency={currency}")
     assert response.status_code == 400
     assert list(response.json()["errors"]) == ["currency"]
 
 
-def test_huge_totals_are_exact(book: Book, olga: User, ed: User) -> None:
+def test_huge_totals_are_exact(ledger: Ledger, olga: User, ed: User) -> None:
     for _number in range(11):
-        book.spend(olga, "999999999999.99", ed)
-    answer = book.answer(ed, "get", f"/api/users/{ed.pk}/total-debt")
+        ledger.spend(olga, "999999999999.99", ed)
+    answer = ledger.answer(ed, "get", f"/api/users/{ed.pk}/total-debt")
     assert str(exact(answer)) == "10999999999999.89"
 
 

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from tests.factories import TripFactory, join
-from tests.splits.book import Book, exact, parts
+from tests.splits.ledger import Ledger, exact, parts
 from trips.roles import TripRole
 from users.models import User
 
 Crowd = Callable[[int], list[User]]
-Books = Callable[[str], Book]
+Books = Callable[[str], Ledger]
 
 
 @pytest.mark.parametrize(
@@ -26,9 +26,9 @@ Books = Callable[[str], Book]
     ],
 )
 def test_equal_parts_differ_by_one_cent_at_most(
-    book: Book, olga: User, crowd: Crowd, amount: float, people: int, shares: list[float]
+    ledger: Ledger, olga: User, crowd: Crowd, amount: float, people: int, shares: list[float]
 ) -> None:
-    expense = book.spend(olga, amount, *crowd(people))
+    expense = ledger.spend(olga, amount, *crowd(people))
     assert sorted(parts(expense).values()) == shares
 
 
@@ -42,7 +42,7 @@ def test_equal_parts_differ_by_one_cent_at_most(
     ],
 )
 def test_the_smallest_unit_is_that_of_the_currency(
-    book_in: Books,
+    ledger_in: Books,
     olga: User,
     ed: User,
     vera: User,
@@ -50,69 +50,73 @@ def test_the_smallest_unit_is_that_of_the_currency(
     amount: Any,
     shares: list[float],
 ) -> None:
-    expense = book_in(currency).spend(olga, amount, olga, ed, vera)
+    expense = ledger_in(currency).spend(olga, amount, olga, ed, vera)
     assert sorted(parts(expense).values()) == shares
     assert expense["currency"] == currency
 
 
-def test_nobody_pays_the_odd_cent_every_time(book: Book, olga: User, ed: User, vera: User) -> None:
-    expenses = [book.spend(olga, 100, olga, ed, vera) for _number in range(3)]
+def test_nobody_pays_the_odd_cent_every_time(
+    ledger: Ledger, olga: User, ed: User, vera: User
+) -> None:
+    expenses = [ledger.spend(olga, 100, olga, ed, vera) for _number in range(3)]
     for user in (olga, ed, vera):
         paid = sorted(parts(expense)[user.pk] for expense in expenses)
         assert paid == [33.33, 33.33, 33.34]
 
 
 def test_deleting_an_expense_does_not_turn_the_odd_cent_back(
-    book: Book, olga: User, ed: User
+    ledger: Ledger, olga: User, ed: User
 ) -> None:
-    first = parts(book.spend(olga, 0.01, olga, ed))
-    gone = book.spend(olga, 0.01, olga, ed)
-    book.delete(gone, olga)
-    assert parts(book.spend(olga, 0.01, olga, ed)) == first
+    first = parts(ledger.spend(olga, 0.01, olga, ed))
+    gone = ledger.spend(olga, 0.01, olga, ed)
+    ledger.delete(gone, olga)
+    assert parts(ledger.spend(olga, 0.01, olga, ed)) == first
 
 
 def test_the_same_expense_always_gives_the_same_split(
-    book: Book, olga: User, ed: User, vera: User
+    ledger: Ledger, olga: User, ed: User, vera: User
 ) -> None:
-    body = book.expense_body(100, olga, ed, vera, paidByUserId=olga.pk)
-    expense = book.answer(olga, "post", "expenses", body).json()
+    body = ledger.expense_body(100, olga, ed, vera, paidByUserId=olga.pk)
+    expense = ledger.answer(olga, "post", "expenses", body).json()
     body["participantUserIds"] = [vera.pk, olga.pk, ed.pk]
-    again = book.answer(olga, "put", f"expenses/{expense['id']}", body).json()
+    again = ledger.answer(olga, "put", f"expenses/{expense['id']}", body).json()
     assert parts(again) == parts(expense)
 
 
 def test_the_order_of_the_participants_gives_nobody_an_advantage(
-    book: Book, api: Any, olga: User, ed: User, vera: User
+    ledger: Ledger, api: Any, olga: User, ed: User, vera: User
 ) -> None:
     twin = TripFactory()
     for user in (olga, ed, vera):
         join(twin, user, TripRole.OWNER)
-    one = book.spend(olga, 100, olga, ed, vera)
-    other = Book(twin, api, olga).spend(olga, 100, vera, ed, olga)
+    one = ledger.spend(olga, 100, olga, ed, vera)
+    other = Ledger(twin, api, olga).spend(olga, 100, vera, ed, olga)
     assert parts(one) == parts(other)
 
 
-def test_exact_amounts_are_taken_as_they_are(book: Book, olga: User, ed: User, vera: User) -> None:
+def test_exact_amounts_are_taken_as_they_are(
+    ledger: Ledger, olga: User, ed: User, vera: User
+) -> None:
     amounts = {str(olga.pk): 10, str(ed.pk): "20.01", str(vera.pk): 0.99}
-    expense = book.spend(olga, 31, olga, ed, vera, splitType="MANUAL", splitAmounts=amounts)
+    expense = ledger.spend(olga, 31, olga, ed, vera, splitType="MANUAL", splitAmounts=amounts)
     assert parts(expense) == {olga.pk: 10, ed.pk: 20.01, vera.pk: 0.99}
     assert [split["percentage"] for split in expense["splits"]] == [None] * 3
 
 
 def test_percentages_are_divided_by_largest_remainder(
-    book: Book, olga: User, ed: User, vera: User
+    ledger: Ledger, olga: User, ed: User, vera: User
 ) -> None:
     percentages = {str(olga.pk): 33.3333, str(ed.pk): 33.3334, str(vera.pk): "33.3333"}
-    expense = book.spend(
+    expense = ledger.spend(
         olga, 100, olga, ed, vera, splitType="PERCENTAGE", splitAmounts=percentages
     )
     assert parts(expense) == {olga.pk: 33.33, ed.pk: 33.34, vera.pk: 33.33}
     assert [split["percentage"] for split in expense["splits"]] == [33.3333, 33.3334, 33.3333]
 
 
-def test_uneven_percentages_add_up(book: Book, olga: User, ed: User, vera: User) -> None:
+def test_uneven_percentages_add_up(ledger: Ledger, olga: User, ed: User, vera: User) -> None:
     percentages = {str(olga.pk): 12.5, str(ed.pk): 37.5, str(vera.pk): 50}
-    expense = book.spend(
+    expense = ledger.spend(
         olga, 0.03, olga, ed, vera, splitType="PERCENTAGE", splitAmounts=percentages
     )
     # 0.375, 1.125 and 1.5 cents.
@@ -120,26 +124,26 @@ def test_uneven_percentages_add_up(book: Book, olga: User, ed: User, vera: User)
 
 
 def test_weights_are_divided_by_largest_remainder(
-    book: Book, olga: User, ed: User, vera: User
+    ledger: Ledger, olga: User, ed: User, vera: User
 ) -> None:
     weights = {str(olga.pk): 1, str(ed.pk): 2, str(vera.pk): 4}
-    expense = book.spend(olga, 100, olga, ed, vera, splitType="SHARES", splitAmounts=weights)
+    expense = ledger.spend(olga, 100, olga, ed, vera, splitType="SHARES", splitAmounts=weights)
     # 14.2857, 28.5714 and 57.1428: the one cent left over goes to the first.
     assert parts(expense) == {olga.pk: 14.29, ed.pk: 28.57, vera.pk: 57.14}
 
 
-def test_weights_may_be_fractions(book: Book, olga: User, ed: User) -> None:
+def test_weights_may_be_fractions(ledger: Ledger, olga: User, ed: User) -> None:
     weights = {str(olga.pk): 0.5, str(ed.pk): "1.5"}
-    expense = book.spend(olga, 10, olga, ed, splitType="SHARES", splitAmounts=weights)
+    expense = ledger.spend(olga, 10, olga, ed, splitType="SHARES", splitAmounts=weights)
     assert parts(expense) == {olga.pk: 2.5, ed.pk: 7.5}
 
 
 def test_the_largest_amount_is_divided_to_the_last_cent(
-    book: Book, olga: User, ed: User, vera: User
+    ledger: Ledger, olga: User, ed: User, vera: User
 ) -> None:
     weights = {str(olga.pk): 1000000, str(ed.pk): "0.0001", str(vera.pk): 1}
-    body = book.expense_body(10**12, olga, ed, vera, splitType="SHARES", splitAmounts=weights)
-    shares = parts(exact(book.answer(olga, "post", "expenses", body)))
+    body = ledger.expense_body(10**12, olga, ed, vera, splitType="SHARES", splitAmounts=weights)
+    shares = parts(exact(ledger.answer(olga, "post", "expenses", body)))
     assert sum(shares.values()) == 10**12
     whole = Decimal("1000001.0001")
     for user, weight in ((olga, Decimal(1000000)), (ed, Decimal("0.0001")), (vera, Decimal(1))):
@@ -147,16 +151,16 @@ def test_the_largest_amount_is_divided_to_the_last_cent(
 
 
 def test_a_split_of_zero_is_paid_and_never_pending(
-    book: Book, olga: User, ed: User, vera: User
+    ledger: Ledger, olga: User, ed: User, vera: User
 ) -> None:
-    expense = book.spend(olga, 0.01, ed, vera)
+    expense = ledger.spend(olga, 0.01, ed, vera)
     for user in (ed, vera):
-        split = book.split(expense, user)
+        split = ledger.split(expense, user)
         assert split["paid"] == (split["amount"] == 0)
-        assert book.pending(user) == ([] if split["paid"] else [split["id"]])
+        assert ledger.pending(user) == ([] if split["paid"] else [split["id"]])
 
 
-def test_who_paid_need_not_take_part(book: Book, olga: User, ed: User, vera: User) -> None:
-    expense = book.spend(olga, 60, ed, vera)
+def test_who_paid_need_not_take_part(ledger: Ledger, olga: User, ed: User, vera: User) -> None:
+    expense = ledger.spend(olga, 60, ed, vera)
     assert parts(expense) == {ed.pk: 30, vera.pk: 30}
-    assert book.balances() == {olga.pk: 60, ed.pk: -30, vera.pk: -30}
+    assert ledger.balances() == {olga.pk: 60, ed.pk: -30, vera.pk: -30}

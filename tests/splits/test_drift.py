@@ -12,7 +12,7 @@ from hypothesis import settings
 from splits.models import Allocation, Debt, Expense, Settlement, Split
 from tests.conftest import Api
 from tests.factories import TripFactory, UserFactory, join
-from tests.splits.book import Book
+from tests.splits.ledger import Ledger
 from trips.models import Member, Trip
 from trips.roles import TripRole
 
@@ -24,9 +24,11 @@ SPLIT_TYPES = ("EQUAL", "MANUAL", "PERCENTAGE", "SHARES")
 class Traveller:
     """Does something with the money of a trip, at random; what is refused changes nothing."""
 
-    def __init__(self, random: Random, book: Book) -> None:
-        self.random, self.book = random, book
-        self.people = [m.user for m in Member.objects.filter(trip=book.trip).select_related("user")]
+    def __init__(self, random: Random, ledger: Ledger) -> None:
+        self.random, self.ledger = random, ledger
+        self.people = [
+            m.user for m in Member.objects.filter(trip=ledger.trip).select_related("user")
+        ]
         self.owner = self.people[0]
 
     def act(self) -> int:
@@ -52,7 +54,7 @@ class Traveller:
     def _body(self) -> dict:
         among = self.random.sample(self.people, self.random.randint(1, len(self.people)))
         amount = self.random.randint(len(among), 50_000)
-        body = self.book.expense_body(amount, *among, splitType=self.random.choice(SPLIT_TYPES))
+        body = self.ledger.expense_body(amount, *among, splitType=self.random.choice(SPLIT_TYPES))
         ids = [user.pk for user in among]
         if body["splitType"] == "MANUAL":
             rest = amount - len(ids) + 1
@@ -76,10 +78,10 @@ class Traveller:
         return body
 
     def _send(self, method: str, path: str, body: dict | None = None) -> int:
-        return self.book.answer(self.owner, method, path, body).status_code
+        return self.ledger.answer(self.owner, method, path, body).status_code
 
     def _one(self, rows: type) -> int | None:
-        ids = list(rows.objects.filter(trip=self.book.trip).values_list("pk", flat=True))
+        ids = list(rows.objects.filter(trip=self.ledger.trip).values_list("pk", flat=True))
         return self.random.choice(ids) if ids else None
 
     def record(self) -> int:
@@ -94,7 +96,7 @@ class Traveller:
         return self._send("delete", f"expenses/{expense}") if expense else 404
 
     def _split(self) -> str | None:
-        splits = Split.objects.filter(expense__trip=self.book.trip).values_list("expense", "pk")
+        splits = Split.objects.filter(expense__trip=self.ledger.trip).values_list("expense", "pk")
         if not splits:
             return None
         expense, split = self.random.choice(list(splits))
@@ -125,7 +127,7 @@ class Traveller:
     def settle_up(self) -> int:
         if self.random.random() < 0.7:
             return 404
-        tag = self.book.answer(self.owner, "get", "settle-up")["ETag"].strip('"')
+        tag = self.ledger.answer(self.owner, "get", "settle-up")["ETag"].strip('"')
         return self._send("post", "settle-up", {"tag": tag})
 
 
@@ -142,7 +144,7 @@ def test_random_use_of_many_trips_leaves_no_drift(api: Api) -> None:
         people = UserFactory.create_batch(random.randint(2, 6))
         for at, person in enumerate(people):
             join(trip, person, TripRole.EDITOR if at else TripRole.OWNER)
-        travellers.append(Traveller(random, Book(trip, api, people[0])))
+        travellers.append(Traveller(random, Ledger(trip, api, people[0])))
     statuses = {random.choice(travellers).act() for _number in range(operations)}
     assert statuses <= {200, 201, 204, 404}
     assert Expense.objects.count() > trips
@@ -154,7 +156,7 @@ def test_random_use_of_many_trips_leaves_no_drift(api: Api) -> None:
 
 
 def from_debts_and_credit(trip: Trip, users: list[int]) -> dict[int, int]:
-    """Balances as the other side of the book tells them: claims less debts, and credit.
+    """Balances as the other side of the ledger tells them: claims less debts, and credit.
 
     What a closing used up counts as if it were there: it cancelled out, and moved no balance.
     """

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from tests.splits.book import Book
+from tests.splits.ledger import Ledger
 from users.models import User
 
 
 @pytest.fixture
-def listed(book: Book, olga: User, ed: User, vera: User) -> list[str]:
+def listed(ledger: Ledger, olga: User, ed: User, vera: User) -> list[str]:
     """Four expenses; their names are what the tests compare."""
     for name, amount, day, category, by, among in (
         ("Tram", 9, "2026-05-15", "TRANSPORT", olga, [olga, ed]),
@@ -17,20 +17,20 @@ def listed(book: Book, olga: User, ed: User, vera: User) -> list[str]:
         ("Fado", 45.5, "2026-05-16", "ACTIVITIES", ed, [ed, vera]),
         ("Tarts", 9, "2026-05-15", "FOOD", ed, [olga]),
     ):
-        book.spend(by, amount, *among, description=name, expenseDate=day, category=category)
+        ledger.spend(by, amount, *among, description=name, expenseDate=day, category=category)
     return ["Fado", "Tarts", "Tram", "Hotel"]
 
 
-def names(book: Book, user: User, query: str = "") -> list[str]:
-    response = book.answer(user, "get", f"expenses{query}")
+def names(ledger: Ledger, user: User, query: str = "") -> list[str]:
+    response = ledger.answer(user, "get", f"expenses{query}")
     assert response.status_code == 200, response.content
     return [expense["description"] for expense in response.json()["items"]]
 
 
 def test_the_newest_date_comes_first_and_of_one_day_the_latest_entry(
-    book: Book, vera: User, listed: list[str]
+    ledger: Ledger, vera: User, listed: list[str]
 ) -> None:
-    assert names(book, vera) == listed == names(book, vera, "?ordering=-expenseDate")
+    assert names(ledger, vera) == listed == names(ledger, vera, "?ordering=-expenseDate")
 
 
 @pytest.mark.parametrize(
@@ -52,27 +52,27 @@ def test_the_newest_date_comes_first_and_of_one_day_the_latest_entry(
     ],
 )
 @pytest.mark.usefixtures("listed")
-def test_filters_narrow_the_list(book: Book, vera: User, query: str, found: list[str]) -> None:
-    assert names(book, vera, f"?{query}") == found
+def test_filters_narrow_the_list(ledger: Ledger, vera: User, query: str, found: list[str]) -> None:
+    assert names(ledger, vera, f"?{query}") == found
 
 
 @pytest.mark.usefixtures("listed")
-def test_expenses_of_a_payer(book: Book, olga: User, ed: User, vera: User) -> None:
-    assert names(book, vera, f"?paidBy={ed.pk}") == ["Fado", "Tarts"]
-    assert names(book, vera, f"?paidBy={vera.pk}") == []
-    assert names(book, vera, f"?paidBy={olga.pk}&participant={vera.pk}") == ["Hotel"]
+def test_expenses_of_a_payer(ledger: Ledger, olga: User, ed: User, vera: User) -> None:
+    assert names(ledger, vera, f"?paidBy={ed.pk}") == ["Fado", "Tarts"]
+    assert names(ledger, vera, f"?paidBy={vera.pk}") == []
+    assert names(ledger, vera, f"?paidBy={olga.pk}&participant={vera.pk}") == ["Hotel"]
 
 
 @pytest.mark.usefixtures("listed")
-def test_expenses_of_a_participant(book: Book, olga: User, vera: User) -> None:
-    assert names(book, vera, f"?participant={vera.pk}") == ["Fado", "Hotel"]
-    assert names(book, vera, f"?participant={olga.pk}") == ["Tarts", "Tram", "Hotel"]
+def test_expenses_of_a_participant(ledger: Ledger, olga: User, vera: User) -> None:
+    assert names(ledger, vera, f"?participant={vera.pk}") == ["Fado", "Hotel"]
+    assert names(ledger, vera, f"?participant={olga.pk}") == ["Tarts", "Tram", "Hotel"]
 
 
 @pytest.mark.usefixtures("listed")
-def test_the_search_looks_into_the_notes_too(book: Book, olga: User, vera: User) -> None:
-    book.spend(olga, 1, olga, description="Tip", notes="for the hotel porter")
-    assert names(book, vera, "?search=hotel") == ["Tip", "Hotel"]
+def test_the_search_looks_into_the_notes_too(ledger: Ledger, olga: User, vera: User) -> None:
+    ledger.spend(olga, 1, olga, description="Tip", notes="for the hotel porter")
+    assert names(ledger, vera, "?search=hotel") == ["Tip", "Hotel"]
 
 
 @pytest.mark.parametrize(
@@ -87,9 +87,9 @@ def test_the_search_looks_into_the_notes_too(book: Book, olga: User, vera: User)
 )
 @pytest.mark.usefixtures("listed")
 def test_a_list_is_ordered_as_asked(
-    book: Book, vera: User, ordering: str, order: list[str]
+    ledger: Ledger, vera: User, ordering: str, order: list[str]
 ) -> None:
-    assert names(book, vera, f"?ordering={ordering}") == order
+    assert names(ledger, vera, f"?ordering={ordering}") == order
 
 
 @pytest.mark.parametrize(
@@ -118,8 +118,10 @@ def test_a_list_is_ordered_as_asked(
         "page=99999999999999999999999",
     ],
 )
-def test_a_query_that_means_nothing_is_refused_by_name(book: Book, vera: User, query: str) -> None:
-    response = book.answer(vera, "get", f"expenses?{query}")
+def test_a_query_that_means_nothing_is_refused_by_name(
+    ledger: Ledger, vera: User, query: str
+) -> None:
+    response = ledger.answer(vera, "get", f"expenses?{query}")
     assert response.status_code == 400
     assert list(response.json()["errors"]) == [query.partition("=")[0]]
 
@@ -135,34 +137,36 @@ def test_a_query_that_means_nothing_is_refused_by_name(book: Book, vera: User, q
     ],
 )
 @pytest.mark.usefixtures("listed")
-def test_a_page_says_where_it_is(book: Book, vera: User, query: str, page: dict[str, Any]) -> None:
-    body = book.answer(vera, "get", f"expenses{query}").json()
+def test_a_page_says_where_it_is(
+    ledger: Ledger, vera: User, query: str, page: dict[str, Any]
+) -> None:
+    body = ledger.answer(vera, "get", f"expenses{query}").json()
     items = body.pop("items")
     assert body == page
     start = (page["page"] - 1) * page["pageSize"]
     assert len(items) == max(0, min(page["pageSize"], page["total"] - start))
 
 
-def test_pages_together_are_the_whole_list(book: Book, vera: User, listed: list[str]) -> None:
-    pages = [names(book, vera, f"?pageSize=1&page={page}") for page in range(1, 6)]
+def test_pages_together_are_the_whole_list(ledger: Ledger, vera: User, listed: list[str]) -> None:
+    pages = [names(ledger, vera, f"?pageSize=1&page={page}") for page in range(1, 6)]
     assert sum(pages, []) == listed
 
 
-def test_expenses_of_other_trips_are_not_listed(book: Book, book_in: Any, olga: User) -> None:
-    book_in("EUR").spend(olga, 1, olga)
-    assert names(book, olga) == []
+def test_expenses_of_other_trips_are_not_listed(ledger: Ledger, ledger_in: Any, olga: User) -> None:
+    ledger_in("EUR").spend(olga, 1, olga)
+    assert names(ledger, olga) == []
 
 
 def test_settlements_are_listed_by_day_the_latest_first(
-    book: Book, olga: User, ed: User, vera: User
+    ledger: Ledger, olga: User, ed: User, vera: User
 ) -> None:
     for day in ("2026-05-20", "2026-05-22", "2026-05-20"):
         body = {"fromUserId": ed.pk, "toUserId": olga.pk, "amount": 1, "settledOn": day}
-        assert book.answer(ed, "post", "settlements", body).status_code == 201
-    page = book.answer(vera, "get", "settlements?pageSize=2").json()
+        assert ledger.answer(ed, "post", "settlements", body).status_code == 201
+    page = ledger.answer(vera, "get", "settlements?pageSize=2").json()
     assert (page["total"], page["totalPages"]) == (3, 2)
     first, second = page["items"]
-    [third] = book.answer(vera, "get", "settlements?pageSize=2&page=2").json()["items"]
+    [third] = ledger.answer(vera, "get", "settlements?pageSize=2&page=2").json()["items"]
     days = [row["settledOn"] for row in (first, second, third)]
     assert days == ["2026-05-22", "2026-05-20", "2026-05-20"]
     assert second["id"] > third["id"]

@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 from splits.models import Rate
-from tests.splits.book import Book, exact
+from tests.splits.ledger import Ledger, exact
 from users.models import User
 
 
@@ -18,9 +18,9 @@ def rates(db: None) -> None:
 
 
 @pytest.fixture
-def dollars(rates: None, book: Book, olga: User, ed: User) -> dict:
+def dollars(rates: None, ledger: Ledger, olga: User, ed: User) -> dict:
     """25.01 dollars of Olga, with Ed."""
-    return book.spend(olga, 25.01, olga, ed, currency="USD")
+    return ledger.spend(olga, 25.01, olga, ed, currency="USD")
 
 
 def test_both_amounts_are_shown_with_the_rate_its_source_and_day(dollars: dict) -> None:
@@ -42,67 +42,69 @@ def test_the_splits_are_in_the_trips_currency_and_add_up(dollars: dict) -> None:
     assert dollars["payers"][0]["amount"] == 25.01
 
 
-def test_an_expense_in_the_trips_currency_has_no_rate(book: Book, olga: User, ed: User) -> None:
-    expense = book.spend(olga, 10, ed, currency="EUR")
+def test_an_expense_in_the_trips_currency_has_no_rate(ledger: Ledger, olga: User, ed: User) -> None:
+    expense = ledger.spend(olga, 10, ed, currency="EUR")
     assert expense["exchangeRate"] is None
     assert expense["exchangeRateDate"] is None
     assert (expense["amount"], expense["tripAmount"]) == (10, 10)
 
 
 def test_a_rate_that_was_entered_wins_over_the_stored_one(
-    rates: None, book: Book, olga: User, ed: User
+    rates: None, ledger: Ledger, olga: User, ed: User
 ) -> None:
-    expense = book.spend(olga, 1000, ed, currency="JPY", exchangeRate="0.00613")
+    expense = ledger.spend(olga, 1000, ed, currency="JPY", exchangeRate="0.00613")
     assert expense["tripAmount"] == 6.13
     assert expense["exchangeRate"] == 0.00613
     assert expense["exchangeRateSource"] == "ENTERED"
 
 
-def test_a_new_stored_rate_leaves_old_expenses_alone(dollars: dict, book: Book, olga: User) -> None:
+def test_a_new_stored_rate_leaves_old_expenses_alone(
+    dollars: dict, ledger: Ledger, olga: User
+) -> None:
     Rate.objects.filter(currency="USD").update(per_euro=Decimal(4))
-    changed = book.change(dollars, olga, amount=50)
+    changed = ledger.change(dollars, olga, amount=50)
     assert (changed["tripAmount"], changed["exchangeRate"]) == (25, 0.5)
 
 
 def test_a_rate_that_is_cleared_gives_way_to_the_latest_stored_one(
-    dollars: dict, book: Book, olga: User
+    dollars: dict, ledger: Ledger, olga: User
 ) -> None:
     Rate.objects.filter(currency="USD").update(per_euro=Decimal(4))
-    cleared = book.change(dollars, olga, exchangeRate=None)
+    cleared = ledger.change(dollars, olga, exchangeRate=None)
     assert (cleared["exchangeRate"], cleared["exchangeRateSource"]) == (0.25, "ECB")
     assert (dollars["tripAmount"], cleared["tripAmount"]) == (12.51, 6.25)
 
 
-def test_a_null_rate_is_none_within_one_currency(book: Book, olga: User, ed: User) -> None:
-    expense = book.spend(olga, 10, ed, exchangeRate=None)
-    assert book.change(expense, olga, exchangeRate=None)["exchangeRate"] is None
+def test_a_null_rate_is_none_within_one_currency(ledger: Ledger, olga: User, ed: User) -> None:
+    expense = ledger.spend(olga, 10, ed, exchangeRate=None)
+    assert ledger.change(expense, olga, exchangeRate=None)["exchangeRate"] is None
 
 
-def test_another_currency_takes_a_new_rate(dollars: dict, book: Book, olga: User) -> None:
-    changed = book.change(dollars, olga, currency="JPY", amount=1600)
+def test_another_currency_takes_a_new_rate(dollars: dict, ledger: Ledger, olga: User) -> None:
+    changed = ledger.change(dollars, olga, currency="JPY", amount=1600)
     assert (changed["tripAmount"], changed["currency"]) == (10, "JPY")
     assert changed["exchangeRateDate"] == "2026-05-02"
-    back = book.change(dollars, olga, currency="EUR", amount=16)
+    back = ledger.change(dollars, olga, currency="EUR", amount=16)
     assert (back["tripAmount"], back["exchangeRate"]) == (16, None)
 
 
-def test_another_currency_needs_its_amount(dollars: dict, book: Book, olga: User) -> None:
-    refused = book.answer(olga, "patch", f"expenses/{dollars['id']}", {"currency": "JPY"})
+def test_another_currency_needs_its_amount(dollars: dict, ledger: Ledger, olga: User) -> None:
+    refused = ledger.answer(olga, "patch", f"expenses/{dollars['id']}", {"currency": "JPY"})
     assert refused.status_code == 400
     assert list(refused.json()["errors"]) == ["amount"]
-    assert book.expense(dollars) == dollars
+    assert ledger.expense(dollars) == dollars
 
 
-def test_a_rate_crosses_the_euro(rates: None, book_in, olga: User, ed: User) -> None:
-    expense = book_in("JPY").spend(olga, 10, ed, currency="USD")
+def test_a_rate_crosses_the_euro(rates: None, ledger_in, olga: User, ed: User) -> None:
+    expense = ledger_in("JPY").spend(olga, 10, ed, currency="USD")
     assert (expense["tripAmount"], expense["exchangeRate"]) == (800, 80)
     assert expense["exchangeRateDate"] == "2026-05-01"
 
 
 def test_exact_amounts_and_payers_are_entered_in_the_expenses_currency(
-    rates: None, book: Book, olga: User, ed: User, vera: User
+    rates: None, ledger: Ledger, olga: User, ed: User, vera: User
 ) -> None:
-    expense = book.spend(
+    expense = ledger.spend(
         olga,
         "0.03",
         olga,
@@ -134,38 +136,38 @@ def test_exact_amounts_and_payers_are_entered_in_the_expenses_currency(
     ],
 )
 def test_a_currency_or_rate_that_makes_no_sense_is_refused(
-    rates: None, book: Book, olga: User, ed: User, fields: dict, field: str
+    rates: None, ledger: Ledger, olga: User, ed: User, fields: dict, field: str
 ) -> None:
-    body = book.expense_body(10, ed) | fields
-    refused = book.answer(olga, "post", "expenses", body)
+    body = ledger.expense_body(10, ed) | fields
+    refused = ledger.answer(olga, "post", "expenses", body)
     assert refused.status_code == 400
     assert list(refused.json()["errors"]) == [field]
 
 
-def test_without_a_rate_the_expense_is_a_conflict(book: Book, olga: User, ed: User) -> None:
-    refused = book.answer(olga, "post", "expenses", book.expense_body(10, ed, currency="CHF"))
+def test_without_a_rate_the_expense_is_a_conflict(ledger: Ledger, olga: User, ed: User) -> None:
+    refused = ledger.answer(olga, "post", "expenses", ledger.expense_body(10, ed, currency="CHF"))
     assert (refused.status_code, refused.json()["code"]) == (409, "no_rate")
     assert "CHF" in refused.json()["detail"]
 
 
 def test_the_total_debt_is_converted_at_the_latest_rate(
-    rates: None, book_in, book: Book, olga: User, ed: User
+    rates: None, ledger_in, ledger: Ledger, olga: User, ed: User
 ) -> None:
-    book_in("JPY").spend(olga, 1600, ed)
-    book_in("USD").spend(olga, 10, ed)
-    book.spend(olga, "1.01", ed)
-    assert book.debt(ed) == 10 + 5 + 1.01
-    in_yen = book.answer(ed, "get", f"/api/users/{ed.pk}/total-debt?currency=JPY")
+    ledger_in("JPY").spend(olga, 1600, ed)
+    ledger_in("USD").spend(olga, 10, ed)
+    ledger.spend(olga, "1.01", ed)
+    assert ledger.debt(ed) == 10 + 5 + 1.01
+    in_yen = ledger.answer(ed, "get", f"/api/users/{ed.pk}/total-debt?currency=JPY")
     assert in_yen.content == b"2562"
-    in_dollars = book.answer(ed, "get", f"/api/users/{ed.pk}/total-debt?currency=USD")
+    in_dollars = ledger.answer(ed, "get", f"/api/users/{ed.pk}/total-debt?currency=USD")
     assert exact(in_dollars) == Decimal("32.02")
 
 
-def test_a_debt_without_a_rate_is_a_conflict(book: Book, olga: User, ed: User) -> None:
-    book.spend(olga, 10, ed)
+def test_a_debt_without_a_rate_is_a_conflict(ledger: Ledger, olga: User, ed: User) -> None:
+    ledger.spend(olga, 10, ed)
     url = f"/api/users/{ed.pk}/total-debt"
-    assert book.answer(ed, "get", f"{url}?currency=EUR").json() == 10
-    refused = book.answer(ed, "get", f"{url}?currency=CHF")
+    assert ledger.answer(ed, "get", f"{url}?currency=EUR").json() == 10
+    refused = ledger.answer(ed, "get", f"{url}?currency=CHF")
     assert (refused.status_code, refused.json()["code"]) == (409, "no_rate")
-    unknown = book.answer(ed, "get", f"{url}?currency=chf")
+    unknown = ledger.answer(ed, "get", f"{url}?currency=chf")
     assert list(unknown.json()["errors"]) == ["currency"]

@@ -10,7 +10,6 @@ from hypothesis.stateful import initialize, precondition, rule, run_state_machin
 from splits.models import Expense
 from tests.conftest import Api
 from tests.factories import UserFactory
-from tests.splits.book import exact
 from tests.splits.histories import (
     AMOUNTS,
     ANY,
@@ -20,6 +19,7 @@ from tests.splits.histories import (
     Histories,
     weighted_people,
 )
+from tests.splits.ledger import exact
 from tests.splits.rules import Money
 from trips.roles import Can, TripRole
 from users.models import User
@@ -61,7 +61,7 @@ class Trip(Histories):
         assert response.status_code == (refused or 201)
         if not refused:
             bill = self.rules.record(response.json()["id"], by.pk)
-            self.rewritten(bill, sent.parts(self.rules.bills[bill].number), sent.put_in)
+            self.rewritten(bill, sent.parts(self.rules.bills[bill].number), sent.paid_by_user)
 
     @precondition(with_bills)
     @rule(caller=CALLER, bill=ANY, **DIVISION)
@@ -79,30 +79,30 @@ class Trip(Histories):
             # What was set by hand stays if neither money nor division is another.
             stored.divided = Expense.objects.get(pk=bill).divided
             if not stored.divided:
-                assert list(sent.put_in.items()) == list(stored.put_in.items())
+                assert list(sent.paid_by_user.items()) == list(stored.paid_by_user.items())
                 assert sent.entered.keys() == stored.parts.keys()
                 parts = stored.parts
-            self.rewritten(bill, parts, sent.put_in)
+            self.rewritten(bill, parts, sent.paid_by_user)
 
     @precondition(with_bills)
     @rule(caller=CALLER, bill=ANY, payers=weighted_people())
     def say_anew_who_paid(self, caller: int, bill: int, payers: dict[int, int]) -> None:
         by, bill = self.callers[caller], self.pick(self.rules.bills, bill)
         stored = self.rules.bills[bill]
-        amount = sum(stored.put_in.values())
+        amount = sum(stored.paid_by_user.values())
         sent = self.sent(amount, "EQUAL", {0: 1}, payers)
         response = self.send(by, "patch", f"expenses/{bill}", {"payers": sent.body["payers"]})
-        is_same = list(sent.put_in.items()) == list(stored.put_in.items())
+        is_same = list(sent.paid_by_user.items()) == list(stored.paid_by_user.items())
         refused = self.refusal_to_change(by, bill)
         # Splits that were added or deleted by hand may be no division of the amount any more.
         refused = refused or (409 if not stored.divided and not is_same else 0)
-        refused = refused or (400 if sent.put_in.keys() - self.known(bill) else 0)
+        refused = refused or (400 if sent.paid_by_user.keys() - self.known(bill) else 0)
         assert response.status_code == (refused or 200)
         if not refused:
             rows = exact(response)["splits"]
             parts = {row["participant"]["id"]: self.minor(row["amount"]) for row in rows}
             assert parts == stored.parts
-            self.rewritten(bill, parts, sent.put_in)
+            self.rewritten(bill, parts, sent.paid_by_user)
 
     @precondition(with_bills)
     @rule(caller=CALLER, bill=ANY)
@@ -126,7 +126,7 @@ class Trip(Histories):
     def add_a_split(self, caller: int, bill: int, person: int, amount: int) -> None:
         by, bill = self.callers[caller], self.pick(self.rules.bills, bill)
         stored, user = self.rules.bills[bill], self.pick(self.users, person)
-        left = sum(stored.put_in.values()) - sum(stored.parts.values())
+        left = sum(stored.paid_by_user.values()) - sum(stored.parts.values())
         amount = min(amount, left + 1)
         body = {"participantUserId": user, "amount": self.major(amount)}
         response = self.send(by, "post", f"/api/expenses/{bill}/splits", body)

@@ -20,12 +20,14 @@ BY_USER = st.dictionaries(st.integers(1, 2**63 - 1), st.integers(1, 10**10), min
 def expenses(draw: st.DrawFn) -> tuple[dict[int, int], dict[int, int]]:
     """Splits and what was put in, in minor units by user id; the splits may leave a rest."""
     people = draw(st.permutations(range(1, 8)))
-    put_in = {user_id: draw(st.integers(1, 99)) for user_id in people[: draw(st.integers(1, 4))]}
-    left, shares = sum(put_in.values()), {}
+    paid_by_user = {
+        user_id: draw(st.integers(1, 99)) for user_id in people[: draw(st.integers(1, 4))]
+    }
+    left, shares = sum(paid_by_user.values()), {}
     for user_id in people[draw(st.integers(0, 7)) :]:
         shares[user_id] = draw(st.integers(0, left // 2))
         left -= shares[user_id]
-    return dict(draw(st.permutations(list(shares.items())))), put_in
+    return dict(draw(st.permutations(list(shares.items())))), paid_by_user
 
 
 def sums(owed: Mapping[tuple[int, int], int], side: int) -> Counter[int]:
@@ -108,18 +110,18 @@ def test_shares_stand_in_the_order_that_was_given(
 def test_own_parts_add_up_to_what_was_put_in(
     expense: tuple[dict[int, int], dict[int, int]], seed: int
 ) -> None:
-    shares, put_in = expense
-    assert sum(own_parts(shares, put_in, seed).values()) == sum(put_in.values())
+    shares, paid_by_user = expense
+    assert sum(own_parts(shares, paid_by_user, seed).values()) == sum(paid_by_user.values())
 
 
 @given(expenses(), SEEDS)
 def test_what_no_split_covers_falls_to_the_payers_in_proportion(
     expense: tuple[dict[int, int], dict[int, int]], seed: int
 ) -> None:
-    shares, put_in = expense
-    uncovered = sum(put_in.values()) - sum(shares.values())
-    for user_id, part in own_parts(shares, put_in, seed).items():
-        exact = Fraction(uncovered * put_in.get(user_id, 0), sum(put_in.values()))
+    shares, paid_by_user = expense
+    uncovered = sum(paid_by_user.values()) - sum(shares.values())
+    for user_id, part in own_parts(shares, paid_by_user, seed).items():
+        exact = Fraction(uncovered * paid_by_user.get(user_id, 0), sum(paid_by_user.values()))
         assert abs(part - shares.get(user_id, 0) - exact) < 1
 
 
@@ -132,10 +134,10 @@ def test_splits_above_the_expense_are_refused() -> None:
 def test_a_debt_is_what_the_own_money_does_not_cover(
     expense: tuple[dict[int, int], dict[int, int]], seed: int
 ) -> None:
-    shares, put_in = expense
-    parts = own_parts(shares, put_in, seed)
-    short = {user_id: part - put_in.get(user_id, 0) for user_id, part in parts.items()}
-    owed = debts(shares, put_in, seed)
+    shares, paid_by_user = expense
+    parts = own_parts(shares, paid_by_user, seed)
+    short = {user_id: part - paid_by_user.get(user_id, 0) for user_id, part in parts.items()}
+    owed = debts(shares, paid_by_user, seed)
     assert sums(owed, 0) == {u: amount for u, amount in short.items() if amount > 0}
     assert sums(owed, 1) == {u: -amount for u, amount in short.items() if amount < 0}
     assert all(amount > 0 for amount in owed.values())
@@ -145,9 +147,9 @@ def test_a_debt_is_what_the_own_money_does_not_cover(
 def test_the_order_of_splits_and_payers_changes_no_debt(
     data: st.DataObject, expense: tuple[dict[int, int], dict[int, int]], seed: int
 ) -> None:
-    shares, put_in = expense
-    again = debts(shuffled(data, shares), shuffled(data, put_in), seed)
-    assert again == debts(shares, put_in, seed)
+    shares, paid_by_user = expense
+    again = debts(shuffled(data, shares), shuffled(data, paid_by_user), seed)
+    assert again == debts(shares, paid_by_user, seed)
 
 
 @given(expenses(), SEEDS)
@@ -160,15 +162,15 @@ def test_nobody_owes_for_an_expense_that_nobody_paid(
 
 
 @given(st.integers(1, 10**6), st.integers(1, 10**6), st.integers(1, 10**6), SEEDS)
-def test_a_debt_is_owed_in_proportion_to_what_the_payers_put_in_too_much(
+def test_a_debt_is_owed_in_proportion_to_what_the_payers_paid_by_user_too_much(
     first: int, second: int, third: int, seed: int
 ) -> None:
-    put_in = {1: first, 2: second, 3: third}
-    total = sum(put_in.values())
-    owed = debts({4: total}, put_in, seed)
-    for payer, amount in put_in.items():
+    paid_by_user = {1: first, 2: second, 3: third}
+    total = sum(paid_by_user.values())
+    owed = debts({4: total}, paid_by_user, seed)
+    for payer, amount in paid_by_user.items():
         assert owed[4, payer] == amount
-    half = debts({4: total - total // 2, 1: 0}, put_in, seed)
+    half = debts({4: total - total // 2, 1: 0}, paid_by_user, seed)
     assert sum(half.values()) == total - total // 2
-    for payer, amount in put_in.items():
+    for payer, amount in paid_by_user.items():
         assert abs(half.get((4, payer), 0) - Fraction(amount * (total - total // 2), total)) <= 2

@@ -7,7 +7,7 @@ import pytest
 import time_machine
 from django.utils import timezone
 
-from tests.splits.book import Book, Json, split_url
+from tests.splits.ledger import Json, Ledger, split_url
 from trips.roles import Can, Reach, TripRole, reach
 from users.models import User
 
@@ -15,76 +15,76 @@ ROLES = list(TripRole)
 
 
 @pytest.fixture
-def expense(book: Book, olga: User, ed: User, vera: User) -> Json:
+def expense(ledger: Ledger, olga: User, ed: User, vera: User) -> Json:
     """60 that Olga paid for the three of them."""
-    return book.spend(olga, 60, olga, ed, vera)
+    return ledger.spend(olga, 60, olga, ed, vera)
 
 
 def test_paying_records_a_settlement_of_what_is_open(
-    book: Book, expense: Json, olga: User, ed: User
+    ledger: Ledger, expense: Json, olga: User, ed: User
 ) -> None:
-    paid = book.pay(book.split(expense, ed), ed)
+    paid = ledger.pay(ledger.split(expense, ed), ed)
     assert (paid["paid"], paid["paidAmount"]) == (True, 20)
     assert paid["paidAt"].endswith("Z")
-    [settlement] = book.settlements()
+    [settlement] = ledger.settlements()
     assert settlement["from"]["id"] == ed.pk
     assert settlement["to"]["id"] == olga.pk
     assert settlement["amount"] == 20
-    assert book.balance(ed) == 0
-    assert book.balance(olga) == 20
-    assert book.pending(ed) == []
+    assert ledger.balance(ed) == 0
+    assert ledger.balance(olga) == 20
+    assert ledger.pending(ed) == []
 
 
 def test_paying_leaves_the_splits_of_others_open(
-    book: Book, expense: Json, ed: User, vera: User
+    ledger: Ledger, expense: Json, ed: User, vera: User
 ) -> None:
-    book.pay(book.split(expense, ed), ed)
-    assert book.paid(expense, vera) == (False, 0)
+    ledger.pay(ledger.split(expense, ed), ed)
+    assert ledger.paid(expense, vera) == (False, 0)
 
 
-def test_paying_twice_changes_nothing(book: Book, expense: Json, ed: User) -> None:
-    split = book.split(expense, ed)
-    first = book.pay(split, ed)
-    settlements, balances = book.settlements(), book.balances()
+def test_paying_twice_changes_nothing(ledger: Ledger, expense: Json, ed: User) -> None:
+    split = ledger.split(expense, ed)
+    first = ledger.pay(split, ed)
+    settlements, balances = ledger.settlements(), ledger.balances()
     with time_machine.travel(timezone.now() + timedelta(hours=1)):
-        assert book.pay(split, ed) == first
-    assert (book.settlements(), book.balances()) == (settlements, balances)
+        assert ledger.pay(split, ed) == first
+    assert (ledger.settlements(), ledger.balances()) == (settlements, balances)
 
 
-def test_unpaying_takes_it_all_back(book: Book, expense: Json, ed: User) -> None:
-    split = book.split(expense, ed)
-    balances = book.balances()
-    book.pay(split, ed)
-    assert book.unpay(split, ed) == split
-    assert book.settlements() == []
-    assert book.balances() == balances
-    assert book.pending(ed) == [split["id"]]
+def test_unpaying_takes_it_all_back(ledger: Ledger, expense: Json, ed: User) -> None:
+    split = ledger.split(expense, ed)
+    balances = ledger.balances()
+    ledger.pay(split, ed)
+    assert ledger.unpay(split, ed) == split
+    assert ledger.settlements() == []
+    assert ledger.balances() == balances
+    assert ledger.pending(ed) == [split["id"]]
 
 
-def test_unpaying_what_is_unpaid_changes_nothing(book: Book, expense: Json, ed: User) -> None:
-    split = book.split(expense, ed)
-    assert book.unpay(split, ed) == split
-    book.pay(split, ed)
-    book.unpay(split, ed)
-    assert book.unpay(split, ed) == split
+def test_unpaying_what_is_unpaid_changes_nothing(ledger: Ledger, expense: Json, ed: User) -> None:
+    split = ledger.split(expense, ed)
+    assert ledger.unpay(split, ed) == split
+    ledger.pay(split, ed)
+    ledger.unpay(split, ed)
+    assert ledger.unpay(split, ed) == split
 
 
-def test_what_was_unpaid_can_be_paid_again(book: Book, expense: Json, ed: User) -> None:
-    split = book.split(expense, ed)
+def test_what_was_unpaid_can_be_paid_again(ledger: Ledger, expense: Json, ed: User) -> None:
+    split = ledger.split(expense, ed)
     for _time in range(2):
-        assert book.pay(split, ed)["paid"]
-        assert not book.unpay(split, ed)["paid"]
-    assert book.pay(split, ed)["paid"]
-    assert len(book.settlements()) == 1
+        assert ledger.pay(split, ed)["paid"]
+        assert not ledger.unpay(split, ed)["paid"]
+    assert ledger.pay(split, ed)["paid"]
+    assert len(ledger.settlements()) == 1
 
 
 def test_the_own_split_of_who_paid_stays_paid_whatever_one_does(
-    book: Book, expense: Json, olga: User
+    ledger: Ledger, expense: Json, olga: User
 ) -> None:
-    own = book.split(expense, olga)
-    assert book.pay(own, olga) == own
-    assert book.unpay(own, olga) == own
-    assert book.settlements() == []
+    own = ledger.split(expense, olga)
+    assert ledger.pay(own, olga) == own
+    assert ledger.unpay(own, olga) == own
+    assert ledger.settlements() == []
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_the_own_split_of_who_paid_stays_paid_whatever_one_does(
     list(product(ROLES, ["debtor", "creditor", "neither"], ["pay", "unpay"])),
 )
 def test_who_may_pay_and_unpay(
-    book: Book,
+    ledger: Ledger,
     olga: User,
     ed: User,
     vera: User,
@@ -108,67 +108,69 @@ def test_who_may_pay_and_unpay(
         "creditor": (bert, user),
         "neither": (other, bert) if other != bert else (vera, bert),
     }[side]
-    split = book.spend(olga, 60, debtor, paidByUserId=creditor.pk)["splits"][0]
+    split = ledger.spend(olga, 60, debtor, paidByUserId=creditor.pk)["splits"][0]
     if action == "unpay":
-        book.pay(split, olga)
+        ledger.pay(split, olga)
     reached = reach(role, Can.SETTLE)
     allowed = reached is Reach.ANY or (reached is Reach.OWN and side != "neither")
-    response = book.answer(user, "put", f"{split_url(split)}/{action}")
+    response = ledger.answer(user, "put", f"{split_url(split)}/{action}")
     assert response.status_code == (200 if allowed else 403)
-    paid = book.answer(olga, "get", split_url(split)).json()["paid"]
+    paid = ledger.answer(olga, "get", split_url(split)).json()["paid"]
     assert paid == ((action == "pay") == allowed)
 
 
 def test_one_of_several_who_are_owed_may_pay_it_off(
-    book: Book, olga: User, ed: User, vera: User, bert: User
+    ledger: Ledger, olga: User, ed: User, vera: User, bert: User
 ) -> None:
     payers = [{"userId": olga.pk, "amount": 30}, {"userId": vera.pk, "amount": 30}]
-    split = book.spend(olga, 60, bert, payers=payers)["splits"][0]
-    assert book.answer(ed, "put", f"{split_url(split)}/pay").status_code == 403
-    assert book.pay(split, vera)["paid"]
+    split = ledger.spend(olga, 60, bert, payers=payers)["splits"][0]
+    assert ledger.answer(ed, "put", f"{split_url(split)}/pay").status_code == 403
+    assert ledger.pay(split, vera)["paid"]
 
 
 def test_whoever_recorded_the_expense_is_no_side_of_its_splits(
-    book: Book, olga: User, ed: User, vera: User
+    ledger: Ledger, olga: User, ed: User, vera: User
 ) -> None:
-    split = book.spend(ed, 60, vera, paidByUserId=olga.pk)["splits"][0]
-    assert book.answer(ed, "put", f"{split_url(split)}/pay").status_code == 403
+    split = ledger.spend(ed, 60, vera, paidByUserId=olga.pk)["splits"][0]
+    assert ledger.answer(ed, "put", f"{split_url(split)}/pay").status_code == 403
 
 
-def test_an_admin_may_pay_any_split(book: Book, expense: Json, ada: User, ed: User) -> None:
-    assert book.pay(book.split(expense, ed), ada)["paid"]
+def test_an_admin_may_pay_any_split(ledger: Ledger, expense: Json, ada: User, ed: User) -> None:
+    assert ledger.pay(ledger.split(expense, ed), ada)["paid"]
 
 
 def test_paying_one_of_two_splits_between_the_same_two_leaves_the_other_open(
-    book: Book, expense: Json, olga: User, ed: User
+    ledger: Ledger, expense: Json, olga: User, ed: User
 ) -> None:
-    second = book.spend(olga, 40, olga, ed)
-    book.pay(book.split(second, ed), ed)
-    assert book.paid(expense, ed) == (False, 0)
-    assert book.paid(second, ed) == (True, 20)
+    second = ledger.spend(olga, 40, olga, ed)
+    ledger.pay(ledger.split(second, ed), ed)
+    assert ledger.paid(expense, ed) == (False, 0)
+    assert ledger.paid(second, ed) == (True, 20)
 
 
-def test_paying_takes_no_body_into_account(book: Book, expense: Json, ed: User, sam: User) -> None:
-    path = f"{split_url(book.split(expense, ed))}/pay"
+def test_paying_takes_no_body_into_account(
+    ledger: Ledger, expense: Json, ed: User, sam: User
+) -> None:
+    path = f"{split_url(ledger.split(expense, ed))}/pay"
     body = {"amount": 1, "paid": False, "participantUserId": sam.pk}
-    paid = book.answer(ed, "put", path, body).json()
+    paid = ledger.answer(ed, "put", path, body).json()
     assert (paid["paid"], paid["paidAmount"]) == (True, 20)
 
 
 def test_deleting_a_paid_split_takes_its_settlement_along(
-    book: Book, expense: Json, olga: User, ed: User, vera: User
+    ledger: Ledger, expense: Json, olga: User, ed: User, vera: User
 ) -> None:
-    paid = book.pay(book.split(expense, ed), ed)
-    book.delete_split(paid, olga)
-    assert book.settlements() == []
-    assert book.balances() == {olga.pk: 20, ed.pk: 0, vera.pk: -20}
+    paid = ledger.pay(ledger.split(expense, ed), ed)
+    ledger.delete_split(paid, olga)
+    assert ledger.settlements() == []
+    assert ledger.balances() == {olga.pk: 20, ed.pk: 0, vera.pk: -20}
 
 
 def test_deleting_an_expense_takes_the_settlements_of_its_paid_splits_along(
-    book: Book, expense: Json, olga: User, ed: User, vera: User
+    ledger: Ledger, expense: Json, olga: User, ed: User, vera: User
 ) -> None:
-    book.pay(book.split(expense, ed), ed)
-    book.pay(book.split(expense, vera), vera)
-    book.delete(expense, olga)
-    assert book.settlements() == []
-    assert book.balances() == {olga.pk: 0, ed.pk: 0, vera.pk: 0}
+    ledger.pay(ledger.split(expense, ed), ed)
+    ledger.pay(ledger.split(expense, vera), vera)
+    ledger.delete(expense, olga)
+    assert ledger.settlements() == []
+    assert ledger.balances() == {olga.pk: 0, ed.pk: 0, vera.pk: 0}

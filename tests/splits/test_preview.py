@@ -1,15 +1,17 @@
 """A preview answers what would be recorded, to the cent, and records nothing."""
 
 from splits.models import Expense, Split
-from tests.splits.book import Book
+from tests.splits.ledger import Ledger
 from users.models import User
 
 
-def test_a_preview_is_what_is_recorded_next(book: Book, olga: User, ed: User, vera: User) -> None:
+def test_a_preview_is_what_is_recorded_next(
+    ledger: Ledger, olga: User, ed: User, vera: User
+) -> None:
     for amount in (100, 100, "0.02", 1000.01):
-        body = book.expense_body(amount, olga, ed, vera)
-        preview = book.answer(olga, "post", "expenses/preview", body).json()
-        expense = book.answer(olga, "post", "expenses", body).json()
+        body = ledger.expense_body(amount, olga, ed, vera)
+        preview = ledger.answer(olga, "post", "expenses/preview", body).json()
+        expense = ledger.answer(olga, "post", "expenses", body).json()
         assert [(split["participant"], split["amount"]) for split in preview["splits"]] == [
             (split["participant"], split["amount"]) for split in expense["splits"]
         ]
@@ -17,36 +19,40 @@ def test_a_preview_is_what_is_recorded_next(book: Book, olga: User, ed: User, ve
             assert preview[name] == expense[name]
 
 
-def test_a_preview_records_nothing(book: Book, olga: User, ed: User) -> None:
-    body = book.expense_body(100, olga, ed)
-    assert book.answer(olga, "post", "expenses/preview", body).status_code == 200
+def test_a_preview_records_nothing(ledger: Ledger, olga: User, ed: User) -> None:
+    body = ledger.expense_body(100, olga, ed)
+    assert ledger.answer(olga, "post", "expenses/preview", body).status_code == 200
     assert not Expense.objects.exists()
     assert not Split.objects.exists()
-    assert set(book.balances().values()) == {0}
+    assert set(ledger.balances().values()) == {0}
 
 
-def test_a_preview_says_who_would_owe_whom(book: Book, olga: User, ed: User, vera: User) -> None:
+def test_a_preview_says_who_would_owe_whom(
+    ledger: Ledger, olga: User, ed: User, vera: User
+) -> None:
     payers = [{"userId": olga.pk, "amount": 60}, {"userId": ed.pk, "amount": 30}]
-    body = book.expense_body(90, olga, ed, vera, payers=payers)
-    preview = book.answer(olga, "post", "expenses/preview", body).json()
+    body = ledger.expense_body(90, olga, ed, vera, payers=payers)
+    preview = ledger.answer(olga, "post", "expenses/preview", body).json()
     owed = [(d["from"]["id"], d["to"]["id"], d["amount"]) for d in preview["debts"]]
     assert owed == [(vera.pk, olga.pk, 30)]
 
 
 def test_a_preview_refuses_what_recording_refuses(
-    book: Book, olga: User, ed: User, sam: User
+    ledger: Ledger, olga: User, ed: User, sam: User
 ) -> None:
     for fields, field in (
         ({"participantUserIds": [sam.pk]}, "participantUserIds"),
         ({"amount": 0}, "amount"),
         ({"splitType": "PERCENTAGE", "splitAmounts": {str(ed.pk): 99}}, "splitAmounts"),
     ):
-        refused = book.answer(olga, "post", "expenses/preview", book.expense_body(90, ed) | fields)
+        refused = ledger.answer(
+            olga, "post", "expenses/preview", ledger.expense_body(90, ed) | fields
+        )
         assert refused.status_code == 400
         assert list(refused.json()["errors"]) == [field]
 
 
-def test_who_may_not_record_may_not_preview(book: Book, vera: User, sam: User) -> None:
-    body = book.expense_body(90, vera)
-    assert book.answer(vera, "post", "expenses/preview", body).status_code == 403
-    assert book.answer(sam, "post", "expenses/preview", body).status_code == 404
+def test_who_may_not_record_may_not_preview(ledger: Ledger, vera: User, sam: User) -> None:
+    body = ledger.expense_body(90, vera)
+    assert ledger.answer(vera, "post", "expenses/preview", body).status_code == 403
+    assert ledger.answer(sam, "post", "expenses/preview", body).status_code == 404

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from splits.models import Expense, Rate
 from splits.models.rate import BASE
 from tests.factories import spend
-from tests.splits.book import Book
+from tests.splits.ledger import Ledger
 from tests.splits.test_audit import audit
 from trips.models import Trip
 from users.models import User
@@ -70,14 +70,40 @@ def test_a_newer_file_replaces_the_rate(history: str) -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("text", [None, "", "nonsense", "Date,USD\nyesterday,1.2\n", "Date,\n"])
-def test_a_file_without_rates_is_one_clear_error(tmp_path: Path, text: str | None) -> None:
-    path = tmp_path / "rates.csv"
-    if text is not None:
-        path.write_text(text)
-    with pytest.raises(CommandError, match="No rates could be read from"):
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        *(("rates.csv", b""), ("rates.csv", b"nonsense"), ("rates.csv", b"\xff\xfe")),
+        *(("rates.csv", b"Date,USD\nyesterday,1.2\n"), ("rates.csv", b"Date,\n")),
+        *(("rates.csv", b"Date,USD\n2026-01-01,much\n"), ("rates.zip", b"Date,USD\n")),
+    ],
+)
+def test_a_file_without_rates_is_one_clear_error(tmp_path: Path, name: str, content: bytes) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(CommandError, match=f"{name} is not a reference file of the European"):
         load(str(path))
     assert not Rate.objects.exists()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("/nothing/rates.csv", "No such file or directory"),
+        ("http://127.0.0.1:1/rates.csv", "Connection refused"),
+        ("http://127.0.0.1:port/", "nonnumeric port: 'port'"),
+        ("https://", "no host given"),
+        ("ftp://example.com/rates.csv", "No such file or directory"),
+    ],
+)
+def test_an_address_that_cannot_be_read_is_one_clear_error(source: str, reason: str) -> None:
+    with pytest.raises(CommandError) as refused:
+        load(source)
+    text = str(refused.value)
+    assert text.startswith(f"{source} cannot be read: ")
+    assert text.endswith(f"{reason}.")
+    assert "\n" not in text
 
 
 @pytest.fixture
@@ -117,11 +143,11 @@ def test_any_two_rates_make_one_that_is_stored_as_it_is_used(
 
 
 def test_the_audit_agrees_with_the_largest_amount_of_a_currency_of_little_worth(
-    book_in: Callable[[str], Book], olga: User, ed: User
+    ledger_in: Callable[[str], Ledger], olga: User, ed: User
 ) -> None:
     # One lira is 0.0516384839650146 dollars; without the last digit it is a cent more in all.
     for currency, worth in (("AUD", "1.7712"), ("TRY", "34.3")):
         Rate.objects.create(currency=currency, per_euro=Decimal(worth), day=date(2026, 5, 1))
-    expense = book_in("AUD").spend(olga, 10**12, olga, ed, currency="TRY")
+    expense = ledger_in("AUD").spend(olga, 10**12, olga, ed, currency="TRY")
     assert expense["tripAmount"] == 51638483965.02
     assert audit() == ""

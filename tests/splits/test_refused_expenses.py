@@ -7,7 +7,7 @@ import pytest
 
 from splits.models import Expense
 from tests.factories import UserFactory, join
-from tests.splits.book import Book, Json
+from tests.splits.ledger import Json, Ledger
 from trips.models import Trip
 from users.models import User
 
@@ -83,9 +83,9 @@ def fields_of(problem: Json) -> set[str]:
     return {path.partition(".")[0] for path in problem["errors"]}
 
 
-def refused(book: Book, user: User, body: Json) -> Json:
+def refused(ledger: Ledger, user: User, body: Json) -> Json:
     """The problem document of a body that is refused."""
-    response = book.answer(user, "post", "expenses", body)
+    response = ledger.answer(user, "post", "expenses", body)
     assert response.status_code == 400
     assert response["Content-Type"] == "application/problem+json"
     assert not Expense.objects.exists()
@@ -93,34 +93,36 @@ def refused(book: Book, user: User, body: Json) -> Json:
 
 
 @pytest.mark.parametrize(("field", "value"), wrong_fields())
-def test_a_wrong_field_is_refused_by_name(book: Book, olga: User, field: str, value: Any) -> None:
-    body = book.expense_body(60, olga, **{field: value})
+def test_a_wrong_field_is_refused_by_name(
+    ledger: Ledger, olga: User, field: str, value: Any
+) -> None:
+    body = ledger.expense_body(60, olga, **{field: value})
     if value is ABSENT:
         del body[field]
-    assert fields_of(refused(book, olga, body)) == {field}
+    assert fields_of(refused(ledger, olga, body)) == {field}
 
 
 @pytest.mark.parametrize("value", NOT_IDS)
-def test_a_payer_is_an_id(book: Book, olga: User, value: Any) -> None:
+def test_a_payer_is_an_id(ledger: Ledger, olga: User, value: Any) -> None:
     payers = [{"userId": value, "amount": 60}]
-    problem = refused(book, olga, book.expense_body(60, olga, payers=payers))
+    problem = refused(ledger, olga, ledger.expense_body(60, olga, payers=payers))
     assert set(problem["errors"]) == {"payers.0.userId"}
 
 
 @pytest.mark.parametrize("value", [*NOT_AMOUNTS, *NOT_POSITIVE, *TOO_LARGE])
-def test_what_a_payer_put_in_is_an_amount(book: Book, olga: User, value: Any) -> None:
+def test_what_a_payer_paid_by_user_is_an_amount(ledger: Ledger, olga: User, value: Any) -> None:
     payers = [{"userId": olga.pk, "amount": value}]
-    problem = refused(book, olga, book.expense_body(60, olga, payers=payers))
+    problem = refused(ledger, olga, ledger.expense_body(60, olga, payers=payers))
     assert set(problem["errors"]) == {"payers.0.amount"}
 
 
 @pytest.mark.parametrize("split_type", ["MANUAL", "PERCENTAGE", "SHARES"])
 @pytest.mark.parametrize("value", [*NOT_AMOUNTS, 0, -1, "-0.01", Decimal(10**30), "1e400"])
 def test_what_a_participant_is_given_is_a_positive_number(
-    book: Book, olga: User, split_type: str, value: Any
+    ledger: Ledger, olga: User, split_type: str, value: Any
 ) -> None:
-    body = book.expense_body(60, olga, splitType=split_type, splitAmounts={str(olga.pk): value})
-    assert fields_of(refused(book, olga, body)) == {"splitAmounts"}
+    body = ledger.expense_body(60, olga, splitType=split_type, splitAmounts={str(olga.pk): value})
+    assert fields_of(refused(ledger, olga, body)) == {"splitAmounts"}
 
 
 @pytest.mark.parametrize("split_type", ["MANUAL", "PERCENTAGE", "SHARES"])
@@ -128,148 +130,152 @@ def test_what_a_participant_is_given_is_a_positive_number(
     "value", [ABSENT, None, [], "x", 5, {}, {"x": 1}, {"": 1}, {"-1": 1}, {"1.0": 1}, {"9" * 30: 1}]
 )
 def test_what_is_not_numbers_by_user_id_is_refused(
-    book: Book, olga: User, split_type: str, value: Any
+    ledger: Ledger, olga: User, split_type: str, value: Any
 ) -> None:
-    body = book.expense_body(60, olga, splitType=split_type)
+    body = ledger.expense_body(60, olga, splitType=split_type)
     if value is not ABSENT:
         body["splitAmounts"] = value
-    assert fields_of(refused(book, olga, body)) == {"splitAmounts"}
+    assert fields_of(refused(ledger, olga, body)) == {"splitAmounts"}
 
 
 @pytest.mark.parametrize("split_type", ["MANUAL", "PERCENTAGE", "SHARES"])
 def test_a_participant_without_a_number_is_named(
-    book: Book, olga: User, ed: User, split_type: str
+    ledger: Ledger, olga: User, ed: User, split_type: str
 ) -> None:
-    body = book.expense_body(100, olga, ed, splitType=split_type, splitAmounts={str(olga.pk): 100})
-    problem = refused(book, olga, body)
+    body = ledger.expense_body(
+        100, olga, ed, splitType=split_type, splitAmounts={str(olga.pk): 100}
+    )
+    problem = refused(ledger, olga, body)
     assert str(ed.pk) in problem["errors"]["splitAmounts"][0]
 
 
 @pytest.mark.parametrize("split_type", ["MANUAL", "PERCENTAGE", "SHARES"])
 def test_a_number_for_somebody_who_is_no_participant_is_refused(
-    book: Book, olga: User, ed: User, split_type: str
+    ledger: Ledger, olga: User, ed: User, split_type: str
 ) -> None:
     amounts = {str(olga.pk): 50, str(ed.pk): 50}
-    body = book.expense_body(100, olga, splitType=split_type, splitAmounts=amounts)
-    problem = refused(book, olga, body)
+    body = ledger.expense_body(100, olga, splitType=split_type, splitAmounts=amounts)
+    problem = refused(ledger, olga, body)
     assert str(ed.pk) in problem["errors"]["splitAmounts"][0]
 
 
 @pytest.mark.parametrize(("second", "difference"), [(29.99, "0.01"), (35, "-5.00")])
 def test_exact_amounts_must_add_up_and_the_text_says_by_how_much_they_miss(
-    book: Book, olga: User, ed: User, second: float, difference: str
+    ledger: Ledger, olga: User, ed: User, second: float, difference: str
 ) -> None:
     amounts = {str(olga.pk): 30, str(ed.pk): second}
-    body = book.expense_body(60, olga, ed, splitType="MANUAL", splitAmounts=amounts)
-    problem = refused(book, olga, body)
+    body = ledger.expense_body(60, olga, ed, splitType="MANUAL", splitAmounts=amounts)
+    problem = refused(ledger, olga, body)
     assert difference in problem["errors"]["splitAmounts"][0]
     assert difference in problem["detail"] == problem["message"]
 
 
 @pytest.mark.parametrize(("second", "difference"), [(29.99, "0.01"), (35, "-5.00")])
-def test_what_the_payers_put_in_must_add_up_and_the_text_says_by_how_much_it_misses(
-    book: Book, olga: User, ed: User, second: float, difference: str
+def test_what_the_payers_paid_by_user_must_add_up_and_the_text_says_by_how_much_it_misses(
+    ledger: Ledger, olga: User, ed: User, second: float, difference: str
 ) -> None:
     payers = [{"userId": olga.pk, "amount": 30}, {"userId": ed.pk, "amount": second}]
-    problem = refused(book, olga, book.expense_body(60, olga, payers=payers))
+    problem = refused(ledger, olga, ledger.expense_body(60, olga, payers=payers))
     assert difference in problem["errors"]["payers"][0]
 
 
 @pytest.mark.parametrize(("second", "total"), [(50.01, "100.01"), ("49.9999", "99.9999")])
 def test_percentages_must_add_up_to_a_hundred(
-    book: Book, olga: User, ed: User, second: Any, total: str
+    ledger: Ledger, olga: User, ed: User, second: Any, total: str
 ) -> None:
     percentages = {str(olga.pk): 50, str(ed.pk): second}
-    body = book.expense_body(60, olga, ed, splitType="PERCENTAGE", splitAmounts=percentages)
-    assert total in refused(book, olga, body)["errors"]["splitAmounts"][0]
+    body = ledger.expense_body(60, olga, ed, splitType="PERCENTAGE", splitAmounts=percentages)
+    assert total in refused(ledger, olga, body)["errors"]["splitAmounts"][0]
 
 
 @pytest.mark.parametrize("percentage", ["100.01", "33.33333", 101])
 def test_a_percentage_is_at_most_a_hundred_and_has_at_most_four_decimals(
-    book: Book, olga: User, percentage: Any
+    ledger: Ledger, olga: User, percentage: Any
 ) -> None:
     percentages = {str(olga.pk): percentage}
-    body = book.expense_body(60, olga, splitType="PERCENTAGE", splitAmounts=percentages)
-    assert fields_of(refused(book, olga, body)) == {"splitAmounts"}
+    body = ledger.expense_body(60, olga, splitType="PERCENTAGE", splitAmounts=percentages)
+    assert fields_of(refused(ledger, olga, body)) == {"splitAmounts"}
 
 
 @pytest.mark.parametrize("make", [int, str])
-def test_no_participant_is_named_twice(book: Book, olga: User, make: type) -> None:
-    body = book.expense_body(60, olga, participantUserIds=[olga.pk, make(olga.pk)])
-    assert fields_of(refused(book, olga, body)) == {"participantUserIds"}
+def test_no_participant_is_named_twice(ledger: Ledger, olga: User, make: type) -> None:
+    body = ledger.expense_body(60, olga, participantUserIds=[olga.pk, make(olga.pk)])
+    assert fields_of(refused(ledger, olga, body)) == {"participantUserIds"}
 
 
 @pytest.mark.parametrize("each", [30, 60])
-def test_no_payer_is_named_twice(book: Book, olga: User, each: int) -> None:
+def test_no_payer_is_named_twice(ledger: Ledger, olga: User, each: int) -> None:
     """Neither where both together are the amount, nor where one alone is."""
     payers = [{"userId": olga.pk, "amount": each}] * 2
-    assert fields_of(refused(book, olga, book.expense_body(60, olga, payers=payers))) == {"payers"}
+    assert fields_of(refused(ledger, olga, ledger.expense_body(60, olga, payers=payers))) == {
+        "payers"
+    }
 
 
-def test_an_expense_has_at_most_twenty_payers(book: Book, trip: Trip, olga: User) -> None:
+def test_an_expense_has_at_most_twenty_payers(ledger: Ledger, trip: Trip, olga: User) -> None:
     """Every participant may owe every payer, so that is what one expense can add to the ledger."""
     people = UserFactory.create_batch(21)
     for person in people:
         join(trip, person)
     payers = [{"userId": person.pk, "amount": 1} for person in people]
-    refusal = refused(book, olga, book.expense_body(21, olga, payers=payers))
+    refusal = refused(ledger, olga, ledger.expense_body(21, olga, payers=payers))
     assert fields_of(refusal) == {"payers"}
-    assert book.spend(olga, 20, olga, payers=payers[:20])["payers"][19]["amount"] == 1
+    assert ledger.spend(olga, 20, olga, payers=payers[:20])["payers"][19]["amount"] == 1
 
 
 def test_paid_by_is_the_first_of_the_payers_if_both_are_given(
-    book: Book, olga: User, ed: User
+    ledger: Ledger, olga: User, ed: User
 ) -> None:
     payers = [{"userId": olga.pk, "amount": 30}, {"userId": ed.pk, "amount": 30}]
-    body = book.expense_body(60, olga, payers=payers, paidByUserId=ed.pk)
-    assert fields_of(refused(book, olga, body)) == {"paidByUserId"}
+    body = ledger.expense_body(60, olga, payers=payers, paidByUserId=ed.pk)
+    assert fields_of(refused(ledger, olga, body)) == {"paidByUserId"}
 
 
 @pytest.mark.parametrize("who", ["a stranger", "a former member", "nobody"])
 @pytest.mark.parametrize("field", ["participantUserIds", "paidByUserId", "payers"])
 def test_whoever_is_named_must_be_a_member(
-    book: Book, olga: User, vera: User, sam: User, field: str, who: str
+    ledger: Ledger, olga: User, vera: User, sam: User, field: str, who: str
 ) -> None:
-    assert book.answer(vera, "post", "members/leave").status_code == 204
+    assert ledger.answer(vera, "post", "members/leave").status_code == 204
     user_id = {"a stranger": sam.pk, "a former member": vera.pk, "nobody": 2**63 - 1}[who]
     value = {
         "participantUserIds": [olga.pk, user_id],
         "paidByUserId": user_id,
         "payers": [{"userId": olga.pk, "amount": 30}, {"userId": user_id, "amount": 30}],
     }[field]
-    problem = refused(book, olga, book.expense_body(60, olga, **{field: value}))
+    problem = refused(ledger, olga, ledger.expense_body(60, olga, **{field: value}))
     assert fields_of(problem) == {field}
     assert str(user_id) in problem["detail"]
 
 
-def test_every_wrong_field_is_named_at_once(book: Book, olga: User) -> None:
-    body = book.expense_body(-1, olga, description="", category="PARROTS")
-    assert fields_of(refused(book, olga, body)) == {"amount", "description", "category"}
+def test_every_wrong_field_is_named_at_once(ledger: Ledger, olga: User) -> None:
+    body = ledger.expense_body(-1, olga, description="", category="PARROTS")
+    assert fields_of(refused(ledger, olga, body)) == {"amount", "description", "category"}
 
 
 @pytest.mark.parametrize("number", [b"NaN", b"Infinity", b"-Infinity"])
-def test_numbers_that_json_has_not_are_malformed(book: Book, olga: User, number: bytes) -> None:
-    client = book.client(olga)
+def test_numbers_that_json_has_not_are_malformed(ledger: Ledger, olga: User, number: bytes) -> None:
+    client = ledger.client(olga)
     body = b'{"description": "x", "amount": %s}' % number
-    response = client.post(f"{book.url}/expenses", body, content_type="application/json")
+    response = client.post(f"{ledger.url}/expenses", body, content_type="application/json")
     assert (response.status_code, response.json()["code"]) == (400, "malformed_json")
 
 
 @pytest.mark.parametrize("field", ["description", "notes", "receiptUrl"])
 @pytest.mark.parametrize("character", ["\x00", "\ud800"])
 def test_characters_that_no_database_takes_are_refused(
-    book: Book, olga: User, field: str, character: str
+    ledger: Ledger, olga: User, field: str, character: str
 ) -> None:
     escaped = character.encode("unicode_escape").replace(b"\\x", b"\\u00")
     body = b'{"%s": "a%sb"}' % (field.encode(), escaped)
-    client = book.client(olga)
-    response = client.post(f"{book.url}/expenses", body, content_type="application/json")
+    client = ledger.client(olga)
+    response = client.post(f"{ledger.url}/expenses", body, content_type="application/json")
     assert response.status_code == 400
     assert not Expense.objects.exists()
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"null", b"5", b'"text"', b"{"])
-def test_a_body_is_a_json_object(book: Book, olga: User, body: bytes) -> None:
-    client = book.client(olga)
-    response = client.post(f"{book.url}/expenses", body, content_type="application/json")
+def test_a_body_is_a_json_object(ledger: Ledger, olga: User, body: bytes) -> None:
+    client = ledger.client(olga)
+    response = client.post(f"{ledger.url}/expenses", body, content_type="application/json")
     assert response.status_code == 400

@@ -8,7 +8,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from tests.conftest import Api
 from tests.factories import TripFactory, join, spend
-from tests.splits.book import Book, Json, parts, split_url
+from tests.splits.ledger import Json, Ledger, parts, split_url
 from trips.models import Trip
 from trips.roles import Can, Reach, TripRole, reach
 from users.models import User
@@ -17,10 +17,10 @@ ROLES = list(TripRole)
 
 
 @pytest.fixture
-def undivided(book: Book, olga: User) -> Json:
+def undivided(ledger: Ledger, olga: User) -> Json:
     """100 that Olga paid, and no split in it yet."""
-    expense = book.spend(olga, 100, olga)
-    book.delete_split(expense["splits"][0], olga)
+    expense = ledger.spend(olga, 100, olga)
+    ledger.delete_split(expense["splits"][0], olga)
     return expense
 
 
@@ -30,9 +30,9 @@ def cast(olga: User, ed: User, vera: User) -> dict[TripRole, User]:
 
 
 def test_the_split_of_who_paid_is_born_paid_and_the_others_unpaid(
-    book: Book, olga: User, ed: User, vera: User
+    ledger: Ledger, olga: User, ed: User, vera: User
 ) -> None:
-    expense = book.spend(olga, 60, olga, ed, vera)
+    expense = ledger.spend(olga, 60, olga, ed, vera)
     own, *others = expense["splits"]
     assert (own["paid"], own["paidAmount"]) == (True, 20)
     assert own["paidAt"] is not None
@@ -41,17 +41,19 @@ def test_the_split_of_who_paid_is_born_paid_and_the_others_unpaid(
 
 
 def test_all_splits_of_an_expense_are_a_plain_array(
-    book: Book, olga: User, ed: User, vera: User
+    ledger: Ledger, olga: User, ed: User, vera: User
 ) -> None:
-    expense = book.spend(olga, 60, ed, vera)
+    expense = ledger.spend(olga, 60, ed, vera)
     path = f"/api/expenses/{expense['id']}/splits"
-    assert book.answer(vera, "get", path).json() == expense["splits"]
-    assert book.answer(vera, "get", split_url(expense["splits"][0])).json() == expense["splits"][0]
+    assert ledger.answer(vera, "get", path).json() == expense["splits"]
+    assert (
+        ledger.answer(vera, "get", split_url(expense["splits"][0])).json() == expense["splits"][0]
+    )
 
 
 @pytest.mark.parametrize("people", [1, 30])
 def test_listing_splits_costs_the_same_queries_for_one_and_for_thirty(
-    book: Book,
+    ledger: Ledger,
     trip: Trip,
     olga: User,
     crowd: Any,
@@ -59,85 +61,89 @@ def test_listing_splits_costs_the_same_queries_for_one_and_for_thirty(
     people: int,
 ) -> None:
     expense = spend(trip, 6000, paid_by=olga, among=crowd(people))
-    book.answer(olga, "get", "")
+    ledger.answer(olga, "get", "")
     with django_assert_num_queries(3):  # token, expense, splits
-        splits = book.answer(olga, "get", f"/api/expenses/{expense.pk}/splits").json()
+        splits = ledger.answer(olga, "get", f"/api/expenses/{expense.pk}/splits").json()
     assert len(splits) == people
 
 
-def test_a_split_of_an_amount_is_added(book: Book, undivided: Json, olga: User, ed: User) -> None:
+def test_a_split_of_an_amount_is_added(
+    ledger: Ledger, undivided: Json, olga: User, ed: User
+) -> None:
     path = f"/api/expenses/{undivided['id']}/splits"
-    response = book.answer(olga, "post", path, {"participantUserId": ed.pk, "amount": "12.345"})
+    response = ledger.answer(olga, "post", path, {"participantUserId": ed.pk, "amount": "12.345"})
     assert response.status_code == 201
     split = response.json()
     assert response["Location"] == split_url(split)
     assert split["participant"]["id"] == ed.pk
     assert (split["amount"], split["percentage"], split["paid"]) == (12.35, None, False)
-    assert book.split(undivided, ed) == split
-    assert book.pending(ed) == [split["id"]]
+    assert ledger.split(undivided, ed) == split
+    assert ledger.pending(ed) == [split["id"]]
 
 
 def test_a_split_of_a_percentage_is_added(
-    book: Book, undivided: Json, olga: User, ed: User, vera: User
+    ledger: Ledger, undivided: Json, olga: User, ed: User, vera: User
 ) -> None:
-    assert book.add_split(undivided, olga, ed, percentage=12.345)["amount"] == 12.35
-    split = book.add_split(undivided, olga, vera, percentage="0.004")
+    assert ledger.add_split(undivided, olga, ed, percentage=12.345)["amount"] == 12.35
+    split = ledger.add_split(undivided, olga, vera, percentage="0.004")
     assert (split["amount"], split["percentage"], split["paid"]) == (0, 0.004, True)
 
 
 def test_percentages_that_fill_the_expense_are_not_refused_for_rounding(
-    book: Book, olga: User, ed: User
+    ledger: Ledger, olga: User, ed: User
 ) -> None:
-    expense = book.spend(olga, 0.05, olga)
-    book.delete_split(expense["splits"][0], olga)
-    book.add_split(expense, olga, olga, percentage=50)
-    book.add_split(expense, olga, ed, percentage=50)
-    assert sorted(parts(book.expense(expense)).values()) == [0.02, 0.03]
+    expense = ledger.spend(olga, 0.05, olga)
+    ledger.delete_split(expense["splits"][0], olga)
+    ledger.add_split(expense, olga, olga, percentage=50)
+    ledger.add_split(expense, olga, ed, percentage=50)
+    assert sorted(parts(ledger.expense(expense)).values()) == [0.02, 0.03]
 
 
-def test_a_split_added_for_who_paid_is_born_paid(book: Book, undivided: Json, olga: User) -> None:
-    assert book.add_split(undivided, olga, olga, amount=10)["paid"]
+def test_a_split_added_for_who_paid_is_born_paid(
+    ledger: Ledger, undivided: Json, olga: User
+) -> None:
+    assert ledger.add_split(undivided, olga, olga, amount=10)["paid"]
 
 
 def test_what_no_split_covers_is_the_part_of_who_paid(
-    book: Book, undivided: Json, olga: User, ed: User, vera: User
+    ledger: Ledger, undivided: Json, olga: User, ed: User, vera: User
 ) -> None:
-    assert book.balances() == {olga.pk: 0, ed.pk: 0, vera.pk: 0}
-    split = book.add_split(undivided, olga, ed, amount=30)
-    assert book.balances() == {olga.pk: 30, ed.pk: -30, vera.pk: 0}
-    book.add_split(undivided, olga, vera, percentage=60)
-    assert book.balances() == {olga.pk: 90, ed.pk: -30, vera.pk: -60}
-    book.delete_split(split, olga)
-    assert book.balances() == {olga.pk: 60, ed.pk: 0, vera.pk: -60}
+    assert ledger.balances() == {olga.pk: 0, ed.pk: 0, vera.pk: 0}
+    split = ledger.add_split(undivided, olga, ed, amount=30)
+    assert ledger.balances() == {olga.pk: 30, ed.pk: -30, vera.pk: 0}
+    ledger.add_split(undivided, olga, vera, percentage=60)
+    assert ledger.balances() == {olga.pk: 90, ed.pk: -30, vera.pk: -60}
+    ledger.delete_split(split, olga)
+    assert ledger.balances() == {olga.pk: 60, ed.pk: 0, vera.pk: -60}
 
 
-def test_nobody_has_two_splits_in_an_expense(book: Book, undivided: Json, olga: User) -> None:
-    book.add_split(undivided, olga, olga, amount=10)
+def test_nobody_has_two_splits_in_an_expense(ledger: Ledger, undivided: Json, olga: User) -> None:
+    ledger.add_split(undivided, olga, olga, amount=10)
     path = f"/api/expenses/{undivided['id']}/splits"
-    response = book.answer(olga, "post", path, {"participantUserId": olga.pk, "amount": 1})
+    response = ledger.answer(olga, "post", path, {"participantUserId": olga.pk, "amount": 1})
     assert (response.status_code, response.json()["code"]) == (409, "already_split")
 
 
 @pytest.mark.parametrize("part", [{"amount": "70.01"}, {"percentage": "70.01"}])
 def test_splits_together_do_not_exceed_the_expense(
-    book: Book, undivided: Json, olga: User, ed: User, part: Json
+    ledger: Ledger, undivided: Json, olga: User, ed: User, part: Json
 ) -> None:
-    book.add_split(undivided, olga, olga, amount=30)
+    ledger.add_split(undivided, olga, olga, amount=30)
     path = f"/api/expenses/{undivided['id']}/splits"
-    response = book.answer(olga, "post", path, {"participantUserId": ed.pk, **part})
+    response = ledger.answer(olga, "post", path, {"participantUserId": ed.pk, **part})
     problem = response.json()
     assert (response.status_code, problem["code"]) == (409, "exceeds_expense")
     assert "70.00" in problem["detail"]
     assert "70.01" in problem["detail"]
-    assert book.add_split(undivided, olga, ed, amount=70)["amount"] == 70
+    assert ledger.add_split(undivided, olga, ed, amount=70)["amount"] == 70
 
 
 def test_a_full_expense_takes_no_further_split(
-    book: Book, olga: User, ed: User, vera: User
+    ledger: Ledger, olga: User, ed: User, vera: User
 ) -> None:
-    expense = book.spend(olga, 60, olga, ed)
+    expense = ledger.spend(olga, 60, olga, ed)
     path = f"/api/expenses/{expense['id']}/splits"
-    response = book.answer(olga, "post", path, {"participantUserId": vera.pk, "amount": "0.01"})
+    response = ledger.answer(olga, "post", path, {"participantUserId": vera.pk, "amount": "0.01"})
     assert (response.status_code, response.json()["code"]) == (409, "exceeds_expense")
 
 
@@ -167,32 +173,32 @@ def test_a_full_expense_takes_no_further_split(
     ],
 )
 def test_a_split_that_cannot_be_is_refused_by_field(
-    book: Book, undivided: Json, olga: User, ed: User, fields: Json, wrong: str
+    ledger: Ledger, undivided: Json, olga: User, ed: User, fields: Json, wrong: str
 ) -> None:
     path = f"/api/expenses/{undivided['id']}/splits"
-    response = book.answer(olga, "post", path, {"participantUserId": ed.pk, **fields})
+    response = ledger.answer(olga, "post", path, {"participantUserId": ed.pk, **fields})
     assert response.status_code == 400
     assert list(response.json()["errors"]) == [wrong]
-    assert book.expense(undivided)["splits"] == []
+    assert ledger.expense(undivided)["splits"] == []
 
 
-def test_a_split_names_a_member(book: Book, undivided: Json, olga: User, sam: User) -> None:
+def test_a_split_names_a_member(ledger: Ledger, undivided: Json, olga: User, sam: User) -> None:
     path = f"/api/expenses/{undivided['id']}/splits"
-    response = book.answer(olga, "post", path, {"participantUserId": sam.pk, "amount": 1})
+    response = ledger.answer(olga, "post", path, {"participantUserId": sam.pk, "amount": 1})
     assert response.status_code == 400
     assert list(response.json()["errors"]) == ["participantUserId"]
-    response = book.answer(olga, "post", path, {"amount": 1})
+    response = ledger.answer(olga, "post", path, {"amount": 1})
     assert list(response.json()["errors"]) == ["participantUserId"]
 
 
 @pytest.mark.parametrize("role", ROLES)
 def test_who_may_add_a_split(
-    book: Book, undivided: Json, cast: dict[TripRole, User], role: TripRole
+    ledger: Ledger, undivided: Json, cast: dict[TripRole, User], role: TripRole
 ) -> None:
     path = f"/api/expenses/{undivided['id']}/splits"
     body = {"participantUserId": cast[role].pk, "amount": 1}
     allowed = reach(role, Can.RECORD) is Reach.ANY
-    response = book.answer(cast[role], "post", path, body)
+    response = ledger.answer(cast[role], "post", path, body)
     assert response.status_code == (201 if allowed else 403)
 
 
@@ -200,7 +206,7 @@ def test_who_may_add_a_split(
     ("role", "ours"), list(product(ROLES, ["created", "paid", "owed", "neither"]))
 )
 def test_who_may_delete_a_split(
-    book: Book,
+    ledger: Ledger,
     trip: Trip,
     cast: dict[TripRole, User],
     bert: User,
@@ -211,36 +217,36 @@ def test_who_may_delete_a_split(
     created_by = user if ours == "created" else bert
     paid_by = user if ours == "paid" else bert
     debtor = user if ours == "owed" else bert
-    expense = spend(trip, 6000, paid_by=created_by, among=[debtor], put_in={paid_by.pk: 6000})
+    expense = spend(trip, 6000, paid_by=created_by, among=[debtor], paid_by_user={paid_by.pk: 6000})
     split = expense.splits.get()
-    response = book.answer(user, "delete", f"/api/expenses/{expense.pk}/splits/{split.pk}")
+    response = ledger.answer(user, "delete", f"/api/expenses/{expense.pk}/splits/{split.pk}")
     reached = reach(role, Can.DELETE_SPLITS)
     allowed = reached is Reach.ANY or (reached is Reach.OWN and ours in {"created", "paid"})
     assert response.status_code == (204 if allowed else 403)
     assert expense.splits.exists() != allowed
 
 
-def test_a_deleted_split_is_gone(book: Book, olga: User, ed: User) -> None:
-    expense = book.spend(olga, 60, olga, ed)
-    split = book.split(expense, ed)
-    response = book.answer(olga, "delete", split_url(split))
+def test_a_deleted_split_is_gone(ledger: Ledger, olga: User, ed: User) -> None:
+    expense = ledger.spend(olga, 60, olga, ed)
+    split = ledger.split(expense, ed)
+    response = ledger.answer(olga, "delete", split_url(split))
     assert (response.status_code, response.content) == (204, b"")
-    assert book.answer(olga, "delete", split_url(split)).status_code == 404
-    assert parts(book.expense(expense)) == {olga.pk: 30}
-    assert book.pending(ed) == []
+    assert ledger.answer(olga, "delete", split_url(split)).status_code == 404
+    assert parts(ledger.expense(expense)) == {olga.pk: 30}
+    assert ledger.pending(ed) == []
 
 
 @pytest.mark.parametrize(
     ("method", "action"), [("get", ""), ("delete", ""), ("put", "/pay"), ("put", "/unpay")]
 )
 def test_a_split_under_the_id_of_another_expense_is_404(
-    book: Book, olga: User, ed: User, method: str, action: str
+    ledger: Ledger, olga: User, ed: User, method: str, action: str
 ) -> None:
-    split = book.spend(olga, 60, ed)["splits"][0]
-    other = book.spend(olga, 60, ed)
+    split = ledger.spend(olga, 60, ed)["splits"][0]
+    other = ledger.spend(olga, 60, ed)
     path = f"/api/expenses/{other['id']}/splits/{split['id']}{action}"
-    assert book.answer(olga, method, path).status_code == 404
-    assert book.answer(olga, "get", split_url(split)).json() == split
+    assert ledger.answer(olga, method, path).status_code == 404
+    assert ledger.answer(olga, "get", split_url(split)).json() == split
 
 
 @pytest.mark.parametrize(
@@ -255,13 +261,13 @@ def test_a_split_under_the_id_of_another_expense_is_404(
     ],
 )
 def test_a_stranger_gets_the_same_404_as_for_no_expense_at_all(
-    book: Book, api: Api, olga: User, ed: User, sam: User, method: str, path: str
+    ledger: Ledger, api: Api, olga: User, ed: User, sam: User, method: str, path: str
 ) -> None:
-    split = book.spend(olga, 60, ed)["splits"][0]
+    split = ledger.spend(olga, 60, ed)["splits"][0]
     path = path.format(split=split["id"])
     body = {"participantUserId": sam.pk, "amount": 1}
-    response = book.answer(sam, method, f"/api/expenses/{split['expenseId']}/{path}", body)
-    missing = book.answer(sam, method, f"/api/expenses/999999999/{path}", body)
+    response = ledger.answer(sam, method, f"/api/expenses/{split['expenseId']}/{path}", body)
+    missing = ledger.answer(sam, method, f"/api/expenses/999999999/{path}", body)
     assert response.status_code == missing.status_code == 404
     assert response.json()["detail"] == missing.json()["detail"]
     anonymous = getattr(api(None), method)(f"/api/expenses/{split['expenseId']}/{path}", body)
@@ -269,11 +275,11 @@ def test_a_stranger_gets_the_same_404_as_for_no_expense_at_all(
 
 
 def test_an_expense_of_another_trip_shows_its_splits_to_its_own_members_only(
-    book: Book, olga: User, ed: User
+    ledger: Ledger, olga: User, ed: User
 ) -> None:
     other = TripFactory()
     join(other, olga, TripRole.OWNER)
     expense = spend(other, 100, paid_by=olga, among=[olga])
     path = f"/api/expenses/{expense.pk}/splits"
-    assert book.answer(olga, "get", path).status_code == 200
-    assert book.answer(ed, "get", path).status_code == 404
+    assert ledger.answer(olga, "get", path).status_code == 200
+    assert ledger.answer(ed, "get", path).status_code == 404

@@ -15,10 +15,10 @@ from django.urls import URLResolver
 from drf_spectacular.views import SpectacularSwaggerView
 
 from splits.models import Expense, Settlement
-from splits.models.balances import Plan
+from splits.reports.balances import Plan
 from splits.views import (
-    AccountViewSet,
     BalanceViewSet,
+    CategoryViewSet,
     DebtViewSet,
     ExpenseViewSet,
     ExplanationViewSet,
@@ -27,20 +27,27 @@ from splits.views import (
 )
 from tests.factories import PASSWORD, UserFactory, acting_as_owner, join, settle, spend
 from tests.trips.bodies import lisbon
+from tripcompanion.accounts.views import (
+    AccountViewSet,
+    RootViewSet,
+    TokenViewSet,
+    UserViewSet,
+)
+from tripcompanion.currency.views import CurrencyViewSet
 from tripcompanion.kit.document import DocumentView
 from tripcompanion.kit.health import HealthViewSet
-from tripcompanion.urls import API
+from tripcompanion.urls import urlpatterns
 from trips.models import Trip
 from trips.roles import TABLE, Can, Reach, TripRole
-from trips.views import MemberViewSet, TokenViewSet, TripViewSet, UserViewSet
-from users.letters import Letter
-from users.models import Link, ScopedToken, Session, User
+from trips.views import MemberViewSet, TripViewSet
+from users.mail_templates import Letter
+from users.models import EmailToken, ScopedToken, Session, User
 from users.scopes import Scope
 from users.tokens import token_pair
 from users.views import (
     BrowserLogin,
     BrowserLogout,
-    LinkViewSet,
+    EmailTokenViewSet,
     OwnSessionViewSet,
     SessionViewSet,
 )
@@ -64,8 +71,12 @@ class Endpoint:
         return f"{self.method} {self.route}"
 
 
-def endpoints(patterns: list[Any] = API, prefix: str = "/api/") -> Iterator[Endpoint]:
-    """Everything under `/api/`; HEAD goes with GET."""
+#: The root of the API, and everything under it.
+API = [pattern for pattern in urlpatterns if str(pattern.pattern) in {"api", "api/"}]
+
+
+def endpoints(patterns: list[Any] = API, prefix: str = "/") -> Iterator[Endpoint]:
+    """Every endpoint of the API; HEAD goes with GET."""
     for pattern in patterns:
         route = prefix + re.sub(r"<\w+:(\w+)>", r"{\1}", str(pattern.pattern))
         if isinstance(pattern, URLResolver):
@@ -148,10 +159,13 @@ class Scene:
         return {"email": self.partner.email}
 
     def reset_link(self) -> dict[str, Any]:
-        return {"token": Link.make(self.partner, Letter.RESET), "newPassword": "ten-odd-umbrellas"}
+        return {
+            "token": EmailToken.make(self.partner, Letter.RESET),
+            "newPassword": "ten-odd-umbrellas",
+        }
 
     def verify_link(self) -> dict[str, Any]:
-        return {"token": Link.make(self.partner, Letter.VERIFY)}
+        return {"token": EmailToken.make(self.partner, Letter.VERIFY)}
 
     def trip_code(self) -> dict[str, Any]:
         return {"tripCode": self.trip.code}
@@ -310,6 +324,9 @@ ROWS = [
     Row("DELETE", SPLIT, 204, Can.DELETE_SPLITS),
     Row("PUT", SPLIT + "/pay", can=Can.SETTLE),
     Row("PUT", SPLIT + "/unpay", can=Can.SETTLE),
+    Row("GET", "/api", statuses=everybody(200)),
+    Row("GET", "/api/currencies", statuses=everybody(200)),
+    Row("GET", "/api/categories", statuses=everybody(200)),
     Row("GET", "/api/health", statuses=everybody(200)),
     Row("GET", "/api/health/ready", statuses=everybody(200)),
     Row("GET", "/api/schema", statuses=everybody(200)),
@@ -325,13 +342,16 @@ OPEN = "open"
 #: The area of each viewset, which with the method makes the scope that a scoped token needs. None
 #: is closed to scoped tokens.
 AREAS: Mapping[Any, str | None] = {
+    RootViewSet: OPEN,
+    CurrencyViewSet: OPEN,
+    CategoryViewSet: OPEN,
     SessionViewSet: OPEN,
     HealthViewSet: OPEN,
     DocumentView: OPEN,
     SpectacularSwaggerView: OPEN,
     BrowserLogin: OPEN,
     BrowserLogout: OPEN,
-    LinkViewSet: OPEN,
+    EmailTokenViewSet: OPEN,
     AccountViewSet: None,
     OwnSessionViewSet: None,
     TokenViewSet: None,

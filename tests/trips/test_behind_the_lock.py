@@ -16,8 +16,8 @@ from tests.server import Server, running_server
 from tests.splits.journey import Journey, Traveller, sign_up, split_path
 from tests.trips.access import endpoints
 from tests.trips.bodies import lisbon
-from trips.permissions import InTripViewSet
 from trips.roles import Can, Reach, TripRole, reach
+from trips.viewsets import InTripViewSet
 
 WRITING = {"POST", "PUT", "PATCH", "DELETE"}
 #: They write nothing, or lock no trip: whoever makes a trip is its only member.
@@ -116,7 +116,7 @@ every_command = for_each(COMMANDS)
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
-    """One of our own: statements by hand leave books behind that no audit would like."""
+    """One of our own: statements by hand leave ledgers behind that no audit would like."""
     with running_server() as server:
         yield server
 
@@ -214,10 +214,10 @@ def test_who_was_demoted_does_what_a_viewer_may(
 def test_who_was_deactivated_does_nothing(
     server: Server, people: list[Traveller], command: Command
 ) -> None:
-    barred = sign_up(people[0].http)
-    scene = Scene([people[0], barred, *people[2:]])
-    waiting = Waiting(server, scene, command, barred)
-    change = ("UPDATE users_user SET is_active = FALSE WHERE id = %s", barred.id)
+    deactivated = sign_up(people[0].http)
+    scene = Scene([people[0], deactivated, *people[2:]])
+    waiting = Waiting(server, scene, command, deactivated)
+    change = ("UPDATE users_user SET is_active = FALSE WHERE id = %s", deactivated.id)
     assert waiting.refusal(change) == (401, "not_authenticated")
 
 
@@ -282,6 +282,69 @@ def test_amounts_that_were_meant_in_another_currency_are_refused(
     waiting = Waiting(server, scene, command, scene.omar)
     yen = ("UPDATE trips_trip SET currency = 'JPY' WHERE id = %s", scene.trip.id)
     assert waiting.refusal(yen) == (409, "currency_changed")
+
+
+def patched(scene: Scene, changes: Any, body: Any, **stored: Any) -> tuple[int, Any]:
+    """Status and answer of a PATCH that waits while columns of the expense change."""
+    expense = scene.expense["id"]
+    call = partial(scene.ed.call, "PATCH", f"{scene.trip.path}/expenses/{expense}", body)
+    response, nothing_stored = answer_after(changes, "trips_trip", scene.trip.id, call, *[
+        (f"UPDATE splits_expense SET {name} = %s WHERE id = %s", value, expense)  # noqa: S608
+        for name, value in stored.items()
+    ])  # fmt: skip
+    assert nothing_stored or response.is_success
+    return response.status_code, response.json()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"amount": 30},
+        {"payers": [{"userId": 0, "amount": 20}]},
+        {"splitType": "MANUAL", "splitAmounts": {"0": 20}},
+    ],
+    ids=["amount", "payers", "splits"],
+)
+def test_amounts_that_were_meant_in_the_former_currency_of_the_expense_are_refused(
+    server: Server, scene: Scene, body: dict[str, Any]
+) -> None:
+    scene.spend()
+    if "payers" in body:
+        body = {"payers": [{"userId": scene.ed.id, "amount": 20}]}
+    if "splitAmounts" in body:
+        body = {**body, "splitAmounts": {str(scene.vera.id): 20}}
+    status, answer = patched(scene, server, body, currency="JPY", exchange_rate=1)
+    assert (status, answer["code"]) == (409, "currency_changed")
+
+
+def test_an_amount_with_its_currency_is_stored_whatever_was_before(
+    server: Server, scene: Scene
+) -> None:
+    scene.spend()
+    body = {"amount": 30, "currency": "EUR"}
+    status, answer = patched(scene, server, body, currency="JPY", exchange_rate=1)
+    assert (status, answer["amount"], answer["currency"]) == (200, 30, "EUR")
+
+
+def test_a_payer_who_is_named_alone_paid_what_the_expense_is_by_then(
+    server: Server, scene: Scene
+) -> None:
+    scene.spend()
+    body = {"paidByUserId": scene.olga.id}
+    status, answer = patched(scene, server, body, amount_minor=3000, entered_minor=3000)
+    assert (status, answer["payers"][0]["amount"]) == (200, 30)
+
+
+def test_numbers_that_were_meant_for_another_split_type_are_refused(
+    server: Server, scene: Scene
+) -> None:
+    scene.spend()
+    body: dict[str, Any] = {"splitType": "SHARES", "splitAmounts": {str(scene.vera.id): 2}}
+    path = f"{scene.trip.path}/expenses/{scene.expense['id']}"
+    scene.ed.done("PATCH", path, body)
+    del body["splitType"]
+    status, answer = patched(scene, server, body, split_type="MANUAL")
+    assert (status, answer["code"]) == (409, "expense_changed")
 
 
 OWNED = {Can.CHANGE_EXPENSES, Can.DELETE_SPLITS, Can.DELETE_SETTLEMENTS}

@@ -54,16 +54,20 @@ def test_an_expense_is_that_of_who_created_it(api: Api, trip: Trip, olga: User, 
 def test_an_expense_is_that_of_who_paid_it(
     api: Api, trip: Trip, olga: User, ed: User, vera: User
 ) -> None:
-    expense = spend(trip, 2000, paid_by=olga, among=[olga, vera], put_in={ed.pk: 2000})
+    expense = spend(trip, 2000, paid_by=olga, among=[olga, vera], paid_by_user={ed.pk: 2000})
     assert may_change(api, ed, expense)
 
 
 def test_an_expense_is_that_of_each_who_put_something_in(
     api: Api, trip: Trip, olga: User, ed: User, sam_too: User
 ) -> None:
-    put_in = {olga.pk: 1900, ed.pk: 60, sam_too.pk: 40}
-    assert may_change(api, ed, spend(trip, 2000, paid_by=olga, among=[olga], put_in=put_in))
-    assert may_change(api, sam_too, spend(trip, 2000, paid_by=olga, among=[olga], put_in=put_in))
+    paid_by_user = {olga.pk: 1900, ed.pk: 60, sam_too.pk: 40}
+    assert may_change(
+        api, ed, spend(trip, 2000, paid_by=olga, among=[olga], paid_by_user=paid_by_user)
+    )
+    assert may_change(
+        api, sam_too, spend(trip, 2000, paid_by=olga, among=[olga], paid_by_user=paid_by_user)
+    )
 
 
 def test_an_expense_is_not_that_of_who_merely_takes_part(
@@ -96,7 +100,7 @@ def test_a_split_is_paid_by_either_side_or_an_owner(
     join(trip, sam)
     join(trip, ada)
     overwrite(ada, role="USER")
-    expense = spend(trip, 3000, paid_by=olga, among=[vera, sam], put_in={ed.pk: 3000})
+    expense = spend(trip, 3000, paid_by=olga, among=[vera, sam], paid_by_user={ed.pk: 3000})
     split = expense.splits.get(participant=vera)
     if act == "unpay":
         split.pay(by=vera)

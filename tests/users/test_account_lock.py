@@ -12,11 +12,11 @@ from rest_framework.exceptions import NotAuthenticated, NotFound, PermissionDeni
 
 from tests.factories import PASSWORD, overwrite
 from tests.mailserver import mail_server
-from tests.security.held import OtherProcess
+from tests.security.row_lock import OtherProcess
 from tests.server import Server
 from tests.users.logins import is_alive, log_in, try_to_log_in
-from trips.models import close_account
-from users.letters import Letter
+from tripcompanion.accounts.deletion import delete_account
+from users.mail_templates import Letter
 from users.models import Role, ScopedToken, User
 
 NEW = "five-yellow-umbrellas"
@@ -60,7 +60,7 @@ def test_a_command_asks_again_who_gives_it(olga: User, ada: User) -> None:
     ada.deactivate(by=None)
     with pytest.raises(NotAuthenticated):
         olga.change(by=others, name="Olga Other")
-    close_account(olga, by=None)
+    delete_account(olga, by=None)
     for change in (lambda: stale.change(by=None, name="Olga"), lambda: stale.verify_email()):
         with pytest.raises(NotFound):
             change()
@@ -86,7 +86,7 @@ def test_a_hash_is_renewed_unless_the_password_was_changed_meanwhile(
 
 def test_nothing_says_when_somebody_last_logged_in_whose_account_is_gone(olga: User) -> None:
     overwrite(olga, last_login=olga.created_at)
-    close_account(olga, by=None)
+    delete_account(olga, by=None)
     assert User.objects.get(pk=olga.pk).last_login is None
 
 
@@ -161,7 +161,9 @@ def test_no_mail_with_a_link_is_made_for_an_account_that_is_emptied_meanwhile(
                 other.wait_for_a_waiter()
             sender.result()
             assert email not in [message["To"] for message in post.received]
-        assert other.run("SELECT count(*) FROM users_link WHERE user_id = %s", user_id) == [(0,)]
+        assert other.run("SELECT count(*) FROM users_emailtoken WHERE user_id = %s", user_id) == [
+            (0,)
+        ]
         assert other.run("SELECT count(*) FROM users_mail WHERE address = %s", email) == [(0,)]
     finally:
         other.close()

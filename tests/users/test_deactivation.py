@@ -1,4 +1,4 @@
-"""A deactivated account: barred at once, and nothing of others is lost."""
+"""A deactivated account: deactivated at once, and nothing of others is lost."""
 
 import pytest
 

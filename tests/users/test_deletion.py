@@ -174,9 +174,9 @@ def test_the_last_administrator_cannot_be_deleted(delete: Any, trip: Trip, ada: 
 
 
 def test_a_deactivated_or_deleted_administrator_does_not_count(delete: Any, ada: User) -> None:
-    deleted, barred = (UserFactory(role=Role.ADMIN) for _other in range(2))
+    deleted, deactivated = (UserFactory(role=Role.ADMIN) for _other in range(2))
     assert delete(deleted).status_code == 204
-    barred.deactivate(by=None)
+    deactivated.deactivate(by=None)
     assert_conflict(delete(ada), "last_admin")
 
 

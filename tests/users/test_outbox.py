@@ -20,9 +20,9 @@ from rest_framework.test import APIClient
 from tests.factories import PASSWORD
 from tests.mailserver import MailServer, mail_server
 from tests.server import ROOT, Server, free_port
-from users.letters import Letter
-from users.models import Link, Mail, User
-from users.models.mail import PATIENCE
+from users.mail_templates import Letter
+from users.models import EmailToken, Mail, User
+from users.models.outbox import PATIENCE
 
 Smtp = Callable[[int], None]
 
@@ -74,7 +74,7 @@ def test_a_mail_is_delivered_as_it_is_meant_and_forgotten(
     assert message["From"] == settings.DEFAULT_FROM_EMAIL
     assert message["Subject"] == "Your password was changed"
     assert message["Auto-Submitted"] == "auto-generated"
-    assert "ask for a new password at once" in message.get_content().replace("\n", " ")
+    assert "reset your password at once" in message.get_content().replace("\n", " ")
     assert not Mail.objects.exists()
 
 
@@ -167,7 +167,7 @@ def test_an_address_that_breaks_a_mail_does_not_break_the_queue(
         send()
     assert [message["To"] for message in post.received] == ["ed@example.com"]
     mail.refresh_from_db()
-    assert mail.error == "no address that mail can be sent to"
+    assert mail.error == "not an address that mail can be sent to"
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ def test_who_is_barred_or_gone_meanwhile_gets_no_mail(
     olga.deactivate(by=None)
     assert send() == "0 mails sent, 0 waiting, 0 given up."
     assert not post.received
-    assert not Link.objects.exists()
+    assert not EmailToken.objects.exists()
 
 
 def test_without_a_server_mails_stay(olga: User, settings: Any) -> None:

@@ -24,9 +24,9 @@ from tests.mailserver import mail_server, token_in
 from tests.server import Server
 from tests.splits.journey import answers_at_once
 from tests.users.logins import is_alive, log_in, refresh, try_to_log_in
-from trips.models import close_account
-from users.letters import Letter
-from users.models import Link, Mail, User
+from tripcompanion.accounts.deletion import delete_account
+from users.mail_templates import Letter
+from users.models import EmailToken, Mail, User
 
 NEW = "five-yellow-umbrellas"
 Limits = Callable[..., None]
@@ -65,7 +65,7 @@ def test_a_lost_password_is_set_anew_and_every_log_in_ends(olga: User) -> None:
     response = ask("olga@example.com")
     assert (response.status_code, response.content) == (202, b"")
     [letter] = mail_to("olga@example.com")
-    assert letter.subject == "Your new password for Trip Companion"
+    assert letter.subject == "Reset your Trip Companion password"
     assert "http://localhost:4200/reset-password?token=" in letter.body
     response = confirm(token_in(letter.body))
     assert (response.status_code, response.content) == (204, b"")
@@ -81,7 +81,7 @@ def test_the_mail_and_the_page_are_in_the_language_that_was_asked_in(
     settings.FRONTEND_URL = "https://app.example.com"
     ask("olga@example.com", HTTP_ACCEPT_LANGUAGE="es")
     [letter] = mail_to("olga@example.com")
-    assert letter.subject == "Tu nueva contraseña de Trip Companion"
+    assert letter.subject == "Restablece tu contraseña de Trip Companion"
     assert "https://app.example.com/reset-password?token=" in letter.body
 
 
@@ -220,7 +220,7 @@ def test_a_link_dies_with_the_password_and_the_address_that_it_was_made_for(
 def test_a_link_does_not_open_an_account_that_is_barred_or_deleted(olga: User, ed: User) -> None:
     tokens = [token_for("olga@example.com"), token_for("ed@example.com")]
     olga.deactivate(by=None)
-    close_account(ed, by=None)
+    delete_account(ed, by=None)
     for token in tokens:
         assert_dead(confirm(token))
     olga.refresh_from_db()
@@ -229,7 +229,7 @@ def test_a_link_does_not_open_an_account_that_is_barred_or_deleted(olga: User, e
 
 def test_barred_and_deleted_accounts_get_no_mail(olga: User, ed: User) -> None:
     olga.deactivate(by=None)
-    close_account(ed, by=None)
+    delete_account(ed, by=None)
     ask("olga@example.com")
     ask("ed@example.com")
     assert mail_to() == []
@@ -243,7 +243,7 @@ def test_what_is_no_token_is_refused(olga: User, token: Any) -> None:
 
 
 def test_a_link_that_confirms_an_address_sets_no_password(olga: User) -> None:
-    assert_dead(confirm(Link.make(olga, Letter.VERIFY)))
+    assert_dead(confirm(EmailToken.make(olga, Letter.VERIFY)))
 
 
 @pytest.mark.parametrize("password", ["", "seven77", "password123", "x" * 129, None, 1234567890])
@@ -257,7 +257,7 @@ def test_a_password_that_is_refused_leaves_the_link_good(olga: User, password: A
 def test_only_a_hash_of_the_token_is_stored(olga: User) -> None:
     token = token_for("olga@example.com")
     assert not Mail.objects.exists()
-    assert all(token not in str(row) for row in Link.objects.values())
+    assert all(token not in str(row) for row in EmailToken.objects.values())
 
 
 def test_a_reset_confirms_the_address_and_is_told_by_mail(olga: User) -> None:

@@ -15,26 +15,29 @@ from django.utils import timezone
 from tests.conftest import Api
 from tests.trips.bodies import lisbon
 from tests.users.logins import bearer, log_in
-from tripcompanion.kit.models import GivenAnswer, Tally
-from users.letters import Letter
+from tripcompanion.kit.models import IdempotencyRecord, ThrottleCounter
+from users.mail_templates import Letter
 from users.management.commands import prune
-from users.models import Link, Mail, ScopedToken, Session, User
+from users.models import EmailToken, Mail, ScopedToken, Session, User
 
 MONTH = timedelta(days=30, minutes=1)
 
 
-def pruned() -> dict[str, int]:
+def pruned(dry_run: bool = False) -> dict[str, int]:
     said = StringIO()
-    call_command("prune", stdout=said)
-    rows = [line.split(" ", 1) for line in said.getvalue().splitlines()]
+    call_command("prune", stdout=said, dry_run=dry_run)
+    lines = said.getvalue().splitlines()
+    if dry_run:
+        assert lines.pop() == "Nothing was deleted."
+    rows = [line.split(" ", 1) for line in lines]
     return {name: int(count) for count, name in rows}
 
 
 NOTHING = {
     "idempotency keys": 0,
-    "log-ins": 0,
+    "sessions": 0,
     "scoped tokens": 0,
-    "counters of limits": 0,
+    "throttle counters": 0,
     "links": 0,
     "mails": 0,
     "browser sessions": 0,
@@ -46,33 +49,45 @@ def fill(api: Api, user: User) -> None:
     Client().force_login(user)
     answer = api(user).post("/api/trips", lisbon(), HTTP_IDEMPOTENCY_KEY="lisbon")
     assert answer.status_code == 201
-    Link.make(user, Letter.RESET)
+    EmailToken.make(user, Letter.RESET)
     Mail.objects.ask_to_verify(user)
     ScopedToken.issue(user, name="Import", scopes=["trips:read"])
-    Tally.add("login:1:olga", (timezone.now() + timedelta(minutes=1)).timestamp())
+    ThrottleCounter.add("login:1:olga", (timezone.now() + timedelta(minutes=1)).timestamp())
 
 
 def test_what_is_in_use_stays(api: Api, olga: User) -> None:
     fill(api, olga)
     assert pruned() == NOTHING
-    assert Mail.objects.count() == Link.objects.count() == Session.objects.count() == 1
-    assert ScopedToken.objects.count() == Tally.objects.count() == 1
-    assert GivenAnswer.objects.count() == BrowserSession.objects.count() == 1
+    assert Mail.objects.count() == EmailToken.objects.count() == Session.objects.count() == 1
+    assert ScopedToken.objects.count() == ThrottleCounter.objects.count() == 1
+    assert IdempotencyRecord.objects.count() == BrowserSession.objects.count() == 1
 
 
 def test_what_is_over_goes(api: Api, olga: User) -> None:
     fill(api, olga)
     now = timezone.now()
-    GivenAnswer.objects.update(created_at=now - timedelta(hours=24))
+    IdempotencyRecord.objects.update(created_at=now - timedelta(hours=24))
     Session.objects.update(expires_at=now - MONTH)
     ScopedToken.objects.update(expires_at=now - MONTH)
-    Tally.objects.update(ends_at=now)
-    Link.objects.update(expires_at=now)
+    ThrottleCounter.objects.update(ends_at=now)
+    EmailToken.objects.update(expires_at=now)
     Mail.objects.update(given_up_at=now - MONTH)
     BrowserSession.objects.update(expire_date=now)
+    # This session has ended in both ways, and is still one.
+    Session.objects.update(ended_at=now - MONTH)
+    for _time in range(2):
+        assert pruned(dry_run=True) == dict.fromkeys(NOTHING, 1)
     assert pruned() == dict.fromkeys(NOTHING, 1)
     assert pruned() == NOTHING
-    for model in (GivenAnswer, Tally, Session, ScopedToken, Link, Mail, BrowserSession):
+    for model in (
+        IdempotencyRecord,
+        ThrottleCounter,
+        Session,
+        ScopedToken,
+        EmailToken,
+        Mail,
+        BrowserSession,
+    ):
         assert not model._default_manager.exists()
 
 
@@ -88,7 +103,7 @@ def test_an_ended_log_in_goes_after_a_month_and_a_live_one_works_on(olga: User) 
     ended, alive = Session.start(olga), log_in(olga)
     ended.end()
     Session.objects.filter(pk=ended.pk).update(ended_at=timezone.now() - MONTH)
-    assert pruned() == NOTHING | {"log-ins": 1}
+    assert pruned() == NOTHING | {"sessions": 1}
     assert bearer(alive["token"]).get("/api/users/me").status_code == 200
 
 
@@ -101,22 +116,22 @@ def test_mails_that_are_waiting_stay_however_old_they_are(olga: User) -> None:
 def test_it_goes_batch_by_batch(olga: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prune, "BATCH_ROWS", 2)
     for _link in range(5):
-        Link.make(olga, Letter.RESET)
-    Link.objects.update(expires_at=timezone.now())
-    kept = Link.make(olga, Letter.RESET)
+        EmailToken.make(olga, Letter.RESET)
+    EmailToken.objects.update(expires_at=timezone.now())
+    kept = EmailToken.make(olga, Letter.RESET)
     assert pruned() == NOTHING | {"links": 5}
     assert kept
-    assert Link.objects.count() == 1
+    assert EmailToken.objects.count() == 1
 
 
 #: The columns by which `prune` finds what is over.
 ENDS = {
-    ("kit_givenanswer", "created_at"),
+    ("kit_idempotencyrecord", "created_at"),
     ("users_session", "ended_at"),
     ("users_session", "expires_at"),
     ("users_scopedtoken", "expires_at"),
-    ("kit_tally", "ends_at"),
-    ("users_link", "expires_at"),
+    ("kit_throttlecounter", "ends_at"),
+    ("users_emailtoken", "expires_at"),
     ("users_mail", "given_up_at"),
     ("django_session", "expire_date"),
 }

@@ -22,7 +22,7 @@ from tests.server import Server
 from tests.trips.access import everything_stored, script_of
 from tests.users.logins import bearer, log_in
 from trips.models import Trip
-from users.models import MAX_LIVE_TOKENS, ScopedToken, User
+from users.models import MAX_ACTIVE_TOKENS, ScopedToken, User
 from users.scopes import Scope
 
 TOKENS = "/api/users/me/tokens"
@@ -150,7 +150,7 @@ def test_a_foreign_trip_and_none_are_refused_alike(
 def test_there_is_a_limit_of_live_tokens(api: Api, olga: User, ed: User) -> None:
     client = api(olga)
     with time_machine.travel(NOON, tick=False) as clock:
-        for _number in range(MAX_LIVE_TOKENS):
+        for _number in range(MAX_ACTIVE_TOKENS):
             script_of(olga, *ALL)
         response = make(api(olga))
         assert (response.status_code, response.json()["code"]) == (409, "limit_reached")
@@ -162,7 +162,7 @@ def test_there_is_a_limit_of_live_tokens(api: Api, olga: User, ed: User) -> None
 
 
 def test_ending_one_makes_room(api: Api, olga: User) -> None:
-    tokens = [script_of(olga, *ALL) for _number in range(MAX_LIVE_TOKENS)]
+    tokens = [script_of(olga, *ALL) for _number in range(MAX_ACTIVE_TOKENS)]
     client = api(olga)
     assert make(client).status_code == 409
     client.delete(f"{TOKENS}/{tokens[0].pk}")
@@ -180,7 +180,7 @@ def test_the_limit_holds_for_many_at_once(server: Server) -> None:
         url = f"{users}/me/tokens"
         return httpx.post(url, json=body, headers=headers, timeout=30).status_code
 
-    for number in range(MAX_LIVE_TOKENS - 1):
+    for number in range(MAX_ACTIVE_TOKENS - 1):
         assert make_one(number) == 201
     for _round in range(ROUNDS):
         with ThreadPoolExecutor(PARALLEL) as pool:

@@ -14,7 +14,7 @@ from tests.conftest import Api
 from tests.factories import PASSWORD, UserFactory
 from tests.users.logins import refresh, try_to_log_in
 from trips.models import Trip
-from users.letters import Letter
+from users.mail_templates import Letter
 from users.models import Mail, User
 
 Limits = Callable[..., None]

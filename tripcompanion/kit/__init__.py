@@ -1,1 +1,1 @@
-"""What the API says about HTTP: errors, JSON, pages, throttles. It knows no trip."""
+"""The HTTP side of the API: errors, JSON, pagination, throttling. Independent of the domain."""

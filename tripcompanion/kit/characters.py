@@ -1,8 +1,8 @@
-"""Refuses control characters and broken UTF-8 in paths, query strings and cookies.
+"""Rejects control characters and invalid UTF-8 in paths, query strings and cookies.
 
-Nothing that this service reads there has any. PostgreSQL refuses NUL in a text, so one in the
-session cookie was an error of the server, and what stands in a query string may come back in a
-header. The check is made here once, before any view or library looks.
+No valid input contains them. PostgreSQL rejects NUL in text, so a NUL in the session cookie would
+cause a 500, and parts of a query string may be repeated in a response header. They are checked
+here once, before any view or library reads them.
 """
 
 import re
@@ -16,16 +16,16 @@ from django.utils.translation import gettext as _
 
 from tripcompanion.kit import problems
 
-#: Control characters (C0, DEL, C1), and the surrogates that broken UTF-8 is decoded to.
+#: Control characters (C0, DEL, C1), and the surrogates that invalid UTF-8 is decoded to.
 _REFUSED = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 class RefuseControlCharacters:
-    """404 for such a path, 400 for such a parameter or cookie; the cookie is deleted as well."""
+    """Answers 404 for such a path, and 400 for such a parameter or cookie, which it deletes."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
-        #: The cookies that are read. Others may be there for other services of the same site.
+        #: The cookies that are read. Others may belong to other services on the same site.
         self.cookies = (
             settings.SESSION_COOKIE_NAME,
             settings.CSRF_COOKIE_NAME,
@@ -37,11 +37,11 @@ class RefuseControlCharacters:
         if _REFUSED.search(request.path_info):
             return problems.not_found(request)
         if parameters := list(_broken_parameters(request.META.get("QUERY_STRING", ""))):
-            return problems.invalid(dict.fromkeys(parameters, [_text()]))
+            return problems.invalid(request, dict.fromkeys(parameters, [_text()]))
         broken = [name for name in self.cookies if _REFUSED.search(request.COOKIES.get(name, ""))]
         if broken:
-            response = problems.invalid(dict.fromkeys(broken, [_text()]))
-            # Otherwise the browser would be refused until somebody deletes it by hand.
+            response = problems.invalid(request, dict.fromkeys(broken, [_text()]))
+            # Otherwise every request would fail until the user deletes the cookie.
             for name in broken:
                 response.delete_cookie(name)
             return response
@@ -49,12 +49,12 @@ class RefuseControlCharacters:
 
 
 def _text() -> str:
-    return _("Contains a character that is not allowed (a control character or broken UTF-8).")
+    return _("Contains a character that is not allowed (a control character or invalid UTF-8).")
 
 
 def _broken_parameters(query: str) -> Iterator[str]:
-    """The parameters of a raw query string that are refused; "" for one that cannot be named."""
-    # WSGI hands bytes over as Latin-1.
+    """The rejected parameters of a raw query string; "" if the name itself is invalid."""
+    # WSGI passes bytes as Latin-1.
     text = query.encode("latin-1", "replace").decode("utf-8", "surrogateescape")
     if not _REFUSED.search(unquote_to_bytes(text).decode("utf-8", "surrogateescape")):
         return

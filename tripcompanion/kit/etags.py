@@ -1,4 +1,4 @@
-"""Lost updates: strong entity tags, `If-Match` and `If-None-Match` (RFC 9110)."""
+"""Prevents lost updates: strong entity tags, `If-Match` and `If-None-Match` (RFC 9110)."""
 
 from hashlib import sha256
 from typing import Any
@@ -12,11 +12,11 @@ from tripcompanion.kit.rendering import ExactJSONRenderer
 
 
 class PreconditionFailed(APIException):
-    """412 `precondition_failed`: what is stored is no longer what the caller has seen."""
+    """412 `precondition_failed`: the resource has changed since the caller read it."""
 
     status_code = 412
     default_code = "precondition_failed"
-    default_detail = gettext_lazy("It was changed since you read it. Please look again.")
+    default_detail = gettext_lazy("It was changed since you read it. Please reload it.")
 
     def __init__(self, current: str) -> None:
         super().__init__()
@@ -24,7 +24,7 @@ class PreconditionFailed(APIException):
 
 
 def etag_of(shown: Any) -> str:
-    """The strong tag of an answer: a hash of its JSON, so that whatever is shown counts."""
+    """The strong tag of a response: a hash of its whole JSON."""
     return f'"{sha256(ExactJSONRenderer().render(shown)).hexdigest()[:32]}"'
 
 
@@ -36,6 +36,6 @@ def require_match(request: Request, current: str) -> None:
 
 
 def is_known(request: Request, current: str) -> bool:
-    """Whether `If-None-Match` names the current tag: the caller has it already."""
+    """Whether `If-None-Match` names the current tag, so that the caller's copy is current."""
     known = parse_etags(request.headers.get("If-None-Match", ""))
     return "*" in known or current in [tag.removeprefix("W/") for tag in known]

@@ -1,4 +1,4 @@
-"""What every answer tells browsers and caches: keep nothing, run nothing, frame nothing.
+"""Response headers that prevent caching, scripts and framing.
 
 Django's own middlewares add `nosniff`, the referrer policy, `X-Frame-Options` and HSTS.
 """
@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponseBase
 
-#: An answer that is no page has nothing to load or run, wherever somebody manages to show it.
+#: A response that is not a page loads and runs nothing, even if a browser displays it.
 _FOR_DATA = "default-src 'none'; frame-ancestors 'none'"
 #: The admin site, the browsable API and the docs: from here only; DRF's and Swagger's pages
 #: have scripts and styles inside them.
@@ -26,7 +26,7 @@ _FOR_PAGES = "; ".join(
 
 
 class ProtectiveHeaders:
-    """Adds them, but never over what a view has said."""
+    """Adds the headers that a view has not set."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response

@@ -3,6 +3,7 @@
 from typing import ClassVar
 
 from django.db import connection
+from django.utils.translation import gettext_lazy as _
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -12,20 +13,26 @@ from tripcompanion.kit.viewsets import ApiViewSet
 
 
 class HealthViewSet(ApiViewSet):
-    """Open to everybody; the answers name no version, host or address."""
+    """Public probes; the responses reveal no version, host or address."""
 
+    tag = "health"
+    operation_ids: ClassVar = {
+        "live": "checkHealth",
+        "ready": "checkReadiness",
+    }
+    page_titles: ClassVar = {"live": _("Health"), "ready": _("Readiness")}
     authentication_classes = ()
     permission_classes = (AllowAny,)
     throttle_classes = ()
-    answers = {"live": HealthSerializer, "ready": HealthSerializer}  # noqa: RUF012
+    response_serializers = {"live": HealthSerializer, "ready": HealthSerializer}  # noqa: RUF012
     single_statement: ClassVar = frozenset({"live", "ready"})
 
     def live(self, request: Request) -> Response:
-        """The process answers; the database is not asked."""
+        """The process responds; this does not query the database."""
         return Response({"status": "ok"})
 
     def ready(self, request: Request) -> Response:
-        """The database answers too; 503 if it does not."""
+        """The database responds too; 503 if it does not."""
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
         return Response({"status": "ok"})

@@ -1,9 +1,9 @@
-"""Safe retries: a POST with an `Idempotency-Key` acts once, and its answer is replayed.
+"""Safe retries: a POST with an `Idempotency-Key` acts once, and its response is replayed.
 
-After draft-ietf-httpapi-idempotency-key-header. The key's row is inserted first, in the same
-transaction as the effect: a twin waits on the unique index until the first one is through, and
-whatever is refused or fails takes the key back with it. Before an answer is replayed, the view says
-whether the caller may still read it.
+Follows draft-ietf-httpapi-idempotency-key-header. The key's row is inserted first, in the same
+transaction as the effect: a concurrent duplicate blocks on the unique index until the first
+request ends, and an error rolls the key back. Before a response is replayed, the view checks that
+the caller may still read it.
 """
 
 import json
@@ -20,14 +20,14 @@ from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import APIException, ValidationError
 from rest_framework.request import Request
 
-from tripcompanion.kit.models import GivenAnswer
+from tripcompanion.kit.models import IdempotencyRecord
 from tripcompanion.kit.problems import Conflict
 from tripcompanion.kit.rendering import ExactJSONRenderer
 
 HEADER = "Idempotency-Key"
 REPLAYED = "Idempotency-Replayed"
 _VISIBLE = re.compile(r"[\x21-\x7e]{1,255}")
-#: PostgreSQL's word for a lock that was not had in time.
+#: PostgreSQL's error code for a lock that was not acquired in time.
 _LOCK_NOT_AVAILABLE = "55P03"
 _WAIT_SECONDS = 3
 
@@ -49,7 +49,7 @@ class KeyInProgress(Conflict):
 
 
 def key_of(request: Request) -> str | None:
-    """The request's key, None without one; raises `ValidationError` if it is no valid key."""
+    """The request's key, or None; raises `ValidationError` if the key is invalid."""
     key = request.headers.get(HEADER)
     if key is not None and not _VISIBLE.fullmatch(key):
         raise ValidationError({HEADER: [_("Must be 1 to 255 visible ASCII characters.")]})
@@ -64,25 +64,24 @@ def answer_once(
     *args: Any,
     **kwargs: Any,
 ) -> HttpResponseBase:
-    """What `handler` answers, or the stored answer if this key was used for the same request.
+    """The response of `handler`, or the stored one if this key was used for the same request.
 
-    `require_replayable` gets the stored `Location` and raises what the caller is answered if they
-    may not read the stored answer any more. An answer without a body shows nothing, so it is
-    replayed in any case. Raises `KeyMismatch`, `KeyInProgress`, and whatever `handler` raises; the
-    key is unused then.
+    `require_replayable` gets the stored `Location` and raises if the caller may no longer read the
+    stored response. A response without a body reveals nothing, so it is always replayed. Raises
+    `KeyMismatch`, `KeyInProgress`, and whatever `handler` raises; the key stays unused then.
     """
     fingerprint = _fingerprint(request)
     with transaction.atomic():
         mine = _claim(request.user.pk, key, fingerprint)
         if not mine:
-            given = GivenAnswer.objects.get(user=request.user.pk, key=key)
+            given = IdempotencyRecord.objects.get(user=request.user.pk, key=key)
             if given.fingerprint != fingerprint:
                 raise KeyMismatch
             if given.body:
                 require_replayable(given.location)
             return _replay(given)
         response: Any = handler(request, *args, **kwargs)
-        GivenAnswer.objects.filter(user=request.user.pk, key=key).update(
+        IdempotencyRecord.objects.filter(user=request.user.pk, key=key).update(
             status=response.status_code,
             location=response.get("Location", ""),
             body=ExactJSONRenderer().render(response.data),
@@ -92,15 +91,15 @@ def answer_once(
 
 def _fingerprint(request: Request) -> str:
     body = json.dumps(request.data, default=str, sort_keys=True).encode()
-    # What a scoped token may not see is not replayed to it.
+    # A response is not replayed to a scoped token that may not see it.
     apart = getattr(request.auth, "keys_apart", "")
     head = f"{request.method} {request.path}{apart}\n".encode()
     return sha256(head + body).hexdigest()
 
 
 def _claim(user_id: int | None, key: str, fingerprint: str) -> bool:
-    """Take the key for this request; False if it is taken. Waits for a twin that is running."""
-    rows = GivenAnswer.objects.filter(user=user_id, key=key)
+    """Claim the key for this request; False if it is taken. Waits for a concurrent duplicate."""
+    rows = IdempotencyRecord.objects.filter(user=user_id, key=key)
     rows.expired().delete()
     with connection.cursor() as cursor:
         is_postgresql = connection.vendor == "postgresql"
@@ -108,7 +107,7 @@ def _claim(user_id: int | None, key: str, fingerprint: str) -> bool:
             cursor.execute(f"SET LOCAL lock_timeout = '{_WAIT_SECONDS}s'")
         try:
             cursor.execute(
-                "INSERT INTO kit_givenanswer"
+                "INSERT INTO kit_idempotencyrecord"
                 " (user_id, key, fingerprint, status, location, body, created_at)"
                 " VALUES (%s, %s, %s, 0, '', %s, %s) ON CONFLICT (user_id, key) DO NOTHING",
                 [user_id, key, fingerprint, b"", timezone.now()],
@@ -123,7 +122,7 @@ def _claim(user_id: int | None, key: str, fingerprint: str) -> bool:
     return taken
 
 
-def _replay(given: GivenAnswer) -> HttpResponse:
+def _replay(given: IdempotencyRecord) -> HttpResponse:
     content_type = "application/json" if given.body else None
     response = HttpResponse(bytes(given.body), status=given.status, content_type=content_type)
     if given.location:

@@ -1,6 +1,6 @@
-"""What a log line looks like: JSON in production, nothing in it that is secret or personal.
+"""The format of log lines: JSON in production, without secrets or personal data.
 
-It is read by the settings and by gunicorn's configuration, before Django is set up.
+The settings and gunicorn's configuration import this before Django is set up.
 """
 
 import logging
@@ -21,19 +21,19 @@ _HIDDEN = (
 
 
 def log_format(debug: bool) -> str:
-    """Lines are for people in development, for programs in production."""
+    """Plain text in development, JSON in production."""
     return "line" if debug else "json"
 
 
 def without_secrets(text: str) -> str:
-    """`text` with e-mail addresses, tokens and values that are called secret struck out."""
+    """`text` with e-mail addresses, tokens and values labelled as secret masked."""
     for pattern, replacement in _HIDDEN:
         text = pattern.sub(replacement, text)
     return text
 
 
 class WithRequestId(logging.Filter):
-    """Puts the id of the request on every record; `-` outside of one."""
+    """Adds the request id to every record; `-` outside of a request."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         record.request_id = request_id() or "-"
@@ -41,9 +41,9 @@ class WithRequestId(logging.Filter):
 
 
 class WithoutTracebackOfRefusals(logging.Filter):
-    """Takes the traceback off what was the client's mistake, such as a foreign `Host`.
+    """Removes the traceback of client errors, such as an unknown `Host`.
 
-    Django logs it with the exception; anybody could fill the log with it.
+    Django logs these with the exception, so any client could fill the log.
     """
 
     def filter(self, record: logging.LogRecord) -> bool:
@@ -53,14 +53,14 @@ class WithoutTracebackOfRefusals(logging.Filter):
 
 
 class JsonLines(JsonFormatter):
-    """One JSON object a line, tracebacks included."""
+    """One JSON object per line, including tracebacks."""
 
     def format(self, record: logging.LogRecord) -> str:
         return without_secrets(super().format(record))
 
 
 class PlainLines(logging.Formatter):
-    """For people who watch a terminal: one line, and below it a traceback where there is one."""
+    """One line of plain text, followed by the traceback if there is one."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802
         return super().formatMessage(record).replace("\n", "\\n")
@@ -70,7 +70,7 @@ class PlainLines(logging.Formatter):
 
 
 def logging_settings(level: str, form: str) -> dict[str, Any]:
-    """The `dictConfig` of the service: everything to standard error, in one of `FORMATS`."""
+    """The service's `dictConfig`: everything goes to standard error, in one of `FORMATS`."""
     formatters: dict[str, Any] = {
         "json": {
             "()": JsonLines,
@@ -101,9 +101,7 @@ def logging_settings(level: str, form: str) -> dict[str, Any]:
         },
         "root": {"handlers": ["console"], "level": level},
         "loggers": {
-            # Django's own handler would write each line once more, in its own form.
+            # Django's own handler would write each line again in its format.
             "django": {"handlers": [], "level": level, "propagate": True},
-            # It would say at every peak that requests wait for a thread.
-            "waitress.queue": {"level": "ERROR"},
         },
     }

@@ -1,4 +1,4 @@
-"""What the kit has to remember: answers given under an idempotency key, and counted requests."""
+"""The kit's models: responses stored under an idempotency key, and request counters."""
 
 from datetime import UTC, datetime, timedelta
 from typing import ClassVar
@@ -7,18 +7,18 @@ from django.conf import settings
 from django.db import connection, models
 from django.utils import timezone
 
-#: For how long a key is remembered.
+#: How long a key is stored.
 LIFETIME = timedelta(hours=24)
 
 
-class GivenAnswerQuerySet(models.QuerySet["GivenAnswer"]):
-    def expired(self) -> "GivenAnswerQuerySet":
-        """Answers whose key may be used anew."""
+class IdempotencyRecordQuerySet(models.QuerySet["IdempotencyRecord"]):
+    def expired(self) -> "IdempotencyRecordQuerySet":
+        """Responses whose key may be reused."""
         return self.filter(created_at__lte=timezone.now() - LIFETIME)
 
 
-class GivenAnswer(models.Model):
-    """The answer to one POST with an `Idempotency-Key`, written with what the POST did."""
+class IdempotencyRecord(models.Model):
+    """The response to a POST with an `Idempotency-Key`, stored in the POST's transaction."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     key = models.CharField(max_length=255)
@@ -29,46 +29,47 @@ class GivenAnswer(models.Model):
     body = models.BinaryField(default=b"")
     created_at = models.DateTimeField(default=timezone.now, db_index=True)
 
-    objects = GivenAnswerQuerySet.as_manager()
+    objects = IdempotencyRecordQuerySet.as_manager()
 
     class Meta:
         constraints: ClassVar = [
-            models.UniqueConstraint(fields=["user", "key"], name="given_answer_once_for_a_key")
+            models.UniqueConstraint(fields=["user", "key"], name="idempotency_key_once_per_user")
         ]
 
     def __str__(self) -> str:
         return f"{self.status} to {self.key}"
 
 
-class TallyQuerySet(models.QuerySet["Tally"]):
-    def expired(self) -> "TallyQuerySet":
-        """Windows that are over."""
+class ThrottleCounterQuerySet(models.QuerySet["ThrottleCounter"]):
+    def expired(self) -> "ThrottleCounterQuerySet":
+        """Windows that have ended."""
         return self.filter(ends_at__lte=timezone.now())
 
 
-class Tally(models.Model):
-    """How many requests of somebody were counted in one window of a limit."""
+class ThrottleCounter(models.Model):
+    """The number of requests of one identity in one window of a limit."""
 
-    #: Scope, number of the window, and a SHA-256 of whom it counts: no address is stored.
+    #: Scope, window number, and a SHA-256 of the identity, so that no address is stored.
     key = models.CharField(max_length=120, primary_key=True)
     count = models.PositiveIntegerField()
     ends_at = models.DateTimeField(db_index=True)
 
-    objects = TallyQuerySet.as_manager()
+    objects = ThrottleCounterQuerySet.as_manager()
 
     def __str__(self) -> str:
         return f"{self.count} in {self.key}"
 
     @classmethod
     def add(cls, key: str, ends_at: float) -> int:
-        """Count one more under `key`; the sum. `ends_at` is in seconds since 1970 (UTC).
+        """Increment the counter of `key` and return it. `ends_at` is in seconds since 1970 (UTC).
 
-        One statement, so that of any number of parallel requests no two see the same sum.
+        One statement, so that no two parallel requests get the same count.
         """
         with connection.cursor() as cursor:
             cursor.execute(
-                "INSERT INTO kit_tally (key, count, ends_at) VALUES (%s, 1, %s)"
-                " ON CONFLICT (key) DO UPDATE SET count = kit_tally.count + 1 RETURNING count",
+                "INSERT INTO kit_throttlecounter (key, count, ends_at) VALUES (%s, 1, %s)"
+                " ON CONFLICT (key) DO UPDATE SET count = kit_throttlecounter.count + 1"
+                " RETURNING count",
                 [key, datetime.fromtimestamp(ends_at, UTC)],
             )
             (count,) = cursor.fetchone()

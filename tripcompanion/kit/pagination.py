@@ -1,6 +1,5 @@
-"""Pages of a list: `?page=1&pageSize=20`, 1-based, never an error past the end."""
+"""Pagination: `?page=1&pageSize=20`, 1-based; a page past the end is empty."""
 
-from abc import ABC, abstractmethod
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -9,30 +8,23 @@ from rest_framework.pagination import BasePagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from tripcompanion.kit.paths import MAX_INTEGER
+from tripcompanion.compiled.queries import Pageable
+from tripcompanion.kit.ids import MAX_INTEGER
 
 DEFAULT_PAGE_SIZE = 20
 MAX_PAGE_SIZE = 100
-#: As many as the largest page number has.
+#: The number of digits of the largest page number.
 _MAX_DIGITS = len(str(MAX_INTEGER))
-
-
-class Pageable(ABC):
-    """What gives a page of itself; whatever else is paged is a queryset."""
-
-    @abstractmethod
-    def page(self, size: int, after: int) -> tuple[list[Any], int]:
-        """At most `size` rows after so many, and how many there are in all."""
 
 
 class NumberedPages(BasePagination):
     """`{"items", "total", "page", "pageSize", "totalPages"}`; a page past the end is empty."""
 
     def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any]:
-        """The rows of the page that the request asks for; 400 on a page or size out of range."""
+        """The rows of the requested page; 400 if the page or its size is out of range."""
         self.page = _positive(request, "page", 1, MAX_INTEGER)
         self.page_size = _positive(request, "pageSize", DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE)
-        # No database has rows beyond, or takes a larger number.
+        # No database has more rows, or accepts a larger number.
         start = min((self.page - 1) * self.page_size, MAX_INTEGER)
         if isinstance(queryset, Pageable):
             rows, self.total = queryset.page(self.page_size, start)
@@ -51,19 +43,25 @@ class NumberedPages(BasePagination):
             }
         )
 
+    def get_results(self, data: Any) -> Any:
+        """The rows in the data of a response; DRF shows the form of the filters if it has some."""
+        return data["items"]
+
     def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
-        def number(example: int) -> dict[str, Any]:
-            return {"type": "integer", "minimum": 0, "example": example}
+        def number(example: int, text: str) -> dict[str, Any]:
+            # drf-spectacular reads `example`.
+            return {"type": "integer", "minimum": 0, "example": example, "description": text}
 
         return {
             "type": "object",
+            "description": "One page of a list.",
             "required": ["items", "total", "page", "pageSize", "totalPages"],
             "properties": {
                 "items": schema,
-                "total": number(1),
-                "page": number(1),
-                "pageSize": number(DEFAULT_PAGE_SIZE),
-                "totalPages": number(1),
+                "total": number(1, "How many rows there are on all pages."),
+                "page": number(1, "The number of this page, from 1."),
+                "pageSize": number(DEFAULT_PAGE_SIZE, "How many rows a page has at most."),
+                "totalPages": number(1, "How many pages there are."),
             },
         }
 
@@ -81,9 +79,9 @@ class NumberedPages(BasePagination):
 
         return [
             parameter(
-                "page", 1, MAX_INTEGER, "The page, counted from 1. Past the end it is empty."
+                "page", 1, MAX_INTEGER, "The page number, from 1. A page past the end is empty."
             ),
-            parameter("pageSize", DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, "Rows a page."),
+            parameter("pageSize", DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, "Rows per page."),
         ]
 
 

@@ -1,9 +1,9 @@
-"""One strict reader of JSON request bodies (RFC 8259, RFC 7493)."""
+"""Strict parsing of JSON request bodies (RFC 8259, RFC 7493)."""
 
 import json
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from typing import IO, Any
+from typing import IO, Any, ClassVar
 
 from django.conf import settings
 from django.utils.translation import gettext as _
@@ -16,7 +16,7 @@ MAX_DEPTH = 32
 
 
 class MalformedJSON(ParseError):
-    """400: the body is not the JSON that this service reads; `errors` names the place if known."""
+    """400: the body is not acceptable JSON; `errors` names the place if it is known."""
 
     default_code = "malformed_json"
 
@@ -26,37 +26,38 @@ class MalformedJSON(ParseError):
 
 
 class PayloadTooLarge(APIException):
-    """413: the body is larger than `DATA_UPLOAD_MAX_MEMORY_SIZE` bytes."""
+    """413: the body is larger than 1 MiB."""
 
     status_code = 413
     default_code = "payload_too_large"
+    default_detail = gettext_lazy("The body is larger than %(limit)s bytes.")
+    example_values: ClassVar = {"limit": 1024 * 1024}
 
     def __init__(self) -> None:
-        limit_bytes = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-        super().__init__(_("The body is larger than %(limit)s bytes.") % {"limit": limit_bytes})
+        super().__init__(str(self.default_detail) % {"limit": settings.DATA_UPLOAD_MAX_MEMORY_SIZE})
 
 
 class LengthRequired(APIException):
-    """411: a body in chunks, whose length nobody says, would be taken for an empty one."""
+    """411: a chunked body without a length, which would otherwise be read as empty."""
 
     status_code = 411
     default_code = "length_required"
-    default_detail = gettext_lazy("Send the body with its Content-Length.")
+    default_detail = gettext_lazy("Send the body with a Content-Length.")
 
 
 def require_json_or_nothing(request: Request) -> None:
     """Raise `UnsupportedMediaType` if the request has a body of another type.
 
-    For actions that read none: who sends one there means another action, or is a form of a page.
+    For actions that read no body: a client that sends one means another action, or is a web form.
     """
     if request.META.get("CONTENT_LENGTH") not in {None, "", "0"}:
         _require_json(request.content_type or "")
 
 
 class StrictJSONParser(BaseParser):
-    """Reads a JSON object: UTF-8, depth at most 32, no duplicate key, NaN, NUL or lone surrogate.
+    """Parses a JSON object: UTF-8, depth up to 32, no duplicate key, NaN, NUL or lone surrogate.
 
-    Numbers with a fraction become `Decimal`, so that an amount is what was typed.
+    Numbers with a fraction become `Decimal`, so that amounts are exact.
     """
 
     media_type = "application/json"
@@ -100,7 +101,7 @@ def read_object(body: bytes) -> dict[str, Any]:
 
 
 def _require_json(media_type: str) -> None:
-    """Raise `UnsupportedMediaType` unless it is JSON in UTF-8; `*/*` names no type of a body."""
+    """Raise `UnsupportedMediaType` unless it is JSON in UTF-8; `*/*` is not a media type."""
     kind, *parameters = media_type.split(";")
     if kind.strip().lower() != StrictJSONParser.media_type:
         raise UnsupportedMediaType(media_type)
@@ -111,13 +112,13 @@ def _require_json(media_type: str) -> None:
 
 
 def _refuse_constant(name: str) -> None:
-    raise MalformedJSON(_("%(name)s is no JSON number.") % {"name": name})
+    raise MalformedJSON(_("%(name)s is not a JSON number.") % {"name": name})
 
 
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):
-        raise MalformedJSON(_("A key stands twice in one object."))
+        raise MalformedJSON(_("An object contains the same key twice."))
     return members
 
 
@@ -126,7 +127,7 @@ def _too_deep() -> str:
 
 
 def _texts(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Every text in `value`, keys included, with the path of its place."""
+    """Every string in `value`, including keys, with its path."""
     if isinstance(value, str):
         yield path, value
         return

@@ -1,9 +1,11 @@
-"""Every error of the service as one document: RFC 9457 `application/problem+json`.
+"""Renders every error of the service as a problem document (RFC 9457).
 
-Rules raise DRF's exceptions or a `Conflict`; nothing else in the project builds an error response.
+Models raise DRF's exceptions or a `Conflict`; no other module builds an error response. Browsers
+get a page instead in the admin site, and in the browsable API.
 """
 
 import logging
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from math import ceil
@@ -14,6 +16,8 @@ from django.core.signals import got_request_exception
 from django.db import DataError, IntegrityError, InterfaceError, OperationalError
 from django.db import InternalError as DatabaseState
 from django.http import Http404, HttpRequest, HttpResponse
+from django.template.loader import render_to_string
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.csrf import csrf_exempt
@@ -22,14 +26,15 @@ from rest_framework.exceptions import APIException
 from rest_framework.response import Response
 from rest_framework.settings import api_settings
 
-from tripcompanion.kit.rendering import BrowsableRenderer, ExactJSONRenderer
+from tripcompanion.kit.browsable import BrowsableRenderer
+from tripcompanion.kit.rendering import ExactJSONRenderer
 from tripcompanion.kit.request_ids import request_id
 
 logger = logging.getLogger(__name__)
 
 CONTENT_TYPE = "application/problem+json"
 RETRY_AFTER_SECONDS = 2
-#: The database is away, too slow, full, being ended, or has ended an idle transaction.
+#: The database is unreachable, too slow, full, shutting down, or ended an idle transaction.
 DATABASE_AWAY = (OperationalError, InterfaceError, DatabaseState)
 
 TITLES = {
@@ -52,11 +57,11 @@ TITLES = {
 
 
 class Conflict(APIException):
-    """409: a valid request that the present state forbids.
+    """409: a valid request that conflicts with the current state.
 
-    A subclass is one reason: `default_code` is its stable snake_case word, `default_detail` its
-    text, whose placeholders the values fill; `example_values` fill them in the document.
-    `extensions` are further members of the problem document (RFC 9457, 3.2).
+    Each subclass is one reason: `default_code` is its stable snake_case code and `default_detail`
+    its text, with placeholders for the values; `example_values` fill them in the OpenAPI document.
+    `extensions` are additional members of the problem document (RFC 9457, 3.2).
     """
 
     status_code = 409
@@ -69,7 +74,7 @@ class Conflict(APIException):
 
 
 class LimitReached(Conflict):
-    """409 `limit_reached`: there may be so many of this, and no more."""
+    """409 `limit_reached`: the maximum number of such rows exists already."""
 
     default_code = "limit_reached"
     default_detail = gettext_lazy("The limit of %(limit)s is reached.")
@@ -77,14 +82,14 @@ class LimitReached(Conflict):
 
 
 class StoredContradiction(Conflict):
-    """A constraint of the database refused what the rules had let pass."""
+    """409 `conflict`: the change contradicts one that was made at the same time."""
 
     default_code = "conflict"
-    default_detail = gettext_lazy("The change contradicts what is already stored.")
+    default_detail = gettext_lazy("The change conflicts with what is already stored.")
 
 
 class Unavailable(APIException):
-    """503: the database is away or too busy; the same request may pass in a moment."""
+    """503: the database is unreachable or too busy; a retry may succeed shortly."""
 
     status_code = 503
     default_code = "unavailable"
@@ -92,33 +97,16 @@ class Unavailable(APIException):
     wait = RETRY_AFTER_SECONDS
 
 
-class InsufficientScope(APIException):
-    """403 `insufficient_scope`: a token does not cover this request (RFC 6750, 3.1).
-
-    Without `scope` there is none that would.
-    """
-
-    status_code = 403
-    default_code = "insufficient_scope"
-    default_detail = gettext_lazy("This needs a log-in; no scoped token may do it.")
-
-    def __init__(self, scope: str | None = None) -> None:
-        text = _("The token lacks the scope %(scope)s.") % {"scope": scope} if scope else None
-        super().__init__(text)
-        challenge = 'Bearer error="insufficient_scope"'
-        self.headers = {"WWW-Authenticate": f'{challenge}, scope="{scope}"' if scope else challenge}
-
-
 class CsrfFailed(APIException):
-    """403 `csrf_failed`: a browser session wrote without the token of its page."""
+    """403 `csrf_failed`: a write in a browser session without a valid CSRF token."""
 
     status_code = 403
     default_code = "csrf_failed"
-    default_detail = gettext_lazy("The page is too old or not from here. Please reload it.")
+    default_detail = gettext_lazy("The page is out of date or from another site. Please reload it.")
 
 
 class InternalError(APIException):
-    """500: a fault of ours; the text says nothing about it, the log says all."""
+    """500: an internal error; the details are only in the log."""
 
     default_code = "internal_error"
     default_detail = gettext_lazy("Something went wrong on our side.")
@@ -147,7 +135,7 @@ def problem(
 
 
 def exception_handler(exc: Exception, context: Mapping[str, Any]) -> Response:
-    """DRF's hook: the problem for any exception that a view let out, with its headers."""
+    """DRF's hook: the problem response for an unhandled exception of a view, with its headers."""
     known = _as_api_exception(exc)
     if isinstance(known, InternalError):
         logger.error("Unhandled exception", exc_info=exc)
@@ -175,7 +163,7 @@ def _as_api_exception(exc: Exception) -> APIException:
     if isinstance(exc, DjangoPermissionDenied):
         return exceptions.PermissionDenied()
     if isinstance(exc, IntegrityError):
-        logger.warning("A database constraint refused a write", exc_info=exc)
+        logger.warning("A database constraint rejected a write", exc_info=exc)
         return StoredContradiction()
     if isinstance(exc, DataError):
         return exceptions.ParseError(_("A value is out of range."), "out_of_range")
@@ -195,8 +183,28 @@ _CODES: dict[type[APIException], str] = {
 
 
 def code_of(kind: type[APIException]) -> str:
-    """The word that problems of this kind carry unless they are raised with another."""
+    """The code of problems of this class unless they are raised with another one."""
     return _CODES.get(kind, kind.default_code)
+
+
+#: What DRF's exceptions mean here; ours say it in their docstrings.
+MEANINGS: dict[type[APIException], str] = {
+    exceptions.ValidationError: "a value is refused; `errors` says which one, and why.",
+    exceptions.NotAuthenticated: "the token is missing, malformed, expired or revoked.",
+    exceptions.PermissionDenied: "the caller may know of this, but may not do it.",
+    exceptions.NotFound: "it does not exist, or the caller may not see it.",
+    exceptions.MethodNotAllowed: "the path does not support this method.",
+    exceptions.NotAcceptable: "`Accept` excludes JSON.",
+    exceptions.UnsupportedMediaType: "the `Content-Type` is not JSON.",
+    exceptions.Throttled: "too many requests; `Retry-After` says when the next one is allowed.",
+}
+_OWN_MEANING = re.compile(r"[0-9]{3}(?: `\w+`)?: (.+?)(?:\n\n|$)", re.DOTALL)
+
+
+def meaning_of(kind: type[APIException]) -> str:
+    """What an error means, for readers of the API: from the first line of its docstring."""
+    own = _OWN_MEANING.match(kind.__doc__ or "")
+    return " ".join(own[1].split()) if own else MEANINGS[kind]
 
 
 def _document(exc: APIException) -> dict[str, Any]:
@@ -230,57 +238,77 @@ def _summary(errors: Mapping[str, list[str]]) -> str:
 
 
 def _outside_views(
-    status: int, code: str, detail: str, errors: Mapping[str, list[str]] | None = None
+    request: HttpRequest,
+    status: int,
+    code: str,
+    detail: str,
+    errors: Mapping[str, list[str]] | None = None,
 ) -> HttpResponse:
+    """The problem document, or a page for a browser in the admin site."""
+    if _is_browser_in_admin_site(request):
+        content = {"title": TITLES[status], "detail": detail, "request_id": request_id()}
+        return HttpResponse(render_to_string("admin/problem.html", content), status=status)
     body = ExactJSONRenderer().render(problem(status, code, detail, errors))
     return HttpResponse(body, status=status, content_type=CONTENT_TYPE)
 
 
-def refusal(exc: APIException) -> HttpResponse:
-    """The answer of a middleware that refuses a request before a view is found."""
-    return _outside_views(exc.status_code, code_of(type(exc)), str(exc.detail))
+def _is_browser_in_admin_site(request: HttpRequest) -> bool:
+    is_browser = "text/html" in request.headers.get("Accept", "")
+    return is_browser and request.path.startswith(reverse("admin:index"))
 
 
-def invalid(errors: Mapping[str, list[str]]) -> HttpResponse:
-    """What is refused by name before a view is found; "" is what has no name."""
+def refusal(request: HttpRequest, exc: APIException) -> HttpResponse:
+    """The response of a middleware that rejects a request before a view is resolved."""
+    return _outside_views(request, exc.status_code, code_of(type(exc)), str(exc.detail))
+
+
+def invalid(request: HttpRequest, errors: Mapping[str, list[str]]) -> HttpResponse:
+    """The response to invalid input, before a view is resolved; "" is input without a name."""
     named = {field or api_settings.NON_FIELD_ERRORS_KEY: texts for field, texts in errors.items()}
-    return _outside_views(400, "invalid", _summary(named), named)
+    return _outside_views(request, 400, "invalid", _summary(named), named)
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """What Django refuses before a view is found: a foreign Host header, a broken upload."""
-    return _outside_views(400, "bad_request", _("The request is not acceptable."))
+    """What Django rejects before a view is resolved: an unknown Host, a malformed upload."""
+    return _outside_views(request, 400, "bad_request", _("The request is not acceptable."))
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return _outside_views(403, "forbidden", str(exceptions.PermissionDenied.default_detail))
+    return _outside_views(
+        request, 403, "forbidden", str(exceptions.PermissionDenied.default_detail)
+    )
 
 
 def method_not_allowed(request: HttpRequest, allowed: list[str]) -> HttpResponse:
-    """A page for browsers that was asked with another method than its own."""
+    """A request to an HTML page with a method that it does not allow."""
     detail = str(exceptions.MethodNotAllowed(request.method or "").detail)
-    response = _outside_views(405, "method_not_allowed", detail)
+    response = _outside_views(request, 405, "method_not_allowed", detail)
     response["Allow"] = ", ".join(allowed)
     return response
 
 
 @csrf_exempt
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """Any path that the URL map does not have."""
-    return _outside_views(404, "not_found", str(exceptions.NotFound.default_detail))
+    """A path without a route."""
+    detail = str(exceptions.NotFound.default_detail)
+    if request.path_info.startswith("/api/") and request.path_info.endswith("/"):
+        detail = _("Not found. Paths of the API have no trailing slash.")
+    return _outside_views(request, 404, "not_found", detail)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """A fault in a page for browsers; Django calls this while it handles the exception."""
+    """An error in an HTML page; Django calls this while it handles the exception."""
     kind: type[APIException] = InternalError
     if isinstance(sys.exc_info()[1], DATABASE_AWAY):
         kind = Unavailable
-    response = _outside_views(kind.status_code, kind.default_code, str(kind.default_detail))
+    response = _outside_views(
+        request, kind.status_code, kind.default_code, str(kind.default_detail)
+    )
     if kind is Unavailable:
         response["Retry-After"] = str(RETRY_AFTER_SECONDS)
     return response
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """A form of the admin site or the browsable log-in without its CSRF token."""
-    return _outside_views(403, CsrfFailed.default_code, str(CsrfFailed.default_detail))
+    """A form of the admin site or of the browsable API's login without a valid CSRF token."""
+    return _outside_views(request, 403, CsrfFailed.default_code, str(CsrfFailed.default_detail))

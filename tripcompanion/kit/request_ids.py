@@ -1,4 +1,4 @@
-"""What a request is called: in its answer, in a problem, and in every line of its log."""
+"""Request ids, which appear in the response, in problem documents, and in every log line."""
 
 import logging
 import re
@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from django.http import HttpRequest, HttpResponseBase
 
 HEADER = "X-Request-ID"
-#: What a client or a proxy may call a request; anything else is replaced, not refused.
+#: The ids accepted from a client or a proxy; any other id is replaced, not rejected.
 _ACCEPTABLE = re.compile(r"[A-Za-z0-9._:/+=-]{1,128}")
 
 logger = logging.getLogger("tripcompanion.requests")
@@ -18,14 +18,14 @@ _current: ContextVar[str] = ContextVar("request_id", default="")
 
 
 def request_id() -> str:
-    """The id of the request that this thread is answering, or has answered last."""
+    """The id of this thread's current or last request."""
     return _current.get()
 
 
 class RequestIds:
-    """The outermost middleware: gives every request an id, and logs a line for it on INFO.
+    """The outermost middleware: gives every request an id, and logs it at level INFO.
 
-    The line names no query and no body, and of the path only what `kit/logs.py` leaves of it.
+    The line contains no query and no body, and the path as masked by `kit/logs.py`.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
@@ -34,7 +34,7 @@ class RequestIds:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         given = request.headers.get(HEADER, "")
         called = given if _ACCEPTABLE.fullmatch(given) else uuid.uuid4().hex
-        # Not taken back at the end: Django logs refusals when all middlewares are through.
+        # Not reset at the end, because Django logs errors after all middlewares have run.
         _current.set(called)
         started = time.perf_counter()
         response = self.get_response(request)

@@ -1,13 +1,9 @@
-"""The OpenAPI 3.1 document, made from the same tables that the viewsets work with."""
+"""Generates the OpenAPI 3.1 document from the declarations of the viewsets."""
 
 from collections.abc import Iterator
 from typing import Any
 
-from drf_spectacular.authentication import SessionScheme
-from drf_spectacular.extensions import (
-    OpenApiAuthenticationExtension,
-    OpenApiSerializerFieldExtension,
-)
+from drf_spectacular.extensions import OpenApiSerializerFieldExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse
 from rest_framework import exceptions, serializers
@@ -15,132 +11,127 @@ from rest_framework.exceptions import APIException
 
 from tripcompanion.kit.etags import PreconditionFailed
 from tripcompanion.kit.idempotency import HEADER, KeyInProgress, KeyMismatch
+from tripcompanion.kit.ids import NUMBER_SCHEMA
 from tripcompanion.kit.parsing import MalformedJSON, PayloadTooLarge
-from tripcompanion.kit.paths import MAX_ID
 from tripcompanion.kit.problems import (
     CONTENT_TYPE,
-    InsufficientScope,
     Unavailable,
     code_of,
+    meaning_of,
     problem,
 )
-from tripcompanion.kit.serializers import Shape, camel_case
+from tripcompanion.kit.serializers import CamelCaseSerializer, FixedText, camel_case, number_schema
 
 EXAMPLE_REQUEST_ID = "5c1d3f0e9b7a4d60a1c2e3f405162738"
 
 
-class Problem(Shape):
-    """What every error looks like (RFC 9457). `message` repeats `detail`."""
+class Problem(CamelCaseSerializer):
+    """The form of every error (RFC 9457)."""
 
-    type = serializers.CharField()
-    title = serializers.CharField()
-    status = serializers.IntegerField()
-    detail = serializers.CharField()
-    message = serializers.CharField()
-    code = serializers.CharField(help_text="A stable snake_case word, to be compared by programs.")
-    request_id = serializers.CharField(help_text="The answer's `X-Request-ID`; the log knows it.")
+    type = FixedText("about:blank", help_text="Programs use `code` instead.")
+    title = serializers.CharField(help_text="The meaning of the status.")
+    status = serializers.IntegerField(help_text="The HTTP status.")
+    detail = serializers.CharField(
+        help_text="What went wrong, for people, in the language of `Accept-Language`."
+    )
+    message = serializers.CharField(help_text="The same as `detail`.")
+    code = serializers.CharField(
+        help_text="What went wrong, for programs: a stable word in snake_case."
+    )
+    request_id = serializers.CharField(
+        help_text="The `X-Request-ID` of the response, which is also in the log."
+    )
     errors = serializers.DictField(  # type: ignore[assignment]
         child=serializers.ListField(child=serializers.CharField()),
         required=False,
-        help_text="Texts by field, nested as `splits.0.amount`.",
+        help_text=(
+            "For a refused body or query: the messages by field, with dotted paths such as "
+            "`payers.0.amount`."
+        ),
     )
 
 
-class BearerScheme(OpenApiAuthenticationExtension):
-    """How `Authorization: Bearer` stands in the document."""
-
-    target_class = "users.tokens.BearerAuthentication"
-    name = "bearer"
-
-    def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, str]:
-        return {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}
-
-
-class ScopedTokenScheme(OpenApiAuthenticationExtension):
-    """How scoped tokens stand in the document: with the scope that each operation needs."""
-
-    target_class = "users.tokens.ScopedTokenAuthentication"
-    name = "scopedToken"
-
-    def get_security_requirement(self, auto_schema: AutoSchema) -> Any:
-        view: Any = auto_schema.view
-        scope = view.scope_for(auto_schema.method)
-        return {self.name: [scope]} if scope else None
-
-    def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, str]:
-        return {
-            "type": "http",
-            "scheme": "bearer",
-            "bearerFormat": "tc_…",
-            "description": (
-                "A token for scripts, made at `/api/users/me/tokens`. It needs the scope that is "
-                "named here, and may do no more than the present role of its owner; an ADMIN's "
-                "has no powers of an ADMIN. To write does not include to read. One that is "
-                "confined to a trip finds no other. Operations that do not list it answer 403 "
-                "`insufficient_scope`, and so do all that need another scope."
-            ),
-        }
-
-
-class BrowserSessionScheme(SessionScheme):
-    """The log-in of the browsable API."""
-
-    target_class = "users.tokens.BrowserSession"
-
-
 class ExactNumberSchema(OpenApiSerializerFieldExtension):
-    """Numbers that may come as text too, with their limits."""
+    """Numbers, which may also be sent as strings, with their limits."""
 
     target_class = "tripcompanion.kit.serializers.ExactNumber"
     match_subclasses = True
 
     def map_serializer_field(self, auto_schema: AutoSchema, direction: str) -> dict[str, Any]:
-        field = self.target
-        number = {
-            "type": "number",
-            "exclusiveMinimum": int(field.minimum),
-            "maximum": int(field.maximum),
-        }
-        return {"oneOf": [number, {"type": "string", "pattern": r"^[0-9]{1,12}(\.[0-9]{1,40})?$"}]}
+        return number_schema(minimum=int(self.target.minimum), maximum=int(self.target.maximum))
+
+
+class FixedTextSchema(OpenApiSerializerFieldExtension):
+    """A text that is always the same."""
+
+    target_class = "tripcompanion.kit.serializers.FixedText"
+
+    def map_serializer_field(self, auto_schema: AutoSchema, direction: str) -> dict[str, Any]:
+        return {"type": "string", "const": self.target.text}
 
 
 class ProblemAwareSchema(AutoSchema):
-    """Knows from an `ApiViewSet` what each action reads, answers and refuses."""
+    """Reads the requests, responses and errors of each action from its `ApiViewSet`."""
 
     view: Any
 
     def get_override_parameters(self) -> list[Any]:
-        """The request headers that the action heeds, and the query of one that is no page."""
+        """The action's request headers, and its query parameters unless it is paginated."""
         headers = []
         if self._retries_safely():
-            text = "1 to 255 visible characters; the same key within 24 hours acts once."
+            text = (
+                "1 to 255 visible characters that the client chooses, such as a UUID. Within 24 "
+                "hours the request acts once; repeated with the same body, it gets the same answer."
+            )
             headers.append((HEADER, text))
-        if self.view.action in self.view.tagged_actions:
+        if self.view.action in self.view.etag_actions:
             reads = self.method == "GET"
-            text = "304 if this is the present tag." if reads else "412 unless the tag is present."
+            text = (
+                "The `ETag` of the copy that the client has; if it is current, the answer is 304."
+                if reads
+                else "The `ETag` that was read; if it has changed since, the answer is 412."
+            )
             headers.append(("If-None-Match" if reads else "If-Match", text))
         parameters = [
             OpenApiParameter(name, str, OpenApiParameter.HEADER, description=text)
             for name, text in headers
         ]
-        query = self.view.queries.get(self.view.action)
+        query = self.view.query_serializers.get(self.view.action)
         return [*parameters, query] if query else parameters
 
     def _retries_safely(self) -> bool:
         return self.method == "POST" and self.view.safe_retries
 
     def get_operation_id(self) -> str:
-        """The words of the path and the action: `trips_members_list`, `users_login`."""
-        words = [word.replace("-", "_") for word in self._tokenize_path()]
-        return "_".join(words if words[-1] == self.view.action else [*words, self.view.action])
+        """The name of a method in generated clients, from the declaration of the view."""
+        return self.view.operation_ids[self.view.action]
+
+    def get_tags(self) -> list[str]:
+        return [self.view.tag]
+
+    def get_auth(self) -> list[dict[str, Any]]:
+        """The security schemes; none at all if the operation ignores tokens."""
+        return super().get_auth() if self.view.authentication_classes else []
+
+    def get_serializer_name(self, serializer: Any, direction: Any) -> str:
+        """The class name; drf-spectacular appends "Request" to the names of bodies."""
+        name = super().get_serializer_name(serializer, direction)
+        return name.removesuffix("Request") if direction == "request" else name
+
+    def get_description(self) -> str:  # type: ignore[override]
+        """The docstring of the action, who may do it, and whether there is another path to it."""
+        view, action = self.view, self.view.action
+        usual, own = type(view).operation_ids.get(action), view.operation_ids.get(action)
+        same = f"The same as `{usual}`." if own != usual else ""
+        return "\n\n".join(filter(None, (super().get_description(), view.who_may(), same)))
 
     def get_summary(self) -> str:
-        """The first sentence of the action's docstring."""
+        """The first line of the action's docstring."""
         return self.get_description().split("\n")[0].rstrip(".")
 
     def _resolve_path_parameters(self, variables: list[str]) -> list[dict[str, Any]]:
         kinds = {
-            "id": {"type": "integer", "format": "int64", "minimum": 1, "maximum": MAX_ID},
+            "id": NUMBER_SCHEMA,
             "uuid": {"type": "string", "format": "uuid"},
         }
         return [
@@ -154,12 +145,12 @@ class ProblemAwareSchema(AutoSchema):
         ]
 
     def get_request_serializer(self) -> Any:
-        return self.view.bodies.get(self.view.action)
+        return self.view.request_serializers.get(self.view.action)
 
     def _get_request_body(self, direction: str = "request") -> Any:
         if self.method != "DELETE" or not self.get_request_serializer():
             return super()._get_request_body(direction)
-        # Spectacular knows no DELETE with a body; apart from the method it is as any other.
+        # drf-spectacular does not support a DELETE with a body.
         self.method = "POST"
         try:
             return super()._get_request_body(direction)
@@ -168,24 +159,26 @@ class ProblemAwareSchema(AutoSchema):
 
     def get_response_serializers(self) -> Any:
         view = self.view
-        shape = view.answers.get(view.action)
+        shape = view.response_serializers.get(view.action)
         status = view.success_status
         if shape is None:
             success: Any = OpenApiResponse(description="Done; no body.")
         elif hasattr(shape, "json_schema"):
-            success = OpenApiResponse(shape.json_schema, "Done.")
+            success = OpenApiResponse(shape.json_schema, _first_paragraph(shape))
         elif view.action in view.lists:
-            success = OpenApiResponse(shape(many=True), "A list.")
+            text = "One page." if view.pagination_class else "All rows, as an array."
+            success = OpenApiResponse(shape(many=True), text)
         else:
-            success = OpenApiResponse(shape, "Done.")
+            success = OpenApiResponse(shape, _first_paragraph(shape))
         responses: dict[Any, Any] = {status: success}
-        if self.method == "GET" and view.action in view.tagged_actions:
+        if self.method == "GET" and view.action in view.etag_actions:
             responses[304] = OpenApiResponse(description="Not changed; no body.")
         by_status: dict[int, list[OpenApiExample]] = {}
         for example in self._problem_examples():
             by_status.setdefault(example.value["status"], []).append(example)
         for code, examples in sorted(by_status.items()):
-            text = "; ".join(example.name for example in examples)
+            lines = [f"`{example.value['code']}`: {example.description}" for example in examples]
+            text = lines[0] if len(lines) == 1 else "\n".join(f"- {line}" for line in lines)
             responses[code, CONTENT_TYPE] = OpenApiResponse(Problem, text, examples)
         return responses
 
@@ -193,21 +186,34 @@ class ProblemAwareSchema(AutoSchema):
         refusals = [*self._usual_refusals(), *self.view.problems.get(self.view.action, ())]
         for kind in dict.fromkeys(refusals):
             yield self._example(kind)
-        if self.view.authentication_classes:
-            refusal = InsufficientScope(self.view.scope_for(self.method))
-            yield _example_of(problem(403, refusal.default_code, str(refusal.detail)))
+        for permission in self.view.get_permissions():
+            for refusal in getattr(permission, "refusals", _none)(self.view, self.method):
+                kind = type(refusal)
+                document = problem(refusal.status_code, code_of(kind), str(refusal.detail))
+                yield _example_of(kind, document, getattr(refusal, "example_name", ""))
         if self._reads_input():
-            text = "This field is required."
-            invalid = problem(400, "invalid", f"title: {text}", {"title": [text]})
-            yield _example_of(invalid)
+            name, field, text = self._usual_mistake()
+            invalid = problem(400, "invalid", f"{field}: {text}", {field: [text]})
+            yield _example_of(exceptions.ValidationError, invalid, name)
+
+    def _usual_mistake(self) -> tuple[str, str, str]:
+        """The name of an example, a field or parameter, and what may be wrong with it."""
+        if body := self.view.request_serializers.get(self.view.action):
+            required = [name for name, field in body().fields.items() if field.required]
+            return "invalid", next(iter(required), "nonFieldErrors"), "This field is required."
+        if query := self.view.query_serializers.get(self.view.action):
+            return "invalid_query", next(iter(query().fields)), '"?" is not a valid choice.'
+        if self.view.action in self.view.lists:
+            return "invalid_page", "page", "Must be a whole number of at least 1."
+        return "invalid_key", HEADER, "Must be 1 to 255 visible ASCII characters."
 
     def _usual_refusals(self) -> Iterator[type[APIException]]:
         view = self.view
-        if view.bodies.get(view.action):
+        if view.request_serializers.get(view.action):
             yield from (MalformedJSON, PayloadTooLarge)
         if self.method != "GET":
             yield exceptions.UnsupportedMediaType
-        if view.authentication_classes:
+        if view.authentication_classes and not view.is_token_optional:
             yield exceptions.NotAuthenticated
         if view.may_forbid():
             yield exceptions.PermissionDenied
@@ -215,7 +221,7 @@ class ProblemAwareSchema(AutoSchema):
             yield exceptions.NotFound
         if self._retries_safely():
             yield from (KeyMismatch, KeyInProgress)
-        if view.action in view.tagged_actions and self.method != "GET":
+        if view.action in view.etag_actions and self.method != "GET":
             yield PreconditionFailed
         yield from (exceptions.NotAcceptable, Unavailable)
         if view.get_throttles():
@@ -224,8 +230,10 @@ class ProblemAwareSchema(AutoSchema):
     def _reads_input(self) -> bool:
         view = self.view
         is_page = view.action in view.lists and view.pagination_class is not None
-        reads_query = is_page or view.action in view.queries
-        return bool(view.bodies.get(view.action)) or reads_query or self._retries_safely()
+        reads_query = is_page or view.action in view.query_serializers
+        return (
+            bool(view.request_serializers.get(view.action)) or reads_query or self._retries_safely()
+        )
 
     def _example(self, kind: type[APIException]) -> OpenApiExample:
         code = code_of(kind)
@@ -235,9 +243,21 @@ class ProblemAwareSchema(AutoSchema):
             text = text.partition(" ")[0] + " is not possible here."
         extensions = getattr(kind, "extensions", {})
         document = problem(kind.status_code, code, text % values if values else text, **extensions)
-        return _example_of(document)
+        return _example_of(kind, document)
 
 
-def _example_of(document: dict[str, Any]) -> OpenApiExample:
+def _first_paragraph(shape: type) -> str:
+    """The part of a docstring that is for users of the API."""
+    return " ".join((shape.__doc__ or "").split("\n\n")[0].split())
+
+
+def _none(view: Any, method: str) -> Iterator[APIException]:
+    """The default for permission classes that declare no errors of their own."""
+    return iter(())
+
+
+def _example_of(
+    kind: type[APIException], document: dict[str, Any], name: str = ""
+) -> OpenApiExample:
     value = document | {"requestId": EXAMPLE_REQUEST_ID}
-    return OpenApiExample(document["code"], value=value)
+    return OpenApiExample(name or document["code"], value=value, description=meaning_of(kind))

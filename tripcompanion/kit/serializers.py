@@ -1,11 +1,9 @@
-"""Shapes on the wire: camelCase names outside, snake_case names inside, strict primitive fields."""
+"""Base serializers: camelCase in JSON, snake_case in Python, strict primitive fields."""
 
 import re
 from collections.abc import Mapping
-from copy import copy
 from datetime import date, datetime
 from decimal import Decimal
-from functools import reduce
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -18,10 +16,11 @@ from drf_spectacular.utils import (
 )
 from rest_framework import serializers
 
-from tripcompanion.kit.currencies import CODES, MAX_AMOUNT, to_major, to_minor
-from tripcompanion.kit.paths import MAX_ID
+from tripcompanion.kit.ids import NUMBER_SCHEMA, TEXT_SCHEMA, parse_id
 
 MAX_URL_CHARS = 2048
+#: The style of a field whose input in forms has several lines.
+LONG_TEXT = {"base_template": "textarea.html"}
 
 
 def camel_case(name: str) -> str:
@@ -31,16 +30,16 @@ def camel_case(name: str) -> str:
 
 
 def example(value: Any, name: str = "Example") -> Any:
-    """Class decorator: the example that the OpenAPI document shows for a shape."""
+    """Class decorator: the serializer's example in the OpenAPI document."""
     return extend_schema_serializer(examples=[OpenApiExample(name, value=value)])
 
 
-class Shape(serializers.Serializer):
-    """Base of every serializer: declared in snake_case, spoken in camelCase.
+class CamelCaseSerializer(serializers.Serializer):
+    """Base of every serializer: declared in snake_case, camelCase in JSON.
 
-    A field without `source` reads and fills the snake_case name, so views, models and
-    `validated_data` never see the wire's spelling. Unknown keys are ignored, and so is `null` in a
-    field that is neither required nor nullable: many clients write what they do not set so.
+    A field without `source` uses the snake_case name, so views, models and `validated_data` never
+    see camelCase. Unknown keys are ignored, and so is `null` in a field that is neither required
+    nor nullable, because many clients send `null` for fields that they do not set.
     """
 
     def to_internal_value(self, data: Any) -> Any:
@@ -53,7 +52,7 @@ class Shape(serializers.Serializer):
         return super().to_internal_value(data)
 
     def _may_lack(self, name: str) -> bool:
-        """Whether `name` is a field that may be left out and cannot be null."""
+        """Whether `name` is a field that may be omitted and cannot be null."""
         field = self.fields.get(name)
         return field is not None and not field.required and not field.allow_null
 
@@ -68,7 +67,7 @@ class Shape(serializers.Serializer):
 
 
 class StrictText(serializers.CharField):
-    """Text that came as a JSON string: numbers are not quietly turned into text. Trimmed."""
+    """A JSON string, trimmed; numbers are not converted to strings."""
 
     def to_internal_value(self, data: Any) -> str:
         if not isinstance(data, str):
@@ -86,13 +85,18 @@ class StrictDate(serializers.DateField):
 
 
 class StrictInstant(serializers.DateTimeField):
-    """An instant of ISO 8601 in ASCII digits, with `Z` or an offset; UTC inside."""
+    """An ISO 8601 date and time in ASCII digits, with `Z` or an offset; converted to UTC."""
 
-    default_error_messages = {"form": _("Must be an instant such as 2026-05-14T18:30:00Z.")}
+    default_error_messages = {"form": _("Must be a date and time such as 2026-05-14T18:30:00Z.")}
     _FORM = re.compile(
         r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?"
         r"(Z|[+-][0-9]{2}:[0-9]{2})"
     )
+
+    def __init__(self, **kwargs: Any) -> None:
+        # A browser's input for instants knows no time zone.
+        style = {"input_type": "text", "placeholder": "2026-05-14T18:30:00Z"}
+        super().__init__(style=style, **kwargs)
 
     def to_internal_value(self, value: Any) -> datetime:
         if not isinstance(value, str) or not self._FORM.fullmatch(value):
@@ -101,55 +105,40 @@ class StrictInstant(serializers.DateTimeField):
 
 
 class StrictChoice(serializers.ChoiceField):
-    """One of the given words, as a JSON string."""
+    """One of the choices, as a JSON string."""
+
+    default_error_messages = {
+        "invalid_choice": _('"{input}" is not a valid choice. Choose one of: {choices}.')
+    }
 
     def to_internal_value(self, data: Any) -> Any:
-        if not isinstance(data, str):
-            self.fail("invalid_choice", input=data)
+        if not isinstance(data, str) or data not in self.choices:
+            self.fail("invalid_choice", input=data, choices=", ".join(self.choices))
         return super().to_internal_value(data)
 
 
-class CurrencyField(StrictChoice):
-    """An ISO 4217 code in capitals, such as `EUR`."""
-
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(choices=CODES, **kwargs)
-
-    def __deepcopy__(self, memo: Any) -> "CurrencyField":
-        # DRF constructs every declared field anew for every body; this one has 170 choices.
-        return copy(self)
-
-
-@extend_schema_field(
-    {
-        "oneOf": [
-            {"type": "integer", "format": "int64", "minimum": 1, "maximum": MAX_ID},
-            {"type": "string", "pattern": "^[1-9][0-9]{0,17}$"},
-        ]
-    }
-)
+@extend_schema_field({"oneOf": [NUMBER_SCHEMA, TEXT_SCHEMA]}, component_name="Id")
 class IdField(serializers.Field):
-    """A 64-bit identifier: a JSON integer or a string of ASCII digits; no fraction, no boolean."""
+    """An identifier: a JSON integer or a string of its digits; no fraction, no boolean."""
 
     default_error_messages = {"invalid": _("Must be an identifier: a whole number from 1.")}
 
     def to_internal_value(self, data: Any) -> int:
-        if isinstance(data, str) and re.fullmatch(r"[0-9]{1,19}", data):
-            data = int(data)
-        if not isinstance(data, int) or isinstance(data, bool) or not 0 < data <= MAX_ID:
+        try:
+            return parse_id(data)
+        except ValueError:
             self.fail("invalid")
-        return data
 
     def to_representation(self, value: int) -> int:
         return value
 
 
 class ExactNumber(serializers.Field):
-    """A finite decimal number as a JSON number or a plain string; `Decimal` inside.
+    """A finite decimal number as a JSON number or a plain string; `Decimal` in Python.
 
-    `minimum` is exclusive, `maximum` inclusive; more decimals than `max_decimals` are refused.
-    Strings are ASCII digits with an optional fraction and exponent: no blanks, no underscores,
-    no other scripts' digits.
+    `minimum` is exclusive, `maximum` inclusive; more decimals than `max_decimals` are rejected.
+    Strings are ASCII digits with an optional fraction and exponent: no spaces, no underscores,
+    no digits of other scripts.
     """
 
     default_error_messages = {
@@ -192,54 +181,18 @@ class ExactNumber(serializers.Field):
         return value
 
 
-class AmountField(ExactNumber):
-    """An amount that somebody enters: `Decimal` in major units, positive, at most 10^12.
-
-    How many decimals count depends on the currency, which the body or the trip knows; see
-    `minor_units`.
-    """
-
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(maximum=MAX_AMOUNT, **kwargs)
+def number_schema(*, minimum: int, maximum: int) -> dict[str, Any]:
+    """The schema of a positive number, which may also be sent as a string."""
+    number = {"type": "number", "exclusiveMinimum": minimum, "maximum": maximum}
+    return {"oneOf": [number, {"type": "string", "pattern": r"^[0-9]{1,12}(\.[0-9]{1,40})?$"}]}
 
 
-def minor_units(path: str, amount: Decimal, currency: str) -> int:
-    """Minor units of an entered `amount`, rounded half up.
+class FixedText(serializers.CharField):
+    """A text that is the same in every response."""
 
-    Raises `ValidationError` on the field at `path` if it rounds to nothing.
-    """
-    amount_minor = to_minor(amount, currency)
-    if amount_minor <= 0:
-        raise serializers.ValidationError({path: [_("Must be greater than 0.")]})
-    return amount_minor
-
-
-@extend_schema_field({"type": "number"})
-class MoneyField(serializers.Field):
-    """An amount in answers: the integer `<name>_minor` of the row as an exact JSON number.
-
-    `currency` is the dotted path from the row to its currency code.
-    """
-
-    def __init__(self, *, currency: str = "currency", **kwargs: Any) -> None:
-        super().__init__(read_only=True, **kwargs)
-        self.currency_path = currency
-
-    def bind(self, field_name: str, parent: Any) -> None:
-        self.source = self.source or field_name
-        if not self.source.endswith("_minor"):
-            self.source += "_minor"
-        super().bind(field_name, parent)
-
-    def get_attribute(self, instance: Any) -> Decimal | None:
-        amount_minor = super().get_attribute(instance)
-        if amount_minor is None:
-            return None
-        currency = reduce(getattr, self.currency_path.split("."), instance)
-        return to_major(amount_minor, currency)
-
-    def to_representation(self, value: Decimal) -> Decimal:
-        return value
+    def __init__(self, text: str, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.text = text
 
 
 @extend_schema_field(OpenApiTypes.STR)
@@ -257,7 +210,7 @@ class UrlOrPath(StrictText):
             parts = urlsplit(text)
         except ValueError:
             self.fail("scheme")
-        # Browsers drop tabs and line breaks inside a scheme ("java\tscript:"), and so must we.
+        # Browsers ignore tabs and line breaks inside a scheme ("java\tscript:"), so remove them.
         if any(letter.isspace() or ord(letter) < 0x20 for letter in text):
             self.fail("scheme")
         if parts.scheme.lower() in {"http", "https"}:
@@ -269,7 +222,7 @@ class UrlOrPath(StrictText):
 
 
 @example({"status": "ok"})
-class HealthSerializer(Shape):
-    """The answer of a probe that went well."""
+class HealthSerializer(CamelCaseSerializer):
+    """The response of a successful probe."""
 
-    status = serializers.CharField()
+    status = FixedText("ok", help_text="Other answers are errors.")

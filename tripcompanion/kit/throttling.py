@@ -1,8 +1,8 @@
-"""Rate limits that hold: one atomic counter for each window, shared by all processes.
+"""Exact rate limits: one atomic counter for each window, shared by all processes.
 
-Guards of secrets (log-ins, look-ups) count in Redis or, without one, in the database. The general
-limits count in Redis or in the memory of each process: a write for every read would cost more than
-it protects.
+Limits that protect secrets (logins, look-ups) count in Redis or, without it, in the database. The
+general limits count in Redis or in the memory of each process, because a database write for every
+request would cost too much.
 """
 
 import time
@@ -15,14 +15,15 @@ from rest_framework.request import Request
 from rest_framework.settings import api_settings
 from rest_framework.throttling import BaseThrottle
 
-from tripcompanion.kit.models import Tally
+from tripcompanion.kit.caching import redis_error
+from tripcompanion.kit.models import ThrottleCounter
 from tripcompanion.kit.problems import Unavailable
 
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 class Spent(NamedTuple):
-    """What is left of a limit after a request; a window of `window_seconds` allows `quota`."""
+    """The state of a limit after a request; a window of `window_seconds` allows `quota`."""
 
     scope: str
     quota: int
@@ -49,8 +50,8 @@ class Spent(NamedTuple):
 def spend(scope: str, identity: str, *, is_guard: bool = True) -> Spent | None:
     """Count one request of `identity`; None if the scope has no limit.
 
-    Raises `Unavailable` if a guard's counter cannot be reached: who cannot count lets nobody
-    guess. The general limits let everybody pass then.
+    Raises `Unavailable` if the counter of a guard cannot be reached, so that nobody can guess
+    without a limit. The general limits allow the request then.
     """
     rate: Any = api_settings.DEFAULT_THROTTLE_RATES[scope]
     if not rate:
@@ -62,7 +63,7 @@ def spend(scope: str, identity: str, *, is_guard: bool = True) -> Spent | None:
     ends_at = (window + 1) * window_seconds
     key = f"{scope}:{window}:{sha256(identity.encode()).hexdigest()}"
     if is_guard and not settings.CACHE_URL:
-        taken = Tally.add(key, ends_at)
+        taken = ThrottleCounter.add(key, ends_at)
     else:
         taken = _count_in_cache(key, window_seconds, is_guard=is_guard)
     return Spent(scope, int(quota), window_seconds, taken, ends_at - now)
@@ -74,29 +75,22 @@ def _count_in_cache(key: str, window_seconds: int, *, is_guard: bool) -> int:
         return cache.incr(key)
     except ValueError:  # the window ended between the two calls
         return 1
-    except _redis_error() as error:
+    except redis_error() as error:
         if is_guard:
             raise Unavailable from error
         return 1
 
 
-def _redis_error() -> type[Exception]:
-    """Asked for when there is an error; loading the library takes memory from every process."""
-    from redis.exceptions import RedisError  # noqa: PLC0415 -- see above
-
-    return RedisError
-
-
 def address_of(request: Request) -> str:
-    """The client's address, as many proxies back as `NUM_PROXIES` says."""
+    """The client's address, behind `NUM_PROXIES` proxies."""
     return BaseThrottle().get_ident(request) or ""
 
 
-class Limit(BaseThrottle):
+class WindowThrottle(BaseThrottle):
     """At most N requests in each window of a scope and an identity (`THROTTLE_<SCOPE>`).
 
-    The stock throttles read a list, append and write it back, and let dozens of parallel
-    requests through; here each request increments one counter and looks at the sum.
+    DRF's throttles read a list, append to it and write it back, so they allow dozens of parallel
+    requests too many. Here each request increments one counter atomically.
     """
 
     scope = ""
@@ -104,14 +98,14 @@ class Limit(BaseThrottle):
     spent: Spent | None = None
 
     def identity(self, request: Request, view: Any) -> str:
-        """Whom the requests are counted for: by default the client's address."""
+        """The identity that requests are counted for; by default the client's address."""
         return address_of(request)
 
     def allow_request(self, request: Request, view: Any) -> bool:
         self.spent = spend(self.scope, self.identity(request, view), is_guard=self.is_guard)
         if self.spent is None:
             return True
-        # The view of the document is drf-spectacular's, and says nothing about its limits.
+        # The view of the OpenAPI document is drf-spectacular's and has no such list.
         getattr(view, "spent", []).append(self.spent)
         return not self.spent.is_over
 
@@ -119,8 +113,8 @@ class Limit(BaseThrottle):
         return self.spent.seconds_left if self.spent else None
 
 
-class CallerThrottle(Limit):
-    """The general limit: `user` for who is logged in, `anon` by address for everybody else."""
+class CallerThrottle(WindowThrottle):
+    """The general limit: `user` for authenticated users, `anon` by address for everybody else."""
 
     is_guard = False
 

@@ -1,6 +1,6 @@
-"""Trips and their members. Every command that changes members or money locks the trip first."""
+"""Trips and their members. Every change of members or money locks the trip first."""
 
-from trips.models.closing import AccountInUse, close_account
+from trips.models.joining import CODE_CHARS, JOIN_ROLE_CHOICES, ROLE_CHOICES
 from trips.models.lock import lock_trip, locked_row, locked_trip
 from trips.models.member import (
     Member,
@@ -10,27 +10,27 @@ from trips.models.member import (
     with_companionship,
 )
 from trips.models.trip import (
-    CODE_CHARS,
-    JOIN_ROLE_CHOICES,
-    ROLE_CHOICES,
     Trip,
     TripQuerySet,
     trips_of,
 )
-from trips.models.visibility import InTripQuerySet, PreparedFor, Viewer, visible_row
+from trips.models.visibility import (
+    CompiledForViewer,
+    InTripQuerySet,
+    ViewerParam,
+    get_visible_or_404,
+)
 
 __all__ = [
     "CODE_CHARS",
     "JOIN_ROLE_CHOICES",
     "ROLE_CHOICES",
-    "AccountInUse",
     "InTripQuerySet",
     "Member",
-    "PreparedFor",
+    "CompiledForViewer",
     "Trip",
     "TripQuerySet",
-    "Viewer",
-    "close_account",
+    "ViewerParam",
     "lock_trip",
     "locked_row",
     "locked_trip",
@@ -38,6 +38,6 @@ __all__ = [
     "require_membership",
     "trips_of",
     "trips_with_members",
-    "visible_row",
+    "get_visible_or_404",
     "with_companionship",
 ]

@@ -1,10 +1,10 @@
-"""The lock of a trip, and what is decided under it.
+"""The lock of a trip, and the checks under it.
 
-A trip is small, and everything that must agree lives inside it, so one lock is enough: the trip's
-row. What was true before a command got the lock may be false behind it: the caller may have been
-removed or demoted, the expense may have other payers, the currency may have changed. So the lock
-comes with these answers only. `locked_trip` and `locked_row` take it, read caller, role, ownership
-and currency anew, and ask the table of roles; a command starts with one of them.
+A trip is small, and its invariants involve no other trip, so one lock is enough: the trip's row.
+What was true before a command got the lock may be false now: the caller may have been removed or
+demoted, the expense may have other payers, the currency may have changed. So every command starts
+with `locked_trip` or `locked_row`. They take the lock, read caller, role, ownership and currency
+again, and check the table of roles.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,8 +17,8 @@ from django.db import models, transaction
 from django.db.models import Exists, QuerySet
 from rest_framework.exceptions import NotAuthenticated, NotFound, PermissionDenied
 
-from tripcompanion.kit.prepared import Given, Prepared
-from trips.models.visibility import InTripQuerySet, visible_row_of_active
+from tripcompanion.compiled.queries import CompiledQuery, Param
+from trips.models.visibility import InTripQuerySet, get_visible_with_account_or_404
 from trips.roles import Can, TripRole, may
 from users.models import User
 
@@ -35,19 +35,19 @@ def locked_trip(
     can: Can,
     is_own: Callable[["Trip"], bool] = lambda _trip: False,
 ) -> Iterator["Trip"]:
-    """A transaction in which the trip stands still, for a command that `by` may give on it.
+    """Open a transaction, lock the trip, and yield it for a command of `by` that needs `can`.
 
-    `is_own` says whether what the command makes counts as the caller's own; it is asked only of
-    roles whose reach for `can` is own. The trip has `caller_role` and `present_roles`.
+    `is_own` returns whether the object of the command is the caller's own; it is called only if
+    the reach of their role is own. The trip has `caller_role` and `present_roles`.
 
-    Raises `NotFound` if the trip is gone or the caller is no member, `PermissionDenied` if their
-    role does not cover `can`, and `NotAuthenticated` if their account was deactivated.
+    Raises `NotFound` if the trip does not exist or the caller is not a member, `PermissionDenied`
+    if their role does not cover `can`, and `NotAuthenticated` if their account was deactivated.
     """
     with transaction.atomic():
         trip = lock_trip(trip_id)
         caller = _as_of_now(by)
         roles = {}
-        for user_id, role, is_active in _present_roles(trip=trip_id, caller=caller.pk):
+        for user_id, role, is_active in _present_roles.fetch(trip=trip_id, caller=caller.pk):
             roles[user_id] = role
             if not is_active:
                 raise NotAuthenticated
@@ -64,15 +64,15 @@ def locked_trip(
 def locked_row(
     rows: Callable[[], InTripQuerySet[Row]], by: User, can: Can, *, trip_id: int, **lookup: int
 ) -> Iterator[Row]:
-    """The same for a command on one row of a trip: the row of `rows()` that `lookup` names.
+    """Like `locked_trip`, but yield the row of `rows()` in the trip that matches `lookup`.
 
-    It is read under the lock, and knows the trip as it is now. Ownership is the row's `is_own`.
-    Raises what `locked_trip` raises, and `NotFound` also if the row is gone.
+    The row is read under the lock and refers to the locked trip. Its `is_own` decides ownership.
+    Raises what `locked_trip` raises, and `NotFound` if the row does not exist.
     """
     with transaction.atomic():
         trip = lock_trip(trip_id)
         caller = _as_of_now(by)
-        row: Any = visible_row_of_active(rows, caller, **lookup)
+        row: Any = get_visible_with_account_or_404(rows, caller, **lookup)
         if not row.caller_is_active:
             raise NotAuthenticated
         *parents, _trip, _members = rows().members_path.split("__")
@@ -82,15 +82,18 @@ def locked_row(
 
 
 def lock_trip(trip_id: int) -> "Trip":
-    """The trip, its row locked until the transaction ends; raises `NotFound` if it is gone.
+    """Lock the trip until the transaction ends, and return it; raises `NotFound`.
 
-    Nothing is asked here. It is for the two context managers above, for whoever becomes a member,
-    and for the comparison of `If-Match`.
+    It checks nothing else. It is for the two context managers above, for admitting members and
+    for comparing `If-Match`.
     """
-    # A prepared statement is not asked by Django whether it is inside a transaction.
+    # For a compiled statement, Django does not check that it runs inside a transaction.
     if not transaction.get_connection().in_atomic_block:
         raise transaction.TransactionManagementError("A lock needs a transaction.")
-    return _locking(pk=trip_id).get()
+    trip: Trip | None = _locking.first(pk=trip_id)
+    if trip is None:
+        raise NotFound
+    return trip
 
 
 def _require(role: str, can: Can, is_own: Callable[[], bool]) -> None:
@@ -99,7 +102,7 @@ def _require(role: str, can: Can, is_own: Callable[[], bool]) -> None:
 
 
 def _as_of_now(by: User) -> User:
-    """The caller, read anew if they came with the rights of an ADMIN: these may be gone."""
+    """The caller, read again if they were an ADMIN: they may no longer be one."""
     if not by.is_admin:
         return by
     caller = User.objects.active().filter(pk=by.pk).first()
@@ -109,17 +112,17 @@ def _as_of_now(by: User) -> User:
 
 
 def _trips() -> Any:
-    # `trips.models.trip` stands on this module.
+    # `trips.models.trip` imports this module.
     return apps.get_model("trips", "Trip").objects
 
 
-@Prepared
-def _locking(pk: Given) -> QuerySet["Trip"]:
+@CompiledQuery
+def _locking(pk: Param) -> QuerySet["Trip"]:
     return _trips().select_for_update().filter(pk=pk)
 
 
-@Prepared
-def _present_roles(trip: Given, caller: Given) -> QuerySet["Trip", tuple[int, str, bool]]:
+@CompiledQuery
+def _present_roles(trip: Param, caller: Param) -> QuerySet["Trip", tuple[int, str, bool]]:
     """User id and role of each present member, and whether the caller's account is active."""
     rows = _trips().filter(pk=trip, members__left_at=None)
     is_active = Exists(User.objects.active().filter(pk=caller))

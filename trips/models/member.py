@@ -1,9 +1,10 @@
-"""Members of a trip, with the sums of their entries."""
+"""Members of a trip, with the sums of their ledger entries."""
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from typing import ClassVar
 
+import orjson
 from django.db import connection, models
 from django.db.models import Exists, F, OuterRef, Prefetch, Q
 from django.utils import timezone
@@ -11,39 +12,50 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import ValidationError
 
-from tripcompanion.kit.currencies import to_major
-from tripcompanion.kit.paths import MAX_INTEGER
-from tripcompanion.kit.prepared import Given, Prepared
+from tripcompanion.compiled.cursors import execute
+from tripcompanion.compiled.queries import CompiledQuery, Param
+from tripcompanion.currency.amounts import to_major
+from tripcompanion.kit.ids import MAX_INTEGER
 from tripcompanion.kit.problems import Conflict
+from trips.models.joining import ROLE_CHOICES
 from trips.models.lock import locked_row
-from trips.models.trip import ROLE_CHOICES, Trip, TripQuerySet
+from trips.models.trip import Trip, TripQuerySet
 from trips.models.visibility import InTripQuerySet
 from trips.roles import Can, TripRole
 from users.models import User, summary_of
 
-#: What a member's balance is made of.
+#: The sums that make up a member's balance.
 SUMS = ("paid_minor", "share_minor", "sent_minor", "received_minor")
-#: All that is kept on a membership: the balance, and what is open of the debts.
+#: All sums of a membership: those of the balance, and the unpaid part of the debts.
 KEPT_SUMS = (*SUMS, "owed_minor")
-#: Written by hand: the ORM takes milliseconds for a CASE of so many branches.
-_SHIFT = (
-    "UPDATE trips_member AS member SET paid_minor = paid_minor + moved.column2, "
-    "share_minor = share_minor + moved.column3, sent_minor = sent_minor + moved.column4, "
-    "received_minor = received_minor + moved.column5, owed_minor = owed_minor + moved.column6 "
-    "FROM (VALUES %s) AS moved WHERE member.user_id = moved.column1 AND member.trip_id = %%s"
+#: Raw SQL, because the ORM takes milliseconds to build a CASE with so many branches.
+_INCREMENT = (
+    "UPDATE trips_member AS member SET "  # noqa: S608 -- names of columns only
+    + ", ".join(f"{name} = member.{name} + change.{name}" for name in KEPT_SUMS)
+    + " FROM {changes} WHERE member.user_id = change.user_id AND member.trip_id = %s"
 )
+_NAMES = ("user_id", *KEPT_SUMS)
+#: The changes are one JSON array, so that there is one statement for any number of members.
+_CHANGES = {
+    "postgresql": "json_to_recordset(%s::json) AS change({})".format(
+        ", ".join(f"{name} bigint" for name in _NAMES)
+    ),
+    "sqlite": "(SELECT {} FROM json_each(%s)) AS change".format(  # noqa: S608 -- as above
+        ", ".join(f"json_extract(value, '$.{name}') AS {name}" for name in _NAMES)
+    ),
+}
 _COLUMNS = ("trip", "user", "role", "joined_at", "left_at")
 
 
 class LastOwner(Conflict):
-    """409 `last_owner`: a trip always has an owner."""
+    """409 `last_owner`: a trip must have an owner."""
 
     default_code = "last_owner"
-    default_detail = gettext_lazy("A trip needs an owner, and this is the last one.")
+    default_detail = gettext_lazy("A trip needs an owner, and this member is the only one.")
 
 
 class BalanceOpen(Conflict):
-    """409 `balance_open`: who owes or is owed cannot go."""
+    """409 `balance_open`: a member with a non-zero balance cannot leave."""
 
     default_code = "balance_open"
     default_detail = gettext_lazy(
@@ -57,38 +69,47 @@ class MemberQuerySet(InTripQuerySet["Member"]):
         """Members who have not left."""
         return self.filter(left_at=None)
 
-    def shown(self) -> "MemberQuerySet":
-        """Present members, each with the person, and no more than an answer shows."""
+    def with_details(self) -> "MemberQuerySet":
+        """Present members and their users, with only the columns that are serialized."""
         return self.present().select_related("user").only(*_COLUMNS, *summary_of("user"))
 
     def unsettled(self) -> "MemberQuerySet":
-        """Members, present or past, whose balance is not zero."""
+        """Present and former members whose balance is not zero."""
         return self.exclude(paid_minor=F("share_minor") - F("sent_minor") + F("received_minor"))
 
     def sharing_a_trip_with(self, user: User) -> "MemberQuerySet":
-        """Memberships in the trips that `user` is a member of."""
+        """Present members of the trips that `user` is a member of."""
         return self.present().filter(
             trip__in=Member.objects.present().filter(user=user).values("trip")
         )
 
 
 class Member(models.Model):
-    """Somebody in a trip, with a role and the sums of their entries.
+    """The membership of a user in a trip, with a role and the sums of their ledger entries.
 
-    The row outlives the membership (`left_at`), because the sums do. All sums are in minor units
-    of the trip's currency and move in the transaction of the entry that causes it.
+    The row stays after the member has left (`left_at`), because the sums are still needed. All
+    sums are in minor units of the trip's currency and change in the transaction of the entry.
     """
 
-    trip = models.ForeignKey(Trip, on_delete=models.CASCADE, related_name="members")
-    user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="memberships")
-    role = models.CharField(max_length=6, choices=ROLE_CHOICES, default=TripRole.VIEWER)
-    joined_at = models.DateTimeField(default=timezone.now)
-    left_at = models.DateTimeField(null=True, blank=True, editable=False)
+    trip = models.ForeignKey(
+        Trip, on_delete=models.CASCADE, related_name="members", verbose_name=gettext_lazy("trip")
+    )
+    user = models.ForeignKey(
+        User,
+        on_delete=models.PROTECT,
+        related_name="memberships",
+        verbose_name=gettext_lazy("user"),
+    )
+    role = models.CharField(
+        gettext_lazy("role"), max_length=6, choices=ROLE_CHOICES, default=TripRole.VIEWER
+    )
+    joined_at = models.DateTimeField(gettext_lazy("joined at"), default=timezone.now)
+    left_at = models.DateTimeField(gettext_lazy("left at"), null=True, blank=True, editable=False)
     paid_minor = models.BigIntegerField(default=0, editable=False)
     share_minor = models.BigIntegerField(default=0, editable=False)
     sent_minor = models.BigIntegerField(default=0, editable=False)
     received_minor = models.BigIntegerField(default=0, editable=False)
-    #: What is open of this member's debts in the trip; no part of the balance.
+    #: The unpaid part of this member's debts in the trip; not part of the balance.
     owed_minor = models.BigIntegerField(default=0, db_default=0, editable=False)
 
     objects = MemberQuerySet.as_manager()
@@ -96,10 +117,12 @@ class Member(models.Model):
     caller_role: str
 
     class Meta:
+        verbose_name = gettext_lazy("member")
+        verbose_name_plural = gettext_lazy("members")
         ordering: ClassVar = ["joined_at", "id"]
         constraints = [
             models.UniqueConstraint(fields=["trip", "user"], name="member_once_in_trip"),
-            # SQLite would go on in floating point where 64 bits end.
+            # Beyond 64 bits, SQLite would continue in floating point.
             models.CheckConstraint(
                 condition=Q(
                     paid_minor__lte=MAX_INTEGER,
@@ -119,32 +142,30 @@ class Member(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.user} ({self.role})"
+        return f"{self.user.shown_name} ({self.get_role_display()})"
 
     @property
     def balance_minor(self) -> int:
-        """What the trip owes this member (positive) or is owed by them (negative)."""
+        """What the member is owed (positive) or owes (negative)."""
         return self.paid_minor - self.share_minor + self.sent_minor - self.received_minor
 
     @classmethod
-    def shift(cls, trip_id: int, changes: Mapping[int, Mapping[str, int]]) -> None:
-        """Add to the sums of several members of a trip in one UPDATE.
+    def increment_balances(cls, trip_id: int, changes: Mapping[int, Mapping[str, int]]) -> None:
+        """Increment the sums of several members of a trip in one UPDATE.
 
-        `changes` maps user ids to the minor units that each named sum moves by.
+        `changes` maps user ids to increments, in minor units, by the name of the sum.
         """
         if not changes:
             return
-        rows = ", ".join(["(%s, %s, %s, %s, %s, %s)"] * len(changes))
-        values = [
-            value
+        rows = [
+            {"user_id": user_id, **{name: moved.get(name, 0) for name in KEPT_SUMS}}
             for user_id, moved in changes.items()
-            for value in (user_id, *(moved.get(name, 0) for name in KEPT_SUMS))
         ]
-        with connection.cursor() as cursor:
-            cursor.execute(_SHIFT % rows, [*values, trip_id])
+        sql = _INCREMENT.format(changes=_CHANGES[connection.vendor])
+        execute(sql, [orjson.dumps(rows).decode(), trip_id])
 
     def change_role(self, role: str, by: User) -> None:
-        """Give the member another role. Raises `LastOwner`."""
+        """Change the member's role. Raises `LastOwner`."""
         with self._locked(by, Can.MANAGE_MEMBERS) as member:
             if role != TripRole.OWNER:
                 member._require_other_owner()
@@ -152,7 +173,7 @@ class Member(models.Model):
             member.save(update_fields=["role"])
 
     def remove(self, by: User) -> None:
-        """End the membership of somebody. Raises `BalanceOpen` or `LastOwner`."""
+        """End another member's membership. Raises `BalanceOpen` or `LastOwner`."""
         with self._locked(by, Can.MANAGE_MEMBERS) as member:
             member._end()
 
@@ -183,26 +204,26 @@ class Member(models.Model):
         return owners.exclude(pk=self.pk)
 
 
-@Prepared
-def members_of(trip: Given) -> MemberQuerySet:
-    """The present members of a trip, by the time they joined."""
-    return Member.objects.shown().filter(trip=trip)
+@CompiledQuery
+def members_of(trip: Param) -> MemberQuerySet:
+    """The present members of a trip, in the order they joined."""
+    return Member.objects.with_details().filter(trip=trip)
 
 
 def trips_with_members() -> TripQuerySet:
     """Trips, each with its members as `present_members`."""
-    members = Member.objects.shown()
+    members = Member.objects.with_details()
     return Trip.objects.prefetch_related(Prefetch("members", members, "present_members"))
 
 
 def require_membership(user: User, trip_id: int | None) -> None:
-    """Raise `ValidationError` on `tripId` if it names a trip that `user` is no member of."""
+    """Raise `ValidationError` on `tripId` if `user` is not a member of that trip."""
     if trip_id is not None and not Trip.objects.of_member(user).filter(pk=trip_id).exists():
-        raise ValidationError({"tripId": [_("You are no member of such a trip.")]})
+        raise ValidationError({"tripId": [_("You are not a member of this trip.")]})
 
 
 def with_companionship(users: models.QuerySet[User], viewer: User) -> models.QuerySet[User]:
-    """`users`, each with `is_companion`: whether they share a trip with `viewer`."""
+    """`users`, annotated with `is_companion`: whether they share a trip with `viewer`."""
     return users.annotate(
         is_companion=Exists(Member.objects.sharing_a_trip_with(viewer).filter(user=OuterRef("pk")))
     )

@@ -1,4 +1,4 @@
-"""Who may see what belongs to a trip: fetching a row is asking whether the caller may see it."""
+"""Who may see the rows of a trip: fetching a row checks that the caller may see it."""
 
 from collections.abc import Callable
 from functools import cache, partial
@@ -6,65 +6,88 @@ from typing import Any, Self, TypeVar
 
 from django.db import models
 from django.db.models import Exists, F, Value
+from rest_framework.exceptions import NotFound
 
-from tripcompanion.kit.prepared import Found, Given, Prepared
+from tripcompanion.compiled.once import IS_COMPILING
+from tripcompanion.compiled.queries import CompiledQuery, Param, Result
 from trips.roles import TripRole
 from users.models import User
 
 Row = TypeVar("Row", bound=models.Model)
 
 
-class Viewer(Given):
-    """The place of a user in a prepared read of what they may see; see `PreparedFor`."""
+class ViewerParam(Param):
+    """The parameter of a compiled query that stands for the user; see `CompiledForViewer`."""
 
     def __init__(self, is_admin: bool, is_confined: bool) -> None:
         super().__init__("viewer")
         self.is_admin = is_admin
-        self.confined_to = Given("confined_to") if is_confined else None
+        self.confined_to = Param("confined_to") if is_confined else None
+
+    @property
+    def pk(self) -> Param:
+        """The parameter itself: a query filters by a user or by their id alike."""
+        return self
 
 
-class PreparedFor:
-    """A prepared queryset whose first argument is a user.
+class CompiledForViewer:
+    """A compiled query whose first argument is a user.
 
-    An ADMIN, and whom a scoped token confines to a trip, have statements of their own.
+    It has separate statements for an ADMIN and for a token that is confined to a trip.
     """
 
     def __init__(self, build: Callable[..., models.QuerySet[Any]]) -> None:
         self._build = build
-        self._kinds: dict[tuple[bool, bool], Prepared] = {}
+        self._kinds: dict[tuple[bool, bool], CompiledQuery] = {}
 
-    def __call__(self, user: User, **values: Any) -> Found:
-        """The rows for this user; see `Prepared`."""
-        kind = (user.is_admin, user.confined_to is not None)
+    def __call__(self, user: User, **values: Any) -> Result:
+        """The rows for this user; see `CompiledQuery`."""
+        query, viewer = self._query_for(user)
+        return query(**viewer, **values)
+
+    def get(self, user: User, **values: Any) -> Any:
+        """The first row for this user; raises `NotFound` if there is none."""
+        query, viewer = self._query_for(user)
+        row = query.first(**viewer, **values)
+        if row is None:
+            raise NotFound
+        return row
+
+    def _query_for(self, user: User) -> tuple[CompiledQuery, dict[str, Any]]:
+        """The query for this kind of user, and the values of the user in it."""
+        if not IS_COMPILING:
+            return CompiledQuery(partial(self._build, user)), {}
+        confined_to = user.confined_to
+        kind = (user.is_admin, confined_to is not None)
         if kind not in self._kinds:
-            self._kinds[kind] = Prepared(partial(self._build, Viewer(*kind)))
-        return self._kinds[kind](viewer=user.pk, confined_to=user.confined_to, **values)
+            self._kinds[kind] = CompiledQuery(partial(self._build, ViewerParam(*kind)))
+        return self._kinds[kind], {"viewer": user.pk, "confined_to": confined_to}
 
 
 class InTripQuerySet(models.QuerySet[Row]):
-    """Rows that belong to a trip, and who may see them."""
+    """A queryset of rows of a trip, which can be filtered by who may see them."""
 
-    #: How to get from a row to the memberships of its trip.
+    #: The lookup path from a row to the memberships of its trip.
     members_path = "trip__members"
 
-    def of_member(self, user: User | Viewer) -> Self:
+    def of_member(self, user: User | ViewerParam) -> Self:
         """Rows of the trips that `user` is a member of, with their role as `caller_role`."""
         path = self.members_path
         return (
-            self.within(user)
+            self.in_token_scope(user)
             .filter(**{f"{path}__user": user, f"{path}__left_at": None})
             .annotate(caller_role=F(f"{path}__role"))
         )
 
-    def within(self, user: User | Viewer) -> Self:
-        """Rows of the one trip that a scoped token confines `user` to; all without such a token."""
+    def in_token_scope(self, user: User | ViewerParam) -> Self:
+        """Rows of the trip to which the token of `user` is confined; all rows if it is not."""
         if user.confined_to is None:
             return self
         trip_path = self.members_path.rpartition("__")[0] or "pk"
         return self.filter(**{trip_path: user.confined_to})
 
-    def visible_to(self, user: User | Viewer) -> Self:
-        """Rows that `user` may see, with `caller_role`; an ADMIN sees all, as an OWNER would."""
+    def visible_to(self, user: User | ViewerParam) -> Self:
+        """Rows that `user` may see, with `caller_role`; an ADMIN sees all rows as an OWNER."""
         if user.is_admin:
             return self.annotate(caller_role=Value(TripRole.OWNER.value))
         return self.of_member(user)
@@ -73,30 +96,29 @@ class InTripQuerySet(models.QuerySet[Row]):
 @cache
 def _visible(
     rows: Callable[[], InTripQuerySet[Any]], names: tuple[str, ...], *, asks_account: bool = False
-) -> PreparedFor:
-    lookup = {name: Given(name) for name in names}
-
-    def build(user: User | Viewer) -> InTripQuerySet[Any]:
+) -> CompiledForViewer:
+    def build(user: User | ViewerParam, **lookup: Any) -> InTripQuerySet[Any]:
         found = rows().visible_to(user).filter(**lookup)
         if not asks_account:
             return found
-        is_active = Exists(User.objects.active().filter(pk=user))
+        is_active = Exists(User.objects.active().filter(pk=user.pk))
         return found.annotate(caller_is_active=is_active)
 
-    return PreparedFor(build)
+    places: dict[str, Any] = {name: Param(name) for name in names}
+    return CompiledForViewer(partial(build, **places))
 
 
-def visible_row(rows: Callable[[], InTripQuerySet[Row]], user: User, **lookup: int) -> Row:
-    """The one row of `rows()` that `lookup` names, with `caller_role`; see `visible_to`.
+def get_visible_or_404(rows: Callable[[], InTripQuerySet[Row]], user: User, **lookup: int) -> Row:
+    """The row of `rows()` that matches `lookup`, with `caller_role`; see `visible_to`.
 
-    `rows` is a method of a manager, such as `Trip.objects.all`. Raises `NotFound` for what is not
-    there and for what `user` may not see.
+    `rows` is a method of a manager, such as `Trip.objects.all`. Raises `NotFound` if the row does
+    not exist or `user` may not see it.
     """
-    return _visible(rows, tuple(lookup))(user, **lookup).get()
+    return _visible(rows, tuple(lookup)).get(user, **lookup)
 
 
-def visible_row_of_active(
+def get_visible_with_account_or_404(
     rows: Callable[[], InTripQuerySet[Row]], user: User, **lookup: int
 ) -> Row:
-    """As `visible_row`, with `caller_is_active`: False if the account is deleted or deactivated."""
-    return _visible(rows, tuple(lookup), asks_account=True)(user, **lookup).get()
+    """Like `get_visible_or_404`, with `caller_is_active`: False if deleted or deactivated."""
+    return _visible(rows, tuple(lookup), asks_account=True).get(user, **lookup)

@@ -1,32 +1,45 @@
-"""Members of a trip."""
+"""Views of the members of a trip."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from django.utils.translation import gettext_lazy as _
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from tripcompanion.kit.problems import LimitReached
+from tripcompanion.kit.viewsets import ApiViewSet
 from trips.models import (
     Member,
     Trip,
     members_of,
 )
+from trips.models.joining import AlreadyMember, UserNotFound
 from trips.models.member import BalanceOpen, LastOwner
-from trips.models.trip import AlreadyMember, UserNotFound
-from trips.permissions import InTripViewSet, IsTripOwner, MayInTrip
+from trips.pages import MEMBER
+from trips.permissions import IsTripOwner, MayInTrip
 from trips.roles import Can
 from trips.serializers import (
     AddMemberRequest,
     ChangeMemberRoleRequest,
     TripMemberSerializer,
 )
+from trips.viewsets import InTripViewSet
 
 
 class MemberViewSet(InTripViewSet):
     """Members of a trip."""
 
-    area = "trips"
+    tag = "members"
+    operation_ids: ClassVar = {
+        "list": "listMembers",
+        "create": "addMember",
+        "retrieve": "getMember",
+        "change_role": "changeMemberRole",
+        "destroy": "removeMember",
+        "leave": "leaveTrip",
+    }
+    scope_prefix = "trips"
     pagination_class = None
     needs: ClassVar = {
         "list": Can.READ,
@@ -36,14 +49,25 @@ class MemberViewSet(InTripViewSet):
         "destroy": Can.MANAGE_MEMBERS,
         "leave": Can.LEAVE,
     }
-    bodies: ClassVar = {"create": AddMemberRequest, "change_role": ChangeMemberRoleRequest}
-    answers: ClassVar = {
+    request_serializers: ClassVar = {
+        "create": AddMemberRequest,
+        "change_role": ChangeMemberRoleRequest,
+    }
+    response_serializers: ClassVar = {
         "list": TripMemberSerializer,
         "retrieve": TripMemberSerializer,
         "create": TripMemberSerializer,
         "change_role": TripMemberSerializer,
     }
     single_statement: ClassVar = frozenset({"retrieve"})
+    named: ClassVar = {**InTripViewSet.named, "user_id": MEMBER}
+    page_titles: ClassVar = {
+        "list": _("Members"),
+        "create": _("Add a member"),
+        "change_role": _("Change the role"),
+        "destroy": _("Remove the member"),
+        "leave": _("Leave the trip"),
+    }
     problems: ClassVar = {
         "create": [AlreadyMember, UserNotFound, LimitReached],
         "change_role": [LastOwner],
@@ -56,12 +80,18 @@ class MemberViewSet(InTripViewSet):
             return [IsTripOwner()]
         return [MayInTrip()]
 
+    def body_examples(self, action: str, found: Any) -> dict[str, Any]:
+        # Who is added is no member yet.
+        return ApiViewSet.body_examples(self, action, found)
+
     def member(self, trip_id: int, user_id: int) -> Member:
-        return self.guarded(Member.objects.shown, trip_id=trip_id, user_id=user_id)
+        return self.get_permitted_object(
+            Member.objects.with_details, trip_id=trip_id, user_id=user_id
+        )
 
     def list(self, request: Request, trip_id: int) -> Response:
-        """All members, by the time they joined."""
-        trip = self.guarded(Trip.objects.all, pk=trip_id)
+        """All present members, in the order they joined."""
+        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
         return self.answer(members_of(trip=trip.pk))
 
     def retrieve(self, request: Request, trip_id: int, user_id: int) -> Response:
@@ -69,14 +99,17 @@ class MemberViewSet(InTripViewSet):
         return self.answer(self.member(trip_id, user_id))
 
     def create(self, request: Request, trip_id: int) -> Response:
-        """Add somebody, by id or by e-mail, with a role not above one's own."""
-        trip = self.guarded(Trip.objects.all, pk=trip_id)
+        """Add a user, by id or by e-mail.
+
+        The role cannot be above the caller's own.
+        """
+        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
         member = trip.add_member(self.caller, **self.body())
         location = f"/api/trips/{trip_id}/members/{member.user_id}"
         return self.answer(member, location=location)
 
     def change_role(self, request: Request, trip_id: int, user_id: int) -> Response:
-        """Give a member another role."""
+        """Change the role of a member."""
         member = self.member(trip_id, user_id)
         member.change_role(self.body()["role"], by=self.caller)
         return self.answer(member)
@@ -84,9 +117,12 @@ class MemberViewSet(InTripViewSet):
     def destroy(self, request: Request, trip_id: int, user_id: int) -> Response:
         """Remove a member whose balance is zero."""
         self.member(trip_id, user_id).remove(by=self.caller)
-        return self.done()
+        return self.no_content()
 
     def leave(self, request: Request, trip_id: int) -> Response:
-        """Leave a trip, with a balance of zero."""
+        """Leave a trip.
+
+        The caller's balance must be zero.
+        """
         self.member(trip_id, self.caller.pk).leave(by=self.caller)
-        return self.done()
+        return self.no_content()

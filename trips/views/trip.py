@@ -1,8 +1,9 @@
-"""Trips, and how one joins them."""
+"""Views of trips, and of joining them."""
 
 from typing import ClassVar
 
 from django.db.models import Count, Q
+from django.utils.translation import gettext_lazy as _
 from rest_framework.exceptions import NotFound
 from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
@@ -11,15 +12,14 @@ from rest_framework.throttling import BaseThrottle
 
 from tripcompanion.kit.problems import LimitReached
 from tripcompanion.kit.snapshots import snapshot
-from trips.limits import LookupLimit
 from trips.models import (
     Trip,
+    get_visible_or_404,
     trips_of,
     trips_with_members,
-    visible_row,
 )
-from trips.models.trip import AlreadyMember, CurrencyChanged, CurrencyFixed
-from trips.permissions import TAGGED_ACTIONS, InTripViewSet
+from trips.models.joining import AlreadyMember
+from trips.models.trip import CurrencyChanged, CurrencyFixed
 from trips.roles import Can
 from trips.serializers import (
     JoinRequest,
@@ -29,13 +29,27 @@ from trips.serializers import (
     TripRequest,
     TripSerializer,
 )
+from trips.throttles import LookupThrottle
+from trips.viewsets import ETAG_ACTIONS, InTripViewSet
 from users.models import EmailUnverified
 
 
 class TripViewSet(InTripViewSet):
-    """Trips of the caller; an ADMIN may open every trip."""
+    """The caller's trips. An ADMIN has access to every trip."""
 
-    area = "trips"
+    tag = "trips"
+    operation_ids: ClassVar = {
+        "list": "listTrips",
+        "create": "createTrip",
+        "retrieve": "getTrip",
+        "update": "replaceTrip",
+        "partial_update": "updateTrip",
+        "destroy": "deleteTrip",
+        "by_code": "findTripByCode",
+        "join": "joinTrip",
+        "renew_code": "renewTripCode",
+    }
+    scope_prefix = "trips"
     needs: ClassVar = {
         "list": None,
         "create": None,
@@ -47,13 +61,13 @@ class TripViewSet(InTripViewSet):
         "destroy": Can.MANAGE_TRIP,
         "renew_code": Can.MANAGE_TRIP,
     }
-    bodies: ClassVar = {
+    request_serializers: ClassVar = {
         "create": TripRequest,
         "update": TripRequest,
         "partial_update": TripRequest,
         "join": JoinRequest,
     }
-    answers: ClassVar = {
+    response_serializers: ClassVar = {
         "list": TripSerializer,
         "create": TripDetailSerializer,
         "retrieve": TripDetailSerializer,
@@ -64,8 +78,18 @@ class TripViewSet(InTripViewSet):
         "join": TripMemberSerializer,
     }
     creates: ClassVar = frozenset({"create", "join"})
-    tagged_actions: ClassVar = TAGGED_ACTIONS
+    etag_actions: ClassVar = ETAG_ACTIONS
     single_statement: ClassVar = frozenset({"list", "by_code"})
+    page_titles: ClassVar = {
+        "list": _("Trips"),
+        "create": _("Create a trip"),
+        "join": _("Join a trip"),
+        "by_code": _("Trip code"),
+        "update": _("Change the trip"),
+        "partial_update": _("Change the trip"),
+        "destroy": _("Delete the trip"),
+        "renew_code": _("Renew the code"),
+    }
     problems: ClassVar = {
         "create": [LimitReached],
         "update": [CurrencyFixed, CurrencyChanged],
@@ -74,61 +98,75 @@ class TripViewSet(InTripViewSet):
     }
 
     def get_throttles(self) -> list[BaseThrottle]:
-        return [LookupLimit()] if self.action in {"by_code", "join"} else super().get_throttles()
+        return [LookupThrottle()] if self.action in {"by_code", "join"} else super().get_throttles()
 
     def list(self, request: Request) -> Response:
-        """The caller's trips, the newest start first."""
+        """The caller's trips, latest start date first.
+
+        Without their members; see `getTrip`.
+        """
         return self.page(trips_of(self.caller))
 
     def create(self, request: Request) -> Response:
-        """Make a trip; the caller becomes its OWNER."""
+        """Create a trip.
+
+        The caller becomes its OWNER.
+        """
         trip = Trip.start(self.caller, **self.body(currency=self.caller.currency))
         location = f"/api/trips/{trip.pk}"
-        return self.answer(self._shown(trip), location=location)
+        return self.answer(self._detail(trip), location=location)
 
     def retrieve(self, request: Request, trip_id: int) -> Response:
         """A trip with its members."""
-        return self.tagged(request, self.guarded(trips_with_members, pk=trip_id))
+        return self.with_etag(request, self.get_permitted_object(trips_with_members, pk=trip_id))
 
     def update(self, request: Request, trip_id: int, *, partial: bool = False) -> Response:
-        """Replace a trip: absent optional fields fall back to their default, the currency stays."""
-        trip = self.guarded(Trip.objects.all, pk=trip_id)
-        with self.unchanged(trip_id, lambda: self._shown(trip)):
+        """Replace a trip.
+
+        Omitted optional fields get their default, but the currency is kept.
+        """
+        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        with self.unchanged(trip_id, lambda: self._detail(trip)):
             trip.change(self.caller, **self.body(partial=partial, currency=trip.currency))
-        return self.tagged(request, self._shown(trip))
+        return self.with_etag(request, self._detail(trip))
 
     def partial_update(self, request: Request, trip_id: int) -> Response:
-        """Change the fields that were sent."""
+        """Change the fields of a trip that are sent."""
         return self.update(request, trip_id, partial=True)
 
     def destroy(self, request: Request, trip_id: int) -> Response:
-        """Delete a trip with everything in it."""
-        trip = self.guarded(Trip.objects.all, pk=trip_id)
-        with self.unchanged(trip_id, lambda: self._shown(trip)):
+        """Delete a trip with its expenses and settlements."""
+        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        with self.unchanged(trip_id, lambda: self._detail(trip)):
             trip.remove(by=self.caller)
-        return self.done()
+        return self.no_content()
 
     def renew_code(self, request: Request, trip_id: int) -> Response:
-        """Give the trip a new code; the old one is dead."""
-        trip = self.guarded(Trip.objects.all, pk=trip_id)
-        trip.renew_code(by=self.caller)
-        return self.answer(self._shown(trip))
+        """Replace the code of the trip.
 
-    def _shown(self, trip: Trip) -> Trip:
-        # Somebody may have deleted it since. The trip and its members are of one moment.
+        The old one becomes invalid.
+        """
+        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        trip.renew_code(by=self.caller)
+        return self.answer(self._detail(trip))
+
+    def _detail(self, trip: Trip) -> Trip:
+        # It may have been deleted since. One snapshot keeps the trip and its members consistent.
         with snapshot():
-            return visible_row(trips_with_members, self.caller, pk=trip.pk)
+            return get_visible_or_404(trips_with_members, self.caller, pk=trip.pk)
 
     def by_code(self, request: Request, code: str) -> Response:
-        """What a trip code leads to: enough to decide to join."""
+        """Preview a trip before joining it with its code."""
         present = Count("members", filter=Q(members__left_at=None))
-        trips = Trip.objects.within(self.caller).with_code(code).annotate(member_count=present)
+        trips = (
+            Trip.objects.in_token_scope(self.caller).with_code(code).annotate(member_count=present)
+        )
         return self.answer(get_object_or_404(trips))
 
     def join(self, request: Request) -> Response:
-        """Become a member by code, with the role that the trip gives to those who join."""
+        """Join a trip by its code, with the trip's `joinRole`."""
         code = self.body()["trip_code"]
-        trip = get_object_or_404(Trip.objects.within(self.caller).with_code(code))
+        trip = get_object_or_404(Trip.objects.in_token_scope(self.caller).with_code(code))
         member = trip.join(self.caller, code)
         location = f"/api/trips/{trip.pk}/members/{self.caller.pk}"
         return self.answer(member, location=location)

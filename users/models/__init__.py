@@ -1,10 +1,12 @@
-"""Accounts, and what lets their owners in."""
+"""Accounts, their sessions and tokens, and the outbox."""
 
-from users.models.link import Link, LinkInvalid
-from users.models.mail import Mail
+from users.models.email_token import EmailToken, EmailTokenInvalid
+from users.models.outbox import Mail
+from users.models.second_factor import AuthenticatorApp, RecoveryCodes
 from users.models.session import Session, sessions_of
+from users.models.summary import summaries
 from users.models.token import (
-    MAX_LIVE_TOKENS,
+    MAX_ACTIVE_TOKENS,
     MAX_TOKEN_NAME_CHARS,
     ScopedToken,
 )
@@ -21,8 +23,10 @@ from users.models.user import (
 from users.passwords import MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS
 
 __all__ = [
+    "AuthenticatorApp",
+    "RecoveryCodes",
     "DELETED_NAME",
-    "MAX_LIVE_TOKENS",
+    "MAX_ACTIVE_TOKENS",
     "MAX_NAME_CHARS",
     "MAX_PASSWORD_CHARS",
     "MAX_TOKEN_NAME_CHARS",
@@ -30,13 +34,14 @@ __all__ = [
     "EmailTaken",
     "EmailUnverified",
     "LastAdmin",
-    "Link",
-    "LinkInvalid",
+    "EmailToken",
+    "EmailTokenInvalid",
     "Mail",
     "Role",
     "ScopedToken",
     "Session",
     "User",
     "sessions_of",
+    "summaries",
     "summary_of",
 ]

@@ -1,4 +1,4 @@
-"""Which accounts there are, and how they are found."""
+"""Queries for accounts, and the manager that Django's authentication uses."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -9,7 +9,7 @@ from django.db import models
 from rest_framework.exceptions import NotFound
 
 from users.emails import email_key
-from users.models.gate import lock_rows
+from users.models.lock import lock_rows
 from users.passwords import MaximumLengthValidator
 
 if TYPE_CHECKING:
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 class UserQuerySet(models.QuerySet["User"]):
     def active(self) -> "UserQuerySet":
-        """Accounts that were neither deleted nor barred."""
+        """Accounts that were neither deleted nor deactivated."""
         return self.filter(deleted_at=None, is_active=True)
 
     def locked(self, user_id: int) -> "User":
-        """The account, its row locked until the transaction ends; raises `NotFound`.
+        """Lock the account until the transaction ends, and return it; raises `NotFound`.
 
-        With it held, the account stays what it is and joins no trip; entries may name it.
+        Nobody can change the account or add it to a trip meanwhile. Entries can still refer to it.
         """
         user = self.select_for_update(no_key=True).filter(pk=user_id).first()
         if user is None:
@@ -32,35 +32,35 @@ class UserQuerySet(models.QuerySet["User"]):
         return user
 
     def lock_all(self, user_ids: Iterable[int]) -> None:
-        """Lock these accounts and those of all administrators, for commands on several."""
+        """Lock these accounts and those of all administrators, for commands on several accounts."""
         lock_rows(self, user_ids, lock_admins=True)
 
 
 class UserManager(BaseUserManager.from_queryset(UserQuerySet)):  # type: ignore[misc]
-    """Finds accounts by e-mail, and makes the first administrator from the command line."""
+    """Finds accounts by e-mail, and creates administrators from the command line."""
 
     def present(self) -> UserQuerySet:
         """Accounts that were not deleted."""
         return self.filter(deleted_at=None)
 
     def with_email(self, email: str) -> UserQuerySet:
-        """The active account of this address, compared without regard to case, or none."""
+        """The active account with this address, ignoring case, or none."""
         try:
             return self.active().filter(email_key=email_key(email))
         except ValidationError:
             return self.none()
 
     def get_by_natural_key(self, username: str | None) -> "User":
-        """The account that a log-in names; raises `User.DoesNotExist`."""
+        """The account with this e-mail address; raises `User.DoesNotExist`."""
         try:
             return self.present().get(email_key=email_key(username or ""))
         except ValidationError as error:
             raise self.model.DoesNotExist from error
 
     def create_superuser(self, email: str, password: str, name: str = "") -> "User":
-        """An ADMIN, for `manage.py createsuperuser`.
+        """Create an ADMIN, for `manage.py createsuperuser`.
 
-        Raises `ValidationError` on a bad address, and on a password that is too long to log in.
+        Raises `ValidationError` if the address is invalid or the password too long to log in.
         """
         MaximumLengthValidator().validate(password)
         return self.model.register(email, password, name, role="ADMIN")

@@ -1,4 +1,4 @@
-"""The log-ins that are alive on an account."""
+"""Sessions: one for each login through the API."""
 
 import uuid
 from datetime import timedelta
@@ -9,54 +9,65 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
-from tripcompanion.kit.prepared import Given, Prepared
+from tripcompanion.compiled.queries import CompiledQuery, Param
 from users.models.user import User
 
-#: How exact `used_at` is: a use is noted if the last one that was is older than this.
+#: The accuracy of `used_at`: it is updated only if it is older than this.
 NOTED_EVERY = timedelta(minutes=10)
 MAX_DEVICE_CHARS = 200
 MAX_ADDRESS_CHARS = 64
 
 
 class SessionQuerySet(models.QuerySet["Session"]):
-    def live(self) -> "SessionQuerySet":
-        """Log-ins that were neither ended nor left to expire."""
+    def active(self) -> "SessionQuerySet":
+        """Sessions that have neither ended nor expired."""
         return self.filter(ended_at=None, expires_at__gt=timezone.now())
 
     def of(self, user: User) -> "SessionQuerySet":
-        """Log-ins with which `user` can still come in."""
-        return self.live().filter(user=user, auth_hash=user.get_session_auth_hash())
+        """Sessions that still authenticate `user`."""
+        return self.active().filter(user=user, auth_hash=user.get_session_auth_hash())
 
     def end(self) -> int:
-        """Make every token of these log-ins worthless; how many were alive."""
+        """End these sessions, which revokes their tokens; return how many had not ended yet."""
         return self.filter(ended_at=None).update(ended_at=timezone.now())
 
 
 class Session(models.Model):
-    """One log-in: the family of its refresh tokens, of which only the latest is good.
+    """One login, and the family of its refresh tokens. Only the latest of these is valid.
 
-    Every access token names its session, so ending the row ends them all at once.
+    Every token contains the id of its session, so ending the session revokes them all.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="sessions")
-    #: The `jti` of the refresh token that may be used next; all earlier ones are spent.
+    user = models.ForeignKey(
+        User, on_delete=models.CASCADE, related_name="sessions", verbose_name=gettext_lazy("user")
+    )
+    #: The `jti` of the valid refresh token; all earlier ones are used up.
     refresh_jti = models.CharField(max_length=32)
-    #: Changes with the password, however that is changed; a session with another one is dead.
+    #: The account's hash when the session started; the session ends once that changes.
     auth_hash = models.CharField(max_length=128)
-    #: What the client called itself (`User-Agent`) at the log-in, and where it came from.
-    device = models.CharField(max_length=MAX_DEVICE_CHARS, default="", db_default="")
-    address = models.CharField(max_length=MAX_ADDRESS_CHARS, default="", db_default="")
-    created_at = models.DateTimeField(default=timezone.now)
-    used_at = models.DateTimeField(default=timezone.now)
-    expires_at = models.DateTimeField()
-    ended_at = models.DateTimeField(null=True)
+    #: The `User-Agent` header of the login, and the IP address below.
+    device = models.CharField(
+        gettext_lazy("device"), max_length=MAX_DEVICE_CHARS, default="", db_default=""
+    )
+    address = models.CharField(
+        gettext_lazy("IP address"), max_length=MAX_ADDRESS_CHARS, default="", db_default=""
+    )
+    created_at = models.DateTimeField(gettext_lazy("created at"), default=timezone.now)
+    used_at = models.DateTimeField(gettext_lazy("last used at"), default=timezone.now)
+    expires_at = models.DateTimeField(gettext_lazy("expires at"))
+    ended_at = models.DateTimeField(gettext_lazy("ended at"), null=True)
 
     objects = SessionQuerySet.as_manager()
 
     class Meta:
-        # `manage.py prune` finds by these what is over.
+        # For `manage.py prune`.
+        verbose_name = gettext_lazy("session")
+        verbose_name_plural = gettext_lazy("sessions")
         indexes: ClassVar = [
             models.Index(fields=["expires_at"], name="session_by_expiry"),
             models.Index(
@@ -65,27 +76,28 @@ class Session(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.user_id} since {self.created_at:%Y-%m-%d %H:%M}"
+        time = date_format(self.created_at, "SHORT_DATETIME_FORMAT")
+        return _("%(user)s since %(time)s") % {"user": self.user.shown_name, "time": time}
 
     @classmethod
     def start(cls, user: User, device: str = "", address: str = "") -> "Session":
-        """A new log-in of `user`; of `device` and `address` only what can be shown is kept.
+        """Start a session of `user`; `device` and `address` lose unprintable characters.
 
-        Raises `NotAuthenticated` if the account was deleted, barred or given another password
-        since `user` was read, or if all of its log-ins were ended.
+        Raises `NotAuthenticated` if the account was deleted, deactivated or given another password
+        since `user` was read, or if all its sessions were ended.
         """
         with user.locked(by=user):
             return cls.objects.create(
                 user=user,
-                device=_showable(device)[:MAX_DEVICE_CHARS].strip(),
-                address=_showable(address)[:MAX_ADDRESS_CHARS],
+                device=_printable(device)[:MAX_DEVICE_CHARS].strip(),
+                address=_printable(address)[:MAX_ADDRESS_CHARS],
                 refresh_jti=uuid.uuid4().hex,
                 auth_hash=user.get_session_auth_hash(),
                 expires_at=_refresh_expiry(),
             )
 
     def is_good(self) -> bool:
-        """Whether tokens of this log-in are still worth anything. Reads `self.user`."""
+        """Whether tokens of this session are still valid. Reads `self.user`."""
         return (
             self.ended_at is None
             and self.expires_at > timezone.now()
@@ -94,14 +106,14 @@ class Session(models.Model):
         )
 
     def renew(self, jti: str) -> bool:
-        """Spend the refresh token `jti` for the next one; False if it was spent before.
+        """Replace the refresh token `jti` with the next one; False if it was used before.
 
-        A second use means that somebody copied the token, so it ends the whole session. Of any
-        number of simultaneous uses the conditional UPDATE lets exactly one through.
+        A second use means that the token was copied, so it ends the session. Of any number of
+        simultaneous uses, the conditional UPDATE succeeds for exactly one.
         """
         next_jti = uuid.uuid4().hex
         renewed = (
-            Session.objects.live()
+            Session.objects.active()
             .filter(pk=self.pk, refresh_jti=jti)
             .update(refresh_jti=next_jti, used_at=timezone.now(), expires_at=_refresh_expiry())
         )
@@ -112,24 +124,24 @@ class Session(models.Model):
         return True
 
     def note_use(self) -> None:
-        """Note that it was used just now, if that was not noted for `NOTED_EVERY`."""
+        """Set `used_at` to now, unless it is more recent than `NOTED_EVERY`."""
         now = timezone.now()
         if self.used_at <= now - NOTED_EVERY:
             Session.objects.filter(pk=self.pk, used_at=self.used_at).update(used_at=now)
 
     def end(self) -> None:
-        """Make every token of this log-in worthless."""
+        """End this session, which revokes its tokens."""
         Session.objects.filter(pk=self.pk).end()
 
 
-def _showable(text: str) -> str:
-    """`text` without control characters, and what cannot be stored or shown."""
+def _printable(text: str) -> str:
+    """`text` without control characters and others that cannot be stored or displayed."""
     return "".join(letter for letter in text if letter.isprintable()).strip()
 
 
-@Prepared
-def sessions_of(pk: Given = Given("pk", models.UUIDField())) -> SessionQuerySet:
-    """The log-in of this id, alive or not, with its user."""
+@CompiledQuery
+def sessions_of(pk: Param = Param("pk", models.UUIDField())) -> SessionQuerySet:
+    """The session with this id, active or not, and its user."""
     return Session.objects.select_related("user").filter(pk=pk)
 
 

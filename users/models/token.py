@@ -1,4 +1,4 @@
-"""Tokens for scripts: each covers what its owner ticked, and nothing of the account."""
+"""Scoped tokens for scripts: each covers the chosen scopes, never the account itself."""
 
 import secrets
 from datetime import datetime, timedelta
@@ -8,58 +8,94 @@ from django.db import models
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare, salted_hmac
 from django.utils.translation import gettext as _
-from rest_framework.exceptions import NotFound, ValidationError
+from django.utils.translation import gettext_lazy
+from rest_framework.exceptions import APIException, NotFound, ValidationError
 
-from tripcompanion.kit.problems import InsufficientScope, LimitReached
+from tripcompanion.kit.problems import LimitReached
 from users.models.session import NOTED_EVERY
 from users.models.user import User
 from users.scopes import Scope
 
-#: What every token begins with, so that people and programs that look for leaks know one.
+#: The prefix of every token, so that people and secret scanners recognize one.
 PREFIX = "tc_"
-#: How much of a token is kept to tell it from others.
+#: How many characters of a token are stored to tell it from others.
 HINT_CHARS = len(PREFIX) + 5
 MAX_TOKEN_NAME_CHARS = 100
-MAX_LIVE_TOKENS = 50
+MAX_ACTIVE_TOKENS = 50
 DEFAULT_LIFETIME = timedelta(days=90)
 MAX_LIFETIME = timedelta(days=365)
 
 _RANDOM_BYTES = 32
 
 
+class InsufficientScope(APIException):
+    """403 `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
+
+    `scope` is the scope that it needs; None means that no scoped token is accepted.
+    """
+
+    status_code = 403
+    default_code = "insufficient_scope"
+    default_detail = gettext_lazy("This requires a session; scoped tokens are not accepted.")
+
+    def __init__(self, scope: str | None = None) -> None:
+        text = _("The token lacks the scope %(scope)s.") % {"scope": scope} if scope else None
+        super().__init__(text)
+        words = [self.default_code, *(scope or "").split(":")]
+        #: Its name in the OpenAPI document, because there is one for each scope.
+        self.example_name = "_".join(filter(None, words))
+        challenge = 'Bearer error="insufficient_scope"'
+        self.headers = {"WWW-Authenticate": f'{challenge}, scope="{scope}"' if scope else challenge}
+
+
 class ScopedTokenQuerySet(models.QuerySet["ScopedToken"]):
-    def live(self) -> "ScopedTokenQuerySet":
-        """Tokens that have not expired. Whoever ends one deletes its row."""
+    def active(self) -> "ScopedTokenQuerySet":
+        """Tokens that have not expired. Revoking a token deletes its row."""
         return self.filter(expires_at__gt=timezone.now())
 
 
 class ScopedToken(models.Model):
-    """A key to parts of the API, which acts for `user` and never as an ADMIN.
+    """A token for parts of the API, which acts for `user` but never as an ADMIN.
 
-    The token itself is shown once and not kept: it is 32 random bytes, so its SHA-256 is enough.
+    The token itself is returned once and not stored. It is 32 random bytes, so storing its SHA-256
+    is safe.
     """
 
-    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="scoped_tokens")
-    name = models.CharField(max_length=MAX_TOKEN_NAME_CHARS)
+    user = models.ForeignKey(
+        User,
+        on_delete=models.CASCADE,
+        related_name="scoped_tokens",
+        verbose_name=gettext_lazy("user"),
+    )
+    name = models.CharField(gettext_lazy("name"), max_length=MAX_TOKEN_NAME_CHARS)
     #: The first characters of the token.
-    hint = models.CharField(max_length=HINT_CHARS)
+    hint = models.CharField(gettext_lazy("begins with"), max_length=HINT_CHARS)
     #: SHA-256 of the token, in hexadecimal digits.
     digest = models.CharField(max_length=64, unique=True)
-    #: Words of `Scope`, in their order there, with blanks between.
-    scope_words = models.CharField(max_length=200)
-    #: Nothing else can be seen with it. It goes with the trip: without one it would see all.
+    #: Values of `Scope`, in the order of that enum, separated by spaces.
+    scope_words = models.CharField(gettext_lazy("scopes"), max_length=200)
+    #: The only trip it gives access to. CASCADE: null would give access to all trips.
     trip = models.ForeignKey(
-        "trips.Trip", on_delete=models.CASCADE, null=True, blank=True, related_name="+"
+        "trips.Trip",
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="+",
+        verbose_name=gettext_lazy("trip"),
     )
-    #: Changes with the password, however that is changed; a token with another one is dead.
-    password_mark = models.CharField(max_length=64)
-    created_at = models.DateTimeField(default=timezone.now)
-    used_at = models.DateTimeField(null=True)
-    expires_at = models.DateTimeField(db_index=True)
+    #: A hash of the password hash; a new password changes it and revokes the token.
+    password_fingerprint = models.CharField(max_length=64)
+    created_at = models.DateTimeField(gettext_lazy("created at"), default=timezone.now)
+    used_at = models.DateTimeField(gettext_lazy("last used at"), null=True)
+    expires_at = models.DateTimeField(gettext_lazy("expires at"), db_index=True)
 
     objects = ScopedTokenQuerySet.as_manager()
 
-    #: The whole token, in the answer to the one who made it.
+    class Meta:
+        verbose_name = gettext_lazy("scoped token")
+        verbose_name_plural = gettext_lazy("scoped tokens")
+
+    #: The token itself; set by `issue` only.
     token: str
 
     def __str__(self) -> str:
@@ -75,43 +111,43 @@ class ScopedToken(models.Model):
         trip_id: int | None = None,
         expires_at: datetime | None = None,
     ) -> "ScopedToken":
-        """A new token of `user` with `.token` set; good for `DEFAULT_LIFETIME` unless said else.
+        """Create a token of `user` with `.token` set. `expires_at` defaults to `DEFAULT_LIFETIME`.
 
-        Raises `ValidationError` if it would live not at all or too long, `LimitReached`, and
-        `NotAuthenticated` if the log-in of `user` has ended since.
+        Raises `ValidationError` if `expires_at` is in the past or too late, `LimitReached`, and
+        `NotAuthenticated` if the session of `user` has ended since.
         """
         raw_token = PREFIX + secrets.token_urlsafe(_RANDOM_BYTES)
-        made = cls(user=user, name=name, trip_id=trip_id, hint=raw_token[:HINT_CHARS])
-        made.digest = _digest(raw_token)
-        made.scope_words = " ".join(scope for scope in Scope if scope in scopes)
-        made.expires_at = _require_lifetime(expires_at or made.created_at + DEFAULT_LIFETIME)
-        # One at a time, so that the limit holds.
+        issued = cls(user=user, name=name, trip_id=trip_id, hint=raw_token[:HINT_CHARS])
+        issued.digest = _digest(raw_token)
+        issued.scope_words = " ".join(scope for scope in Scope if scope in scopes)
+        issued.expires_at = _require_lifetime(expires_at or issued.created_at + DEFAULT_LIFETIME)
+        # Under the lock, so that the limit holds.
         with user.locked(by=user) as owner:
             owner.scoped_tokens.filter(expires_at__lte=timezone.now()).delete()
-            if owner.scoped_tokens.count() >= MAX_LIVE_TOKENS:
-                raise LimitReached(limit=MAX_LIVE_TOKENS)
-            made.password_mark = _password_mark(owner)
-            made.save()
-        made.token = raw_token
-        return made
+            if owner.scoped_tokens.count() >= MAX_ACTIVE_TOKENS:
+                raise LimitReached(limit=MAX_ACTIVE_TOKENS)
+            issued.password_fingerprint = _password_mark(owner)
+            issued.save()
+        issued.token = raw_token
+        return issued
 
     @classmethod
     def revoke(cls, user: User, token_id: int) -> None:
-        """End a live token of `user` at once. Raises `NotFound`."""
+        """Revoke an active token of `user`. Raises `NotFound`."""
         with user.locked(by=user) as owner:
-            deleted, _rows = owner.scoped_tokens.live().filter(pk=token_id).delete()
+            deleted, _rows = owner.scoped_tokens.active().filter(pk=token_id).delete()
             if not deleted:
                 raise NotFound
 
     @classmethod
     def presented(cls, raw_token: str) -> "ScopedToken | None":
-        """The token that this text is, with its user, in one query; None if there is none."""
+        """The row of this token, with its user, in one query; None if there is none."""
         return cls.objects.select_related("user").filter(digest=_digest(raw_token)).first()
 
     def is_good(self) -> bool:
-        """Whether it still opens anything, but for `expires_at`. Reads `self.user`."""
+        """Whether it is valid, apart from `expires_at`. Reads `self.user`."""
         return self.user.is_active and constant_time_compare(
-            self.password_mark, _password_mark(self.user)
+            self.password_fingerprint, _password_mark(self.user)
         )
 
     @property
@@ -123,17 +159,17 @@ class ScopedToken(models.Model):
         return self.scope_words.split()
 
     def require(self, scope: str | None) -> None:
-        """Raise `InsufficientScope` unless it has this scope; none has None."""
+        """Raise `InsufficientScope` unless it has this scope; no token has the scope None."""
         if scope not in self.scopes:
             raise InsufficientScope(scope)
 
     @property
     def keys_apart(self) -> str:
-        """Keeps the idempotency keys of its requests apart from those of others."""
+        """A suffix that separates its idempotency keys from those of other tokens and sessions."""
         return f" token {self.pk}"
 
     def note_use(self) -> None:
-        """Note that it was used just now, if that was not noted for `NOTED_EVERY`."""
+        """Set `used_at` to now, unless it is more recent than `NOTED_EVERY`."""
         now = timezone.now()
         if self.used_at is None or self.used_at <= now - NOTED_EVERY:
             ScopedToken.objects.filter(pk=self.pk, used_at=self.used_at).update(used_at=now)

@@ -1,4 +1,4 @@
-"""Accounts: registered, changed, deactivated, emptied."""
+"""Accounts: registration, changes, deactivation and deletion."""
 
 from collections.abc import Iterable
 from functools import lru_cache
@@ -12,14 +12,16 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
+from django_otp.plugins.otp_static.models import StaticDevice
+from django_otp.plugins.otp_totp.models import TOTPDevice
 from rest_framework.exceptions import PermissionDenied, ValidationError
 
-from tripcompanion.kit.currencies import CODES
-from tripcompanion.kit.models import GivenAnswer
+from tripcompanion.currency.amounts import CODES
+from tripcompanion.kit.models import IdempotencyRecord
 from tripcompanion.kit.problems import Conflict
 from users.emails import MAX_EMAIL_CHARS, email_key
-from users.letters import Letter
-from users.models.gate import LockedAccount
+from users.mail_templates import Letter
+from users.models.lock import LockedAccount
 from users.models.queryset import UserManager
 from users.passwords import HashedPassword
 
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
 MAX_NAME_CHARS = 50
 DELETED_NAME = "Deleted user"
-_SUMMARY = ("name", "email", "profile_picture")
+SUMMARY_COLUMNS = ("name", "email", "profile_picture")
 
 
 class EmailTaken(Conflict):
@@ -39,14 +41,14 @@ class EmailTaken(Conflict):
 
 
 class LastAdmin(Conflict):
-    """409 `last_admin`: somebody must be left who can administer."""
+    """409 `last_admin`: at least one administrator must remain."""
 
     default_code = "last_admin"
     default_detail = gettext_lazy("The last administrator cannot be deleted.")
 
 
 class WrongPassword(ValidationError):
-    """400: what was typed as the current password on `field` is another."""
+    """400: the value of `field` is not the current password."""
 
     def __init__(self, field: str) -> None:
         super().__init__({field: [_("This is not the current password.")]})
@@ -60,37 +62,49 @@ class EmailUnverified(PermissionDenied):
 
 
 class Role(models.TextChoices):
-    """What an account may do beside its trips."""
+    """The role of an account in the whole service."""
 
     USER = "USER", gettext_lazy("User")
     ADMIN = "ADMIN", gettext_lazy("Administrator")
 
 
 def summary_of(path: str) -> tuple[str, ...]:
-    """The columns by which the person at `path` appears inside other objects, for `only`."""
-    return tuple(f"{path}__{name}" for name in _SUMMARY)
+    """The columns of `UserSummary` for the user at `path`, as arguments of `only`."""
+    return tuple(f"{path}__{name}" for name in SUMMARY_COLUMNS)
 
 
 class User(LockedAccount):
-    """A person with a log-in. Deleting one empties the row and keeps it: others' books name it."""
+    """An account. Deletion erases its data but keeps the row, which ledger entries refer to."""
 
-    name = models.CharField(max_length=MAX_NAME_CHARS, blank=True)
-    email = models.CharField(max_length=MAX_EMAIL_CHARS, unique=True, null=True)  # noqa: DJ001
-    #: `email` as it is compared; null in deleted accounts, so that the address is free again.
+    name = models.CharField(gettext_lazy("name"), max_length=MAX_NAME_CHARS, blank=True)
+    email = models.CharField(  # noqa: DJ001
+        gettext_lazy("email"), max_length=MAX_EMAIL_CHARS, unique=True, null=True
+    )
+    #: `email` in the form that is compared; null if deleted, so that the address can be reused.
     email_key = models.CharField(  # noqa: DJ001
         max_length=MAX_EMAIL_CHARS * 2, null=True, editable=False
     )
-    #: Since when the owner is known to read mails to `email`; null if that was not shown.
-    email_verified_at = models.DateTimeField(null=True, editable=False)
-    role = models.CharField(max_length=5, choices=Role, default=Role.USER)
-    profile_picture = models.CharField(max_length=2048, null=True, blank=True)  # noqa: DJ001
-    currency = models.CharField(max_length=3, default="EUR", choices=[(c, c) for c in CODES])
-    is_active = models.BooleanField(default=True)
-    created_at = models.DateTimeField(default=timezone.now, editable=False)
-    updated_at = models.DateTimeField(default=timezone.now, editable=False)
-    deleted_at = models.DateTimeField(null=True, editable=False)
-    #: Counts how often all log-ins were ended at once, in the API and in browsers.
-    log_in_era = models.PositiveIntegerField(default=0, editable=False)
+    #: When the owner confirmed `email`; null if not yet.
+    email_verified_at = models.DateTimeField(
+        gettext_lazy("email confirmed at"), null=True, editable=False
+    )
+    role = models.CharField(gettext_lazy("role"), max_length=5, choices=Role, default=Role.USER)
+    profile_picture = models.CharField(  # noqa: DJ001
+        gettext_lazy("profile picture"), max_length=2048, null=True, blank=True
+    )
+    currency = models.CharField(
+        gettext_lazy("currency"), max_length=3, default="EUR", choices=[(c, c) for c in CODES]
+    )
+    is_active = models.BooleanField(gettext_lazy("is active"), default=True)
+    created_at = models.DateTimeField(
+        gettext_lazy("created at"), default=timezone.now, editable=False
+    )
+    updated_at = models.DateTimeField(
+        gettext_lazy("updated at"), default=timezone.now, editable=False
+    )
+    deleted_at = models.DateTimeField(gettext_lazy("deleted at"), null=True, editable=False)
+    #: How often all sessions were ended at once, in the API and in browsers.
+    session_epoch = models.PositiveIntegerField(default=0, editable=False)
 
     objects = UserManager()
 
@@ -99,6 +113,8 @@ class User(LockedAccount):
     REQUIRED_FIELDS: ClassVar[list[str]] = ["name"]
 
     class Meta:
+        verbose_name = gettext_lazy("account")
+        verbose_name_plural = gettext_lazy("accounts")
         constraints = [
             models.UniqueConstraint(fields=["email_key"], name="user_email_unique"),
             models.CheckConstraint(
@@ -110,21 +126,27 @@ class User(LockedAccount):
                 name="user_deleted_is_empty",
             ),
         ]
+        indexes = [models.Index(fields=["created_at"], name="user_by_creation")]
 
     def __str__(self) -> str:
-        return f"{self.name} <{self.email}>" if self.email else self.name
+        return f"{self.name} <{self.email}>" if self.email else self.shown_name
+
+    @property
+    def shown_name(self) -> str:
+        """The name in the active language; only that of deleted accounts is translated."""
+        return _("Deleted user") if self.name == DELETED_NAME else self.name
 
     def hashed(self, password: str) -> HashedPassword:
-        """A new password for `change`. Call before the lock is taken: hashing takes long."""
+        """Hash a new password for `change`. Call it before taking the lock: hashing is slow."""
         is_same = self.check_password(password)
         return HashedPassword(password, self.password, "" if is_same else make_password(password))
 
     @classmethod
     def register(cls, email: str, password: str, name: str = "", role: Role = Role.USER) -> "User":
-        """A new account, named after the part before the @ if no name is given.
+        """Create an account; its name defaults to the part of the address before the @.
 
-        Raises `EmailTaken` also when two registrations race, and Django's
-        `ValidationError` if `email` is no address.
+        Raises `EmailTaken`, also if two registrations race, and Django's `ValidationError` if
+        `email` is not an address.
         """
         user = cls(email=email, email_key=email_key(email), role=role)
         user.name = name or email.rpartition("@")[0][:MAX_NAME_CHARS]
@@ -143,11 +165,12 @@ class User(LockedAccount):
         proof: str | None = None,
         **fields: Any,
     ) -> None:
-        """Store the given fields only; `password` ends every scoped token, and log-in but `keep`.
+        """Store the given fields only.
 
-        A new password and a new address are told by mail, and a new address is to be confirmed.
-        `proof` is the hash that the current password was verified against. Raises `EmailTaken`,
-        `ValidationError` if the password was changed since, and what `locked` raises.
+        A new password revokes all scoped tokens and ends all sessions but `keep`. Mails report a
+        new password or address, and a new address must be confirmed. `proof` is the hash that the
+        current password was verified against. Raises `EmailTaken`, `ValidationError` if the
+        password has changed since, and what `locked` raises.
         """
         if isinstance(password, str):
             password = self.hashed(password)
@@ -157,7 +180,7 @@ class User(LockedAccount):
             if password is not None and password.is_new_to(account.password):
                 account.password = password.encode()
                 names.add("password")
-                account._end_log_ins(keep)
+                account._end_sessions(keep)
             account._save_unless_taken({*names, "updated_at"})
             if "password" in names and old_email:
                 account.mails.tell(account, Letter.PASSWORD_CHANGED, old_email)
@@ -167,7 +190,7 @@ class User(LockedAccount):
                     account.mails.tell(account, Letter.EMAIL_CHANGED, old_email)
 
     def _set_fields(self, fields: dict[str, Any]) -> set[str]:
-        """Set `fields` and what follows from them; the names of all that has to be stored."""
+        """Set `fields` and what depends on them; return the names of all fields to store."""
         names, old_key = set(fields), self.email_key
         for name, value in fields.items():
             setattr(self, name, value)
@@ -180,43 +203,49 @@ class User(LockedAccount):
                 names.add("email_verified_at")
         return names
 
-    def _end_log_ins(self, keep: "Session | None") -> None:
-        """End every scoped token, and every log-in but `keep`, after a change of the password."""
+    def _end_sessions(self, keep: "Session | None") -> None:
+        """Revoke all scoped tokens and end all sessions but `keep`, after a new password."""
         kept = [keep.pk] if keep else []
         self.scoped_tokens.all().delete()
-        self.sessions.live().exclude(pk__in=kept).end()
+        self.sessions.active().exclude(pk__in=kept).end()
         self.sessions.filter(pk__in=kept).update(auth_hash=self.get_session_auth_hash())
 
     def require_password(self, proof: str | None, field: str) -> None:
-        """Raise `ValidationError` on `field` if the password is not the one of `proof` any more.
+        """Raise `ValidationError` on `field` if the password is no longer the one of `proof`.
 
-        `proof` is the hash that a password was verified against; None is no question. Call under
-        the lock: two requests may have verified the same password at once.
+        `proof` is the hash that a password was verified against; None skips the check. Call it
+        under the lock: two requests may have verified the same password at once.
         """
         if proof is not None and self.password != proof:
             raise WrongPassword(field)
 
     def reset_password(self, password: HashedPassword) -> None:
-        """A password for who had lost theirs: all log-ins and tokens end, even if it is the old."""
+        """Set a password, and end all sessions and tokens even if it is the old one."""
         with self.locked(by=None) as account:
-            account.change(by=None, password=password, log_in_era=account.log_in_era + 1)
+            account.change(by=None, password=password, session_epoch=account.session_epoch + 1)
             account.scoped_tokens.all().delete()
-            account.sessions.live().end()
+            account.sessions.active().end()
+
+    def ask_for_reset(self, *, by: "User | None") -> None:
+        """Send the link that resets the password, if the account can be used."""
+        with self.locked(by=by) as account:
+            if account.email and account.is_active:
+                account.mails.ask_for_reset(account.email)
 
     def ask_to_verify(self, *, by: "User | None") -> None:
-        """Send the link that confirms the address, unless it was sent often enough just now."""
+        """Send the link that confirms the address, up to the hourly limit."""
         with self.locked(by=by) as account:
             account.mails.ask_to_verify(account)
 
     def verify_email(self) -> None:
-        """Note that the owner reads mails to `email`."""
+        """Mark `email` as verified."""
         with self.locked(by=None) as account:
             if account.email_verified_at is None:
                 account.email_verified_at = timezone.now()
                 account.save(update_fields=["email_verified_at"])
 
     def require_verified_email(self) -> None:
-        """Raise `EmailUnverified` where the settings ask for a confirmed address."""
+        """Raise `EmailUnverified` if the settings require a confirmed address and it is not."""
         if settings.REQUIRE_VERIFIED_EMAIL and self.email_verified_at is None:
             raise EmailUnverified
 
@@ -228,7 +257,7 @@ class User(LockedAccount):
             raise EmailTaken from error
 
     def deactivate(self, *, by: "User | None") -> None:
-        """Bar the account; log-ins and scoped tokens stay dead when it is let in again."""
+        """Deactivate the account, and end its sessions and scoped tokens for good."""
         with self.locked(by=by) as account:
             account.is_active = False
             account.save(update_fields=["is_active"])
@@ -236,14 +265,14 @@ class User(LockedAccount):
             account.log_out_everywhere(by=by)
 
     def log_out_everywhere(self, *, by: "User | None") -> None:
-        """End every log-in, in the API and in browsers; scoped tokens live on."""
+        """End all sessions, in the API and in browsers; scoped tokens stay valid."""
         with self.locked(by=by) as account:
-            account.log_in_era += 1
-            account.save(update_fields=["log_in_era"])
-            account.sessions.live().end()
+            account.session_epoch += 1
+            account.save(update_fields=["session_epoch"])
+            account.sessions.active().end()
 
     def empty(self) -> None:
-        """Forget who this was; the row stays for the books of others. Not undone.
+        """Erase the personal data irreversibly; the row stays for the ledger of others.
 
         Raises `LastAdmin`. Call inside `locked`.
         """
@@ -258,12 +287,15 @@ class User(LockedAccount):
         self.save()
         for kept in (self.sessions, self.scoped_tokens, self.links, self.mails):
             kept.all().delete()
-        GivenAnswer.objects.filter(user=self).delete()
+        IdempotencyRecord.objects.filter(user=self).delete()
+        TOTPDevice.objects.filter(user=self).delete()
+        StaticDevice.objects.filter(user=self).delete()
 
     def require_other_admin(self, refusal: type[Conflict] = LastAdmin) -> None:
-        """Raise `refusal` if nobody else can administer. Call inside a transaction.
+        """Raise `refusal` if this is the only active ADMIN. Call inside a transaction.
 
-        The rows of all administrators stay locked until its end, so that no two of them go.
+        The rows of all administrators stay locked until its end, so the last two cannot leave at
+        the same time.
         """
         if self.role == Role.ADMIN:
             admins = User.objects.active().filter(role=Role.ADMIN).order_by("pk")
@@ -272,22 +304,22 @@ class User(LockedAccount):
                 raise refusal
 
     def get_session_auth_hash(self) -> str:
-        """What a log-in was made with; it changes with the password and with `log_in_era`."""
-        return _log_in_hash(self.password, self.log_in_era)
+        """The hash that each session stores; it depends on the password and `session_epoch`."""
+        return _log_in_hash(self.password, self.session_epoch)
 
     @property
     def is_admin(self) -> bool:
-        """Whether all doors are open. With a scoped token an ADMIN is like everybody else."""
+        """Whether the account has all rights; never with a scoped token, not even an ADMIN."""
         return self.role == Role.ADMIN and self.is_active and self.by_token is None
 
     @property
     def confined_to(self) -> int | None:
-        """The one trip that a scoped token leaves to see; None is no such limit."""
+        """The only trip that the scoped token gives access to; None means all."""
         return self.by_token.trip_id if self.by_token else None
 
     @property
     def is_staff(self) -> bool:
-        """The admin site's word for who may enter it."""
+        """Whether the account may use the admin site."""
         return self.is_admin
 
     def has_perm(self, perm: str, obj: models.Model | None = None) -> bool:
@@ -297,7 +329,7 @@ class User(LockedAccount):
         return self.is_admin
 
     def hidden_from(self, viewer: "User", *, is_companion: bool) -> tuple[str, ...]:
-        """Which fields `viewer` does not get to see; `is_companion` says they share a trip."""
+        """The fields that `viewer` may not see; `is_companion`: whether they share a trip."""
         if viewer.pk == self.pk or viewer.is_admin:
             return ()
         private = ("role", "currency", "created_at", "updated_at")
@@ -305,7 +337,7 @@ class User(LockedAccount):
 
 
 @lru_cache(maxsize=2048)
-def _log_in_hash(password: str, log_in_era: int) -> str:
-    """Every request asks for the one of its caller; it follows from these two alone."""
+def _log_in_hash(password: str, session_epoch: int) -> str:
+    """The session hash, cached because every request computes it."""
     of_password = AbstractBaseUser.get_session_auth_hash(User(password=password))
-    return salted_hmac("users.User.session", f"{of_password}:{log_in_era}").hexdigest()
+    return salted_hmac("users.User.session", f"{of_password}:{session_epoch}").hexdigest()

@@ -1,29 +1,51 @@
-"""Recomputes the ledger, names each difference, and exits with 1 if there is one."""
+"""Recomputes the ledger, reports each difference, and exits with 1 if there is one."""
 
+import sys
 from argparse import ArgumentParser
+from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError
+from django.utils import timezone
+from tqdm import tqdm
 
-from splits.models.audit import audited, differences
+from splits.models import AuditRun
+from splits.reports.audit import Difference, audited, differences
 
 
 class Command(BaseCommand):
-    """Nothing is changed; to be run after a restore, by cron, and whenever a number is doubted."""
+    """Changes nothing but the stored result, which the admin site shows.
 
-    help = "Recompute every share, debt, allocation and balance, and name each difference."
+    Run it after a restore, from cron, and when a figure seems wrong.
+    """
+
+    help = "Recompute every share, debt, allocation and balance, and report each difference."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--trip", type=int, help="look at this trip only")
+        parser.add_argument("--trip", type=int, help="audit this trip only")
 
     def handle(self, *args: Any, trip: int | None = None, **options: Any) -> None:
         trips = audited(trip).count()
         if trip is not None and not trips:
             raise CommandError(f"There is no trip {trip}.")
-        found = 0
-        for difference in differences(trip):
-            found += 1
-            self.stderr.write(str(difference))
+        started_at, found = timezone.now(), []
+        # A progress bar for each kind of row; none without a terminal.
+        watch = partial(tqdm, disable=None, leave=False)
+        for difference in differences(trip, watch):
+            found.append(difference)
+            with tqdm.external_write_mode(file=sys.stderr):
+                self.stderr.write(str(difference))
+        if trip is None:
+            self._store(started_at, trips, found)
         if found:
-            raise CommandError(f"{found} differences in {trips} trips.")
+            raise CommandError(f"{len(found)} differences in {trips} trips.")
         self.stdout.write(f"{trips} trips, no difference.")
+
+    def _store(self, started_at: datetime, trips: int, found: list[Difference]) -> None:
+        """Store the result for the admin site, unless the database cannot be written."""
+        try:
+            AuditRun.record(started_at, trips, found)
+        except DatabaseError as error:
+            self.stderr.write(f"The result of the audit was not stored: {error}")

@@ -1,4 +1,4 @@
-"""Loads the demo data: believable travellers and trips, the same every time."""
+"""Loads the demo data: realistic people and trips, the same every time."""
 
 from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping
@@ -11,47 +11,51 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
-from tqdm import tqdm  # type: ignore[import-untyped]
+from django.db.models import Max, OuterRef, Subquery
+from tqdm import tqdm
 
 from splits.management.demo_data import JOURNEYS, PEOPLE, Journey, Person
-from splits.models import Division, Expense, Rate, Settlement, Split, SplitType
-from splits.models.balances import Plan
+from splits.models import Allocation, Debt, Division, Expense, Rate, Settlement, Split, SplitType
 from splits.models.division import SCALE
+from splits.reports.balances import Plan
+from tripcompanion.currency.amounts import Amount, to_minor
 from tripcompanion.environment import require_development
-from tripcompanion.kit.currencies import Amount, to_minor
 from trips.models import Trip
-from trips.models.trip import CODE_ALPHABET
+from trips.models.joining import CODE_ALPHABET
 from trips.roles import TripRole
 from users.emails import email_key
 from users.models import User
-from users.serializers import PASSWORD_EXAMPLE
 
-#: Known to everybody: the documentation's examples log in with it.
-PASSWORD = PASSWORD_EXAMPLE
+#: Public: the examples in the documentation log in with it.
+PASSWORD = "four-green-suitcases"  # noqa: S105
 MAX_SCALE = 1000
+#: The calendar of the demo: accounts, then trips, then payments.
+REGISTERED_AT = datetime(2025, 1, 6, 9, 0, tzinfo=UTC)
+BOOKED_BEFORE = timedelta(days=60)
+PAID_AFTER = timedelta(hours=14)
 
 
 class Command(BaseCommand):
-    """A trip is loaded in one transaction, or not at all; one that is here is left alone."""
+    """Each trip is loaded in one transaction; a trip that exists is left unchanged."""
 
-    # Looking at the URLs takes longer than finding the data there.
+    # Checking the URLs takes longer than finding that the data exists.
     requires_system_checks = ()
-    help = "Load the demo data, and say who can log in. Safe to repeat."
+    help = "Load the demo data and list its accounts. Safe to repeat."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
-            "--scale", type=int, default=1, help="how many times, the copies with numbered names"
+            "--scale", type=int, default=1, help="how many copies to load; their names are numbered"
         )
         parser.add_argument(
             "--force",
             action="store_true",
-            help="load it under production settings too, and beside accounts of other people",
+            help="load it also with production settings, or beside accounts of other people",
         )
 
     def handle(self, *args: Any, scale: int, force: bool, **options: Any) -> None:
         if not settings.DEBUG and not force:
             raise CommandError(
-                "The demo accounts, an ADMIN among them, have a known password. "
+                "The demo accounts, including an ADMIN, have a public password. "
                 "Without DEBUG=true they are loaded only with --force."
             )
         if not 1 <= scale <= MAX_SCALE:
@@ -64,7 +68,7 @@ class Command(BaseCommand):
         people = [_people(copy) for copy in range(scale)]
         missing = list(_missing(scale))
         expenses = sum(len(_rows(journey)) for journey, _copy in missing)
-        # Off a terminal there is no bar, and with nothing to load neither.
+        # No progress bar without a terminal, or if there is nothing to load.
         with tqdm(total=expenses, unit=" expenses", disable=None if missing else True) as bar:
             for journey, copy in missing:
                 with transaction.atomic():
@@ -76,7 +80,7 @@ class Command(BaseCommand):
 
 
 class Loading:
-    """One journey of the tables as a trip, made through the commands of the models."""
+    """Creates the trip of one journey through the commands of the models."""
 
     def __init__(self, journey: Journey, copy: int, people: Mapping[str, User]) -> None:
         self.journey = journey
@@ -84,7 +88,7 @@ class Loading:
         self.start = date.fromisoformat(journey.start)
         owner, *others = journey.members
         self.owner = people[owner]
-        booked_at = _evening(self.start - timedelta(days=60))
+        booked_at = _evening(self.start - BOOKED_BEFORE)
         self.trip = Trip.start(
             self.owner,
             title=_numbered(journey.title, copy),
@@ -119,8 +123,35 @@ class Loading:
                 created_by=self.people[sender],
                 created_at=_evening(self._day(day)),
             ).record(Amount(Decimal(amount), self.trip.currency))
-        if self.journey.settled_up:
-            Plan.record(self.trip, self.owner, Plan(self.trip).tag)
+        plan = Plan(self.trip).tag if self.journey.settled_up else ""
+        self._date(Plan.record(self.trip, self.owner, plan) if plan else [])
+
+    def _date(self, planned: list[Settlement]) -> None:
+        """Date what the commands dated with the present: members, splits, payments and debts."""
+        trip, home_at = self.trip, _evening(self._day(self.journey.days))
+        trip.members.update(joined_at=trip.created_at)
+        recorded_at = Expense.objects.filter(pk=OuterRef("expense")).values("created_at")
+        splits = Split.objects.filter(expense__trip=trip)
+        splits.update(created_at=Subquery(recorded_at))
+        paid = list(trip.settlements.filter(split__isnull=False))
+        split_at = dict(splits.values_list("pk", "created_at"))
+        for payment in paid:
+            payment.created_at = split_at[payment.split_id or 0] + PAID_AFTER
+        for payment in planned:
+            payment.created_at = home_at
+        for payment in (*paid, *planned):
+            payment.settled_on = payment.created_at.date()
+        Settlement.objects.bulk_update([*paid, *planned], ["created_at", "settled_on"])
+        trip.closed_periods.update(closed_at=home_at)
+        debts = list(Debt.objects.filter(trip=trip).exclude(covered_at=None))
+        paid_at = dict(
+            Allocation.objects.filter(debt__in=debts)
+            .values_list("debt")
+            .annotate(Max("settlement__created_at"))
+        )
+        for debt in debts:
+            debt.covered_at = max(split_at[debt.split_id], paid_at[debt.pk])
+        Debt.objects.bulk_update(debts, ["covered_at"])
 
     def _record(
         self, day: str, description: str, category: str, amount: str, paid: str, divided: str
@@ -129,13 +160,13 @@ class Loading:
         currency = foreign[0] if foreign else self.trip.currency
         entered_minor = to_minor(Decimal(number), currency)
         first, *_others = paid.split()
-        put_in = self._figures(paid, currency) or {self.people[first].pk: entered_minor}
+        paid_by_user = self._figures(paid, currency) or {self.people[first].pk: entered_minor}
         may_record = self.journey.members[first] != TripRole.VIEWER
         recorded_at = _evening(self._day(int(day)))
         Expense.record(
             self.trip,
             self.people[first] if may_record else self.owner,
-            put_in=put_in,
+            paid_by_user=paid_by_user,
             division=self._division(divided, currency),
             description=description,
             entered_minor=entered_minor,
@@ -156,7 +187,7 @@ class Loading:
         return Division(word, tuple(entered), entered)
 
     def _figures(self, text: str, currency: str | None) -> dict[int, int]:
-        """`olga 2 ed 3.5` by user id: in minor units, or without a currency ten-thousandths."""
+        """`olga 2 ed 3.5` by user id, in minor units; without a currency, in ten-thousandths."""
         words = text.split()
         return {
             self.people[key].pk: to_minor(Decimal(figure), currency)
@@ -170,9 +201,9 @@ class Loading:
 
 
 def _require_no_strangers(scale: int) -> None:
-    """Raise `CommandError` if accounts are to be made beside some that the demo did not make.
+    """Raise `CommandError` if accounts must be created and there are some not from the demo.
 
-    Where people have accounts of their own, an ADMIN with a known password is a back door.
+    In a database with real accounts, an ADMIN with a public password is a back door.
     """
     wanted = {email_key(_email(person, copy)) for copy in range(scale) for person in PEOPLE}
     accounts = User.objects.present()
@@ -181,13 +212,13 @@ def _require_no_strangers(scale: int) -> None:
     names = "|".join(person.key for person in PEOPLE)
     if accounts.exclude(email_key__regex=rf"^({names})[0-9]*@example\.com$").exists():
         raise CommandError(
-            "This database has accounts that are not of the demo, whose accounts have a known "
-            "password. They are added only with --force."
+            "This database has accounts that are not from the demo. The demo accounts have a "
+            "public password and are added only with --force."
         )
 
 
 def _missing(scale: int) -> Iterator[tuple[Journey, int]]:
-    """The journeys that are not here yet, each with the number of its copy."""
+    """The journeys that are not loaded yet, each with the number of its copy."""
     wanted = {
         _code(journey, copy): (journey, copy) for copy in range(scale) for journey in JOURNEYS
     }
@@ -196,9 +227,10 @@ def _missing(scale: int) -> Iterator[tuple[Journey, int]]:
 
 
 def _people(copy: int) -> dict[str, User]:
-    """The accounts of one copy by key; who is not here yet is registered."""
+    """The accounts of one copy by key; missing ones are registered."""
     keys = {email_key(_email(person, copy)): person for person in PEOPLE}
     users = {user.email_key: user for user in User.objects.filter(email_key__in=keys)}
+    new: list[int] = []
     with transaction.atomic():
         for key, person in keys.items():
             if key not in users:
@@ -207,6 +239,9 @@ def _people(copy: int) -> dict[str, User]:
                 user.change(by=None, currency=person.currency)
                 user.verify_email()
                 users[key] = user
+                new.append(user.pk)
+        instants = ("created_at", "updated_at", "email_verified_at")
+        User.objects.filter(pk__in=new).update(**dict.fromkeys(instants, REGISTERED_AT))
     return {person.key: users[key] for key, person in keys.items()}
 
 
@@ -216,7 +251,7 @@ def _rows(journey: Journey) -> list[list[str]]:
 
 
 def _code(journey: Journey, copy: int) -> str:
-    """The trip's code, by which it is known again: a word, and the copy in three letters."""
+    """The trip's code, which identifies it: a word, and the copy in three letters."""
     letters = ""
     for _position in range(3):
         copy, letter = divmod(copy, len(CODE_ALPHABET))

@@ -1,4 +1,4 @@
-"""Django's command, by the rules of every other change of a password."""
+"""Django's command, which here changes the password through `User.change`."""
 
 import getpass
 from typing import Any
@@ -12,19 +12,19 @@ from users.models import User
 
 
 class Command(changepassword.Command):
-    """Ends all log-ins, and tells the owner by mail."""
+    """Changes a password, ends all sessions and notifies the owner by mail."""
 
-    help = "Change the password of the account with this e-mail address; all its log-ins end."
+    help = "Change the password of the account with this e-mail address, and end its sessions."
 
     def handle(self, *args: Any, **options: Any) -> None:
         email = options["username"] or getpass.getuser()
         try:
             user = User.objects.get_by_natural_key(email)
         except User.DoesNotExist as error:
-            raise CommandError(f"There is no account {email}.") from error
+            raise CommandError(f"There is no account with the address {email}.") from error
         password = getpass.getpass()
         if getpass.getpass("Password (again): ") != password:
-            raise CommandError("The two passwords differ.")
+            raise CommandError("The two passwords do not match.")
         try:
             validate_password(password, user)
         except ValidationError as error:

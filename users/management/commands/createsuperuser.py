@@ -1,4 +1,4 @@
-"""Django's command, with a name that may be left out."""
+"""Django's command, with an optional name."""
 
 import os
 from typing import Any
@@ -7,7 +7,7 @@ from django.contrib.auth.management.commands import createsuperuser
 
 
 class Command(createsuperuser.Command):
-    """Makes an ADMIN; without a name it is the part of the e-mail address before the @."""
+    """Creates an ADMIN; the name defaults to the part of the address before the @."""
 
     def handle(self, *args: Any, **options: Any) -> None:
         if not options["interactive"]:

@@ -1,7 +1,10 @@
-"""Deletes what nobody needs any more."""
+"""Deletes rows that are no longer needed."""
 
+from argparse import ArgumentParser
 from collections.abc import Iterator
 from datetime import timedelta
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from django.contrib.sessions.models import Session as BrowserSession
@@ -9,48 +12,57 @@ from django.core.management.base import BaseCommand
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from tripcompanion.kit.models import GivenAnswer, Tally
-from users.models import Link, Mail, ScopedToken, Session
+from tripcompanion.kit.models import IdempotencyRecord, ThrottleCounter
+from users.models import EmailToken, Mail, ScopedToken, Session
 
-#: For how long an ended log-in or token and a mail that was given up can still be looked at.
+#: How long ended sessions, expired tokens and given-up mails are kept for inspection.
 KEPT = timedelta(days=30)
 BATCH_ROWS = 1000
 
 
 class Command(BaseCommand):
-    """Safe at any time, also twice at once: small transactions, and nothing that is in use."""
+    """Safe to run at any time, also concurrently: it uses small transactions."""
 
     help = (
-        "Delete expired links, browser sessions, idempotency keys and counters of limits, and "
-        "log-ins, scoped tokens and mails that came to an end 30 days ago. For cron."
+        "Delete expired e-mail links, browser sessions, idempotency keys and throttle counters, "
+        "and sessions, scoped tokens and mails that ended 30 days ago. For cron."
     )
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--dry-run", action="store_true", help="count the rows, and delete nothing"
+        )
+
+    def handle(self, *args: Any, dry_run: bool = False, **options: Any) -> None:
         for name, ends in outdated():
-            self.stdout.write(f"{sum(map(delete, ends))} {name}")
+            # A row may be in several of the querysets, so the sum of their counts is too high.
+            number = reduce(or_, ends).count() if dry_run else sum(map(delete, ends))
+            self.stdout.write(f"{number} {name}")
+        if dry_run:
+            self.stdout.write("Nothing was deleted.")
 
 
 def outdated() -> Iterator[tuple[str, list[QuerySet]]]:
-    """What may go, by name: for each column that can end it the rows, the oldest end first.
+    """The rows to delete, by name: one queryset per column that ends a row, oldest first.
 
-    Each of these columns has an index, which finds a batch in that order.
+    Each of these columns has an index, which serves a batch in that order.
     """
     now = timezone.now()
     month_ago = now - KEPT
-    yield "idempotency keys", [GivenAnswer.objects.expired().order_by("created_at")]
+    yield "idempotency keys", [IdempotencyRecord.objects.expired().order_by("created_at")]
     sessions = Session.objects
     yield (
-        "log-ins",
+        "sessions",
         [
-            # Two, because no index serves one condition or the other.
+            # Two querysets, because no index serves an OR of both columns.
             sessions.filter(ended_at__lte=month_ago).order_by("ended_at"),
             sessions.filter(expires_at__lte=month_ago).order_by("expires_at"),
         ],
     )
     tokens = ScopedToken.objects.filter(expires_at__lte=month_ago)
     yield "scoped tokens", [tokens.order_by("expires_at")]
-    yield "counters of limits", [Tally.objects.expired().order_by("ends_at")]
-    yield "links", [Link.objects.expired().order_by("expires_at")]
+    yield "throttle counters", [ThrottleCounter.objects.expired().order_by("ends_at")]
+    yield "links", [EmailToken.objects.expired().order_by("expires_at")]
     mails = Mail.objects.filter(given_up_at__lte=month_ago)
     yield "mails", [mails.order_by("given_up_at")]
     browsers = BrowserSession.objects.filter(expire_date__lte=now)
@@ -58,9 +70,9 @@ def outdated() -> Iterator[tuple[str, list[QuerySet]]]:
 
 
 def delete(rows: QuerySet) -> int:
-    """Delete `rows` batch by batch, so that no lock is held for long; how many there were."""
+    """Delete `rows` in batches, so that no lock is held for long; return the count."""
     deleted = 0
     while keys := list(rows.values_list("pk", flat=True)[:BATCH_ROWS]):
-        # Still by the conditions: a row may have come to life between the two statements.
+        # Filtered again: a row may have been renewed between the two statements.
         deleted += rows.filter(pk__in=keys).delete()[0]
     return deleted

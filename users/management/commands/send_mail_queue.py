@@ -1,4 +1,4 @@
-"""Sends the mails in the outbox, once or for as long as it runs."""
+"""Sends the mails in the outbox, once or continuously."""
 
 import logging
 import signal
@@ -14,23 +14,23 @@ from users.models import Mail
 
 logger = logging.getLogger(__name__)
 
-#: How long a new mail waits at most, and how long the server is left alone after a failure.
+#: The polling interval, and the pause after a failure.
 PAUSE_SECONDS = 2
 PAUSE_AFTER_FAILURE_SECONDS = 30
 UNSET = "EMAIL_URL is not set; mails stay in the outbox."
 
 
 class Command(BaseCommand):
-    """May run several times at once: each attempt is one process's."""
+    """Several instances may run at once: each attempt is claimed by one."""
 
     help = (
-        "Send every mail in the outbox that is due. What fails is tried again with growing "
-        "pauses for two days. Exits with 1 if a mail could not be sent."
+        "Send every mail in the outbox that is due. Failed mails are retried for two days with "
+        "growing pauses. Exits with status 1 if a mail could not be sent."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
-            "--watch", action="store_true", help="go on until the process is told to end"
+            "--watch", action="store_true", help="keep running until SIGTERM or SIGINT"
         )
 
     def handle(self, *args: Any, watch: bool = False, **options: Any) -> None:
@@ -47,7 +47,7 @@ class Command(BaseCommand):
         self.stdout.write(text)
 
     def _watch(self) -> None:
-        """Deliver until SIGTERM or SIGINT; a mail under way is finished first."""
+        """Deliver until SIGTERM or SIGINT; finish the current mail first."""
         ended = Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_signal: ended.set())
@@ -58,7 +58,7 @@ class Command(BaseCommand):
             ended.wait(self._pause_seconds(ended))
 
     def _pause_seconds(self, ended: Event) -> int:
-        """Deliver once; how long to wait before the next time."""
+        """Deliver once; return how long to wait before the next run."""
         close_old_connections()
         try:
             done = Mail.objects.deliver(ended.is_set)

@@ -1,0 +1,104 @@
+"""Converts rows to the JSON that the API returns."""
+
+# ruff: noqa: S608 -- statements are put together from constants of this package only
+
+from collections.abc import Iterable
+from typing import Any
+
+#: Minor units per major unit. A float holds every valid amount to the last digit.
+UNITS = {"EUR": 100}
+
+SUMMARY = "u.id, u.name, u.email, u.profile_picture"
+EXPENSE = (
+    "e.id, e.trip_id, e.description, e.entered_minor, e.currency, e.amount_minor, t.currency, "
+    "e.exchange_rate, e.rate_source, e.rate_day, e.expense_date, e.category, e.split_type, "
+    "e.receipt_url, e.notes, e.created_at, e.updated_at"
+)
+#: With a join, PostgreSQL would read all debts. The alias gives SQLite the type of the maximum.
+SPLIT = (
+    "s.id, s.expense_id, s.amount_minor, s.percentage_e4, s.created_at, "
+    "CAST((SELECT SUM(d.open_minor) FROM splits_debt d WHERE d.split_id = s.id) AS bigint), "
+    '(SELECT MAX(d.covered_at) FROM splits_debt d WHERE d.split_id = s.id) AS "at [datetime]", '
+    f"{SUMMARY}"
+)
+TRIP = (
+    "t.id, t.title, t.destination, t.description, t.image_url, t.start_date, t.end_date, "
+    "t.budget_minor, t.currency, t.code, t.join_role, m.role, t.created_at, t.updated_at"
+)
+USER = "id, name, email, role, profile_picture, currency, created_at, updated_at"
+
+
+def summary(row: Iterable[Any]) -> dict[str, Any]:
+    return dict(zip(("id", "name", "email", "profilePicture"), row, strict=True))
+
+
+def user(row: Iterable[Any]) -> dict[str, Any]:
+    names = ("id", "name", "email", "role", "profilePicture", "currency", "createdAt", "updatedAt")
+    return dict(zip(names, row, strict=True))
+
+
+def trip(row: tuple[Any, ...]) -> dict[str, Any]:
+    """`row` has the columns TRIP."""
+    return {
+        "id": row[0],
+        "title": row[1],
+        "destination": row[2],
+        "description": row[3],
+        "imageUrl": row[4],
+        "startDate": row[5],
+        "endDate": row[6],
+        "budget": None if row[7] is None else row[7] / UNITS[row[8]],
+        "currency": row[8],
+        "tripCode": row[9],
+        "joinRole": row[10],
+        "currentUserRole": row[11],
+        "createdAt": row[12],
+        "updatedAt": row[13],
+    }
+
+
+def expense(row: tuple[Any, ...], payers: list[Any], splits: list[Any]) -> dict[str, Any]:
+    """`row` has the columns EXPENSE."""
+    rate = row[7]
+    return {
+        "id": row[0],
+        "tripId": row[1],
+        "description": row[2],
+        "amount": row[3] / UNITS[row[4]],
+        "currency": row[4],
+        "tripAmount": row[5] / UNITS[row[6]],
+        "tripCurrency": row[6],
+        "exchangeRate": None if rate is None else float(rate),
+        "exchangeRateSource": row[8],
+        "exchangeRateDate": row[9],
+        "expenseDate": row[10],
+        "category": row[11],
+        "splitType": row[12],
+        "paidBy": payers[0]["user"],
+        "payers": payers,
+        "receiptUrl": row[13],
+        "notes": row[14],
+        "splits": splits,
+        "createdAt": row[15],
+        "updatedAt": row[16],
+    }
+
+
+def splits(rows: Iterable[tuple[Any, ...]], units: int) -> list[dict[str, Any]]:
+    """`rows` have the columns SPLIT."""
+    result = []
+    for row in rows:
+        open_minor = row[5] or 0
+        result.append(
+            {
+                "id": row[0],
+                "expenseId": row[1],
+                "participant": summary(row[7:11]),
+                "amount": row[2] / units,
+                "percentage": None if row[3] is None else row[3] / 10_000,
+                "paid": not open_minor,
+                "paidAmount": (row[2] - open_minor) / units,
+                "paidAt": None if open_minor else row[6] or row[4],
+            }
+        )
+    return result

@@ -1,0 +1,86 @@
+"""Generates clients from openapi.yaml, compiles them and uses them: `python -m clients`.
+
+With --check it fails if the package in clients/typescript was not up to date.
+"""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from tests.server import running_server
+
+FOLDER = Path(__file__).parent
+PACKAGE = FOLDER / "typescript" / "dist"
+COMPILED = FOLDER / "generated" / "compiled"
+PYTHON_CLIENT = FOLDER / "generated" / "python" / "trip_companion_client"
+#: A virtual environment without the project, as somebody else's project would have.
+PYTHON = FOLDER.parent / ".venv" / "clients" / "bin" / "python"
+
+
+def run(title: str, *command: str | Path, **environment: str) -> None:
+    """Run a command in `clients`; if it fails, print its output and exit."""
+    started = time.monotonic()
+    done = subprocess.run(
+        command,
+        cwd=FOLDER,
+        env=os.environ | environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        sys.exit(f"{done.stdout}\n{title}: failed")
+    sys.stdout.write(f"{title} ({time.monotonic() - started:.1f} s)\n")
+    sys.stdout.flush()
+
+
+def lint() -> None:
+    run("Redocly accepts openapi.yaml", "npm", "run", "redocly", REDOCLY_TELEMETRY="off")
+    run("Spectral accepts openapi.yaml", "npm", "run", "spectral")
+
+
+def build_typescript() -> None:
+    run("openapi-typescript generates types", "npm", "run", "openapi-typescript")
+    run("@hey-api/openapi-ts generates a client", "npm", "run", "hey-api")
+    run("tsc --strict compiles both", "npm", "run", "tsc")
+
+
+def build_python() -> None:
+    document = ("--path", FOLDER.parent / "openapi.yaml", "--config", "openapi-python-client.yaml")
+    output = ("--meta", "none", "--output-path", PYTHON_CLIENT, "--overwrite", "--fail-on-warning")
+    generate = (PYTHON, "-m", "openapi_python_client", "generate", *document, *output)
+    run("openapi-python-client generates a client", *generate)
+    mypy = (PYTHON, "-m", "mypy", "--strict", "--config-file=", "--cache-dir=../.venv/clients/mypy")
+    types = {"MYPYPATH": str(PYTHON_CLIENT.parent)}
+    run("mypy --strict accepts it", *mypy, "play.py", PYTHON_CLIENT, **types)
+
+
+def play() -> None:
+    """Use every client against a server with a new database."""
+    with running_server(LOG_LEVEL="ERROR") as server:
+        for name in ("play.js", "play-hey-api.js"):
+            run(f"{name} succeeds", "node", COMPILED / name, server.url)
+        path = {"PYTHONPATH": str(PYTHON_CLIENT.parent)}
+        run("play.py succeeds", PYTHON, "play.py", server.url, **path)
+
+
+def contents(folder: Path) -> dict[str, str]:
+    return {path.name: path.read_text() for path in folder.iterdir()}
+
+
+def main(arguments: list[str]) -> None:
+    before = contents(PACKAGE)
+    lint()
+    build_typescript()
+    build_python()
+    play()
+    if "--check" in arguments and contents(PACKAGE) != before:
+        sys.exit("clients/typescript was not up to date; it is now: commit it.")
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tripcompanion.settings")
+    main(sys.argv[1:])

@@ -1,0 +1,43 @@
+/** A client of the Trip Companion API: openapi-fetch with the types of openapi.yaml. */
+import createFetchClient from "openapi-fetch";
+/** `baseUrl` is the address of the service, without `/api`. */
+export function createClient(options) {
+    return createFetchClient(options);
+}
+/**
+ * Middleware that sends the access token with every request and renews it before it expires.
+ *
+ * A refresh token works once, and using it again ends the session, so requests that are sent at the
+ * same time wait for one refresh. If that is refused, they are sent as they are and receive a 401.
+ * `onRenewed` is called with every new pair of tokens.
+ */
+export function stayLoggedIn(client, login, onRenewed) {
+    let tokens = login;
+    let renewAt = renewalTime(login);
+    let renewing;
+    async function renew() {
+        const body = { refreshToken: tokens.refreshToken };
+        const { data } = await client.POST("/api/users/token/refresh", { body });
+        if (data) {
+            tokens = data;
+            renewAt = renewalTime(data);
+            onRenewed?.(data);
+        }
+    }
+    return {
+        async onRequest({ request, schemaPath }) {
+            if (schemaPath === "/api/users/token/refresh")
+                return;
+            if (Date.now() >= renewAt) {
+                renewing ??= renew().finally(() => (renewing = undefined));
+                await renewing;
+            }
+            request.headers.set("Authorization", `Bearer ${tokens.token}`);
+            return request;
+        },
+    };
+}
+/** When nine tenths of the access token's lifetime are over, in milliseconds. */
+function renewalTime(tokens) {
+    return Date.now() + tokens.expiresIn * 900;
+}

@@ -1,0 +1,58 @@
+/** A client of the Trip Companion API: openapi-fetch with the types of openapi.yaml. */
+import createFetchClient, { type Client, type ClientOptions, type Middleware } from "openapi-fetch";
+import type { components, paths } from "./schema.js";
+
+export type { components, operations, paths } from "./schema.js";
+export type Schemas = components["schemas"];
+export type TripCompanion = Client<paths>;
+/** The tokens of a response to registration, log-in or refresh. */
+export type Tokens = Pick<Schemas["LoginResponse"], "token" | "expiresIn" | "refreshToken">;
+
+/** `baseUrl` is the address of the service, without `/api`. */
+export function createClient(options: ClientOptions & { baseUrl: string }): TripCompanion {
+  return createFetchClient<paths>(options);
+}
+
+/**
+ * Middleware that sends the access token with every request and renews it before it expires.
+ *
+ * A refresh token works once, and using it again ends the session, so requests that are sent at the
+ * same time wait for one refresh. If that is refused, they are sent as they are and receive a 401.
+ * `onRenewed` is called with every new pair of tokens.
+ */
+export function stayLoggedIn(
+  client: TripCompanion,
+  login: Tokens,
+  onRenewed?: (tokens: Tokens) => void,
+): Middleware {
+  let tokens = login;
+  let renewAt = renewalTime(login);
+  let renewing: Promise<void> | undefined;
+
+  async function renew(): Promise<void> {
+    const body = { refreshToken: tokens.refreshToken };
+    const { data } = await client.POST("/api/users/token/refresh", { body });
+    if (data) {
+      tokens = data;
+      renewAt = renewalTime(data);
+      onRenewed?.(data);
+    }
+  }
+
+  return {
+    async onRequest({ request, schemaPath }) {
+      if (schemaPath === "/api/users/token/refresh") return;
+      if (Date.now() >= renewAt) {
+        renewing ??= renew().finally(() => (renewing = undefined));
+        await renewing;
+      }
+      request.headers.set("Authorization", `Bearer ${tokens.token}`);
+      return request;
+    },
+  };
+}
+
+/** When nine tenths of the access token's lifetime are over, in milliseconds. */
+function renewalTime(tokens: Tokens): number {
+  return Date.now() + tokens.expiresIn * 900;
+}

@@ -1,0 +1,80 @@
+"""The columns of the admin site's CSV files of the ledger and of exchange rates."""
+
+from decimal import Decimal
+from typing import Any
+
+from tripcompanion.currency.amounts import to_major
+from tripcompanion.kit.csv_export import Column, CsvColumns
+from trips.csv_columns import TRIP, amount
+
+
+def _person(name: str) -> CsvColumns:
+    return {f"{name}_id": f"{name}_id", f"{name}_name": f"{name}__name"}
+
+
+def _either(one: Any, other: Any) -> Any:
+    return one or other
+
+
+def _of_either(amount_minor: int, one: str | None, other: str | None) -> Decimal:
+    return to_major(amount_minor, one or other or "")
+
+
+EXPENSES: CsvColumns = {
+    "id": "id",
+    **TRIP,
+    "expense_date": "expense_date",
+    "description": "description",
+    "category": "category",
+    "split_type": "split_type",
+    "amount": amount("amount_minor"),
+    "currency": "trip__currency",
+    "entered_amount": amount("entered_minor", "currency"),
+    "entered_currency": "currency",
+    "exchange_rate": "exchange_rate",
+    **_person("created_by"),
+    "notes": "notes",
+    "created_at": "created_at",
+    "updated_at": "updated_at",
+}
+SETTLEMENTS: CsvColumns = {
+    "id": "id",
+    **TRIP,
+    "settled_on": "settled_on",
+    **_person("sender"),
+    **_person("receiver"),
+    "amount": amount("amount_minor"),
+    "credit": amount("left_minor"),
+    "currency": "trip__currency",
+    "note": "note",
+    "paid_split_id": "split_id",
+    **_person("created_by"),
+    "created_at": "created_at",
+}
+DEBTS: CsvColumns = {
+    "id": "id",
+    **TRIP,
+    "expense_id": "split__expense_id",
+    "split_id": "split_id",
+    **_person("debtor"),
+    **_person("creditor"),
+    "amount": amount("amount_minor"),
+    "open": amount("left_minor"),
+    "currency": "trip__currency",
+    "covered_at": Column(("covered_at", "closed_at"), _either),
+}
+#: A closing allocation names only a settlement or only a debt.
+_CURRENCIES = ("settlement__trip__currency", "debt__trip__currency")
+ALLOCATIONS: CsvColumns = {
+    "id": "id",
+    "settlement_id": "settlement_id",
+    "debt_id": "debt_id",
+    "amount": Column(("amount_minor", *_CURRENCIES), _of_either),
+    "currency": Column(_CURRENCIES, _either),
+    "closed_by_id": "closed_by_id",
+}
+RATES: CsvColumns = {"currency": "currency", "per_euro": "per_euro", "day": "day"}
+AUDITS: CsvColumns = {
+    name: name
+    for name in ("id", "started_at", "finished_at", "trip_count", "difference_count", "report")
+}

@@ -1,0 +1,44 @@
+"""Conflicts (409) raised by commands on an expense or its splits."""
+
+from typing import ClassVar
+
+from django.utils.translation import gettext_lazy
+
+from tripcompanion.kit.problems import Conflict
+
+
+class AlreadySplit(Conflict):
+    """409 `already_split`: the person already has a split in this expense."""
+
+    default_code = "already_split"
+    default_detail = gettext_lazy("This member already has a split in this expense.")
+
+
+class ExceedsExpense(Conflict):
+    """409 `exceeds_expense`: the splits would add up to more than the expense."""
+
+    default_code = "exceeds_expense"
+    default_detail = gettext_lazy(
+        "The splits would exceed the expense: %(left)s is left, not %(amount)s."
+    )
+    example_values: ClassVar = {"left": "10.00", "amount": "12.50"}
+
+
+class DividedByHand(Conflict):
+    """409 `divided_by_hand`: splits were added or deleted, and no new division is given.
+
+    What was entered for the other splits no longer divides the expense.
+    """
+
+    default_code = "divided_by_hand"
+    default_detail = gettext_lazy(
+        "Splits of this expense were added or deleted by hand. To change its amount, currency or "
+        "payers, also send how to divide it."
+    )
+
+
+class ExpenseChanged(Conflict):
+    """409 `expense_changed`: the request depends on fields that somebody else just changed."""
+
+    default_code = "expense_changed"
+    default_detail = gettext_lazy("This expense was changed in the meantime. Please reload it.")

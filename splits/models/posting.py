@@ -1,0 +1,227 @@
+"""How an expense is written to the ledger: payers, splits, debts, and the members' sums."""
+
+from collections import Counter
+from collections.abc import Mapping
+from copy import copy
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from django.db import models
+from django.db.models import Q
+
+from splits import money
+from splits.models.division import Part, Payment
+from splits.models.settlement import Allocation, Debt, Settlement, allocate, credit_between
+from splits.models.split import Split
+from tripcompanion.compiled.deletes import delete_unread
+from tripcompanion.compiled.inserts import insert
+from trips.models import Member
+from users.models import User, summaries, summary_of
+
+if TYPE_CHECKING:
+    from splits.models.expense import Expense
+
+Sums = dict[int, Counter[str]]
+Owed = Mapping[int, dict[int, int]]
+
+
+class PayerQuerySet(models.QuerySet["Payer"]):
+    def with_details(self) -> "PayerQuerySet":
+        """With the user, and only the columns that a response contains; first payer first."""
+        columns = ("expense", "user", "entered_minor", *summary_of("user"))
+        return self.select_related("user").only(*columns).order_by("id")
+
+
+class Payer(models.Model):
+    """What one person paid for an expense; the rows of an expense add up to its amount."""
+
+    expense = models.ForeignKey("splits.Expense", on_delete=models.CASCADE, related_name="payers")
+    user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="payments")
+    amount_minor = models.BigIntegerField()
+    #: As entered, in minor units of the expense's currency.
+    entered_minor = models.BigIntegerField()
+
+    objects = PayerQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["expense", "user"], name="payer_once_in_expense"),
+            models.CheckConstraint(
+                condition=Q(amount_minor__gte=0, entered_minor__gt=0), name="payer_positive"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user_id} paid {self.amount_minor}"
+
+
+class ExpensePosting:
+    """An expense as it is in the ledger, and how to change it. Use it under the trip's lock.
+
+    `paid_by_user` is what each payer paid, the first one first; `parts` is everybody's part.
+    Both are empty for an expense that is not written yet, and for one that is to go.
+    """
+
+    def __init__(self, expense: "Expense") -> None:
+        self.expense = expense
+        self.paid_by_user: dict[int, Payment] = {}
+        self.parts: dict[int, Part] = {}
+        if expense.pk is not None:
+            self.paid_by_user = {
+                payer.user_id: Payment(payer.amount_minor, payer.entered_minor)
+                for payer in expense.payers.order_by("id")
+            }
+            self.parts = {
+                split.participant_id: Part(*(getattr(split, name) for name in Part._fields))
+                for split in expense.splits.order_by("id")
+            }
+
+    @property
+    def entered(self) -> dict[int, int]:
+        """What each payer paid, in minor units of the expense's currency, first payer first."""
+        return {user_id: payment.entered_minor for user_id, payment in self.paid_by_user.items()}
+
+    @property
+    def left_minor(self) -> int:
+        """The amount that no split covers."""
+        return self.expense.amount_minor - sum(part.amount_minor for part in self.parts.values())
+
+    def write(self, paid_by_user: Mapping[int, Payment], parts: Mapping[int, Part]) -> "Expense":
+        """Write payers, splits and debts of a new expense; returns it with its details.
+
+        What is returned was not read again: it is what was written.
+        """
+        payers, splits = self.rewrite(paid_by_user, parts)
+        people = summaries({*paid_by_user, *parts})
+        # A reference to the expense itself would keep both in memory until the next garbage
+        # collection.
+        expense = copy(self.expense)
+        for payer in payers:
+            payer.expense, payer.user = expense, people[payer.user_id]
+        for split in splits:
+            split.participant = people[split.participant_id]
+            split.trip_currency = self.expense.trip.currency
+        self.expense.loaded_payers, self.expense.loaded_splits = payers, splits
+        return self.expense
+
+    def rewrite(
+        self, paid_by_user: Mapping[int, Payment], parts: Mapping[int, Part]
+    ) -> tuple[list[Payer], list[Split]]:
+        """Change payers, splits, debts and sums to those of `paid_by_user` and `parts`.
+
+        A split whose participant, amount and creditors stay keeps its state; all others start
+        again, as if deleted and created anew. Returns the payers and splits that were inserted.
+        """
+        owed = self._owed(paid_by_user, parts)
+        sums = self._sums(paid_by_user, parts, owed)
+        owed_before = self._owed(self.paid_by_user, self.parts)
+        for user_id, moved in self._sums(self.paid_by_user, self.parts, owed_before).items():
+            sums.setdefault(user_id, Counter()).subtract(moved)
+        is_new = not (self.paid_by_user or self.parts)
+        stored = [] if is_new else list(self.expense.splits.prefetch_related("debts"))
+        kept = {s.participant_id: s for s in stored if _keeps_state(s, parts, owed)}
+        self._drop([s.pk for s in stored if s.participant_id not in kept])
+        for user_id, split in kept.items():
+            _adjust(split, parts[user_id], owed[user_id])
+        payers: list[Payer] = []
+        if list(self.paid_by_user.items()) != list(paid_by_user.items()):
+            if self.paid_by_user:
+                self.expense.payers.all().delete()
+            payers = insert(
+                [
+                    Payer(expense_id=self.expense.pk, user_id=user_id, **payment._asdict())
+                    for user_id, payment in paid_by_user.items()
+                ]
+            )
+        # The debts before the credit that covers them, so that no owed sum becomes negative.
+        Member.increment_balances(self.expense.trip_id, sums)
+        return payers, self._open({u: part for u, part in parts.items() if u not in kept}, owed)
+
+    def _drop(self, split_ids: list[int]) -> None:
+        """Delete splits with their allocations, and the settlements that `pay` recorded."""
+        if split_ids:
+            Settlement.objects.filter(split__in=split_ids).revoke()
+            Debt.objects.filter(split__in=split_ids).itemise()
+            Allocation.objects.filter(debt__split__in=split_ids).release(self.expense.trip_id)
+            delete_unread(self.expense.splits.filter(pk__in=split_ids))
+
+    def _open(self, parts: Mapping[int, Part], owed: Owed) -> list[Split]:
+        """Insert splits and their debts, and allocate credit to the debts."""
+        covered_at: datetime | None = None
+        splits = insert(
+            [
+                Split(expense_id=self.expense.pk, participant_id=user_id, **part._asdict())
+                for user_id, part in parts.items()
+            ]
+        )
+        debts = insert(
+            [
+                Debt(
+                    trip_id=self.expense.trip_id,
+                    split_id=split.pk,
+                    debtor_id=split.participant_id,
+                    creditor_id=creditor_id,
+                    amount_minor=amount_minor,
+                    open_minor=amount_minor,
+                    period=self.expense.trip.period,
+                )
+                for split in splits
+                for creditor_id, amount_minor in owed[split.participant_id].items()
+            ]
+        )
+        if debts:
+            credits = credit_between.fetch(
+                trip=self.expense.trip_id,
+                senders={debt.debtor_id for debt in debts},
+                receivers={debt.creditor_id for debt in debts},
+            )
+            if allocations := allocate(debts, credits):
+                covered_at = Allocation.make(self.expense.trip_id, allocations)
+        open_minor: Counter[int] = Counter()
+        for debt in debts:
+            open_minor[debt.split_id] += debt.open_minor
+        for split in splits:
+            split.open_minor = open_minor[split.pk]
+            split.covered_at = covered_at if owed[split.participant_id] else None
+        return splits
+
+    def _sums(
+        self, paid_by_user: Mapping[int, Payment], parts: Mapping[int, Part], owed: Owed
+    ) -> Sums:
+        """The changes to each member's sums by an expense that is divided like this."""
+        own = money.own_parts(amounts(parts), amounts(paid_by_user), self.expense.number)
+        sums = {user_id: Counter(share_minor=amount_minor) for user_id, amount_minor in own.items()}
+        for user_id, payment in paid_by_user.items():
+            sums.setdefault(user_id, Counter())["paid_minor"] += payment.amount_minor
+        for user_id, debts in owed.items():
+            sums[user_id]["owed_minor"] = sum(debts.values())
+        return sums
+
+    def _owed(self, paid_by_user: Mapping[int, Payment], parts: Mapping[int, Part]) -> Owed:
+        """What each participant owes to each creditor, in minor units."""
+        owed: Owed = {user_id: {} for user_id in parts}
+        debts = money.debts(amounts(parts), amounts(paid_by_user), self.expense.number)
+        for (debtor, creditor), amount_minor in debts.items():
+            owed[debtor][creditor] = amount_minor
+        return owed
+
+
+def amounts(rows: Mapping[int, Part] | Mapping[int, Payment]) -> dict[int, int]:
+    return {user_id: row.amount_minor for user_id, row in rows.items()}
+
+
+def _keeps_state(split: Split, parts: Mapping[int, Part], owed: Owed) -> bool:
+    part = parts.get(split.participant_id)
+    if part is None or part.amount_minor != split.amount_minor:
+        return False
+    return {debt.creditor_id for debt in split.debts.all()} == set(owed[split.participant_id])
+
+
+def _adjust(split: Split, part: Part, owed: Mapping[int, int]) -> None:
+    """Update what may change in a kept split: the entered values and the debts' amounts."""
+    entered = part._asdict()
+    if any(getattr(split, name) != value for name, value in entered.items()):
+        Split.objects.filter(pk=split.pk).update(**entered)
+    for debt in split.debts.all():
+        if debt.amount_minor != owed[debt.creditor_id]:
+            debt.resize(owed[debt.creditor_id])

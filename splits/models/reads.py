@@ -1,0 +1,34 @@
+"""Compiled queries behind the lists and details of the API."""
+
+from splits.models.expense import Expense, ExpenseQuerySet
+from splits.models.settlement import (
+    Settlement,
+    SettlementQuerySet,
+)
+from splits.models.split import Split, SplitQuerySet
+from tripcompanion.compiled.queries import CompiledQuery, Param
+from trips.models import CompiledForViewer, ViewerParam
+
+
+@CompiledQuery
+def expenses_of(trip: Param) -> ExpenseQuerySet:
+    """The expenses of a trip with details, the newest first."""
+    return Expense.objects.with_details().filter(trip=trip).order_by("-expense_date", "-id")
+
+
+@CompiledQuery
+def splits_of(expense: Param) -> SplitQuerySet:
+    """The splits of an expense with details."""
+    return Split.objects.with_details().filter(expense=expense).order_by("id")
+
+
+@CompiledForViewer
+def pending_of(user: ViewerParam) -> SplitQuerySet:
+    """The open splits of a user with details, the oldest first."""
+    return Split.objects.pending(user).with_details()
+
+
+@CompiledQuery
+def settlements_of(trip: Param) -> SettlementQuerySet:
+    """The settlements of a trip with details, the latest day first."""
+    return Settlement.objects.with_details().filter(trip=trip).order_by("-settled_on", "-id")

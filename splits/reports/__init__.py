@@ -1,0 +1,1 @@
+"""Reports from the ledger: balances, plans, explanations, previews, the audit."""

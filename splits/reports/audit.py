@@ -1,0 +1,300 @@
+"""Recomputes the whole ledger from its entries, and reports stored values that differ."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from itertools import count, groupby
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+from django.db.models import F, Q, QuerySet, Sum
+from django.db.models.functions import Coalesce
+from rest_framework.exceptions import ValidationError
+
+from splits import money
+from splits.models.division import Division, Money, Part, SplitType, entered_for
+from splits.models.expense import Expense
+from splits.models.period import ClosedPeriod, ClosedSum
+from splits.models.posting import Payer
+from splits.models.settlement import Allocation, Debt, Settlement
+from splits.models.split import Split
+from tripcompanion.currency.amounts import convert
+from tripcompanion.kit.snapshots import snapshot
+from trips.models import Member, Trip
+from trips.models.member import KEPT_SUMS
+from trips.roles import TripRole
+
+_CHUNK_ROWS = 10_000
+
+_EXPENSE_COLUMNS = (
+    "trip_id",
+    "number",
+    "amount_minor",
+    "entered_minor",
+    "currency",
+    "exchange_rate",
+    "split_type",
+    "divided",
+)
+
+#: The expected sums of each member, by trip and user.
+Sums = dict[tuple[int, int], Counter[str]]
+Row = TypeVar("Row")
+
+
+class Difference(NamedTuple):
+    """One stored value that does not match the entries."""
+
+    trip_id: int
+    text: str
+
+    def __str__(self) -> str:
+        return f"trip {self.trip_id}: {self.text}"
+
+
+class Watch(Protocol):
+    """Passes rows on unchanged, and shows how many; tqdm is one."""
+
+    def __call__(self, rows: Iterable[Row], /, *, desc: str, total: int) -> Iterable[Row]: ...
+
+
+def _unwatched(rows: Iterable[Row], /, *, desc: str, total: int) -> Iterable[Row]:
+    return rows
+
+
+def differences(trip_id: int | None = None, watch: Watch = _unwatched) -> Iterator[Difference]:
+    """Every difference in the ledger, or in one trip of it. Streams the rows.
+
+    Reads one snapshot, because others may write meanwhile.
+    """
+    with snapshot():
+        yield from _differences(trip_id, watch)
+
+
+def _differences(trip_id: int | None, watch: Watch) -> Iterator[Difference]:
+    of_trip = Q() if trip_id is None else Q(trip=trip_id)
+    sums: Sums = defaultdict(Counter)
+    yield from _expenses(of_trip, sums, watch)
+    yield from _allocations(of_trip)
+    settlements = Settlement.objects.filter(of_trip)
+    for trip, sender, receiver, amount_minor in watch(
+        _rows(settlements, "trip", "sender", "receiver", "amount_minor"),
+        desc="Settlements",
+        total=settlements.count(),
+    ):
+        sums[trip, sender]["sent_minor"] += amount_minor
+        sums[trip, receiver]["received_minor"] += amount_minor
+    yield from _periods(of_trip, audited(trip_id))
+    yield from _closed_sums(of_trip, sums)
+    yield from _members(of_trip, sums)
+
+
+def _rows(queryset: QuerySet[Any], *columns: str) -> Iterator[tuple[Any, ...]]:
+    return queryset.values_list(*columns).iterator(chunk_size=_CHUNK_ROWS)
+
+
+class _ByExpense:
+    """Rows ordered and grouped by expense."""
+
+    def __init__(self, queryset: QuerySet[Any], key: str, *columns: str) -> None:
+        rows = _rows(queryset.order_by(key, "id"), key, *columns)
+        self._groups = groupby(rows, key=lambda row: row[0])
+        self._next = next(self._groups, None)
+
+    def of(self, expense_id: int) -> list[tuple[Any, ...]]:
+        if self._next is None or self._next[0] != expense_id:
+            return []
+        rows = [row[1:] for row in self._next[1]]
+        self._next = next(self._groups, None)
+        return rows
+
+
+def _expenses(of_trip: Q, sums: Sums, watch: Watch) -> Iterator[Difference]:
+    """Checks the shares and debts of every expense; adds them to the members' `sums`."""
+    expenses = Expense.objects.filter(of_trip)
+    payers = _ByExpense(
+        Payer.objects.filter(expense__in=expenses),
+        "expense",
+        "user",
+        "amount_minor",
+        "entered_minor",
+    )
+    splits = _ByExpense(
+        Split.objects.filter(expense__in=expenses), "expense", "participant", *Part._fields
+    )
+    debts = _ByExpense(
+        Debt.objects.filter(split__expense__in=expenses),
+        "split__expense",
+        "debtor",
+        "creditor",
+        "amount_minor",
+    )
+    columns = ("trip__currency", *_EXPENSE_COLUMNS)
+    rows = expenses.select_related("trip").only(*columns).order_by("id").iterator(_CHUNK_ROWS)
+    for expense in watch(rows, desc="Expenses", total=expenses.count()):
+        paid_by_user = {user: (amount, entered) for user, amount, entered in payers.of(expense.pk)}
+        parts = {user: Part(*part) for user, *part in splits.of(expense.pk)}
+        paid = {user: amount for user, (amount, _entered) in paid_by_user.items()}
+        shares = {user: part.amount_minor for user, part in parts.items()}
+        owed = {(debtor, creditor): amount for debtor, creditor, amount in debts.of(expense.pk)}
+        entered_minor = sum(entered for _amount, entered in paid_by_user.values())
+        for text in _faults(expense, paid, entered_minor, parts, owed):
+            yield Difference(expense.trip_id, f"expense {expense.pk}: {text}")
+        for user, amount_minor in paid.items():
+            sums[expense.trip_id, user]["paid_minor"] += amount_minor
+        if sum(shares.values()) <= sum(paid.values()):
+            for user, amount_minor in money.own_parts(shares, paid, expense.number).items():
+                sums[expense.trip_id, user]["share_minor"] += amount_minor
+
+
+def _faults(
+    expense: Expense,
+    paid: dict[int, int],
+    entered_minor: int,
+    parts: dict[int, Part],
+    owed: dict[tuple[int, int], int],
+) -> Iterator[str]:
+    """Descriptions of what is wrong with one expense."""
+    amount_minor = expense.entered_minor
+    if expense.exchange_rate is not None:
+        amount_minor = convert(
+            amount_minor, expense.currency, expense.trip.currency, expense.exchange_rate
+        )
+    if amount_minor != expense.amount_minor:
+        yield f"the amount is {expense.amount_minor}, converted it is {amount_minor}"
+    if sum(paid.values()) != expense.amount_minor or entered_minor != expense.entered_minor:
+        yield f"the payers paid {sum(paid.values())} of {expense.amount_minor}"
+        return
+    shares = {user: part.amount_minor for user, part in parts.items()}
+    if sum(shares.values()) > expense.amount_minor:
+        yield f"the splits are {sum(shares.values())} of {expense.amount_minor}"
+        return
+    if expense.divided:
+        yield from _share_faults(expense, parts, shares)
+    expected = money.debts(shares, paid, expense.number)
+    for pair in sorted(expected.keys() | owed.keys()):
+        if expected.get(pair, 0) != owed.get(pair, 0):
+            yield (
+                f"user {pair[0]} owes user {pair[1]} {owed.get(pair, 0)}, "
+                f"it should be {expected.get(pair, 0)}"
+            )
+
+
+def _share_faults(
+    expense: Expense, parts: dict[int, Part], shares: dict[int, int]
+) -> Iterator[str]:
+    division = Division(
+        SplitType(expense.split_type), tuple(parts), entered_for(expense.split_type, parts)
+    )
+    amounts = Money(expense.amount_minor, expense.entered_minor, expense.currency)
+    try:
+        expected = division.parts(amounts, expense.number) if parts else {}
+    except ValidationError as error:
+        yield f"the entered values do not divide it: {error.detail}"
+        return
+    if not parts:
+        yield "it has no splits"
+    for user, part in expected.items():
+        if part.amount_minor != shares[user]:
+            yield f"the split of user {user} is {shares[user]}, it should be {part.amount_minor}"
+
+
+def _allocations(of_trip: Q) -> Iterator[Difference]:
+    """Checks debts and settlements against their allocations."""
+    covered = Coalesce(Sum("allocations__amount_minor"), 0)
+    columns = ("trip", "id", "amount_minor")
+    debts = Debt.objects.filter(of_trip).annotate(covered_minor=covered)
+    uneven = debts.exclude(amount_minor=F("open_minor") + F("covered_minor"))
+    for trip, pk, amount, is_open, used in _rows(uneven, *columns, "open_minor", "covered_minor"):
+        yield Difference(trip, f"debt {pk}: {is_open} of {amount} is open, {used} is covered")
+    stray = ~Q(debtor=F("split__participant")) | ~Q(trip=F("split__expense__trip"))
+    for debt in Debt.objects.filter(of_trip).filter(stray).iterator():
+        yield Difference(debt.trip_id, f"debt {debt.pk}: it does not match its split")
+    settlements = Settlement.objects.filter(of_trip).annotate(used_minor=covered)
+    uneven_money = settlements.exclude(amount_minor=F("credit_minor") + F("used_minor"))
+    for trip, pk, amount, credit, used in _rows(
+        uneven_money, *columns, "credit_minor", "used_minor"
+    ):
+        yield Difference(trip, f"settlement {pk}: {credit} of {amount} is credit, {used} is used")
+    between_others = (
+        ~Q(settlement__sender=F("debt__debtor"))
+        | ~Q(settlement__receiver=F("debt__creditor"))
+        | ~Q(settlement__trip=F("debt__trip"))
+    )
+    rows = Allocation.objects.filter(closed_by=None).filter(between_others)
+    if of_trip:
+        rows = rows.filter(settlement__in=Settlement.objects.filter(of_trip))
+    for allocation in rows.select_related("settlement").iterator():
+        trip_id = allocation.settlement.trip_id if allocation.settlement else 0
+        text = f"allocation {allocation.pk}: debt and settlement of different people"
+        yield Difference(trip_id, text)
+
+
+def _periods(of_trip: Q, trips: QuerySet[Trip]) -> Iterator[Difference]:
+    """Checks that every row's period exists, and that the oldest open period is correct."""
+    closed: dict[int, set[int]] = defaultdict(set)
+    periods = ClosedPeriod.objects.filter(of_trip)
+    for trip, number in _rows(periods, "trip", "number"):
+        closed[trip].add(number)
+    for trip in periods.exclude(settlement__trip=F("trip")).values_list("trip", flat=True):
+        yield Difference(trip, "a settlement of another trip closed a period")
+    for trip, period, oldest in _rows(trips, "pk", "period", "oldest_open_period"):
+        numbers = closed[trip]
+        expected = next(number for number in count() if number not in numbers)
+        if expected != oldest:
+            text = f"the oldest open period is {oldest}, it should be {expected}"
+            yield Difference(trip, text)
+        if max(numbers, default=-1) >= period:
+            yield Difference(trip, f"period {max(numbers)} is closed, but {period} is current")
+    for rows in (Debt.objects.all(), Settlement.objects.all()):
+        for trip, pk in _rows(rows.filter(of_trip, period__gt=F("trip__period")), "trip", "pk"):
+            yield Difference(trip, f"{rows.model.__name__} {pk} is of a future period")
+
+
+def _closed_sums(of_trip: Q, sums: Sums) -> Iterator[Difference]:
+    """Checks what settlements closed of each member's debts; adds the rest to `sums`."""
+    closed: Counter[tuple[int, int, int]] = Counter()
+    debts = Debt.objects.with_open_amounts().filter(of_trip, open_minor__gt=0)
+    for trip, debtor, open_minor, closed_by in _rows(
+        debts, "trip", "debtor", "open_minor", "closed_by"
+    ):
+        if closed_by is None:
+            sums[trip, debtor]["owed_minor"] += open_minor
+        else:
+            closed[trip, debtor, closed_by] += open_minor
+    stored = ClosedSum.objects.filter(settlement__in=Settlement.objects.filter(of_trip))
+    columns = ("settlement__trip", "member__user", "settlement", "owed_minor")
+    noted = {tuple(key): owed_minor for *key, owed_minor in _rows(stored, *columns)}
+    for trip, user, settlement in closed.keys() | noted.keys():
+        noted_minor = noted.get((trip, user, settlement), 0)
+        closed_minor = closed[trip, user, settlement]
+        if noted_minor != closed_minor:
+            text = f"settlement {settlement} closed {closed_minor} of user {user}"
+            yield Difference(trip, f"{text}, {noted_minor} is stored")
+
+
+def _members(of_trip: Q, sums: Sums) -> Iterator[Difference]:
+    """Checks that the members' sums are correct and balance, and that each trip has an OWNER."""
+    totals: Counter[int] = Counter()
+    members = Member.objects.filter(of_trip)
+    for trip, user, *stored in _rows(members, "trip", "user", *KEPT_SUMS):
+        expected = sums.pop((trip, user), Counter())
+        for name, amount_minor in zip(KEPT_SUMS, stored, strict=True):
+            if amount_minor != expected[name]:
+                text = f"{name} is {amount_minor}, it should be {expected[name]}"
+                yield Difference(trip, f"user {user}: {text}")
+        paid_minor, share_minor, sent_minor, received_minor, _owed_minor = stored
+        totals[trip] += paid_minor - share_minor + sent_minor - received_minor
+    for (trip, user), moved in sums.items():
+        if any(moved.values()):
+            yield Difference(trip, f"user {user} has entries but no membership")
+    for trip, total_minor in totals.items():
+        if total_minor:
+            yield Difference(trip, f"the balances add up to {total_minor}")
+    present = Member.objects.present().filter(of_trip)
+    owned = present.filter(role=TripRole.OWNER).values("trip")
+    for trip in present.exclude(trip__in=owned).values_list("trip", flat=True).distinct():
+        yield Difference(trip, "it has members but no owner")
+
+
+def audited(trip_id: int | None = None) -> QuerySet[Trip]:
+    """The trips that `differences` checks."""
+    return Trip.objects.all() if trip_id is None else Trip.objects.filter(pk=trip_id)

@@ -1,0 +1,117 @@
+"""Explains a balance: its entries, with the running sum."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import date, datetime
+from heapq import merge
+from itertools import islice
+from typing import Any
+
+from django.db.models import OuterRef, Q, QuerySet, Subquery, Sum
+
+from splits import money
+from splits.models.expense import Expense
+from splits.models.posting import Payer
+from splits.models.split import Split
+from tripcompanion.compiled.queries import Pageable
+from trips.models import Trip
+
+_CHUNK_ROWS = 500
+
+
+@dataclass
+class Line:
+    """One entry of a balance, in minor units, with the balance after it."""
+
+    kind: str
+    id: int
+    day: date
+    description: str
+    recorded_at: datetime
+    currency: str
+    paid_minor: int = 0
+    share_minor: int = 0
+    sent_minor: int = 0
+    received_minor: int = 0
+    balance_minor: int = 0
+
+    @property
+    def change_minor(self) -> int:
+        return self.paid_minor - self.share_minor + self.sent_minor - self.received_minor
+
+
+class Explanation(Pageable):
+    """The entries of a balance in the order recorded, with the running sum."""
+
+    def __init__(self, trip: Trip, user_id: int) -> None:
+        self._trip, self._user_id = trip, user_id
+
+    def page(self, size: int, after: int) -> tuple[list[Line], int]:
+        """At most `size` lines from an offset, and the total number of lines.
+
+        Streams all entries, because the running sum needs those before; keeps only the page.
+        """
+        lines, total, balance_minor = [], 0, 0
+        for line in merge(self._expenses(), self._settlements(), key=_as_recorded):
+            total += 1
+            balance_minor += line.change_minor
+            line.balance_minor = balance_minor
+            if after < total <= after + size:
+                lines.append(line)
+        return lines, total
+
+    def _expenses(self) -> Iterator[Line]:
+        mine = Payer.objects.filter(expense=OuterRef("pk"), user=self._user_id)
+        my_split = Split.objects.filter(expense=OuterRef("pk"), participant=self._user_id)
+        splits = Split.objects.filter(expense=OuterRef("pk")).order_by().values("expense")
+        entries: QuerySet[Any] = self._trip.expenses.annotate(
+            paid_minor=Subquery(mine.values("amount_minor")),
+            share_minor=Subquery(my_split.values("amount_minor")),
+            divided_minor=Subquery(splits.annotate(sum=Sum("amount_minor")).values("sum")),
+        ).exclude(paid_minor=None, share_minor=None)
+        rows = entries.order_by("created_at", "id").iterator(_CHUNK_ROWS)
+        while chunk := list(islice(rows, _CHUNK_ROWS)):
+            left_over = _shares_of_what_is_left(chunk, self._user_id)
+            for expense in chunk:
+                yield Line(
+                    "EXPENSE",
+                    expense.pk,
+                    expense.expense_date,
+                    expense.description,
+                    expense.created_at,
+                    self._trip.currency,
+                    paid_minor=expense.paid_minor or 0,
+                    share_minor=left_over.get(expense.pk, expense.share_minor or 0),
+                )
+
+    def _settlements(self) -> Iterator[Line]:
+        is_side = Q(sender=self._user_id) | Q(receiver=self._user_id)
+        entries = self._trip.settlements.filter(is_side).order_by("created_at", "id")
+        for entry in entries.iterator(_CHUNK_ROWS):
+            yield Line(
+                "SETTLEMENT",
+                entry.pk,
+                entry.settled_on,
+                entry.note,
+                entry.created_at,
+                self._trip.currency,
+                sent_minor=entry.amount_minor if entry.sender_id == self._user_id else 0,
+                received_minor=entry.amount_minor if entry.receiver_id == self._user_id else 0,
+            )
+
+
+def _shares_of_what_is_left(expenses: Iterable[Any], user_id: int) -> dict[int, int]:
+    """What `user_id` bears of the expenses they paid for that no splits cover in full."""
+    ids = [e.pk for e in expenses if e.paid_minor and e.divided_minor != e.amount_minor]
+    if not ids:
+        return {}
+    shares = {}
+    for expense in Expense.objects.filter(pk__in=ids).prefetch_related("payers", "splits"):
+        paid_by_user = {payer.user_id: payer.amount_minor for payer in expense.payers.all()}
+        parts = {split.participant_id: split.amount_minor for split in expense.splits.all()}
+        shares[expense.pk] = money.own_parts(parts, paid_by_user, expense.number)[user_id]
+    return shares
+
+
+def _as_recorded(line: Line) -> tuple[datetime, str, int]:
+    return line.recorded_at, line.kind, line.id

@@ -1,0 +1,45 @@
+"""How an expense would be divided, to the cent, without recording it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from splits import money
+from splits.models.division import Division
+from splits.models.expense import Expense
+from splits.models.posting import ExpensePosting, amounts
+from splits.models.settlement import Settlement
+from splits.models.split import Split
+from trips.models import Trip
+from users.models import User
+
+
+class Preview:
+    """How an expense would be divided: its `splits` and `debts`, all unsaved."""
+
+    def __init__(
+        self,
+        trip: Trip,
+        by: User,
+        *,
+        paid_by_user: Mapping[int, int | None],
+        division: Division,
+        payers_field: str = "payers",
+        **fields: Any,
+    ) -> None:
+        """Raises what `Expense.record` raises."""
+        self.expense = Expense.draft(trip, by, **fields)
+        payments, parts = self.expense.divide(
+            ExpensePosting(self.expense), paid_by_user, division, payers_field
+        )
+        people = {member.user_id: member.user for member in trip.members.select_related("user")}
+        self.splits = [
+            Split(expense=self.expense, participant=people[user_id], **part._asdict())
+            for user_id, part in parts.items()
+        ]
+        owed = money.debts(amounts(parts), amounts(payments), self.expense.number)
+        self.debts = [
+            Settlement(
+                trip=trip, sender=people[debtor], receiver=people[creditor], amount_minor=amount
+            )
+            for (debtor, creditor), amount in owed.items()
+        ]

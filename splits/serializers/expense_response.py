@@ -1,0 +1,138 @@
+"""Serializers of expenses and their previews in responses."""
+
+from decimal import Decimal
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from splits.models import Category, SplitType
+from splits.serializers.settlement import TransferSerializer
+from splits.serializers.split import ExpenseSplitSerializer, ScaledField
+from tripcompanion.currency.fields import CurrencyField, MoneyField
+from tripcompanion.kit.serializers import CamelCaseSerializer
+from users.serializers import UserSummary
+
+
+@extend_schema_field({"type": "number"})
+class PlainDecimal(serializers.Field):
+    """A decimal as an exact JSON number without trailing zeros; read-only."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(read_only=True, **kwargs)
+
+    def to_representation(self, value: Decimal) -> Decimal:
+        return value.normalize()
+
+
+class PreviewSplitSerializer(CamelCaseSerializer):
+    """One person's part of an expense preview."""
+
+    participant = UserSummary(help_text="Whose part it is.")
+    amount = MoneyField(
+        currency="expense.trip.currency", help_text="Their part, in the trip's currency."
+    )
+    percentage = ScaledField(
+        source="percentage_e4",
+        allow_null=True,
+        help_text="The percentage that was entered; null for other split types.",
+    )
+
+
+class PayerSerializer(CamelCaseSerializer):
+    """What one person paid for an expense."""
+
+    user = UserSummary(help_text="Who paid.")
+    amount = MoneyField(
+        source="entered",
+        currency="expense.currency",
+        help_text="What they paid, in the expense's currency.",
+    )
+
+
+class ExpenseSerializer(CamelCaseSerializer):
+    """An expense with its payers and splits."""
+
+    id = serializers.IntegerField(help_text="The expense's id.")
+    trip_id = serializers.IntegerField(help_text="The trip.")
+    description = serializers.CharField(help_text="What it was.")
+    amount = MoneyField(source="entered", help_text="What it cost, in `currency`.")
+    currency = CurrencyField(help_text="The currency of `amount` and of the payers' amounts.")
+    trip_amount = MoneyField(
+        source="amount",
+        currency="trip.currency",
+        help_text="`amount` in `tripCurrency`, which the splits add up to.",
+    )
+    trip_currency = CurrencyField(
+        source="trip.currency", help_text="The trip's currency, in which it is divided."
+    )
+    exchange_rate = PlainDecimal(
+        allow_null=True,
+        help_text=(
+            "What one unit of `currency` is worth in `tripCurrency`; null if they are the same."
+        ),
+    )
+    exchange_rate_source = serializers.CharField(
+        source="rate_source", help_text="Where the rate is from; empty if none was needed."
+    )
+    exchange_rate_date = serializers.DateField(
+        source="rate_day",
+        allow_null=True,
+        help_text="The day of a stored rate; null if it was sent, or none was needed.",
+    )
+    expense_date = serializers.DateField(help_text="The day of the expense.")
+    category = serializers.ChoiceField(choices=Category.values, help_text="What it was for.")
+    split_type = serializers.ChoiceField(choices=SplitType.values, help_text="How it is divided.")
+    paid_by = UserSummary(help_text="Who paid it; of several, the first.")
+    payers = PayerSerializer(
+        many=True,
+        source="loaded_payers",
+        help_text="Everybody who paid; their amounts add up to `amount`.",
+    )
+    receipt_url = serializers.CharField(
+        allow_null=True, help_text="A URL or a path on the front end; null if none is set."
+    )
+    notes = serializers.CharField(help_text="May be empty.")
+    splits = ExpenseSplitSerializer(
+        many=True,
+        source="loaded_splits",
+        help_text="Each participant's part. What no split covers is borne by the payers.",
+    )
+    created_at = serializers.DateTimeField(help_text="When it was recorded.")
+    updated_at = serializers.DateTimeField(help_text="When it last changed, without payments.")
+
+
+class ExpensePreviewSerializer(CamelCaseSerializer):
+    """How an expense would be divided, and who would owe whom for it."""
+
+    amount = MoneyField(
+        source="expense.entered",
+        currency="expense.currency",
+        help_text="What it costs, in `currency`.",
+    )
+    currency = CurrencyField(source="expense.currency", help_text="The currency of `amount`.")
+    trip_amount = MoneyField(
+        source="expense.amount",
+        currency="expense.trip.currency",
+        help_text="`amount` in `tripCurrency`, which the splits add up to.",
+    )
+    trip_currency = CurrencyField(
+        source="expense.trip.currency", help_text="The trip's currency, in which it is divided."
+    )
+    exchange_rate = PlainDecimal(
+        source="expense.exchange_rate",
+        allow_null=True,
+        help_text=(
+            "What one unit of `currency` is worth in `tripCurrency`; null if they are the same."
+        ),
+    )
+    exchange_rate_source = serializers.CharField(
+        source="expense.rate_source", help_text="Where the rate is from; empty if none was needed."
+    )
+    exchange_rate_date = serializers.DateField(
+        source="expense.rate_day",
+        allow_null=True,
+        help_text="The day of a stored rate; null if it was sent, or none was needed.",
+    )
+    splits = PreviewSplitSerializer(many=True, help_text="Each participant's part.")
+    debts = TransferSerializer(many=True, help_text="Who would owe whom for it.")

@@ -1,0 +1,46 @@
+"""The list of categories."""
+
+from typing import ClassVar, NamedTuple
+
+from django.utils.text import capfirst
+from django.utils.translation import gettext_lazy as _
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from splits.models import Category
+from tripcompanion.kit.reference import ReferenceViewSet
+from tripcompanion.kit.serializers import CamelCaseSerializer
+
+
+class NamedCategory(NamedTuple):
+    """A category with its name in the current language."""
+
+    code: str
+    name: str
+
+
+class CategorySerializer(CamelCaseSerializer):
+    """A category of expenses."""
+
+    code = serializers.ChoiceField(
+        choices=Category.values, help_text="Its code in requests and responses."
+    )
+    name = serializers.CharField(help_text="In the language of `Accept-Language`.")
+
+
+class CategoryViewSet(ReferenceViewSet):
+    """The categories of expenses."""
+
+    operation_ids: ClassVar = {"list": "listCategories"}
+    page_titles: ClassVar = {"list": _("Categories")}
+    response_serializers: ClassVar = {"list": CategorySerializer}
+
+    def list(self, request: Request) -> Response:
+        """The categories that an expense may have.
+
+        Names are in the caller's language. The list changes with a release only, so it may be
+        kept for a week.
+        """
+        rows = [NamedCategory(code, capfirst(str(label))) for code, label in Category.choices]
+        return self.reference(request, rows)

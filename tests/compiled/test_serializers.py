@@ -1,0 +1,128 @@
+"""What is shown the fast way is what the shape declares, field by field."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from splits.models import Settlement, SplitType
+from splits.serializers.settlement import SettlementSerializer
+from tests.conftest import Api
+from tests.factories import settle, spend
+from tripcompanion.compiled import serializers
+from tripcompanion.compiled.serializers import serialize_many
+from tripcompanion.kit import viewsets
+from tripcompanion.kit.rendering import ExactJSONRenderer
+from trips.models import Trip
+from users.models import User
+
+
+@pytest.fixture
+def compared(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the shapes that were shown; each row is shown both ways, and compared."""
+    names: list[str] = []
+
+    def show_twice(shape: Any, rows: Iterable[Any], context: Mapping[str, Any]) -> list[Any]:
+        rows = list(rows)
+        fast = serialize_many(shape, rows, context)
+        assert as_text(fast) == as_text([shape(row, context=dict(context)).data for row in rows])
+        names.extend([shape.__name__] * len(rows))
+        return fast
+
+    monkeypatch.setattr(viewsets, "serialize_many", show_twice)
+    monkeypatch.setattr(serializers, "serialize_many", show_twice)
+    return names
+
+
+def as_text(data: Any) -> str:
+    """The JSON, with its members in order and its numbers as digits."""
+    return json.dumps(json.loads(ExactJSONRenderer().render(data), parse_float=str))
+
+
+def test_every_answer_is_what_its_shape_declares(
+    compared: list[str], api: Api, trip: Trip, olga: User, ed: User, vera: User
+) -> None:
+    people = {olga.pk: 600_000, ed.pk: 333_333, vera.pk: 66_667}
+    paid_by_user = {olga.pk: 6_000, ed.pk: 4_001}
+    expense = spend(
+        trip,
+        10_001,
+        paid_by=olga,
+        among=[olga, ed, vera],
+        paid_by_user=paid_by_user,
+        entered=people,
+        split_type=SplitType.PERCENTAGE,
+    )
+    settle(trip, vera, olga, 101, note="Coffee")
+    client, url = api(olga), f"/api/trips/{trip.pk}"
+    client.patch(url, {"budget": 1200.5, "imageUrl": "/images/lisbon.webp"})
+    script = {"name": "Import", "scopes": ["trips:read"], "tripId": trip.pk}
+    assert client.post("/api/users/me/tokens", script).status_code == 201
+    for path in (
+        url,
+        "/api/trips",
+        f"/api/trips/code/{trip.code}",
+        f"{url}/members",
+        f"{url}/members/{ed.pk}",
+        f"{url}/expenses",
+        f"{url}/expenses/{expense.pk}",
+        f"{url}/settlements",
+        f"{url}/balances",
+        f"{url}/balances/{olga.pk}",
+        f"{url}/settle-up",
+        f"/api/expenses/{expense.pk}/splits",
+        f"/api/users/{vera.pk}",
+        "/api/users/me",
+        "/api/users/me/sessions",
+        "/api/users/me/tokens",
+        f"/api/users/{olga.pk}/total-debt",
+        f"/api/users/{olga.pk}/pending-debts",
+    ):
+        assert client.get(path).status_code == 200, path
+    body = {
+        "description": "Sushi",
+        "amount": 1000,
+        "currency": "JPY",
+        "exchangeRate": 0.0061,
+        "expenseDate": "2026-05-15",
+        "splitType": "EQUAL",
+        "participantUserIds": [olga.pk, ed.pk],
+    }
+    assert client.post(f"{url}/expenses/preview", body).status_code == 200
+    assert client.post(f"{url}/expenses", body).status_code == 201
+    login = {"email": olga.email, "password": "four-green-suitcases"}
+    assert client.post("/api/users/login", login).status_code == 200
+    assert set(compared) == {
+        "BalanceLineSerializer",
+        "BalanceSerializer",
+        "ExpensePreviewSerializer",
+        "ExpenseSerializer",
+        "ExpenseSplitSerializer",
+        "LoginResponse",
+        "NewScopedTokenSerializer",
+        "ScopedTokenSerializer",
+        "SessionSerializer",
+        "SettlementSerializer",
+        "TotalDebtSerializer",
+        "TransferSerializer",
+        "TripDetailSerializer",
+        "TripMemberSerializer",
+        "TripPreview",
+        "TripSerializer",
+        "UserSerializer",
+    }
+
+
+def test_people_are_not_taken_for_each_other_when_rows_come_and_go() -> None:
+    """Of rows that are read one by one, the next may lie where the last one was."""
+    trip = Trip(id=1, currency="EUR")
+
+    def rows() -> Iterator[Settlement]:
+        for number in range(1, 300):
+            two = [User(id=number, name=f"User {number}"), User(id=1000, name="Olga")]
+            yield Settlement(trip=trip, sender=two[0], receiver=two[1], amount_minor=1)
+
+    shown = serialize_many(SettlementSerializer, rows(), {})
+    assert [row["from"]["id"] for row in shown] == list(range(1, 300))
+    assert {row["to"]["name"] for row in shown} == {"Olga"}

@@ -1,0 +1,39 @@
+"""Guards of the ways in: the landing page, reference data, and MapMyJourney's client."""
+
+from tests.mutations.mutant import Guards
+
+_CALLERS = "tests/mapmyjourney/test_callers.py"
+_TRIPS = "tests/mapmyjourney/test_trips.py"
+_LANDING = "tests/test_landing.py"
+_REFERENCE = "tests/test_reference.py"
+
+ENTRY: Guards = {
+    "tripcompanion/mapmyjourney/middleware.py": [
+        ("MapMyJourney's routes for every client", '.startswith("MapMyJourney")',
+         '.startswith("")', _CALLERS),
+        ("no Vary for MapMyJourney's client",
+         '            patch_vary_headers(response, ["X-App-Client"])\n', "            pass\n",
+         _CALLERS),
+    ],
+    "tripcompanion/mapmyjourney/views.py": [
+        ("PUT with a name replaces the trip", "partial=partial or is_part", "partial=partial",
+         _TRIPS),
+        ("PUT with name and title changes a part", ' and "title" not in sent', "", _TRIPS),
+    ],
+    "tripcompanion/kit/landing.py": [
+        ("inline styles allowed on the landing page", "style-src 'self'",
+         "style-src 'self' 'unsafe-inline'", _LANDING),
+    ],
+    "tripcompanion/kit/reference.py": [
+        ("pages kept by caches", "        if is_json(request):\n", "        if True:\n",
+         _REFERENCE),
+    ],
+    "tripcompanion/kit/viewsets.py": [
+        ("invalid tokens ignored", "            if not self.is_token_optional:\n",
+         "            if False:\n", "tests/users/test_bearer_header.py"),
+    ],
+    "tripcompanion/accounts/views/root.py": [
+        ("account linked for scoped tokens", "    if not is_scoped:\n", "    if True:\n", _LANDING),
+        ("links out of scope", "if not is_scoped or scope in auth.scopes:", "if True:", _LANDING),
+    ],
+}  # fmt: skip

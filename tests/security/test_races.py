@@ -1,0 +1,235 @@
+"""Rows T84-T95: every race has one winner."""
+
+import secrets
+
+import httpx
+import pytest
+
+from tests.factories import UserFactory, join
+from tests.security.environment import Environment
+from tests.server import Server
+from tests.splits.journey import (
+    Journey,
+    Traveller,
+    answers_at_once,
+    at_once,
+    fresh_email,
+    register,
+    split_path,
+)
+from tests.trips.bodies import lisbon
+from trips.roles import TripRole
+
+#: How often a race of two is run.
+ROUNDS = 5
+
+
+@pytest.mark.parametrize("act", ["leave", "demote", "remove"])
+def test_t84_two_owners_who_go_at_once_leave_one(travellers: list[Traveller], act: str) -> None:
+    first, second, witness, *_others = travellers
+
+    def going(who: Traveller, other: Traveller, path: str) -> httpx.Response:
+        if act == "leave":
+            return who.call("POST", f"{path}/members/leave")
+        if act == "demote":
+            return who.call("PUT", f"{path}/members/{other.id}/role", {"role": "VIEWER"})
+        return who.call("DELETE", f"{path}/members/{other.id}")
+
+    for _round in range(ROUNDS):
+        trip = Journey.start(first)
+        trip.admit(second, "OWNER")
+        trip.admit(witness, "VIEWER")
+        pairs = ((first, second), (second, first))
+        answers = answers_at_once(
+            [lambda w=who, o=other, p=trip.path: going(w, o, p) for who, other in pairs]
+        )
+        assert sorted(answer.is_success for answer in answers) == [False, True]
+        assert {a.status_code for a in answers if not a.is_success} <= {403, 404, 409}
+        assert len(trip.owners(witness)) == 1
+
+
+def test_t85_a_split_paid_by_five_at_once_is_paid_once(
+    journey: Journey, travellers: list[Traveller]
+) -> None:
+    owner, debtor, *_others = travellers
+    journey.admit(debtor)
+    for _round in range(ROUNDS):
+        split = journey.spend(60, debtor)["splits"][0]
+        payers = [debtor, owner, debtor, owner, debtor]
+        calls = [lambda by=by, s=split: by.call("PUT", split_path(s, "/pay")) for by in payers]
+        answers = answers_at_once(calls)
+        assert {(answer.status_code, answer.json()["paid"]) for answer in answers} == {(200, True)}
+    assert [row["amount"] for row in journey.rows("settlements")] == [60] * ROUNDS
+    journey.adds_up()
+
+
+def test_t86_pay_and_unpay_at_once_leave_all_or_nothing(
+    journey: Journey, travellers: list[Traveller]
+) -> None:
+    debtor = travellers[1]
+    journey.admit(debtor)
+    split = journey.spend(60, debtor)["splits"][0]
+    for _round in range(ROUNDS):
+        calls = [
+            lambda a=action: debtor.call("PUT", split_path(split, a))
+            for action in ("/pay", "/unpay")
+        ]
+        assert at_once(calls) == {(200, ""): 2}
+        paid = debtor.done("GET", split_path(split))["paid"]
+        assert [row["amount"] for row in journey.rows("settlements")] == ([60] if paid else [])
+        journey.adds_up()
+
+
+def test_t87_of_twenty_who_make_the_same_at_once_one_does(
+    http: httpx.Client, journey: Journey, travellers: list[Traveller]
+) -> None:
+    owner, user, joiner, *_others = travellers
+    path, body = f"{journey.path}/members", {"userId": user.id}
+    adding = at_once([lambda: owner.call("POST", path, body)] * 20)
+    assert adding == {(201, ""): 1, (409, "already_member"): 19}
+    email = fresh_email()
+    spellings = [email if at % 2 else email.upper() for at in range(20)]
+    registering = at_once([lambda e=spelling: register(http, e) for spelling in spellings])
+    assert registering == {(201, ""): 1, (409, "email_taken"): 19}
+    code = {"tripCode": owner.done("GET", journey.path)["tripCode"]}
+    joining = at_once([lambda: joiner.call("POST", "/trips/join", code)] * 20)
+    assert joining == {(201, ""): 1, (409, "already_member"): 19}
+
+
+def test_t88_an_expense_deleted_while_its_split_is_paid_leaves_nothing(
+    journey: Journey, travellers: list[Traveller]
+) -> None:
+    owner, debtor, *_others = travellers
+    journey.admit(debtor)
+    for _round in range(ROUNDS):
+        expense = journey.spend(60, debtor)
+        path = f"{journey.path}/expenses/{expense['id']}"
+        split = split_path(expense["splits"][0], "/pay")
+        delete, pay = answers_at_once(
+            [lambda p=path: owner.call("DELETE", p), lambda p=split: debtor.call("PUT", p)]
+        )
+        assert (delete.status_code, pay.status_code in {200, 404}) == (204, True)
+        assert journey.rows("settlements") == []
+        journey.adds_up()
+
+
+def test_t89_splits_added_at_once_stay_within_the_expense(
+    journey: Journey, travellers: list[Traveller]
+) -> None:
+    owner, *others = travellers
+    for user in others[:10]:
+        journey.admit(user)
+    expense = journey.spend(100, owner)
+    owner.done("DELETE", split_path(expense["splits"][0]))
+    path = f"/expenses/{expense['id']}/splits"
+    bodies = [{"participantUserId": user.id, "amount": 15} for user in others[:10]]
+    outcome = at_once([lambda b=body: owner.call("POST", path, b) for body in bodies])
+    assert outcome == {(201, ""): 6, (409, "exceeds_expense"): 4}
+    journey.adds_up()
+
+
+def test_t90_an_expense_changed_while_its_split_is_paid_adds_up(
+    journey: Journey, travellers: list[Traveller]
+) -> None:
+    owner, debtor, *_others = travellers
+    journey.admit(debtor)
+    for number in range(ROUNDS):
+        expense = journey.spend(60, owner, debtor)
+        path = f"{journey.path}/expenses/{expense['id']}"
+        split = next(s for s in expense["splits"] if s["participant"]["id"] == debtor.id)
+        outcome = at_once(
+            [
+                lambda p=path, n=number: owner.call("PATCH", p, {"amount": 80 + n}),
+                lambda s=split: debtor.call("PUT", split_path(s, "/pay")),
+            ]
+        )
+        # A split of another amount starts again, and the old one may be gone when it is paid.
+        assert outcome in ({(200, ""): 2}, {(200, ""): 1, (404, "not_found"): 1})
+        changed = owner.done("GET", path)
+        assert sum(s["amount"] for s in changed["splits"]) == changed["amount"] == 80 + number
+        journey.adds_up()
+
+
+def test_t92_a_trip_or_user_deleted_meanwhile_leaves_no_orphan(
+    server: Server, http: httpx.Client, travellers: list[Traveller]
+) -> None:
+    owner, user, *_others = travellers
+    for _round in range(ROUNDS):
+        trip = Journey.start(owner)
+        trip.admit(user)
+        body = trip.expense_body(60, user)
+        answers = answers_at_once(
+            [
+                lambda p=trip.path: owner.call("DELETE", p),
+                lambda p=trip.path, b=body: user.call("POST", f"{p}/expenses", b),
+            ]
+        )
+        assert answers[0].status_code == 204
+        assert answers[1].status_code in {201, 404}
+        assert owner.call("GET", trip.path).status_code == 404
+    server.manage("audit_ledger")
+
+
+def test_t93_of_two_writers_with_one_tag_one_gets_through(
+    journey: Journey, travellers: list[Traveller]
+) -> None:
+    owner = travellers[0]
+    for _round in range(ROUNDS):
+        tag = owner.call("GET", journey.path).headers["ETag"]
+        answers = answers_at_once(
+            [
+                lambda t=title, g=tag: owner.call(
+                    "PATCH", journey.path, {"title": t}, **{"If-Match": g}
+                )
+                for title in (secrets.token_hex(4), secrets.token_hex(4))
+            ]
+        )
+        refused, done = sorted(answers, key=lambda answer: answer.is_success)
+        assert (done.status_code, refused.status_code) == (200, 412)
+        assert refused.headers["ETag"] == done.headers["ETag"]
+    for good in ({}, {"If-Match": "*"}):
+        assert owner.call("PATCH", journey.path, {"title": "x"}, **good).status_code == 200
+    for wrong in ('"stale"', "nonsense", 'W/"x"', '""'):
+        for method, body in (("PATCH", {"title": "y"}), ("PUT", lisbon()), ("DELETE", None)):
+            answer = owner.call(method, journey.path, body, **{"If-Match": wrong})
+            assert answer.status_code == 412
+
+
+def test_t94_a_plan_is_booked_once_however_many_book_it(
+    journey: Journey, travellers: list[Traveller]
+) -> None:
+    owner, *others = travellers[:4]
+    for user in others:
+        journey.admit(user)
+    journey.spend(100, owner, *others)
+    answer = owner.call("GET", f"{journey.path}/settle-up")
+    plan, tag = answer.json(), {"tag": answer.headers["ETag"].strip('"')}
+    outcome = at_once([lambda: owner.call("POST", f"{journey.path}/settle-up", tag)] * 6)
+    assert outcome == {(201, ""): 1, (409, "plan_changed"): 5}
+    assert len(journey.rows("settlements")) == len(plan) == 3
+    balances = owner.done("GET", f"{journey.path}/balances")
+    assert {row["balance"] for row in balances} == {0}
+    for user in others:
+        assert user.done("GET", f"/users/{user.id}/total-debt") >= 0
+        assert user.call("GET", f"{journey.path}/settle-up").json() == []
+    journey.adds_up()
+
+
+def test_t91_who_owes_or_is_owed_stays(environment: Environment) -> None:
+    join(environment.trip, UserFactory(), TripRole.OWNER)
+    leave = f"{environment.url}/members/leave"
+    for user in (environment.ed, environment.vera, environment.olga):
+        environment.refuses(user, "POST", leave, status=409, code="balance_open")
+        url = f"{environment.url}/members/{user.pk}"
+        environment.refuses(environment.ada, "DELETE", url, status=409, code="balance_open")
+
+
+def test_t95_paying_and_unpaying_may_be_repeated(environment: Environment) -> None:
+    seen = {"pay": set(), "unpay": set()}
+    for action, answers in seen.items():
+        for _turn in range(3):
+            answer = environment.ask(environment.ed, "PUT", f"{environment.eds_url}/{action}")
+            assert answer.status_code == 200
+            answers.add(answer.content)
+        assert len(answers) == 1
+    assert environment.trip.settlements.count() == 0

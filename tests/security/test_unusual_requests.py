@@ -1,0 +1,277 @@
+"""Rows T72, T81 and T113-T124: unusual HTTP and unusual input break nothing."""
+
+import json
+from urllib.parse import quote
+
+from tests.document import OPERATIONS, problem_of
+from tests.hostile import World
+from tests.security import raw
+from tests.security.environment import Environment
+from tests.server import Server
+from tests.splits.journey import Traveller
+from tests.trips.access import everything_stored
+from tests.trips.bodies import lisbon
+
+NO_ID = ("0", "-1", "1.0", "1e3", "1%20", "%EF%BC%91", "true", "me", "null", str(2**63), "9" * 400)
+HELD_IDS = (str(2**31), str(2**63 - 1))
+HOSTILE_TEXTS = ("%00", "%FF", "%ED%A0%80", "%0d%0aX:%20y", "..%2f..%2f", "%2e%2e", "%25%30%30")
+INJECTIONS = (
+    *("' or 1=1--", "1;select pg_sleep(5)", "%' || '", "{{7*7}}", "${7*7}", "<script>alert(1)"),
+    *(
+        "__class__",
+        "$where",
+        "../../etc/passwd",
+        "\u202e\u200b",
+        "\U0001f9f3",
+        "a\r\nSet-Cookie: x",
+    ),
+)
+
+
+def trips_of(traveller: Traveller) -> int:
+    return traveller.done("GET", "/trips")["total"]
+
+
+# -- Unusual HTTP ---------------------------------------------------------------------------------
+
+
+def test_t72_lower_case_methods_are_no_methods(server: Server, authorization: str) -> None:
+    line = "{} /api/users/me HTTP/1.1"
+    assert raw.status_of(server, raw.request(line.format("get"), authorization)) == 400
+    for method in ("TRACE", "FOO", "PROPFIND", "CONNECT"):
+        [answer] = raw.send(server, raw.request(line.format(method), authorization))
+        assert (answer.status, answer.headers["allow"]) == (405, "GET, DELETE, HEAD")
+        assert authorization.encode() not in answer.body
+
+
+def test_t115_a_length_that_can_be_read_in_two_ways_is_refused(
+    server: Server, authorization: str, travellers: list[Traveller]
+) -> None:
+    before = trips_of(travellers[0])
+    for headers in (
+        ("Content-Length: 5", "Transfer-Encoding: chunked"),
+        ("Content-Length: 5", f"Content-Length: {len(raw.TRIP)}"),
+        ("Transfer-Encoding: xchunked",),
+        ("Transfer-Encoding: chunked, identity",),
+        ("Content-Length: -1",),
+        ("Content-Length: 0x10",),
+        ("Content-Length: 1e2",),
+        ("Bad Name: x",),
+    ):
+        answers = raw.send(server, raw.posting(authorization, *headers))
+        assert [answer.status for answer in answers] in ([400], [501]), headers
+        assert answers[0].headers["connection"] == "close"
+    hidden = b"0\r\n\r\n" + raw.request("DELETE /api/users/me HTTP/1.1", authorization)
+    both = ("Transfer-Encoding: chunked", f"Content-Length: {len(hidden)}")
+    keep_alive = raw.posting(authorization, *both, body=hidden).replace(
+        b"Connection: close\r\n", b"", 1
+    )
+    assert [answer.status for answer in raw.send(server, keep_alive)] == [400]
+    bare = raw.send(server, b"GET /api/health HTTP/1.1\nHost: localhost\n\n")
+    assert [answer.status for answer in bare] in ([], [400])
+    assert trips_of(travellers[0]) == before
+
+
+def test_t116_a_body_in_chunks_is_read_whole_or_refused(
+    server: Server, authorization: str, travellers: list[Traveller], environment: Environment
+) -> None:
+    before = trips_of(travellers[0])
+    chunked = "Transfer-Encoding: chunked"
+    chunks = b"%x\r\n%s\r\n0\r\n\r\n" % (len(raw.TRIP), raw.TRIP)
+    assert raw.status_of(server, raw.posting(authorization, chunked, body=chunks)) == 201
+    for broken in (
+        b"zz\r\n{}\r\n0\r\n\r\n",
+        b"-1\r\n{}\r\n0\r\n\r\n",
+        chunks[:-5] + b"0x0\r\n\r\n",
+    ):
+        assert raw.status_of(server, raw.posting(authorization, chunked, body=broken)) == 400
+    assert trips_of(travellers[0]) == before + 1
+    # A server that does not gather the chunks must not hand on an empty body.
+    client, coming = environment.client(environment.olga), {"HTTP_TRANSFER_ENCODING": "chunked"}
+    unsaid = client.generic("POST", "/api/trips", b"", "application/json", **coming)
+    problem_of(unsaid, 411, "length_required")
+
+
+def test_t117_old_pipelined_and_expecting_requests_are_answered_in_order(
+    server: Server, authorization: str
+) -> None:
+    assert raw.status_of(server, raw.request("GET /api/health HTTP/1.0")) == 200
+    first = b"GET /api/health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    answers = raw.send(server, first + raw.request("GET /api/nothing HTTP/1.1"))
+    assert [answer.status for answer in answers] == [200, 404]
+    expecting = ("Expect: 100-continue", f"Content-Length: {len(raw.TRIP)}")
+    answers = raw.send(server, raw.posting(authorization, *expecting))
+    assert [answer.status for answer in answers] == [100, 201]
+
+
+def test_t81_a_key_is_visible_ascii(
+    server: Server, authorization: str, travellers: list[Traveller]
+) -> None:
+    before = trips_of(travellers[0])
+    length = f"Content-Length: {len(raw.TRIP)}"
+    for key in ("", " ", "a" * 256, "a\x00b", "a b", "\xe9", "a\tb", "a\rb", "\x7f"):
+        assert (
+            raw.status_of(server, raw.posting(authorization, length, f"Idempotency-Key: {key}"))
+            == 400
+        )
+    assert trips_of(travellers[0]) == before
+    twice = raw.posting(authorization, length, "Idempotency-Key: a", "Idempotency-Key: b")
+    assert raw.status_of(server, twice) == 400
+    assert trips_of(travellers[0]) == before
+
+
+def test_t124_no_value_splits_a_header(server: Server, authorization: str) -> None:
+    for path in ("trips/%0d%0aX-Split:%20y", "trips/code/%0d%0aX-Split:y", "users/email/a%0aX:y"):
+        [answer] = raw.send(server, raw.request(f"GET /api/{path} HTTP/1.1", authorization))
+        assert answer.status == 404
+        assert "x-split" not in answer.headers
+    body = json.dumps(lisbon(title="a\r\nX-Split: y", destination="\r\nSet-Cookie: a=b")).encode()
+    [made] = raw.send(server, raw.posting(authorization, f"Content-Length: {len(body)}", body=body))
+    assert made.status == 201
+    assert not {"x-split", "set-cookie"} & made.headers.keys()
+
+
+# -- Unusual input --------------------------------------------------------------------------------
+
+
+def test_t113_a_body_is_json_in_utf8(environment: Environment) -> None:
+    client, before = environment.client(environment.olga), everything_stored()
+    for kind in (
+        *("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"),
+        *("application/xml", "application/json;charset=utf-7", "application/json; charset=utf-16"),
+        *("application/jsonp", "text/json", "*/*"),
+    ):
+        answer = client.generic("POST", "/api/trips", raw.TRIP, kind)
+        problem_of(answer, 415, "unsupported_media_type")
+    assert everything_stored() == before
+
+
+def test_t114_a_body_is_one_strict_object(environment: Environment) -> None:
+    client, before = environment.client(environment.olga), everything_stored()
+    for body in (
+        *(b"null", b"[]", b'"x"', b"1", b"\xef\xbb\xbf{}", b'{"title": "\xff"}', b"{", b"{'a': 1}"),
+        *(
+            raw.TRIP[:-1] + b', "title": "twice"}',
+            b'{"budget": NaN}',
+            raw.TRIP + raw.TRIP,
+            b"\x00{}",
+        ),
+        raw.TRIP.decode().encode("utf-16"),
+    ):
+        answer = client.generic("POST", "/api/trips", body, "application/json")
+        problem_of(answer, 400, "malformed_json")
+    problem_of(client.generic("POST", "/api/trips", b"", "application/json"), 400)
+    assert everything_stored() == before
+
+
+def test_t118_odd_bytes_in_paths_and_queries_break_nothing(world: World) -> None:
+    for operation in OPERATIONS:
+        for parameter in operation.parameters("path"):
+            for text in HOSTILE_TEXTS:
+                url = world.url(operation, **{parameter["name"]: text})
+                answer = world.client.generic(operation.method, url, b"{}", "application/json")
+                problem_of(answer, 404, "not_found")
+        for parameter in operation.parameters("query"):
+            for text in HOSTILE_TEXTS:
+                url = f"{world.url(operation)}?{parameter['name']}={text}"
+                assert world.client.get(url).status_code in {200, 400}, url
+
+
+def test_t119_a_path_id_is_a_plain_64_bit_number(world: World) -> None:
+    for operation in OPERATIONS:
+        for parameter in operation.parameters("path"):
+            if parameter["schema"]["type"] != "integer":
+                continue
+            other_spelling = f"0{world.ids_at(operation.path)[parameter['name']]}"
+            for text in (*NO_ID, other_spelling, str(2**31), str(2**63 - 1)):
+                if text == "me" and operation.path == "/api/users/{userId}":
+                    continue
+                url = world.url(operation, **{parameter["name"]: text})
+                answer = world.client.generic(operation.method, url, b"{}", "application/json")
+                # What is for oneself is 403 whether or not the account exists.
+                assert answer.status_code in {400, 403 if text in HELD_IDS else 404, 404}, url
+                assert "Location" not in answer
+
+
+def test_t120_a_body_id_is_a_whole_number(environment: Environment) -> None:
+    client, before = environment.client(environment.olga), everything_stored()
+    for literal in (
+        *(str(2**63), "-1", "1.5", "true", "1e400", "[1]", '{"id":1}', '"\\u0000"', '"1.0"', "0"),
+        *("1e0", '"１"', '""', '" 1"', '"01"'),
+    ):
+        for path, name in (("/members", "userId"), ("/expenses", "paidByUserId")):
+            body = json.dumps(environment.expense_body(**{name: "HERE"})).replace('"HERE"', literal)
+            answer = client.generic("POST", environment.url + path, body, "application/json")
+            assert answer.status_code == 400, literal
+    assert everything_stored() == before
+    as_text = environment.expense_body(paidByUserId=str(environment.olga.pk))
+    assert (
+        environment.ask(
+            environment.olga, "POST", f"{environment.url}/expenses", as_text
+        ).status_code
+        == 201
+    )
+
+
+def test_t121_a_text_is_stored_as_it_is_or_refused_and_no_list_breaks(
+    environment: Environment,
+) -> None:
+    client = environment.client(environment.olga)
+    for literal in ('"a\\u0000b"', '"\\ud800"', '"\\udfff\\ud800"'):
+        for path, name in (("", "title"), (f"/expenses/{environment.dinner.pk}", "notes")):
+            raw_body = f'{{"{name}": {literal}}}'
+            answer = client.generic("PATCH", environment.url + path, raw_body, "application/json")
+            assert answer.status_code == 400
+    for text in ("a\u202eb", "a\u200bb", "a\r\nb", "<script>", "\U0001f9f3" * 20, "e\u0301"):
+        for path, name in (("", "title"), (f"/expenses/{environment.dinner.pk}", "notes")):
+            changed = environment.ask(
+                environment.olga, "PATCH", environment.url + path, {name: text}
+            )
+            assert (changed.status_code, changed.json()[name]) == (200, text)
+    for user in (environment.olga, environment.ed, environment.vera, environment.ada):
+        for url in ("/api/trips", *environment.reads()):
+            assert environment.ask(user, "GET", url).status_code == 200
+
+
+def test_t122_what_looks_like_code_is_text(environment: Environment) -> None:
+    url = f"{environment.url}/expenses"
+    for text in INJECTIONS:
+        body = environment.expense_body(description=text, notes=text)
+        made = environment.ask(environment.ed, "POST", url, body)
+        assert (made.status_code, made.json()["notes"]) == (201, text.strip())
+        for name in ("search", "category", "paidBy", "participant", "dateFrom", "ordering"):
+            asked = environment.ask(environment.ed, "GET", f"{url}?{name}={quote(text, safe='')}")
+            assert asked.status_code in {200, 400}
+            if name == "search" and asked.status_code == 200:
+                assert asked.json()["total"] == 1
+        looked_up = environment.ask(
+            environment.ed, "GET", f"/api/users/email/{quote(text, safe='')}"
+        )
+        assert looked_up.status_code == 404
+    assert environment.trip.expenses.count() == 2 + len(INJECTIONS)
+
+
+def test_t123_a_query_names_no_column(environment: Environment) -> None:
+    url = f"{environment.url}/expenses"
+    plain = environment.ask(environment.olga, "GET", url).content
+    for query in (
+        *("role__in=OWNER", "__class__=x", "paidBy__password=x", "trip=1", "id=1", "_connector=OR"),
+        *("created_by__email__startswith=o", "payers__user__password__startswith=a"),
+    ):
+        assert environment.ask(environment.olga, "GET", f"{url}?{query}").content == plain
+    for order in (
+        "password",
+        "-paidBy__password",
+        "created_by__password",
+        "id",
+        "?",
+        "expense_date",
+    ):
+        assert (
+            environment.ask(environment.olga, "GET", f"{url}?ordering={quote(order)}").status_code
+            == 400
+        )
+    body = environment.expense_body(_connector="OR", paidBy__email="x", trip_id=environment.sams.pk)
+    assert (
+        environment.ask(environment.olga, "POST", url, body).json()["tripId"] == environment.trip.pk
+    )

@@ -1,0 +1,85 @@
+"""What a container is started with: limits, logs, health, and a user without rights."""
+
+import re
+import shlex
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.server import ROOT, Server, free_port
+
+COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
+SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
+DOCKERFILE = (ROOT / "Dockerfile").read_text()
+OPERATE = (ROOT / "docs" / "operate.md").read_text()
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_a_container_has_bounded_memory_and_logs_and_comes_back(name: str) -> None:
+    service = SERVICES[name]
+    assert re.fullmatch(r"(\$\{WEB_MEMORY:-)?[0-9]+[mg]\}?", service["mem_limit"])
+    assert service["logging"]["options"] == {"max-size": "10m", "max-file": "5"}
+    assert service.get("restart") == "unless-stopped" or name == "migrate"
+
+
+def test_the_containers_of_the_service_have_no_rights() -> None:
+    own = [service for service in SERVICES.values() if "build" in service]
+    assert len(own) == 6
+    for service in own:
+        assert service["read_only"] is True
+        assert service["cap_drop"] == ["ALL"]
+        assert service["security_opt"] == ["no-new-privileges:true"]
+    assert re.findall(r"^USER (.+)$", DOCKERFILE, re.M) == ["10001:10001"]
+
+
+def test_profiles_add_what_the_guide_says() -> None:
+    found: dict[str, set[str]] = {}
+    for name, service in SERVICES.items():
+        for profile in service.get("profiles", ["(always)"]):
+            found.setdefault(profile, set()).add(name)
+    assert found == {
+        "(always)": {"web", "migrate", "mail", "postgres", "redis"},
+        "https": {"caddy"},
+        "jobs": {"prune", "rates", "audit", "backup"},
+        "dev": {"mailpit"},
+    }
+    for profile in found.keys() - {"(always)"}:
+        assert f"| `{profile}` |" in OPERATE
+
+
+def test_only_the_proxy_listens_beyond_this_machine() -> None:
+    ports = {name: service["ports"] for name, service in SERVICES.items() if "ports" in service}
+    public = {name for name, bound in ports.items() if not str(bound[0]).startswith("127.0.0.1:")}
+    assert public == {"caddy"}
+
+
+@pytest.mark.parametrize("name", [name for name in SERVICES if "command" in SERVICES[name]])
+def test_every_loop_is_a_shell_program(name: str) -> None:
+    command = SERVICES[name]["command"]
+    if command[:2] == ["sh", "-c"]:
+        program = command[2].replace("$$", "$")
+        assert program.rstrip().endswith("done")
+        subprocess.run(["sh", "-n", "-c", program], check=True)
+        for subcommand in re.findall(r"manage\.py (\w+)", program):
+            assert f"manage.py {subcommand}" in OPERATE
+
+
+def health_check(port: int, hosts: str) -> int:
+    """The exit status of the image's health check."""
+    [line] = re.findall(r"^HEALTHCHECK .*?CMD (.*?)\n\n", DOCKERFILE, re.M | re.S)
+    command = shlex.split(line.replace("\\\n", ""))
+    assert command[:2] == ["python", "-c"]
+    assert "/api/health/ready" in command[2]
+    environment = {"PORT": str(port), "ALLOWED_HOSTS": hosts}
+    checked = [sys.executable, *command[1:]]
+    return subprocess.run(checked, env=environment, check=False, capture_output=True).returncode
+
+
+def test_a_container_is_healthy_when_it_is_ready(server: Server) -> None:
+    port = int(server.url.rpartition(":")[2])
+    assert health_check(port, "localhost,api.example.com") == 0
+    assert health_check(port, "api.example.com") == 1
+    assert health_check(free_port(), "localhost") == 1

@@ -1,0 +1,133 @@
+"""The example page of the front-end guide works from another origin, in a real browser."""
+
+import html
+import json
+import re
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from tests.document import ROOT
+from tests.server import Server
+from tests.splits.journey import fresh_email
+from tests.test_cors_browser import after_its_scripts, front_end
+
+PAGE = (ROOT / "docs" / "examples" / "balances.html").read_text()
+PASSWORD = "four-green-suitcases"
+#: Description, amount, split type, and the figures of Olga and Ed.
+EXPENSES = [
+    ("Dinner", "62.55", "EQUAL", "", ""),
+    ("Room", "240", "PERCENTAGE", "60", "40"),
+    ("Tickets", "30", "MANUAL", "12.50", "17.50"),
+    ("Boat", "90", "SHARES", "1", "2"),
+]
+#: Does what a person would: it fills in the forms, clicks, and notes what the page shows.
+PERSON = """
+<pre></pre><script type="module">
+const $ = (selector) => document.querySelector(selector);
+const until = async (find) => {
+  for (let found; ; await new Promise((done) => setTimeout(done, 20)))
+    if ((found = find())) return found;
+};
+const buttons = (place) => [...document.querySelectorAll(`${place} button`)];
+const bars = () => [...document.querySelectorAll("#bars .row")].map((row) => ({
+  name: row.firstChild.textContent, amount: row.lastChild.textContent,
+  side: row.querySelector("i").className, width: row.querySelector("i").style.width,
+}));
+const logIn = async (email) => {
+  $("#trips").replaceChildren();
+  $("#login [name=email]").value = email;
+  $("#login [name=password]").value = "PASSWORD";
+  $("#login button").click();
+  await until(() => buttons("#trips").length);
+  $("#bars").replaceChildren();
+  buttons("#trips")[0].click();
+  await until(() => bars().length);
+};
+const seen = {};
+try {
+  await logIn("OLGA");
+  seen.trip = $("#trip h2").textContent;
+  for (const [description, amount, splitType, ...figures] of EXPENSES) {
+    const before = JSON.stringify(bars());
+    $("#expense [name=description]").value = description;
+    $("#expense [name=amount]").value = amount;
+    $("#expense select").value = splitType;
+    figures.forEach((figure, at) => {
+      document.querySelectorAll("#people input")[at].value = figure;
+    });
+    $("#expense button").click();
+    await until(() => JSON.stringify(bars()) !== before);
+  }
+  seen.recorded = bars();
+  $("#expense [name=description]").value = "Nothing";
+  $("#expense [name=amount]").value = "-1";
+  $("#expense button").click();
+  seen.refused = await until(() => $("[role=status]").textContent);
+  await logIn("ED");
+  seen.owed = [...document.querySelectorAll("#debts li")].map((row) => row.firstChild.data);
+  while (buttons("#debts").length) {
+    const left = buttons("#debts").length;
+    buttons("#debts")[0].click();
+    await until(() => buttons("#debts").length < left);
+  }
+  seen.paid = bars();
+} catch (error) {
+  seen.error = String(error);
+}
+$("pre").textContent = JSON.stringify(seen);
+</script>
+"""
+
+
+def call(server: Server, token: str, method: str, path: str, body: Any = None) -> Any:
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    url = f"{server.url}/api{path}"
+    return httpx.request(method, url, json=body, headers=headers).raise_for_status().json()
+
+
+def register(server: Server, name: str) -> dict[str, Any]:
+    body = {"name": name, "email": fresh_email(), "password": PASSWORD}
+    return call(server, "", "POST", "/users/register", body)
+
+
+def test_the_page_records_every_split_type_pays_and_draws_the_balances(
+    server: Server, tmp_path: Path
+) -> None:
+    olga, ed = (register(server, name) for name in ("Olga", "Ed"))
+    api = partial(call, server, olga["token"])
+    lisbon = {"title": "Lisbon", "destination": "Lisbon", "currency": "EUR"}
+    days = {"startDate": "2026-05-14", "endDate": "2026-05-18"}
+    trip = api("POST", "/trips", lisbon | days)["id"]
+    api("POST", f"/trips/{trip}/members", {"email": ed["user"]["email"], "role": "EDITOR"})
+    person = PERSON.replace("EXPENSES", json.dumps(EXPENSES)).replace("PASSWORD", PASSWORD)
+    person = person.replace("OLGA", olga["user"]["email"]).replace('ED"', f'{ed["user"]["email"]}"')
+    with front_end(PAGE.replace("</html>", person)) as origin:
+        shown = after_its_scripts(f"{origin}/?api={server.url}/api", tmp_path)
+    seen = json.loads(html.unescape(re.search(r"<pre>(.*?)</pre>", shown, re.DOTALL)[1]))
+    assert "error" not in seen, seen
+    assert seen["trip"] == "Lisbon"
+    owed = sum((31.27, 96, 17.50, 60))
+    bar = {"side": "gets", "width": "50%"}
+    # The odd cent of 62.55 is Olga's or Ed's, as the number of the expense decides.
+    assert seen["recorded"][0] | {"amount": ""} == bar | {"name": "Olga", "amount": ""}
+    assert seen["recorded"][1]["side"] == "owes"
+    assert abs(float(seen["recorded"][0]["amount"].strip("€")) - owed) < 0.011
+    assert seen["refused"] == "amount: Must be greater than 0."
+    assert {text.partition(":")[0] for text in seen["owed"]} == {row[0] for row in EXPENSES}
+    assert [row["amount"] for row in seen["paid"]] == ["€0.00", "€0.00"]
+    balances = api("GET", f"/trips/{trip}/balances")
+    assert [row["balance"] for row in balances] == [0, 0]
+    expenses = api("GET", f"/trips/{trip}/expenses")["items"]
+    assert {row["splitType"] for row in expenses} == {row[2] for row in EXPENSES}
+
+
+def test_the_guide_quotes_the_client_that_people_copy() -> None:
+    client = (ROOT / "docs" / "examples" / "client.ts").read_text()
+    guide = (ROOT / "docs" / "front-end.md").read_text()
+    quoted = re.findall(r"^```ts\n(.*?)^```$", guide, re.M | re.S)
+    assert len(quoted) >= 8
+    for block in quoted:
+        assert block in client

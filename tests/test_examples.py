@@ -1,0 +1,177 @@
+"""The examples of the OpenAPI document are true: the service answers them as documented.
+
+`make examples` writes the responses into the `examples.yaml` of each app, for you to read.
+"""
+
+import json
+import os
+from collections import defaultdict
+from collections.abc import Iterator
+from decimal import Decimal
+from io import StringIO
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+import yaml
+from django.core.management import call_command
+from pytest_django.fixtures import Settings
+
+from tests.conftest import Api
+from tests.document import OPERATIONS, Operation
+from tripcompanion.kit.examples import Example, example_files, examples
+from users.mail_templates import Letter
+from users.models import EmailToken, Session, User
+from users.tokens import token_pair
+
+#: What the clock or chance decides, with what `make examples` writes instead.
+VOLATILE = {
+    "createdAt": "2026-05-14T21:40:00Z",
+    "updatedAt": "2026-05-14T21:40:00Z",
+    "joinedAt": "2026-05-01T09:31:00Z",
+    "recordedAt": "2026-05-14T21:40:00Z",
+    "lastUsedAt": "2026-05-14T18:20:00Z",
+    "usedAt": "2026-05-14T18:20:00Z",
+    "expiresAt": "2026-08-12T21:40:00Z",
+    "emailVerifiedAt": "2026-05-01T09:31:00Z",
+    "paidAt": "2026-05-20T08:00:00Z",
+    "settledOn": "2026-05-20",
+    "token": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.signature",
+    "refreshToken": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.signature",
+    "hint": "tc_h3Zqv",
+    "tripCode": "K7WQ2MXA",
+    "requestId": "5c1d3f0e9b7a4d60a1c2e3f405162738",
+    "device": "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0",
+    "address": "203.0.113.7",
+}
+SESSION_ID = "0c9d2c1e-6f0b-4a58-9b1c-3d2f5f1f3a77"
+SHORTENED_ROWS = 2
+
+
+@pytest.fixture
+def demo(django_db_reset_sequences: None, settings: Settings, tmp_path: Path) -> None:
+    """A fresh service with the demo data."""
+    settings.DEBUG = True
+    # The folder of the checkout may have a `.env` of its own.
+    settings.BASE_DIR = tmp_path
+    call_command("demo", stdout=StringIO())
+
+
+def in_reading_order() -> Iterator[tuple[Operation, Example]]:
+    for operation in OPERATIONS:
+        for example in examples().get(operation.spec["operationId"], ()):
+            yield operation, example
+
+
+def secret(name: str, operation: Operation) -> str:
+    """A value that only the service knows: the token of a mailed link, or of a session."""
+    user = User.objects.get(email="lucia@example.com")
+    if name == "refreshToken":
+        return token_pair(Session.start(user)).refresh_token
+    if operation.path.endswith("verify-email"):
+        return EmailToken.make(user, Letter.VERIFY)
+    return EmailToken.make(user, Letter.RESET)
+
+
+def answer(api: Api, operation: Operation, example: Example) -> Any:
+    user = User.objects.get(email=f"{example.caller}@example.com") if example.caller else None
+    client = api(user)
+    if example.first:
+        method, url = example.first.split()
+        assert client.generic(method, url).status_code == 204, example.first
+    body = example.body
+    if example.secrets:
+        body = {**body, **{name: secret(name, operation) for name in example.secrets}}
+    url = f"{operation.url(example.path)}?{urlencode(example.query)}".rstrip("?")
+    data = b"" if body is None else json.dumps(body).encode()
+    response = client.generic(operation.method, url, data, "application/json")
+    assert response.status_code == example.status, (example, response.content)
+    return json.loads(response.content) if response.content else None
+
+
+def differences(shown: Any, actual: Any, path: str = "", *, shortened: bool) -> Iterator[str]:
+    """Where `actual` is not what the example shows, apart from what clock and chance decide."""
+    name = path.rpartition(".")[2]
+    if isinstance(shown, dict) and isinstance(actual, dict):
+        if shown.keys() != actual.keys():
+            yield f"{path}: {sorted(shown)} != {sorted(actual)}"
+        for key in shown.keys() & actual.keys():
+            yield from differences(shown[key], actual[key], f"{path}.{key}", shortened=shortened)
+    elif isinstance(shown, list) and isinstance(actual, list):
+        wanted = min(len(actual), SHORTENED_ROWS) if shortened else len(actual)
+        if len(shown) != wanted:
+            yield f"{path}: {len(shown)} rows, not {wanted}"
+        for row, (one, other) in enumerate(zip(shown, actual, strict=False)):
+            yield from differences(one, other, f"{path}.{row}", shortened=shortened)
+    elif name in VOLATILE or shown == SESSION_ID:
+        if type(shown) is not type(actual):
+            yield f"{path}: {shown!r}, not {actual!r}"
+    elif shown != actual:
+        yield f"{path}: {shown!r}, not {actual!r}"
+
+
+def test_every_example_is_answered_as_the_document_shows(demo: None, api: Api) -> None:
+    writing = bool(os.environ.get("WRITE_EXAMPLES"))
+    wrong, responses = {}, defaultdict(dict)
+    for operation, example in in_reading_order():
+        actual = answer(api, operation, example)
+        operation_id = operation.spec["operationId"]
+        responses[operation_id][example.name] = actual
+        found = list(differences(example.response, actual, shortened=example.shortened))
+        if found:
+            wrong[operation_id, example.name] = found
+    if writing:
+        write(responses)
+    else:
+        assert wrong == {}
+
+
+def test_every_body_has_an_example_that_succeeds_and_names_are_unique() -> None:
+    for operation in OPERATIONS:
+        found = examples().get(operation.spec["operationId"], ())
+        assert len({example.name for example in found}) == len(found), operation
+        if operation.body:
+            assert any(example.status < 300 for example in found), operation
+    known = {operation.spec["operationId"] for operation in OPERATIONS}
+    assert examples().keys() <= known
+
+
+def test_the_parts_in_the_examples_add_up() -> None:
+    checked = 0
+    for _operation, example in in_reading_order():
+        answered = example.response
+        if isinstance(answered, dict) and {"splits", "tripAmount"} <= answered.keys():
+            parts = sum(Decimal(str(split["amount"])) for split in answered["splits"])
+            assert parts == Decimal(str(answered["tripAmount"])), example.name
+            checked += 1
+    assert checked >= 12
+    for example in examples()["listBalances"]:
+        total = sum(Decimal(str(row["balance"])) for row in example.response)
+        assert total == 0, example.name
+
+
+def write(responses: dict[str, dict[str, Any]]) -> None:
+    """Write the responses into the files of the apps."""
+    for file in example_files():
+        content = yaml.safe_load(file.read_text())
+        for operation_id, rows in content.items():
+            for row in rows:
+                actual = responses[operation_id][row["name"]]
+                row["response"] = shown(actual, shortened=row.get("shortened", False))
+                if row["response"] is None:
+                    del row["response"]
+        dumped = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=100)
+        file.write_text(dumped)
+
+
+def shown(actual: Any, name: str = "", *, shortened: bool) -> Any:
+    """A response as an example shows it."""
+    if isinstance(actual, dict):
+        return {key: shown(value, key, shortened=shortened) for key, value in actual.items()}
+    if isinstance(actual, list):
+        rows = actual[:SHORTENED_ROWS] if shortened else actual
+        return [shown(row, shortened=shortened) for row in rows]
+    if name == "id" and isinstance(actual, str):
+        return SESSION_ID
+    return VOLATILE.get(name, actual) if actual is not None else None

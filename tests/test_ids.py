@@ -1,0 +1,99 @@
+"""One rule says what an identifier is: in paths, bodies, queries and the OpenAPI document."""
+
+import re
+from typing import Any
+
+import pytest
+from django.urls import resolve
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.conftest import Api
+from tests.document import DOCUMENT, OPERATIONS, problem_of, resolved
+from tests.factories import spend
+from tripcompanion.kit import problems
+from tripcompanion.kit.ids import MAX_ID, NUMBER_SCHEMA, TEXT_SCHEMA, parse_id
+from trips.models import Trip
+from users.models import User
+
+LARGEST = 9_223_372_036_854_775_807
+NO_ID_TEXTS = (
+    *("", "0", "00", "07", "0007", "-1", "+1", "1.0", "1e0", " 1", "1 ", "1\n", "1_0", "0x1"),
+    *("１", "٣", "x", str(LARGEST + 1), "9999999999999999999", "10000000000000000000"),
+)
+
+
+def is_id(value: Any) -> bool:
+    try:
+        return parse_id(value) == int(value)
+    except ValueError:
+        return False
+
+
+@pytest.mark.parametrize("text", NO_ID_TEXTS)
+def test_other_texts_are_no_identifiers(text: str) -> None:
+    assert not is_id(text)
+    assert re.fullmatch(TEXT_SCHEMA["pattern"], text) is None
+    assert resolve(f"/api/users/{text}/profile").func is problems.not_found
+
+
+@pytest.mark.parametrize("value", [0, -1, LARGEST + 1, True, False, 1.0, None, [1], {"id": 1}])
+def test_other_values_are_no_identifiers(value: Any) -> None:
+    assert not is_id(value)
+
+
+@pytest.mark.parametrize("number", [1, 7, 10**18 - 1, 10**18, LARGEST - 1, LARGEST])
+def test_whole_numbers_up_to_64_bits_are_identifiers(number: int) -> None:
+    assert is_id(number)
+    assert is_id(str(number))
+    assert resolve(f"/api/users/{number}/profile").kwargs == {"user_id": number}
+
+
+@given(st.integers(-1, 10**20) | st.integers(LARGEST - 10**6, LARGEST + 10**6))
+def test_the_pattern_of_the_document_is_the_bound(number: int) -> None:
+    is_within = 1 <= number <= LARGEST
+    assert is_id(number) is is_id(str(number)) is is_within
+    assert (re.fullmatch(TEXT_SCHEMA["pattern"], str(number)) is not None) is is_within
+
+
+@pytest.mark.parametrize("text", ["0007", "0", " 7", str(LARGEST + 1)])
+def test_a_body_and_a_query_refuse_another_spelling(
+    api: Api, trip: Trip, olga: User, text: str
+) -> None:
+    spend(trip, 1000, paid_by=olga, among=[olga])
+    expenses = f"/api/trips/{trip.pk}/expenses"
+    body = {
+        "description": "Dinner",
+        "amount": 10,
+        "expenseDate": "2026-05-14",
+        "splitType": "MANUAL",
+        "participantUserIds": [olga.pk],
+        "splitAmounts": {str(olga.pk): 10},
+    }
+    for field, value in (
+        ("paidByUserId", text),
+        ("participantUserIds", [text]),
+        ("splitAmounts", {text: 10}),
+    ):
+        response = api(olga).post(expenses, body | {field: value})
+        errors = problem_of(response, 400, "invalid")["errors"]
+        assert [name.partition(".")[0] for name in errors] == [field]
+    for name in ("paidBy", "participant"):
+        response = api(olga).get(expenses, {name: text})
+        assert list(problem_of(response, 400, "invalid")["errors"]) == [name]
+    assert api(olga).get(expenses, {"paidBy": olga.pk}).json()["total"] == 1
+
+
+def test_the_document_says_the_same_everywhere() -> None:
+    found = DOCUMENT["components"]["schemas"]["Id"]
+    assert found["oneOf"] == [NUMBER_SCHEMA, TEXT_SCHEMA]
+    assert NUMBER_SCHEMA["maximum"] == MAX_ID == LARGEST
+    seen = set()
+    for operation in OPERATIONS:
+        for place in ("path", "query"):
+            for parameter in operation.parameters(place):
+                name = parameter["name"]
+                if name.endswith("Id") or name in {"paidBy", "participant"}:
+                    assert resolved(parameter["schema"]) == NUMBER_SCHEMA, (operation, name)
+                    seen.add(name)
+    assert seen >= {"tripId", "userId", "expenseId", "splitId", "paidBy", "participant"}

@@ -1,0 +1,1 @@
+"""Accounts together with their trips and ledger entries."""

@@ -1,0 +1,251 @@
+"""Trips in the admin site, with their members and expenses."""
+
+from typing import Any, ClassVar
+
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.admin.utils import unquote
+from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import path
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from splits.admin import AMOUNT, RECEIVER, RECORDED_BY, SENDER
+from splits.models import Debt, Expense, Settlement
+from splits.reports.audit import differences
+from splits.reports.balances import Plan
+from tripcompanion.currency.amounts import Amount, to_major
+from tripcompanion.currency.fields import AmountField
+from tripcompanion.currency.formats import format_amount
+from tripcompanion.kit.admin import (
+    Columns,
+    RulesAdmin,
+    as_the_api,
+    first_rows,
+    link,
+    list_link,
+    page_url,
+    shown,
+    table,
+)
+from tripcompanion.kit.serializers import UrlOrPath
+from trips import csv_columns
+from trips.admin import MEMBER_COLUMNS, caller_of, person
+from trips.models import Member, Trip
+
+TRANSFER_COLUMNS: Columns = {
+    _("sender"): SENDER,
+    _("receiver"): RECEIVER,
+    _("amount"): AMOUNT,
+}
+
+
+class TripForm(forms.ModelForm):
+    """A trip, validated as in the API, with the budget in major units."""
+
+    budget = forms.DecimalField(required=False, help_text=_("In the currency of the trip."))
+
+    class Meta:
+        model = Trip
+        fields = (
+            "title",
+            "destination",
+            "description",
+            "image_url",
+            "start_date",
+            "end_date",
+            "currency",
+            "join_role",
+        )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.instance.budget_minor is not None:
+            self.initial["budget"] = to_major(self.instance.budget_minor, self.instance.currency)
+
+    def clean_image_url(self) -> str | None:
+        url = self.cleaned_data["image_url"]
+        return as_the_api(UrlOrPath(), url) if url else None
+
+    def clean_budget(self) -> Any:
+        budget = self.cleaned_data["budget"]
+        return None if budget is None else as_the_api(AmountField(), budget)
+
+    def clean(self) -> None:
+        super().clean()
+        start, end = self.cleaned_data.get("start_date"), self.cleaned_data.get("end_date")
+        if start and end and end < start:
+            self.add_error("end_date", _("Must not be before the start date."))
+
+    def changes(self) -> dict[str, Any]:
+        """The arguments of `Trip.change`. A submitted budget is in the submitted currency."""
+        changes = {name: self.cleaned_data[name] for name in self.changed_data}
+        budget = changes.get("budget")
+        if budget is not None:
+            changes["budget"] = Amount(budget, self.cleaned_data["currency"])
+        return changes
+
+
+@admin.register(Trip)
+class TripAdmin(RulesAdmin):
+    """Trips: search, change, audit and delete. They are created through the API."""
+
+    form = TripForm
+    csv_columns = csv_columns.TRIPS
+    list_display = ("title", "destination", "start_date", "end_date", "currency", "member_count")
+    list_filter = (("currency", admin.AllValuesFieldListFilter), "join_role")
+    search_fields = ("title", "destination", "=code", "members__user__email")
+    date_hierarchy = "start_date"
+    ordering = ("-start_date", "-id")
+    readonly_fields: ClassVar[Any] = (
+        *("code", "members", "expenses", "plan", "settlements", "other_lists"),
+        *("created_at", "updated_at"),
+    )
+    fieldsets: ClassVar[Any] = (
+        (None, {"fields": ("title", "destination", "description", "image_url")}),
+        (_("Dates"), {"fields": (("start_date", "end_date"),)}),
+        (_("Money"), {"fields": ("currency", "budget")}),
+        (_("Joining"), {"fields": ("code", "join_role")}),
+        (_("Members"), {"fields": ("members",)}),
+        (_("Expenses"), {"fields": ("expenses",)}),
+        (_("Settling up"), {"fields": ("plan", "settlements", "other_lists")}),
+        (_("History"), {"fields": (("created_at", "updated_at"),)}),
+    )
+    actions = ("renew_codes",)
+    row_actions: ClassVar = {"renew_codes": _("Renew the code")}
+    delete_confirmation_template = "admin/delete_trip.html"
+
+    def get_urls(self) -> list[Any]:
+        view = self.admin_site.admin_view(self.audit_view)
+        return [path("<int:trip_id>/audit/", view, name="trips_trip_audit"), *super().get_urls()]
+
+    def get_row_links(self, request: HttpRequest, row: Trip) -> Any:
+        return {page_url(Trip, "audit", row.pk): _("Audit")}
+
+    def logged_as(self, row: Trip) -> str:
+        return row.title
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Trip]:
+        # A subquery, because a search by member would multiply a joined count.
+        present = Member.objects.present().filter(trip=OuterRef("pk")).order_by().values("trip")
+        count = Subquery(present.annotate(count=Count("pk")).values("count"))
+        return super().get_queryset(request).annotate(member_count=Coalesce(count, 0))
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Trip | None = None) -> Any:
+        """Currency and budget are read-only once the trip has entries."""
+        fixed = ("currency", "budget") if obj is not None and obj.has_entries else ()
+        return (*self.readonly_fields, *fixed)
+
+    @admin.display(description=_("members"), ordering="member_count")
+    def member_count(self, trip: Any) -> int:
+        return trip.member_count
+
+    @admin.display(description=_("budget"))
+    def budget(self, trip: Trip) -> str:
+        return format_amount(trip.budget_minor, trip.currency)
+
+    @admin.display(description=_("members"))
+    def members(self, trip: Trip) -> str:
+        columns = {_("user"): person("user", ""), **MEMBER_COLUMNS}
+        rows = trip.members.select_related("user", "trip")
+        return first_rows(rows, columns, trip__id__exact=trip.pk)
+
+    @admin.display(description=_("expenses"))
+    def expenses(self, trip: Trip) -> str:
+        columns = {
+            _("date"): lambda expense: expense.expense_date,
+            _("description"): link,
+            _("amount"): AMOUNT,
+            _("split type"): lambda expense: expense.get_split_type_display(),
+            _("recorded by"): RECORDED_BY,
+        }
+        rows = trip.expenses.select_related("trip", "created_by").order_by("-expense_date", "-id")
+        return first_rows(rows, columns, trip__id__exact=trip.pk)
+
+    @admin.display(description=_("settlements"))
+    def settlements(self, trip: Trip) -> str:
+        columns = {_("date"): lambda row: link(row, shown(row.settled_on)), **TRANSFER_COLUMNS}
+        rows = trip.settlements.select_related("trip", "sender", "receiver")
+        latest = rows.order_by("-settled_on", "-id")
+        return first_rows(latest, columns, trip__id__exact=trip.pk)
+
+    @admin.display(description=_("settle-up plan"))
+    def plan(self, trip: Trip) -> str:
+        transfers = Plan(trip).transfers
+        return table(transfers, TRANSFER_COLUMNS) if transfers else gettext("All is settled.")
+
+    @admin.display(description=_("see also"))
+    def other_lists(self, trip: Trip) -> str:
+        return list_link(Debt, Debt._meta.verbose_name_plural, trip__id__exact=trip.pk)
+
+    def audit_view(self, request: HttpRequest, trip_id: int) -> HttpResponse:
+        """The differences between this trip's stored values and its entries; changes nothing."""
+        trip = self.get_object(request, str(trip_id))
+        if trip is None:
+            raise Http404
+        context = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "original": trip,
+            "title": gettext("Audit"),
+            "subtitle": str(trip),
+            "differences": list(differences(trip.pk)),
+            "explanation": gettext(
+                "Every share, debt, allocation and balance was recomputed from the entries."
+            ),
+            "clean": gettext("No difference was found."),
+        }
+        return TemplateResponse(request, "admin/audit.html", context)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Trip | None = None) -> bool:
+        """Only from the page of a trip, where its title has to be typed."""
+        return obj is not None
+
+    def delete_view(
+        self, request: HttpRequest, object_id: str, extra_context: Any = None
+    ) -> HttpResponse:
+        trip = self.get_object(request, unquote(object_id))
+        if trip and request.method == "POST" and not _is_confirmed(request, trip):
+            self.message_user(request, _("Type the title exactly as it is."), messages.ERROR)
+            return HttpResponseRedirect(request.get_full_path())
+        labels = {
+            "warning": _("The trip is deleted for everybody, with all that was recorded in it."),
+            "label": _("Type the title of the trip to confirm"),
+        }
+        return super().delete_view(request, object_id, {**labels, **(extra_context or {})})
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        """The contents of the confirmation page, without reading the rows."""
+        counted: Any = (Member, Expense, Settlement)
+        counts = {
+            model._meta.verbose_name_plural: model.objects.filter(trip__in=objs).count()
+            for model in counted
+        }
+        return [str(trip) for trip in objs], counts, set(), []
+
+    def delete_model(self, request: HttpRequest, obj: Trip) -> None:
+        obj.remove(by=caller_of(request))
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def save_model(self, request: HttpRequest, obj: Trip, form: Any, change: bool) -> None:
+        changes = form.changes()
+        if changes:
+            obj.change(caller_of(request), **changes)
+
+    @admin.action(permissions=["change"], description=_("Renew the codes; old codes stop working"))
+    def renew_codes(self, request: HttpRequest, queryset: QuerySet[Trip]) -> None:
+        trips = list(queryset)
+        for trip in trips:
+            trip.renew_code(by=caller_of(request))
+            self.log_change(request, trip, _("Code renewed."))
+        self.tell_count(request, _("Codes renewed: %(count)d."), len(trips))
+
+
+def _is_confirmed(request: HttpRequest, trip: Trip) -> bool:
+    """Whether the title was typed; blanks around it do not count."""
+    return request.POST.get("title", "").strip() == trip.title.strip()

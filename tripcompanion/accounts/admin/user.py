@@ -1,0 +1,251 @@
+"""Accounts in the admin site."""
+
+from typing import Any, ClassVar
+
+from django import forms
+from django.contrib import admin
+from django.contrib.admin.widgets import AdminEmailInputWidget
+from django.contrib.auth import update_session_auth_hash
+from django.contrib.auth.forms import SetPasswordMixin
+from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from tripcompanion.accounts.deletion import delete_account
+from tripcompanion.kit.admin import RulesAdmin, StateFilter, as_the_api, first_rows, link, list_link
+from tripcompanion.kit.problems import Conflict
+from tripcompanion.kit.serializers import StrictText, UrlOrPath
+from trips.admin import MEMBER_COLUMNS
+from users import csv_columns
+from users.admin import accounts_locked
+from users.emails import email_key
+from users.models import EmailTaken, Session, User
+from users.serializers import EmailAddress, NewPassword
+
+
+class LastActiveAdmin(Conflict):
+    """409 `last_admin`: at least one administrator must remain active."""
+
+    default_code = "last_admin"
+    default_detail = _("The last active administrator cannot be demoted or deactivated.")
+
+
+class AccountForm(SetPasswordMixin, forms.ModelForm):
+    """An account, validated as in the API."""
+
+    password1, password2 = SetPasswordMixin.create_password_fields()
+
+    class Meta:
+        model = User
+        fields = ("email", "name", "profile_picture", "currency", "role", "is_active")
+        widgets: ClassVar = {"email": AdminEmailInputWidget}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name in ("password1", "password2"):
+            # An existing account keeps its password if none is entered.
+            self.fields[name].required = self.instance.pk is None
+
+    def clean_email(self) -> str:
+        email = as_the_api(EmailAddress(), self.cleaned_data["email"])
+        others = User.objects.exclude(pk=self.instance.pk)
+        if others.filter(email_key=email_key(email)).exists():
+            raise ValidationError(EmailTaken.default_detail, EmailTaken.default_code)
+        return email
+
+    def clean_name(self) -> str:
+        name = self.cleaned_data["name"]
+        # A default name, such as "x" of x@example.com, may be shorter than the API accepts.
+        if name == (self.instance.name if self.instance.pk else ""):
+            return name
+        return as_the_api(StrictText(min_length=2), name)
+
+    def clean_profile_picture(self) -> str | None:
+        picture = self.cleaned_data["profile_picture"]
+        return as_the_api(UrlOrPath(), picture) if picture else None
+
+    def clean_password1(self) -> str:
+        password = self.cleaned_data["password1"]
+        return as_the_api(NewPassword(), password) if password else ""
+
+    def clean(self) -> None:
+        super().clean()
+        typed = self.cleaned_data
+        if typed.get("password1") is not None and typed["password1"] != typed.get("password2"):
+            self.add_error("password2", self.error_messages["password_mismatch"])
+        if self.instance.is_admin and not (typed.get("is_active") and typed.get("role") == "ADMIN"):
+            try:
+                self.instance.require_other_admin(LastActiveAdmin)
+            except LastActiveAdmin as refusal:
+                raise ValidationError(str(refusal)) from refusal
+
+
+class AccountState(StateFilter):
+    states: ClassVar = {
+        "active": (_("active"), {"is_active": True}),
+        "deactivated": (_("deactivated"), {"is_active": False, "deleted_at": None}),
+        "deleted": (_("deleted"), {"deleted_at__isnull": False}),
+    }
+
+
+@admin.register(User)
+class UserAdmin(RulesAdmin):
+    """Accounts: search, create, change, deactivate and delete.
+
+    Deleting an account erases its personal data; its entries stay for others.
+    """
+
+    form = AccountForm
+    csv_columns = csv_columns.ACCOUNTS
+    list_display = ("email", "name", "role", "is_active", "created_at")
+    list_display_links = ("email", "name")
+    list_filter = (AccountState, "role")
+    search_fields = ("email", "name")
+    date_hierarchy = "created_at"
+    ordering = ("-id",)
+    readonly_fields: ClassVar[Any] = (
+        *("log_ins", "email_verified_at", "created_at", "updated_at", "deleted_at"),
+        "trips",
+    )
+    actions = ("deactivate", "activate", "send_reset_links", "confirm_addresses", "log_out")
+    row_actions: ClassVar = {
+        "send_reset_links": _("Send a reset link"),
+        "confirm_addresses": _("Confirm the address"),
+        "log_out": _("End all sessions"),
+    }
+
+    def get_row_actions(self, request: HttpRequest, row: User) -> Any:
+        if not row.is_active:
+            return {}
+        done = {"confirm_addresses"} if row.email_verified_at else set()
+        return {name: label for name, label in self.row_actions.items() if name not in done}
+
+    def get_fieldsets(self, request: HttpRequest, obj: User | None = None) -> Any:
+        password = (_("Password"), {"fields": ("password1", "password2")})
+        profile = (_("Profile"), {"fields": ("name", "profile_picture", "currency")})
+        if obj is None:
+            return (None, {"fields": ("email", "role")}), password, profile
+        account = (None, {"fields": ("email", "role", "is_active")})
+        history = (_("History"), {"fields": UserAdmin.readonly_fields[:-1]})
+        trips = (_("Trips"), {"fields": ("trips",)})
+        if obj.deleted_at:
+            return history, trips
+        new_password = (_("New password"), {**password[1], "classes": ("collapse",)})
+        return account, profile, history, new_password, trips
+
+    @admin.display(description=_("sessions"))
+    def log_ins(self, user: User) -> str:
+        label = gettext("%(count)d active") % {"count": user.sessions.active().count()}
+        return list_link(Session, label, user__id__exact=user.pk)
+
+    @admin.display(description=_("trips"))
+    def trips(self, user: User) -> str:
+        columns = {_("trip"): lambda member: link(member.trip), **MEMBER_COLUMNS}
+        rows = user.memberships.select_related("trip").order_by("-id")
+        return first_rows(rows, columns, user__id__exact=user.pk)
+
+    def lookup_allowed(self, lookup: str, value: Any, request: Any = None) -> bool:
+        """Refuse lookups by password, which would reveal the hash character by character."""
+        return not lookup.startswith("password") and super().lookup_allowed(lookup, value, request)
+
+    def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        """A deleted account cannot be changed."""
+        return (obj is None or obj.deleted_at is None) and super().has_change_permission(request)
+
+    def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        return self.has_change_permission(request, obj)
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        """The contents of the confirmation page: (lines, counts, lacking, protected)."""
+        lines = [
+            gettext("%(user)s: name, e-mail, password, sessions and memberships. Expenses stay.")
+            % {"user": user}
+            for user in objs
+        ]
+        return lines, {User._meta.verbose_name_plural: len(lines)}, set(), []
+
+    def delete_model(self, request: HttpRequest, obj: User) -> None:
+        by: Any = request.user
+        delete_account(obj, by=by, as_admin=True)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
+        by: Any = request.user
+        for user in accounts_locked(request, queryset.filter(deleted_at=None)):
+            delete_account(user, by=by, as_admin=True)
+
+    def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
+        given = {name: form.cleaned_data[name] for name in form.changed_data}
+        given.pop("password2", None)
+        password, is_active = given.pop("password1", None), given.pop("is_active", None)
+        if not change:
+            created = User.register(given.pop("email"), password, given.pop("name", ""))
+            obj.pk = created.pk
+            obj = created
+        elif password:
+            given["password"] = obj.hashed(password)
+        by: Any = request.user
+        with obj.locked(by=by, as_admin=True, lock_admins=True) as account:
+            if account.is_admin and (is_active is False or given.get("role", "ADMIN") != "ADMIN"):
+                account.require_other_admin(LastActiveAdmin)
+            if given:
+                account.change(by=by, **given)
+            if is_active is not None:
+                account.change(by=by, is_active=True) if is_active else account.deactivate(by=by)
+        if password and obj.pk == request.user.pk:
+            update_session_auth_hash(request, obj)
+
+    @admin.action(permissions=["change"], description=_("Deactivate, and end all sessions"))
+    def deactivate(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
+        by: Any = request.user
+        users = accounts_locked(request, queryset.filter(is_active=True))
+        for user in users:
+            with user.locked(by=by, as_admin=True) as account:
+                if account.is_admin:
+                    account.require_other_admin(LastActiveAdmin)
+                account.deactivate(by=by)
+            self.log_change(request, user, _("Deactivated."))
+        self.tell_count(request, _("Accounts deactivated: %(count)d."), len(users))
+
+    @admin.action(permissions=["change"], description=_("Reactivate"))
+    def activate(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
+        by: Any = request.user
+        users = accounts_locked(request, queryset.filter(is_active=False, deleted_at=None))
+        for user in users:
+            with user.locked(by=by, as_admin=True) as account:
+                account.change(by=by, is_active=True)
+            self.log_change(request, user, _("Reactivated."))
+        self.tell_count(request, _("Accounts reactivated: %(count)d."), len(users))
+
+    @admin.action(permissions=["change"], description=_("Send a link to reset the password"))
+    def send_reset_links(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
+        by: Any = request.user
+        users = accounts_locked(request, queryset.filter(is_active=True))
+        for user in users:
+            with user.locked(by=by, as_admin=True) as account:
+                account.ask_for_reset(by=by)
+            self.log_change(request, user, _("Reset link sent."))
+        self.tell_count(request, _("Reset links on their way: %(count)d."), len(users))
+
+    @admin.action(permissions=["change"], description=_("Mark the addresses as confirmed"))
+    def confirm_addresses(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
+        by: Any = request.user
+        unconfirmed = queryset.filter(is_active=True, email_verified_at=None)
+        users = accounts_locked(request, unconfirmed)
+        for user in users:
+            with user.locked(by=by, as_admin=True) as account:
+                account.verify_email()
+            self.log_change(request, user, _("Address confirmed."))
+        self.tell_count(request, _("Addresses confirmed: %(count)d."), len(users))
+
+    @admin.action(permissions=["change"], description=_("End all sessions"))
+    def log_out(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
+        """End the sessions of the API and of browsers; scoped tokens stay valid."""
+        by: Any = request.user
+        users = accounts_locked(request, queryset.filter(is_active=True))
+        for user in users:
+            self.log_change(request, user, _("All sessions ended."))
+            with user.locked(by=by, as_admin=True) as account:
+                account.log_out_everywhere(by=by)
+        self.tell_count(request, _("Accounts logged out: %(count)d."), len(users))

@@ -1,0 +1,107 @@
+"""Deletion of an account: the obstacles to it, and its effect on trips."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from django.db.models import Exists, OuterRef, QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext_lazy
+
+from tripcompanion.currency.amounts import to_major
+from tripcompanion.kit.problems import Conflict
+from trips.models.member import BalanceOpen, LastOwner, Member
+from trips.models.trip import Trip
+from trips.roles import TripRole
+from users.models import Role, User
+
+
+class AccountInUse(Conflict):
+    """409 `account_in_use`: the account has open balances, or is a trip's last owner.
+
+    The member `obstacles` of the problem document lists them by trip.
+    """
+
+    default_code = "account_in_use"
+    default_detail = gettext_lazy("Settle your balances and hand over your trips first.")
+    #: The example in the OpenAPI document; each instance has its own.
+    extensions: Mapping[str, Any] = {
+        "obstacles": [
+            {
+                "tripId": 7,
+                "title": "Lisbon in May",
+                "reason": BalanceOpen.default_code,
+                "balance": -12.5,
+                "currency": "EUR",
+            }
+        ]
+    }
+
+    def __init__(self, obstacles: list[dict[str, Any]]) -> None:
+        super().__init__()
+        self.extensions = {"obstacles": obstacles}
+
+
+def delete_account(
+    user: User,
+    *,
+    by: User | None,
+    as_admin: bool = False,
+    settled: bool = False,
+    proof: str | None = None,
+) -> None:
+    """Delete an account: end its memberships and empty its row; its entries stay.
+
+    Raises `LastOwner` if the other members of a trip would have no owner, and `LastAdmin`. With
+    `settled`, raises `AccountInUse` instead of `LastOwner`, and also for open balances. `by` and
+    `as_admin` are those of `User.locked`; `proof` is the hash that the password was verified
+    against.
+    """
+    lock_admins = as_admin or user.role == Role.ADMIN
+    # Under this lock the account cannot be added to a trip. Then its trips are locked too.
+    with user.locked(by=by, as_admin=as_admin, lock_admins=lock_admins) as account:
+        account.require_password(proof, "password")
+        account.require_other_admin()
+        members = Member.objects.filter(user=account)
+        list(Trip.objects.filter(members__in=members).order_by("pk").select_for_update(of=["self"]))
+        obstacles = [obstacle for member in _annotated(members) for obstacle in _obstacles(member)]
+        if settled and obstacles:
+            raise AccountInUse(obstacles)
+        if any(obstacle["reason"] == LastOwner.default_code for obstacle in obstacles):
+            raise LastOwner
+        members.present().update(left_at=timezone.now())
+        account.empty()
+
+
+def _annotated(members: QuerySet[Member]) -> QuerySet[Member]:
+    """`members`, annotated with whether the trip has other members, and another owner."""
+    others = Member.objects.present().filter(trip=OuterRef("trip")).exclude(pk=OuterRef("pk"))
+    return (
+        members.select_related("trip")
+        .annotate(
+            has_others=Exists(others),
+            has_other_owner=Exists(others.filter(role=TripRole.OWNER)),
+        )
+        .order_by("trip_id")
+    )
+
+
+def _obstacles(member: Any) -> Iterator[dict[str, Any]]:
+    """The obstacles from one membership, which may be a former one."""
+    is_last_owner = (
+        member.left_at is None
+        and member.role == TripRole.OWNER
+        and member.has_others
+        and not member.has_other_owner
+    )
+    for reason, applies in (
+        (BalanceOpen.default_code, member.balance_minor),
+        (LastOwner.default_code, is_last_owner),
+    ):
+        if applies:
+            yield {
+                "tripId": member.trip_id,
+                "title": member.trip.title,
+                "reason": reason,
+                "balance": to_major(member.balance_minor, member.trip.currency),
+                "currency": member.trip.currency,
+            }

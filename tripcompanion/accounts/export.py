@@ -1,0 +1,69 @@
+"""The export of all data that the service stores about a user."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from django.db.models import Q, QuerySet
+
+from splits.models.expense import Expense
+from splits.models.posting import Payer
+from splits.models.settlement import Debt, Settlement
+from splits.models.split import Split
+from tripcompanion.accounts.export_serializers import AccountExport, ExportedAccount
+from tripcompanion.compiled.serializers import serialize
+from tripcompanion.kit.rendering import ExactJSONRenderer
+from tripcompanion.kit.serializers import camel_case
+from trips.models import Member
+from users.models import User
+
+#: How many rows are held in memory at a time.
+CHUNK_ROWS = 1000
+
+
+def personal_data_of(user: User) -> Mapping[str, QuerySet]:
+    """The rows about `user`, one query for each kind, oldest first.
+
+    A new model with personal data must be added here.
+    """
+    either_side = Q(debtor=user) | Q(creditor=user)
+    either_end = Q(sender=user) | Q(receiver=user) | Q(created_by=user)
+    of_debt = ("trip", "debtor", "creditor")
+    of_settlement = ("trip", "sender", "receiver", "created_by")
+    rows: dict[str, QuerySet] = {
+        "log_ins": user.sessions.order_by("created_at"),
+        "scripts": user.scoped_tokens.order_by("id"),
+        "memberships": Member.objects.filter(user=user).select_related("trip"),
+        "expenses": Expense.objects.filter(created_by=user).order_by("id"),
+        "payments": Payer.objects.filter(user=user).select_related("expense").order_by("id"),
+        "splits": Split.objects.filter(participant=user)
+        .select_related("expense__trip")
+        .order_by("id"),
+        "debts": Debt.objects.with_open_amounts()
+        .filter(either_side)
+        .select_related(*of_debt)
+        .order_by("id"),
+        "settlements": Settlement.objects.filter(either_end)
+        .select_related(*of_settlement)
+        .order_by("id"),
+    }
+    return rows
+
+
+def exported(user: User) -> Iterator[bytes]:
+    """An `AccountExport` of `user` as JSON, in chunks: only `CHUNK_ROWS` rows are in memory."""
+    fields: Any = AccountExport().fields
+    rows = personal_data_of(user)
+    yield b'{"account":' + _json(serialize(ExportedAccount, user, {}))
+    for name, queryset in rows.items():
+        shape = type(fields[camel_case(name)].child)
+        yield b',"%s":[' % camel_case(name).encode()
+        comma = b""
+        for row in queryset.iterator(CHUNK_ROWS):
+            yield comma + _json(serialize(shape, row, {}))
+            comma = b","
+        yield b"]"
+    yield b"}"
+
+
+def _json(value: Any) -> bytes:
+    return ExactJSONRenderer().render(value)

@@ -1,0 +1,175 @@
+"""Serializers of `/api/users/me/export`."""
+
+from rest_framework import serializers
+
+from splits.models import Category, SplitType
+from tripcompanion.currency.fields import CurrencyField, MoneyField
+from tripcompanion.kit.serializers import CamelCaseSerializer
+from trips.models import ROLE_CHOICES
+from users.serializers import UserSerializer
+
+
+class ExportedAccount(UserSerializer):
+    """The account, with every field."""
+
+    email_verified_at = serializers.DateTimeField(
+        allow_null=True, help_text="When the address was confirmed; null if it is not."
+    )
+    last_browser_log_in = serializers.DateTimeField(
+        source="last_login",
+        allow_null=True,
+        help_text="The last login to the admin site or the browsable API; null if none.",
+    )
+
+
+class ExportedPerson(CamelCaseSerializer):
+    """Another user, with only what is needed to read the ledger."""
+
+    id = serializers.IntegerField(help_text="The user's id.")
+    name = serializers.CharField(help_text="The display name.")
+
+
+class ExportedLogIn(CamelCaseSerializer):
+    """An API session."""
+
+    device = serializers.CharField(help_text="The `User-Agent` header of the login.")
+    address = serializers.CharField(help_text="The network address of the login.")
+    created_at = serializers.DateTimeField(help_text="When the user logged in.")
+    used_at = serializers.DateTimeField(help_text="When it was last used, to within ten minutes.")
+    expires_at = serializers.DateTimeField(help_text="When its refresh token expires.")
+    ended_at = serializers.DateTimeField(
+        allow_null=True, help_text="When the user logged out; null if they did not."
+    )
+
+
+class ExportedToken(CamelCaseSerializer):
+    """A scoped token, without its secret."""
+
+    name = serializers.CharField(help_text="What the token is for.")
+    hint = serializers.CharField(help_text="The first characters of the token.")
+    scopes = serializers.CharField(
+        source="scope_words", help_text="The scopes, separated by spaces."
+    )
+    trip_id = serializers.IntegerField(
+        allow_null=True, help_text="The only trip that it gives access to; null for all."
+    )
+    created_at = serializers.DateTimeField(help_text="When it was created.")
+    used_at = serializers.DateTimeField(
+        allow_null=True, help_text="When it was last used; null if never."
+    )
+    expires_at = serializers.DateTimeField(help_text="When it expires.")
+
+
+class ExportedMembership(CamelCaseSerializer):
+    """A present or former membership of the user, with their balance."""
+
+    trip_id = serializers.IntegerField(help_text="The trip.")
+    title = serializers.CharField(source="trip.title", help_text="The title of the trip.")
+    destination = serializers.CharField(source="trip.destination", help_text="Where the trip goes.")
+    start_date = serializers.DateField(source="trip.start_date", help_text="The first day.")
+    end_date = serializers.DateField(source="trip.end_date", help_text="The last day.")
+    role = serializers.ChoiceField(choices=ROLE_CHOICES, help_text="The role in the trip.")
+    joined_at = serializers.DateTimeField(help_text="When the user joined.")
+    left_at = serializers.DateTimeField(
+        allow_null=True, help_text="When they left; null if they are a member."
+    )
+    currency = CurrencyField(source="trip.currency", help_text="The currency of the amounts.")
+    paid = MoneyField(currency="trip.currency", help_text="What they paid for expenses.")
+    share = MoneyField(currency="trip.currency", help_text="Their part of all expenses.")
+    sent = MoneyField(currency="trip.currency", help_text="What they handed to others.")
+    received = MoneyField(currency="trip.currency", help_text="What others handed to them.")
+    balance = MoneyField(
+        currency="trip.currency", help_text="`paid` - `share` + `sent` - `received`."
+    )
+
+
+class ExportedExpense(CamelCaseSerializer):
+    """An expense that the user recorded; others may have paid it."""
+
+    id = serializers.IntegerField(help_text="The expense's id.")
+    trip_id = serializers.IntegerField(help_text="The trip.")
+    description = serializers.CharField(help_text="What it was.")
+    amount = MoneyField(source="entered", help_text="What it cost.")
+    currency = CurrencyField(help_text="The currency of `amount`.")
+    expense_date = serializers.DateField(help_text="The day of the expense.")
+    category = serializers.ChoiceField(choices=Category.values, help_text="What it was for.")
+    split_type = serializers.ChoiceField(choices=SplitType.values, help_text="How it is divided.")
+    receipt_url = serializers.CharField(
+        allow_null=True, help_text="A URL or a path; null if none is set."
+    )
+    notes = serializers.CharField(help_text="May be empty.")
+    created_at = serializers.DateTimeField(help_text="When it was recorded.")
+    updated_at = serializers.DateTimeField(help_text="When it last changed.")
+
+
+class ExportedPayment(CamelCaseSerializer):
+    """What the user paid for an expense; others may have recorded it."""
+
+    expense_id = serializers.IntegerField(help_text="The expense.")
+    trip_id = serializers.IntegerField(source="expense.trip_id", help_text="The trip.")
+    description = serializers.CharField(source="expense.description", help_text="What it was.")
+    expense_date = serializers.DateField(
+        source="expense.expense_date", help_text="The day of the expense."
+    )
+    amount = MoneyField(
+        source="entered", currency="expense.currency", help_text="What the user paid."
+    )
+    currency = CurrencyField(source="expense.currency", help_text="The currency of `amount`.")
+
+
+class ExportedSplit(CamelCaseSerializer):
+    """The user's share of an expense."""
+
+    id = serializers.IntegerField(help_text="The split's id.")
+    expense_id = serializers.IntegerField(help_text="The expense.")
+    trip_id = serializers.IntegerField(source="expense.trip_id", help_text="The trip.")
+    description = serializers.CharField(source="expense.description", help_text="What it was.")
+    expense_date = serializers.DateField(
+        source="expense.expense_date", help_text="The day of the expense."
+    )
+    amount = MoneyField(currency="expense.trip.currency", help_text="The user's part.")
+    currency = CurrencyField(source="expense.trip.currency", help_text="The currency of `amount`.")
+    created_at = serializers.DateTimeField(help_text="When it was created.")
+
+
+class ExportedDebt(CamelCaseSerializer):
+    """A debt of the user or to the user, from a split."""
+
+    split_id = serializers.IntegerField(help_text="The split that is owed.")
+    trip_id = serializers.IntegerField(help_text="The trip.")
+    from_ = ExportedPerson(source="debtor", help_text="Who owes it.")
+    to = ExportedPerson(source="creditor", help_text="Who is owed.")
+    amount = MoneyField(currency="trip.currency", help_text="The debt when it arose.")
+    open = MoneyField(source="left", currency="trip.currency", help_text="What is still owed.")
+    currency = CurrencyField(source="trip.currency", help_text="The currency of the amounts.")
+
+
+class ExportedSettlement(CamelCaseSerializer):
+    """A settlement that the user sent, received or recorded."""
+
+    id = serializers.IntegerField(help_text="The settlement's id.")
+    trip_id = serializers.IntegerField(help_text="The trip.")
+    from_ = ExportedPerson(source="sender", help_text="Who paid.")
+    to = ExportedPerson(source="receiver", help_text="Who received it.")
+    amount = MoneyField(currency="trip.currency", help_text="The amount.")
+    currency = CurrencyField(source="trip.currency", help_text="The currency of `amount`.")
+    settled_on = serializers.DateField(help_text="The day of the payment.")
+    note = serializers.CharField(help_text="May be empty.")
+    recorded_by = ExportedPerson(source="created_by", help_text="Who recorded it.")
+    created_at = serializers.DateTimeField(help_text="When it was recorded.")
+
+
+class AccountExport(CamelCaseSerializer):
+    """All data about the user. Other users appear with id and name only."""
+
+    account = ExportedAccount(help_text="The account itself.")
+    log_ins = ExportedLogIn(many=True, help_text="The user's API sessions.")
+    scripts = ExportedToken(many=True, help_text="Their scoped tokens.")
+    memberships = ExportedMembership(many=True, help_text="Their trips, present and former.")
+    expenses = ExportedExpense(many=True, help_text="The expenses that they recorded.")
+    payments = ExportedPayment(many=True, help_text="What they paid.")
+    splits = ExportedSplit(many=True, help_text="Their parts of expenses.")
+    debts = ExportedDebt(many=True, help_text="Debts of theirs and to them.")
+    settlements = ExportedSettlement(
+        many=True, help_text="Settlements that they sent, received or recorded."
+    )

@@ -1,0 +1,150 @@
+"""Serializers of accounts and scoped tokens."""
+
+from typing import Any
+
+from django.utils.translation import gettext_lazy as _
+from rest_framework import serializers
+
+from tripcompanion.currency.fields import CurrencyField
+from tripcompanion.kit.serializers import (
+    CamelCaseSerializer,
+    IdField,
+    StrictChoice,
+    StrictInstant,
+    StrictText,
+    UrlOrPath,
+)
+from users.models import (
+    MAX_TOKEN_NAME_CHARS,
+)
+from users.scopes import CHOICES, Scope
+from users.serializers import EmailAddress, NewPassword, Password, user_name
+from users.throttles import is_password_of
+
+
+class UserCreateRequest(CamelCaseSerializer):
+    """What an account is replaced with; all three fields are required.
+
+    UserCreateRequestDTO of the full update.
+    """
+
+    name = user_name(help_text="2 to 50 characters.")
+    email = EmailAddress(
+        help_text="The address to log in with. Its case does not matter; it must be unique."
+    )
+    password = NewPassword(help_text="8 to 128 characters, not a common password, used as typed.")
+
+
+class UserUpdateRequest(CamelCaseSerializer):
+    """What to change in an account; fields that are not sent stay.
+
+    UserUpdateRequestDTO. The context has `must_prove`: whether a new password requires the
+    current one.
+    """
+
+    name = user_name(required=False, help_text="2 to 50 characters.")
+    email = EmailAddress(
+        required=False,
+        help_text="The address to log in with. The old address is notified of a change.",
+    )
+    profile_picture = UrlOrPath(
+        required=False, allow_null=True, help_text="An http(s) URL, or a path on the front end."
+    )
+    currency = CurrencyField(
+        required=False, help_text="The currency of new trips and of the total debt."
+    )
+    current_password = Password(
+        required=False,
+        help_text="Required to set a new password, unless an ADMIN does it for another user.",
+    )
+    new_password = NewPassword(
+        required=False,
+        help_text=(
+            "8 to 128 characters, not a common password. It ends all other sessions and tokens."
+        ),
+    )
+    new_password_confirm = Password(
+        required=False, help_text="If sent, it must repeat the new password."
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        current = attrs.pop("current_password", None)
+        confirmation = attrs.pop("new_password_confirm", None)
+        if "new_password" not in attrs:
+            return attrs
+        attrs["password"] = attrs.pop("new_password")
+        if confirmation is not None and confirmation != attrs["password"]:
+            raise serializers.ValidationError(
+                {"newPasswordConfirm": [_("Does not match the new password.")]}
+            )
+        user, request = self.context["user"], self.context["request"]
+        if self.context["must_prove"] and not (current and is_password_of(user, current, request)):
+            raise serializers.ValidationError(
+                {"currentPassword": [_("This is not the current password.")]}
+            )
+        return attrs
+
+
+class DeleteAccountRequest(CamelCaseSerializer):
+    """The confirmation that an account is to be deleted."""
+
+    password = Password(help_text="The caller's password, so that a stolen token is not enough.")
+
+    def validate_password(self, password: str) -> str:
+        if not is_password_of(self.context["user"], password, self.context["request"]):
+            raise serializers.ValidationError(_("This is not the current password."))
+        return password
+
+
+class ScopedTokenRequest(CamelCaseSerializer):
+    """A token to create."""
+
+    name = StrictText(
+        max_length=MAX_TOKEN_NAME_CHARS, help_text="What the token is for, at most 100 characters."
+    )
+    scopes = serializers.ListField(
+        child=StrictChoice(choices=CHOICES),
+        allow_empty=False,
+        max_length=len(Scope),
+        help_text="What the token may do. Write scope does not imply read.",
+    )
+    trip_id = IdField(
+        required=False,
+        allow_null=True,
+        help_text="The only trip that it gives access to; null for all trips of the caller.",
+    )
+    expires_at = StrictInstant(
+        required=False,
+        allow_null=True,
+        help_text="At most 365 days from now. Default: 90 days from now.",
+    )
+
+
+class ScopedTokenSerializer(CamelCaseSerializer):
+    """A token for scripts, without the token itself."""
+
+    id = serializers.IntegerField(help_text="The token's id, to revoke it.")
+    name = serializers.CharField(help_text="What the token is for.")
+    scopes = serializers.ListField(
+        child=serializers.ChoiceField(choices=CHOICES), help_text="What the token may do."
+    )
+    trip_id = serializers.IntegerField(
+        allow_null=True,
+        help_text="The only trip that it gives access to; null for all trips of its owner.",
+    )
+    hint = serializers.CharField(help_text="The first characters of the token, to recognise it by.")
+    created_at = serializers.DateTimeField(help_text="When it was created.")
+    expires_at = serializers.DateTimeField(help_text="When it expires.")
+    last_used_at = serializers.DateTimeField(
+        source="used_at",
+        allow_null=True,
+        help_text="When it was last used, to within ten minutes; null if never.",
+    )
+
+
+class NewScopedTokenSerializer(ScopedTokenSerializer):
+    """A new scoped token. Only this response contains the token itself."""
+
+    token = serializers.CharField(
+        help_text="The token itself, for `Authorization: Bearer <token>`. It is not shown again."
+    )

@@ -1,0 +1,8 @@
+"""Views that read accounts, trips and the ledger."""
+
+from tripcompanion.accounts.views.me import AccountViewSet
+from tripcompanion.accounts.views.root import RootViewSet
+from tripcompanion.accounts.views.tokens import TokenViewSet
+from tripcompanion.accounts.views.users import UserViewSet
+
+__all__ = ["AccountViewSet", "RootViewSet", "TokenViewSet", "UserViewSet"]

@@ -1,0 +1,77 @@
+"""Views of the caller's scoped tokens."""
+
+from typing import Any, ClassVar
+
+from django.utils.translation import gettext_lazy as _
+from rest_framework.generics import get_object_or_404
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from tripcompanion.accounts.serializers import (
+    NewScopedTokenSerializer,
+    ScopedTokenRequest,
+    ScopedTokenSerializer,
+)
+from tripcompanion.kit.problems import LimitReached
+from tripcompanion.kit.viewsets import ApiViewSet
+from trips.models import require_membership
+from users.models import ScopedToken
+
+
+class TokenViewSet(ApiViewSet):
+    """The caller's scoped tokens. Each may be confined to a trip."""
+
+    tag = "tokens"
+    operation_ids: ClassVar = {
+        "list": "listTokens",
+        "create": "createToken",
+        "retrieve": "getToken",
+        "destroy": "revokeToken",
+    }
+    # A stored response would contain the token.
+    safe_retries = False
+    request_serializers: ClassVar = {"create": ScopedTokenRequest}
+    response_serializers: ClassVar = {
+        "list": ScopedTokenSerializer,
+        "retrieve": ScopedTokenSerializer,
+        "create": NewScopedTokenSerializer,
+    }
+    single_statement: ClassVar = frozenset({"retrieve"})
+    page_titles: ClassVar = {
+        "list": _("Scoped tokens"),
+        "create": _("Create a token"),
+        "destroy": _("Revoke the token"),
+    }
+    problems: ClassVar = {"create": [LimitReached]}
+
+    def named_rows(self) -> tuple[Any, dict[str, str]]:
+        if "token_id" not in self.kwargs:
+            return None, {}
+        token = self.own().filter(pk=self.kwargs["token_id"]).first()
+        return token, {"token_id": token.name} if token else {}
+
+    def own(self) -> Any:
+        return self.caller.scoped_tokens.active()
+
+    def list(self, request: Request) -> Response:
+        """The caller's tokens that have not expired, newest first."""
+        return self.page(self.own().order_by("-id"))
+
+    def create(self, request: Request) -> Response:
+        """Create a token for a script.
+
+        Only this response contains the token itself.
+        """
+        body = self.body()
+        require_membership(self.caller, body.get("trip_id"))
+        token = ScopedToken.issue(self.caller, **body)
+        return self.answer(token, location=f"/api/users/me/tokens/{token.pk}")
+
+    def retrieve(self, request: Request, token_id: int) -> Response:
+        """The details of a token, without the token itself."""
+        return self.answer(get_object_or_404(self.own(), pk=token_id))
+
+    def destroy(self, request: Request, token_id: int) -> Response:
+        """Revoke a token at once."""
+        ScopedToken.revoke(self.caller, token_id)
+        return self.no_content()

@@ -1,0 +1,131 @@
+"""Views of other accounts; the visible fields depend on the trips that are shared."""
+
+from typing import Any, ClassVar
+
+from django.utils.translation import gettext_lazy as _
+from rest_framework.generics import get_object_or_404
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.throttling import BaseThrottle
+
+from tripcompanion.accounts.deletion import delete_account
+from tripcompanion.accounts.serializers import (
+    UserCreateRequest,
+    UserUpdateRequest,
+)
+from tripcompanion.kit.viewsets import ApiViewSet
+from trips.models import with_companionship
+from trips.models.member import LastOwner
+from trips.throttles import LookupThrottle
+from users.models import EmailTaken, LastAdmin, Session, User
+from users.permissions import IsAdmin, IsSelfOrAdmin, IsUser
+from users.serializers import UserSerializer
+
+
+class UserViewSet(ApiViewSet):
+    """Accounts. The visible fields of another user depend on the trips they share."""
+
+    tag = "accounts"
+    operation_ids: ClassVar = {
+        "retrieve": "getUser",
+        "by_email": "findUserByEmail",
+        "update": "replaceUser",
+        "profile": "updateProfile",
+        "destroy": "deleteUser",
+    }
+    request_serializers: ClassVar = {"update": UserCreateRequest, "profile": UserUpdateRequest}
+    response_serializers: ClassVar = {
+        "retrieve": UserSerializer,
+        "by_email": UserSerializer,
+        "update": UserSerializer,
+        "profile": UserSerializer,
+    }
+    problems: ClassVar = {
+        "update": [EmailTaken],
+        "profile": [EmailTaken],
+        "destroy": [LastOwner, LastAdmin],
+    }
+    permissions: ClassVar = {
+        "retrieve": IsUser,
+        "by_email": IsUser,
+        "update": IsSelfOrAdmin,
+        "profile": IsSelfOrAdmin,
+        "destroy": IsAdmin,
+    }
+    single_statement: ClassVar = frozenset({"retrieve", "by_email"})
+    page_titles: ClassVar = {
+        "update": _("Replace the account"),
+        "profile": _("Change the profile"),
+        "destroy": _("Erase the account"),
+    }
+
+    def get_permissions(self) -> list[BasePermission]:
+        return [self.permissions.get(self.action, IsUser)()]
+
+    def may_forbid(self) -> bool:
+        return self.permissions[self.action] is not IsUser
+
+    def get_throttles(self) -> list[BaseThrottle]:
+        return [LookupThrottle()] if self.action == "by_email" else super().get_throttles()
+
+    def named_rows(self) -> tuple[Any, dict[str, str]]:
+        if "user_id" not in self.kwargs:
+            return None, {}
+        user = User.objects.present().filter(pk=self.kwargs["user_id"]).first()
+        return user, {"user_id": user.name} if user else {}
+
+    def retrieve(self, request: Request, user_id: int) -> Response:
+        """A user by id.
+
+        The user and an ADMIN get all fields. For those who share a trip with the user, `role`,
+        `currency` and the instants are null; for others, `email` is, too.
+        """
+        users = with_companionship(User.objects.present(), self.caller)
+        user: Any = get_object_or_404(users, pk=user_id)
+        hidden = user.hidden_from(self.caller, is_companion=user.is_companion)
+        return self.answer(user, hidden=hidden)
+
+    def by_email(self, request: Request, email: str) -> Response:
+        """Find the user with an address.
+
+        The address must match as a whole. Of the account, the fields that trip members see are
+        shown. Requests are limited, because the response reveals who has an account.
+        """
+        user = get_object_or_404(User.objects.with_email(email))
+        return self.answer(user, hidden=user.hidden_from(self.caller, is_companion=True))
+
+    def update(self, request: Request, user_id: int) -> Response:
+        """Replace name, e-mail and password.
+
+        Allowed to the user and to an ADMIN. A new password ends all other sessions.
+        """
+        user = get_object_or_404(User.objects.present(), pk=user_id)
+        user.change(by=self.caller, keep=self._own_session(user), **self.body())
+        return self.answer(user)
+
+    def profile(self, request: Request, user_id: int) -> Response:
+        """Change some fields of an account.
+
+        Fields that are not sent stay. Allowed to the user and to an ADMIN. A new password requires
+        the current one.
+        """
+        user = get_object_or_404(User.objects.present(), pk=user_id)
+        must_prove = self.caller.pk == user.pk
+        body = self.body(user=user, must_prove=must_prove)
+        proof = user.password if must_prove and "password" in body else None
+        user.change(by=self.caller, keep=self._own_session(user), proof=proof, **body)
+        return self.answer(user)
+
+    def destroy(self, request: Request, user_id: int) -> Response:
+        """Erase an account and end its memberships.
+
+        Allowed to an ADMIN. Expenses, splits and settlements stay for the other members.
+        """
+        user = get_object_or_404(User.objects.present(), pk=user_id)
+        delete_account(user, by=self.caller, as_admin=True)
+        return self.no_content()
+
+    def _own_session(self, user: User) -> Session | None:
+        session = self.request.auth
+        return session if isinstance(session, Session) and session.user_id == user.pk else None

@@ -1,0 +1,1 @@
+"""Querysets and serializers that are compiled once; see README.md."""

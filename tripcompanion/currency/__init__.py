@@ -1,0 +1,1 @@
+"""ISO 4217 currencies, amounts, and their serializer fields."""

@@ -1,0 +1,56 @@
+"""ISO 4217 currencies and their minor units, from the `iso4217` package."""
+
+from decimal import ROUND_HALF_UP, Context, Decimal
+from functools import lru_cache
+from typing import NamedTuple
+
+import iso4217
+import orjson
+
+#: Decimals of each currency: EUR 2, JPY 0, KWD 3. Metals and test codes have none: excluded.
+EXPONENTS: dict[str, int] = {
+    currency.code: currency.exponent
+    for currency in iso4217.Currency
+    if currency.exponent is not None
+}
+CODES: tuple[str, ...] = tuple(sorted(EXPONENTS))
+
+#: Enough digits for the largest amount times the longest rate, without rounding.
+_WIDE = Context(prec=60)
+
+#: The largest amount that can be entered, in major units.
+MAX_AMOUNT = Decimal(10) ** 12
+
+
+class Amount(NamedTuple):
+    """An amount as entered: in major units, with the currency that the client assumed."""
+
+    value: Decimal
+    currency: str
+
+
+def to_minor(amount: Decimal, currency: str) -> int:
+    """`amount` in major units as a whole number of minor units, rounded half up."""
+    scaled = amount.scaleb(EXPONENTS[currency])
+    return int(scaled.quantize(Decimal(1), rounding=ROUND_HALF_UP))
+
+
+def convert(amount_minor: int, source: str, target: str, rate: Decimal) -> int:
+    """Minor units of `target` for `amount_minor` of `source`, rounded half up.
+
+    `rate` is how many units of `target` one unit of `source` is worth.
+    """
+    exact = _WIDE.multiply(to_major(amount_minor, source), rate)
+    scaled = _WIDE.scaleb(exact, EXPONENTS[target])
+    return int(scaled.quantize(Decimal(1), rounding=ROUND_HALF_UP, context=_WIDE))
+
+
+def to_major(amount_minor: int, currency: str) -> Decimal:
+    """The exact amount in major units, with all decimals of the currency (12.30, not 12.3)."""
+    return Decimal(amount_minor).scaleb(-EXPONENTS[currency])
+
+
+@lru_cache(maxsize=8192)
+def as_number(amount_minor: int, currency: str) -> orjson.Fragment:
+    """`to_major` as the digits of a JSON number, cached."""
+    return orjson.Fragment(format(to_major(amount_minor, currency), "f"))

@@ -1,0 +1,73 @@
+"""Serializer fields for currencies and amounts."""
+
+from copy import copy
+from decimal import Decimal
+from typing import Any
+
+from django.utils.translation import gettext_lazy as _
+from drf_spectacular.utils import (
+    extend_schema_field,
+)
+from rest_framework import serializers
+
+from tripcompanion.compiled.serializers import TwoSourceField
+from tripcompanion.currency.amounts import CODES, MAX_AMOUNT, as_number, to_minor
+from tripcompanion.kit.serializers import ExactNumber, StrictChoice
+
+
+class CurrencyField(StrictChoice):
+    """An ISO 4217 code in capitals, such as `EUR`."""
+
+    default_error_messages = {
+        "invalid_choice": _(
+            '"{input}" is not the code of a currency; /api/currencies lists them all.'
+        )
+    }
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(choices=CODES, **kwargs)
+
+    def __deepcopy__(self, memo: Any) -> "CurrencyField":
+        # DRF copies every declared field for each request, and this one has 170 choices.
+        return copy(self)
+
+
+class AmountField(ExactNumber):
+    """An entered amount: a positive `Decimal` in major units, at most 10^12.
+
+    The number of decimals depends on the currency, of the body or of the trip; see `minor_units`.
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(maximum=MAX_AMOUNT, **kwargs)
+
+
+def minor_units(path: str, amount: Decimal, currency: str) -> int:
+    """Minor units of an entered `amount`, rounded half up.
+
+    Raises `ValidationError` on the field at `path` if it rounds to zero.
+    """
+    amount_minor = to_minor(amount, currency)
+    if amount_minor <= 0:
+        raise serializers.ValidationError({path: [_("Must be greater than 0.")]})
+    return amount_minor
+
+
+@extend_schema_field({"type": "number"})
+class MoneyField(TwoSourceField):
+    """An amount in responses: the integer `<name>_minor` of the row as an exact JSON number.
+
+    `currency` is the dotted path from the row to its currency code.
+    """
+
+    def __init__(self, *, currency: str = "currency", **kwargs: Any) -> None:
+        super().__init__(read_only=True, **kwargs)
+        self.second_source = currency
+
+    def bind(self, field_name: str, parent: Any) -> None:
+        self.source = self.source or field_name
+        if not self.source.endswith("_minor"):
+            self.source += "_minor"
+        super().bind(field_name, parent)
+
+    combine = staticmethod(as_number)

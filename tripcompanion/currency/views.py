@@ -1,0 +1,52 @@
+"""The list of currencies."""
+
+from typing import ClassVar, NamedTuple
+
+from django.conf import settings
+from django.utils.translation import get_language
+from django.utils.translation import gettext_lazy as _
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from tripcompanion.currency.amounts import EXPONENTS
+from tripcompanion.currency.fields import CurrencyField
+from tripcompanion.currency.names import currency_names
+from tripcompanion.kit.reference import ReferenceViewSet
+from tripcompanion.kit.serializers import CamelCaseSerializer
+
+
+class Currency(NamedTuple):
+    """A currency of ISO 4217, with its number of decimals."""
+
+    code: str
+    name: str
+    decimals: int
+
+
+class CurrencySerializer(CamelCaseSerializer):
+    """A currency that amounts may be in."""
+
+    code = CurrencyField(help_text="Its code in requests and responses.")
+    name = serializers.CharField(help_text="In the language of `Accept-Language`.")
+    decimals = serializers.IntegerField(
+        help_text="The decimals of its amounts; what has more is rounded half up."
+    )
+
+
+class CurrencyViewSet(ReferenceViewSet):
+    """The currencies of ISO 4217."""
+
+    operation_ids: ClassVar = {"list": "listCurrencies"}
+    page_titles: ClassVar = {"list": _("Currencies")}
+    response_serializers: ClassVar = {"list": CurrencySerializer}
+
+    def list(self, request: Request) -> Response:
+        """The currencies that amounts may be in, by code.
+
+        Names are in the caller's language. The list changes with a release only, so it may be
+        kept for a week.
+        """
+        names = currency_names(get_language() or settings.LANGUAGE_CODE)
+        rows = [Currency(code, name, EXPONENTS[code]) for code, name in names.items()]
+        return self.reference(request, rows)

@@ -1,0 +1,21 @@
+"""What is remembered for a while, in the cache of the service."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.core.cache import cache
+
+
+def redis_error() -> type[Exception]:
+    """Redis's base exception, imported only after an error to save memory in every process."""
+    from redis.exceptions import RedisError  # noqa: PLC0415 -- see above
+
+    return RedisError
+
+
+def remember(key: str, seconds: int, compute: Callable[[], Any]) -> Any:
+    """The value of `compute`, at most `seconds` old; computed again if the cache is away."""
+    try:
+        return cache.get_or_set(key, compute, seconds)
+    except redis_error():
+        return compute()

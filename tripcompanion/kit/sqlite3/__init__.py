@@ -1,1 +1,0 @@
-"""A database backend; Django looks for it in `base`."""

@@ -1,0 +1,84 @@
+"""The fields that the client reads in trips and expenses, and the bodies that it sends."""
+
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+from rest_framework import serializers
+
+from splits.models import Split, SplitType
+from splits.serializers import expense, expense_response
+from tripcompanion.kit.serializers import CamelCaseSerializer, IdField, StrictText
+from trips import serializers as trip
+
+
+class ParticipantSerializer(CamelCaseSerializer):
+    """A member of a trip."""
+
+    id = serializers.IntegerField(source="user.id")
+    name = serializers.CharField(source="user.name")
+    email = serializers.CharField(source="user.email", allow_null=True)
+    avatar = serializers.CharField(source="user.profile_picture", allow_null=True)
+    role = serializers.CharField()
+
+
+class TripSerializer(trip.TripSerializer):
+    """A trip in lists, with its title also as `name`."""
+
+    name = serializers.CharField(source="title")
+
+
+class TripDetailSerializer(trip.TripDetailSerializer):
+    """A trip with its members, also as `participants`."""
+
+    name = serializers.CharField(source="title")
+    participants = ParticipantSerializer(many=True, source="present_members")
+
+
+class TripRequest(trip.TripRequest):
+    """A trip, with its title as `title` or as `name`; `title` wins."""
+
+    name = StrictText(source="title", max_length=100, required=False)
+
+    def to_internal_value(self, data: Any) -> Any:
+        if "title" in data:
+            data = {key: value for key, value in data.items() if key != "name"}
+        return super().to_internal_value(data)
+
+
+class ParticipantIds(serializers.Field):
+    """The ids of the participants, from the splits."""
+
+    def to_representation(self, value: Iterable[Split]) -> list[int]:
+        return [split.participant_id for split in value]
+
+
+class ExpenseSerializer(expense_response.ExpenseSerializer):
+    """An expense with its date, first payer and participants in the client's form."""
+
+    date = serializers.DateField(source="expense_date")
+    payer_id = serializers.IntegerField(source="paid_by.id")
+    participants = ParticipantIds(source="loaded_splits", read_only=True)
+
+
+class TripReference(CamelCaseSerializer):
+    """The trip that a body names."""
+
+    trip_id = IdField()
+
+
+class NewExpenseRequest(expense.ExpenseRequest):
+    """An expense to record and divide equally; other fields than these are ignored."""
+
+    #: The fields of `ExpenseRequest` under the names that the client gives them.
+    FIELDS: ClassVar = {
+        "amount": "amount",
+        "category": "category",
+        "date": "expenseDate",
+        "description": "description",
+        "participants": "participantUserIds",
+        "payerId": "paidByUserId",
+    }
+
+    def to_internal_value(self, data: Any) -> Any:
+        renamed = {field: data[name] for name, field in self.FIELDS.items() if name in data}
+        return super().to_internal_value({**renamed, "splitType": SplitType.EQUAL.value})

@@ -1,0 +1,49 @@
+"""The columns of the admin site's CSV files of trips and members, and columns for money."""
+
+from decimal import Decimal
+
+from tripcompanion.currency.amounts import to_major
+from tripcompanion.kit.csv_export import Column, CsvColumns
+
+
+def amount(name: str, currency: str = "trip__currency") -> Column:
+    """The exact amount of the lookup `name` in major units. Put its currency beside it."""
+    return Column((name, currency), _major)
+
+
+def _major(amount_minor: int | None, currency: str | None) -> Decimal | None:
+    return None if amount_minor is None or currency is None else to_major(amount_minor, currency)
+
+
+def _balance(paid: int, share: int, sent: int, received: int, currency: str) -> Decimal:
+    return to_major(paid - share + sent - received, currency)
+
+
+TRIP: CsvColumns = {"trip_id": "trip_id", "trip_title": "trip__title"}
+TRIPS: CsvColumns = {
+    "id": "id",
+    "title": "title",
+    "destination": "destination",
+    "start_date": "start_date",
+    "end_date": "end_date",
+    "members": "member_count",
+    "budget": amount("budget_minor", "currency"),
+    "currency": "currency",
+    "join_role": "join_role",
+    "created_at": "created_at",
+    "updated_at": "updated_at",
+}
+_SUMS = ("paid_minor", "share_minor", "sent_minor", "received_minor")
+MEMBERS: CsvColumns = {
+    "id": "id",
+    **TRIP,
+    "user_id": "user_id",
+    "user_email": "user__email",
+    "user_name": "user__name",
+    "role": "role",
+    "balance": Column((*_SUMS, "trip__currency"), _balance),
+    **{name.removesuffix("_minor"): amount(name) for name in (*_SUMS, "owed_minor")},
+    "currency": "trip__currency",
+    "joined_at": "joined_at",
+    "left_at": "left_at",
+}

@@ -1,0 +1,167 @@
+"""Joining a trip: its code, and how users become members."""
+
+import secrets
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+from django.db import IntegrityError, models, transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from rest_framework.exceptions import NotFound, PermissionDenied
+
+from tripcompanion.kit.problems import Conflict, LimitReached
+from trips.models.lock import lock_trip, locked_trip
+from trips.roles import Can, TripRole, may_grant
+from users.models import User
+
+if TYPE_CHECKING:
+    from trips.models.member import Member
+
+#: Capitals and digits, without those that look alike: 0 and O, 1 and I.
+CODE_ALPHABET = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
+CODE_CHARS = 8
+
+ROLE_LABELS = {
+    TripRole.OWNER: gettext_lazy("owner"),
+    TripRole.EDITOR: gettext_lazy("editor"),
+    TripRole.VIEWER: gettext_lazy("viewer"),
+}
+ROLE_CHOICES = [(role.value, ROLE_LABELS[role]) for role in TripRole]
+JOIN_ROLE_CHOICES = [
+    (role.value, ROLE_LABELS[role]) for role in TripRole if may_grant(TripRole.EDITOR, role)
+]
+_CODE_ATTEMPTS = 5
+
+
+def new_code() -> str:
+    """A random trip code of 40 bits from a cryptographic source."""
+    return "".join(secrets.choice(CODE_ALPHABET) for _position in range(CODE_CHARS))
+
+
+class UserNotFound(NotFound):
+    """404 `user_not_found`: no user to add has this id or address."""
+
+    default_code = "user_not_found"
+    default_detail = gettext_lazy("There is no such user.")
+
+
+class AlreadyMember(Conflict):
+    """409 `already_member`: the user is a member of the trip."""
+
+    default_code = "already_member"
+    default_detail = gettext_lazy("This user is already a member of the trip.")
+
+
+class JoinableTrip(models.Model):
+    """Base of `Trip`: the code that users join by, and the commands that add members."""
+
+    code = models.CharField(
+        gettext_lazy("trip code"), max_length=CODE_CHARS, unique=True, default=new_code
+    )
+    join_role = models.CharField(
+        gettext_lazy("role of those who join"),
+        max_length=6,
+        choices=JOIN_ROLE_CHOICES,
+        default=TripRole.VIEWER,
+    )
+
+    #: The reverse relation of `Member.trip`.
+    members: Any
+
+    class Meta:
+        abstract = True
+
+    def add_member(
+        self, by: User, *, role: str, user_id: int | None = None, email: str = ""
+    ) -> "Member":
+        """Add a member, by user id or by address.
+
+        Raises `PermissionDenied` if `role` is above the caller's own, `UserNotFound`, and what
+        `admit` raises.
+        """
+        found = (
+            User.objects.with_email(email)
+            if user_id is None
+            else User.objects.active().filter(pk=user_id)
+        )
+        with transaction.atomic():
+            user = _locked_account(found)
+            with locked_trip(self.pk, by, Can.ADD_MEMBERS) as trip:
+                if not may_grant(trip.caller_role, role):
+                    raise PermissionDenied(_("You cannot assign a role above your own."))
+                if user is None:
+                    raise UserNotFound
+                return trip._admit_locked(user, role)
+
+    def join(self, user: User, code: str) -> "Member":
+        """Add `user`, who knows the code, with the trip's `join_role`.
+
+        Raises `NotFound` if the code has changed, `EmailUnverified`, and what `admit` raises.
+        """
+        with transaction.atomic():
+            account = User.objects.active().locked(user.pk)
+            account.require_verified_email()
+            trip = lock_trip(self.pk)
+            if trip.code != code.upper():
+                raise NotFound
+            return trip._admit_locked(account, trip.join_role)
+
+    def admit(self, user: User, role: str) -> "Member":
+        """Add `user` or a former member, without a check of permissions.
+
+        Raises `AlreadyMember`, and `LimitReached` above `QUOTA_MEMBERS` or `QUOTA_TRIPS`.
+        """
+        with transaction.atomic():
+            account = User.objects.active().locked(user.pk)
+            return lock_trip(self.pk)._admit_locked(account, role)
+
+    def _admit_locked(self, user: User, role: str) -> "Member":
+        """Add `user` or a former member; the caller holds both locks.
+
+        Lock the account first and then the trip, as in `delete_account`, to avoid a deadlock.
+        """
+        member: Member | None = self.members.filter(user=user).first()
+        if member is not None and member.left_at is None:
+            raise AlreadyMember
+        if self.members.present().count() >= settings.QUOTA_MEMBERS:
+            raise LimitReached(limit=settings.QUOTA_MEMBERS)
+        require_trip_quota(user)
+        if member is None:
+            return self.members.create(user=user, role=role)
+        member.role, member.left_at, member.joined_at = role, None, timezone.now()
+        member.save(update_fields=["role", "left_at", "joined_at"])
+        return member
+
+    def renew_code(self, by: User) -> None:
+        """Replace the code of the trip; the old one becomes invalid."""
+        with locked_trip(self.pk, by, Can.MANAGE_TRIP) as trip:
+            trip.updated_at = timezone.now()
+            trip.code = new_code()
+            trip._save_with_new_code(update_fields=["code", "updated_at"])
+
+    def _save_with_new_code(self, update_fields: Iterable[str] | None = None) -> None:
+        for attempt in range(_CODE_ATTEMPTS):
+            try:
+                with transaction.atomic():
+                    self.save(update_fields=update_fields)
+                return
+            except IntegrityError:
+                if attempt == _CODE_ATTEMPTS - 1:
+                    raise
+                self.code = new_code()
+
+
+def require_trip_quota(user: User) -> None:
+    """Raise `LimitReached` if `user` has `QUOTA_TRIPS` trips.
+
+    Call it under the lock of the account, so that concurrent requests cannot exceed the quota.
+    """
+    if user.memberships.filter(left_at=None).count() >= settings.QUOTA_TRIPS:
+        raise LimitReached(limit=settings.QUOTA_TRIPS)
+
+
+def _locked_account(found: models.QuerySet[User]) -> User | None:
+    """Lock the only account of `found` until the transaction ends, and return it, or None."""
+    return found.select_for_update(no_key=True).first()

@@ -1,0 +1,138 @@
+"""The base of viewsets for objects of a trip."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, ClassVar, TypeVar
+
+from django.db import transaction
+from django.urls import resolve
+from rest_framework.exceptions import NotFound
+
+from tripcompanion.compiled.serializers import serialize
+from tripcompanion.kit.etags import etag_of, require_match
+from tripcompanion.kit.viewsets import ApiViewSet
+from trips.models import Member, Trip, get_visible_or_404, lock_trip
+from trips.pages import TRIP, NamedRow, with_members
+from trips.permissions import MayInTrip
+from trips.roles import TABLE, Can, Reach, may
+
+Row = TypeVar("Row")
+
+
+#: The actions of a viewset whose single object has an `ETag`.
+ETAG_ACTIONS = frozenset({"retrieve", "update", "partial_update", "destroy"})
+
+
+class InTripViewSet(ApiViewSet):
+    """Base of viewsets for objects of a trip."""
+
+    permission_classes = (MayInTrip,)
+    needs: ClassVar[Mapping[str, Can | None]] = {}
+    #: By parameter of the path, in its order; for HTML pages.
+    named: ClassVar[Mapping[str, NamedRow]] = {"trip_id": TRIP}
+
+    def may_forbid(self) -> bool:
+        can = self.needs[self.action]
+        return can is not None and any(reached is not Reach.ANY for reached in TABLE[can].values())
+
+    def who_may(self) -> str:
+        can = self.needs[self.action]
+        if can is None:
+            return ""
+        roles: dict[Reach, list[str]] = {reach: [] for reach in Reach}
+        for role, reached in TABLE[can].items():
+            roles[reached].append(role)
+        if len(roles[Reach.ANY]) == len(TABLE[can]):
+            return "Every member may do this."
+        own = f", and to {' and '.join(roles[Reach.OWN])} for their own" if roles[Reach.OWN] else ""
+        return f"Allowed to {' and '.join(roles[Reach.ANY])}{own}."
+
+    @contextmanager
+    def unchanged(self, trip_id: int, current: Callable[[], Any]) -> Iterator[None]:
+        """Run the block only if `If-Match`, if sent, matches the current representation.
+
+        The trip stays locked from the comparison to the end, so of two writers with the same
+        `ETag` only one succeeds. Raises `PreconditionFailed` (412).
+        """
+        if "If-Match" not in self.request.headers:
+            yield
+            return
+        with transaction.atomic():
+            lock_trip(trip_id)
+            data = serialize(
+                self.response_serializers["retrieve"], current(), self.get_serializer_context()
+            )
+            require_match(self.request, etag_of(data))
+            yield
+
+    def get_permitted_object(self, rows: Any, **lookup: Any) -> Any:
+        """The row of `rows()` that matches `lookup`, if the caller may do the action on it.
+
+        Raises `NotFound` if the row does not exist, has another parent or is not visible to the
+        caller, and `PermissionDenied` if the caller's role does not cover the action.
+        """
+        found = get_visible_or_404(rows, self.caller, **lookup)
+        self.check_object_permissions(self.request, found)
+        return found
+
+    def require_replayable(self, location: str) -> None:
+        """Raise `NotFound` unless the caller can see the trip of a stored response.
+
+        The path contains the id of the trip or of one of its expenses. If it contains neither
+        (when a trip is created or joined), the stored `Location` does.
+        """
+        named = self.kwargs or (resolve(location).kwargs if location else {})
+        if "trip_id" in named:
+            get_visible_or_404(Trip.objects.all, self.caller, pk=named["trip_id"])
+        elif "expense_id" in named:
+            get_visible_or_404(Trip.objects.all, self.caller, expenses=named["expense_id"])
+
+    def get_permitted_list(self, found: Iterable[Row], trip_id: int) -> list[Row]:
+        """The rows `found` in a trip as a list, if the caller may do the action on them.
+
+        The trip itself is fetched only if there are none. Raises what `get_permitted_object` does.
+        """
+        rows = list(found)
+        if rows:
+            self.check_object_permissions(self.request, rows[0])
+        else:
+            self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        return rows
+
+    def named_rows(self) -> tuple[Any, dict[str, str]]:
+        found: Any = None
+        names: dict[str, str] = {}
+        # A token may lack the scope of what is above a page.
+        if self.caller.by_token is not None:
+            return None, {}
+        for parameter, named in self.named.items():
+            if parameter not in self.kwargs:
+                continue
+            lookup = {column: self.kwargs[name] for column, name in named.lookup.items()}
+            try:
+                found = get_visible_or_404(named.rows, self.caller, **lookup)
+            except NotFound:
+                return None, names
+            names[parameter] = named.name(found)
+        return found, names
+
+    def permits_on_page(self, found: Any) -> bool:
+        can = self.needs[self.action]
+        if not super().permits_on_page(found) or can is None:
+            return can is None
+        return found is not None and may(found.caller_role, can, lambda: self._is_own(found, can))
+
+    def _is_own(self, found: Any, can: Can) -> bool:
+        # In a trip, one may create what will be one's own.
+        return isinstance(found, Trip) or found.is_own(self.caller, can)
+
+    def body_examples(self, action: str, found: Any) -> dict[str, Any]:
+        examples = super().body_examples(action, found)
+        if found is None:
+            return examples
+        trip_id = found.pk if isinstance(found, Trip) else found.trip_id
+        members = Member.objects.present().filter(trip=trip_id).order_by("pk")
+        user_ids = list(members.values_list("user_id", flat=True)[:20])
+        # The caller is the first person.
+        user_ids.sort(key=lambda user_id: user_id != self.caller.pk)
+        return {name: with_members(value, user_ids) for name, value in examples.items()}

@@ -1,0 +1,78 @@
+"""The subjects and texts of the mails that the service sends."""
+
+from urllib.parse import urlencode
+
+from django.conf import settings
+from django.db import models
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+
+class Letter(models.TextChoices):
+    """What a mail is about."""
+
+    RESET = "RESET", gettext_lazy("password reset requested")
+    VERIFY = "VERIFY", gettext_lazy("e-mail address confirmation")
+    PASSWORD_CHANGED = "PASSWORD_CHANGED", gettext_lazy("password changed")
+    EMAIL_CHANGED = "EMAIL_CHANGED", gettext_lazy("e-mail address changed")
+
+
+#: The front-end pages that the links open; each page sends the token back to the API.
+PAGES = {Letter.RESET: "/reset-password", Letter.VERIFY: "/verify-email"}
+
+
+def url_of(letter: str, token: str) -> str:
+    """The URL of the link in a mail."""
+    return f"{settings.FRONTEND_URL}{PAGES[Letter(letter)]}?{urlencode({'token': token})}"
+
+
+def write(letter: str, url: str) -> tuple[str, str]:
+    """Subject and text in the active language.
+
+    They contain no user input, not even a name: anybody can register somebody else's address, and
+    the service would then deliver what they typed.
+    """
+    subject, text = {
+        Letter.RESET: _reset,
+        Letter.VERIFY: _verify,
+        Letter.PASSWORD_CHANGED: _password_changed,
+        Letter.EMAIL_CHANGED: _email_changed,
+    }[Letter(letter)]()
+    return subject, text.format(url=url)
+
+
+def _reset() -> tuple[str, str]:
+    return _("Reset your Trip Companion password"), _(
+        "Hello,\n\n"
+        "We received a request to reset the password of your account. Open this link within an "
+        "hour to choose a new one. It works once, and it ends all your sessions:\n\n"
+        "{url}\n\n"
+        "If you did not request this, ignore this e-mail: your password does not change.\n"
+    )
+
+
+def _verify() -> tuple[str, str]:
+    return _("Please confirm your e-mail address"), _(
+        "Hello,\n\n"
+        "Open this link within seven days to confirm the e-mail address of your Trip Companion "
+        "account:\n\n"
+        "{url}\n\n"
+        "If you do not have such an account, ignore this e-mail.\n"
+    )
+
+
+def _password_changed() -> tuple[str, str]:
+    return _("Your password was changed"), _(
+        "Hello,\n\n"
+        "The password of your Trip Companion account was changed. If you did not do this, reset "
+        "your password at once. That ends all your sessions.\n"
+    )
+
+
+def _email_changed() -> tuple[str, str]:
+    return _("Your e-mail address was changed"), _(
+        "Hello,\n\n"
+        "The e-mail address of your Trip Companion account was changed. We will not send any "
+        "more e-mails to this address. If you did not do this, please contact the operator of "
+        "the service.\n"
+    )

@@ -1,0 +1,17 @@
+"""Users as nested in other objects."""
+
+from collections.abc import Iterable
+
+from tripcompanion.compiled.queries import ArrayParam, CompiledQuery
+from users.models.queryset import UserQuerySet
+from users.models.user import SUMMARY_COLUMNS, User
+
+
+def summaries(user_ids: Iterable[int]) -> dict[int, User]:
+    """The accounts with these ids, by id, with the columns of `UserSummary`."""
+    return {user.pk: user for user in _summaries.fetch(ids=user_ids)}
+
+
+@CompiledQuery
+def _summaries(ids: ArrayParam = ArrayParam("ids")) -> UserQuerySet:
+    return User.objects.filter(ids.among("id")).only(*SUMMARY_COLUMNS)

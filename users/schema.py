@@ -1,0 +1,59 @@
+"""The security schemes of the OpenAPI document."""
+
+from typing import Any
+
+from drf_spectacular.authentication import SessionScheme
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from drf_spectacular.openapi import AutoSchema
+
+from users.permissions import scope_for
+
+
+class BearerScheme(OpenApiAuthenticationExtension):
+    """The scheme of access tokens."""
+
+    target_class = "users.tokens.BearerAuthentication"
+    name = "bearer"
+
+    def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, str]:
+        return {
+            "type": "http",
+            "scheme": "bearer",
+            "bearerFormat": "JWT",
+            "description": "The `token` of a registration, login or refresh.",
+        }
+
+
+class ScopedTokenScheme(OpenApiAuthenticationExtension):
+    """The scheme of scoped tokens, with the scope that each operation needs."""
+
+    target_class = "users.tokens.ScopedTokenAuthentication"
+    name = "scopedToken"
+
+    def get_security_requirement(self, auto_schema: AutoSchema) -> Any:
+        scope = scope_for(auto_schema.view, auto_schema.method)
+        return {self.name: [scope.value]} if scope else None
+
+    def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, str]:
+        return {
+            "type": "http",
+            "scheme": "bearer",
+            "bearerFormat": "tc_…",
+            "description": (
+                "A token for scripts, created at `/api/users/me/tokens`. It needs the scope that "
+                "the operation lists, and never exceeds its owner's current role; an ADMIN's "
+                "token has no ADMIN rights. Write scope does not imply read. A token that is "
+                "confined to a trip gives access to no other trip. Operations that do not list "
+                "this scheme, or need another scope, return 403 `insufficient_scope`."
+            ),
+        }
+
+
+class BrowserSessionScheme(SessionScheme):
+    """The scheme of browser sessions."""
+
+    target_class = "users.tokens.BrowserSession"
+
+    def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, Any]:
+        text = "A login to the admin site or the browsable API; writes need a CSRF token."
+        return super().get_security_definition(auto_schema) | {"description": text}
