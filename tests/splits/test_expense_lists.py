@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tests.document import OPERATIONS
 from tests.splits.ledger import Ledger
 from users.models import User
 
@@ -124,6 +125,21 @@ def test_a_query_that_means_nothing_is_refused_by_name(
     response = ledger.answer(vera, "get", f"expenses?{query}")
     assert response.status_code == 400
     assert list(response.json()["errors"]) == [query.partition("=")[0]]
+
+
+(LIST,) = (op for op in OPERATIONS if op.spec["operationId"] == "listExpenses")
+
+
+@pytest.mark.parametrize("parameter", LIST.parameters("query"), ids=lambda p: p["name"])
+def test_an_empty_parameter_counts_as_absent_where_the_document_allows_it(
+    ledger: Ledger, vera: User, listed: list[str], parameter: dict[str, Any]
+) -> None:
+    query = f"?{parameter['name']}="
+    if parameter.get("allowEmptyValue"):
+        assert names(ledger, vera, query) == listed
+    else:
+        assert parameter["name"] in {"page", "pageSize"}
+        assert ledger.answer(vera, "get", f"expenses{query}").status_code == 400
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from drf_spectacular.contrib.django_filters import DjangoFilterExtension
 from drf_spectacular.extensions import OpenApiSerializerFieldExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse
@@ -59,6 +60,16 @@ class ExactNumberSchema(OpenApiSerializerFieldExtension):
 
     def map_serializer_field(self, auto_schema: AutoSchema, direction: str) -> dict[str, Any]:
         return number_schema(minimum=int(self.target.minimum), maximum=int(self.target.maximum))
+
+
+class FilterParameters(DjangoFilterExtension):
+    """Filters, which an HTML form also sends when they are empty; they then count as absent."""
+
+    priority = 1
+
+    def get_schema_operation_parameters(self, *args: Any, **kwargs: Any) -> list[dict[str, Any]]:
+        parameters = super().get_schema_operation_parameters(*args, **kwargs)
+        return [parameter | {"allowEmptyValue": True} for parameter in parameters]
 
 
 class FixedTextSchema(OpenApiSerializerFieldExtension):
