@@ -100,7 +100,7 @@ fuzz: .venv/.dev ## Send generated requests for MINUTES=10, with all checks of s
 mutate: .venv/.dev ## Remove every guard in turn and report the failing test (ARGS="--only trips")
 	@$(BIN)/python -m tests.mutations $(ARGS)
 
-bench: .venv/.dev ## Measure the service against a baseline (ARGS="--seconds 0.3 --only page")
+bench: .venv/.dev .venv/production/.installed ## Measure the service against a baseline (ARGS="--seconds 0.3 --only page")
 	@$(BIN)/python -m benchmarks $(ARGS)
 
 bench-profile: .venv/.dev ## Profile one operation (OPERATION=page)
@@ -190,6 +190,13 @@ INSTALL = echo 'Installing $(1)' && if command -v uv >/dev/null; \
 .venv/.dev: requirements-dev.txt requirements.txt | .venv/bin/python
 	@$(call INSTALL,requirements-dev.txt)
 	@touch .venv/.runtime $@
+
+# What an image contains, for measurements.
+.venv/production/.installed: BIN := .venv/production/bin
+.venv/production/.installed: requirements.txt | .venv/bin/python
+	@.venv/bin/python -m venv --clear .venv/production
+	@$(call INSTALL,requirements.txt)
+	@touch $@
 
 .venv/clients/.installed: BIN := .venv/clients/bin
 .venv/clients/.installed: clients/requirements.txt | .venv/bin/python

@@ -12,7 +12,7 @@ from benchmarks.client import Answer, Leg, Request, ask, play
 from benchmarks.operations import OPERATIONS, Operation, World
 from benchmarks.reference import Reference
 from benchmarks.report import Row, above, machine, table
-from benchmarks.servers import PROCESSES, Home, Server, home
+from benchmarks.servers import MOST_MB, PROCESSES, Home, Server, home
 
 CROWD = 8
 _LEAST_REQUESTS = 5
@@ -211,15 +211,17 @@ def main(args: list[str]) -> int:
             bench = Bench(servers, chosen.sizes, seconds=chosen.seconds, rounds=chosen.rounds)
             bench.measure(operations)
             bench.mix(operations, chosen.requests)
-            most_mib, now_mib = service.memory_mib("VmHWM"), service.memory_mib("VmRSS")
+            most_mb, now_mb = service.memory_mb("VmHWM"), service.memory_mb("VmRSS")
         audit = here.run("manage.py", "audit_ledger")
     say(f"\n{table(bench.rows)}\n")
     goals = {operation.name: operation.goal for operation in operations}
     flat = {operation.name for operation in operations if not operation.grows}
     for line in above(bench.rows, goals, flat):
         say(f"Goal missed: {line}.")
+    if most_mb > MOST_MB:
+        say(f"Goal missed: a worker used more than {MOST_MB} MB.")
     say(f"At the end: {machine()}")
-    say(f"A worker of the service used at most {most_mib:.0f} MiB, and {now_mib:.0f} at the end.")
+    say(f"A worker of the service used at most {most_mb:.0f} MB, and {now_mb:.0f} at the end.")
     say(f"{bench.checked:,} answers checked, {len(bench.wrong)} wrong.")
     for line in bench.wrong[:_MOST_NAMED]:
         say(line)
