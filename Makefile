@@ -71,7 +71,7 @@ PRODUCTION := DEBUG=false ALLOWED_HOSTS=api.example.com \
 	CORS_ALLOWED_ORIGINS=https://app.example.com CSRF_TRUSTED_ORIGINS=https://api.example.com \
 	SECRET_KEY=$$($(BIN)/python -c 'import secrets; print(secrets.token_urlsafe(48))')
 
-check: lint ## Run everything that CI does: lint, migrations, settings, schema, tests, short fuzz and chaos
+check: lint ## Run everything that CI does: lint, migrations, settings, schema, tests, fuzz, chaos, clients
 	$(NO_DATABASE) $(MANAGE) makemigrations --check --dry-run
 	@echo 'manage.py check --deploy, under production settings'
 	@$(NO_DATABASE) $(PRODUCTION) $(MANAGE) check --deploy --fail-level WARNING
@@ -81,6 +81,8 @@ check: lint ## Run everything that CI does: lint, migrations, settings, schema, 
 	@$(BIN)/python -m tests.databases --require-postgres $(ARGS)
 	@MINUTES=0.75 $(BIN)/python -m tests.fuzz --seed 20260514
 	@$(BIN)/python -m chaos --short
+	@if $(MAKE) --silent node 2>/dev/null; then $(MAKE) --silent clients ARGS=; \
+	else echo 'make clients was skipped: it needs Node.js 20.19 or newer with npm.'; fi
 
 chaos: .venv/.dev ## Cause failures under load and count lost writes (5 minutes)
 	@$(BIN)/python -m chaos $(ARGS)
@@ -133,8 +135,8 @@ schema: .venv/.dev ## Write openapi.yaml and docs/error-codes.md
 examples: .venv/.dev ## Write the responses of the examples, as the service answers them
 	@WRITE_EXAMPLES=1 $(BIN)/python -m pytest -q tests/test_examples.py
 
-screenshots: .venv/.dev ## Take the pictures of the README in headless Chromium
-	@$(BIN)/python -m tests.screenshots
+screenshots: .venv/.dev ## Take the pictures of the README in headless Chromium (ARGS=folder: of all pages)
+	@$(BIN)/python -m tests.screenshots $(ARGS)
 
 messages: .venv/.dev ## Collect the texts into locale/ and compile the translations
 	$(BIN)/pybabel --quiet extract --no-wrap --add-location=file --ignore-dirs='migrations' \

@@ -1,16 +1,29 @@
-"""A headless Chromium that a test drives by the DevTools protocol, over a pipe."""
+"""A headless Chromium that a test drives by the DevTools protocol, over a pipe.
+
+`front_end` serves a page on the origin of a front end in development.
+"""
 
 import json
 import os
+import shutil
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from tests.test_cors_browser import WAIT_SECONDS, the_browser
+import pytest
 
+ORIGIN = "http://localhost:4200"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+HOW_TO_GET_ONE = (
+    "No browser to test with. Install Chromium (apt-get install chromium, brew install chromium), "
+    "name one in CHROMIUM=/path/to/chromium, or set NO_BROWSER=1 to do without this test."
+)
+WAIT_SECONDS = 60
 FLAGS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-dev-shm-usage"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
@@ -130,3 +143,59 @@ def chromium(profile: Path, *flags: str) -> Iterator[Page]:
         process.terminate()
         process.wait(timeout=WAIT_SECONDS)
         os.close(events)
+
+
+def the_browser() -> str:
+    """A Chromium; skips the test only if NO_BROWSER says so."""
+    names = (os.environ.get("CHROMIUM"), *BROWSERS)
+    found = next((path for path in map(shutil.which, filter(None, names)) if path), None)
+    if found is None and os.environ.get("NO_BROWSER"):
+        pytest.skip("NO_BROWSER is set.")
+    assert found, HOW_TO_GET_ONE
+    return found
+
+
+def after_its_scripts(url: str, profile: Path) -> str:
+    """The page at `url` as a real browser has it when nothing is going on any more."""
+    return subprocess.run(
+        [
+            the_browser(),
+            *FLAGS,
+            f"--user-data-dir={profile}",
+            *("--virtual-time-budget=60000", "--dump-dom", url),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=WAIT_SECONDS,
+        check=True,
+    ).stdout
+
+
+@contextmanager
+def front_end(page: str) -> Iterator[str]:
+    """Serve `page` on ORIGIN; waits while another run of this test has the port."""
+
+    class Page(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:  # noqa: N802
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.end_headers()
+            self.wfile.write(page.encode())
+
+        def log_message(self, *args: object) -> None:
+            """Nothing."""
+
+    deadline = time.monotonic() + WAIT_SECONDS
+    while True:
+        try:
+            front = ThreadingHTTPServer(("127.0.0.1", 4200), Page)
+            break
+        except OSError:
+            assert time.monotonic() < deadline, "Port 4200 is in use."
+            time.sleep(0.5)
+    threading.Thread(target=front.serve_forever, daemon=True).start()
+    try:
+        yield ORIGIN
+    finally:
+        front.shutdown()
+        front.server_close()

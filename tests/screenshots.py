@@ -1,23 +1,24 @@
-"""Takes the pictures of the README in headless Chromium: `python -m tests.screenshots`.
+"""Takes pictures of the pages in headless Chromium: `python -m tests.screenshots [FOLDER]`.
 
-It starts a server with the demo data and logs in with a session that it creates in the database, so
-that Chromium needs no other program to fill in forms. A proxy on another port adds the cookie.
+Without a folder, it takes the three pictures of the README. Into a folder, it takes every page at
+1280 and 390 pixels, in light and dark, in English and Spanish, to look at before a release.
 """
 
+import base64
 import os
-import subprocess
 import sys
 import tempfile
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
+from typing import Any
 
-import httpx
-
+from tests.chromium import Page, chromium
 from tests.server import ROOT, running_server
-from tests.test_cors_browser import the_browser
 
-SIZE = "1280,960"
+WIDE, NARROW, HEIGHT = 1280, 390, 960
+LANGUAGES = {"en": "en", "es": "es-ES"}
+#: The session of an administrator, and the ids of the trip that started last and of its rows.
 SESSION = """
 from django.contrib.auth import SESSION_KEY, BACKEND_SESSION_KEY, HASH_SESSION_KEY
 from django.contrib.sessions.backends.db import SessionStore
@@ -29,70 +30,115 @@ session[SESSION_KEY] = str(ada.pk)
 session[BACKEND_SESSION_KEY] = "django.contrib.auth.backends.ModelBackend"
 session[HASH_SESSION_KEY] = ada.get_session_auth_hash()
 session.create()
-print(session.session_key, Trip.objects.order_by("start_date").last().pk)
+trip = Trip.objects.order_by("start_date").last()
+expense = trip.expenses.first()
+print(session.session_key, ada.pk, trip.pk, expense.pk, expense.splits.first().pk)
 """
-#: Pictures by name; {trip} is the trip that started last.
-PAGES = {
+#: The pictures of the README, by name.
+README = {
     "docs": "/api/docs",
     "admin": "/admin/trips/trip/{trip}/change/",
     "browsable": "/api/trips/{trip}/expenses",
 }
+#: Pages for everybody, and those for an administrator.
+OPEN = {"landing": "/", "login": "/admin/login/", "session": "/api/session/login"}
+OTHERS = {
+    "api": "/api",
+    "trips": "/api/trips",
+    "trip": "/api/trips/{trip}",
+    "members": "/api/trips/{trip}/members",
+    "expense": "/api/trips/{trip}/expenses/{expense}",
+    "split": "/api/expenses/{expense}/splits/{split}",
+    "balances": "/api/trips/{trip}/balances",
+    "settle-up": "/api/trips/{trip}/settle-up",
+    "me": "/api/users/me",
+    "missing": "/api/trips/999999",
+    "admin-index": "/admin/",
+    "admin-users": "/admin/users/user/",
+    "admin-user": "/admin/users/user/{ada}/change/",
+    "admin-second-factor": "/admin/second-factor/",
+    "admin-trips": "/admin/trips/trip/",
+    "admin-expenses": "/admin/splits/expense/",
+    "admin-expense": "/admin/splits/expense/{expense}/change/",
+    "admin-settlements": "/admin/splits/settlement/",
+    "admin-audits": "/admin/splits/auditrun/",
+    "admin-log": "/admin/admin/logentry/",
+}
 
 
-def with_session(url: str, key: str) -> ThreadingHTTPServer:
-    """A proxy to `url` that sends the session's cookie with every request."""
-
-    class Proxy(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:  # noqa: N802
-            accept = self.headers.get("Accept", "*/*")
-            headers = {"Accept": accept, "Cookie": f"sessionid={key}"}
-            answer = httpx.get(url + self.path, headers=headers, timeout=30)
-            self.send_response(answer.status_code)
-            for name in ("Content-Type", "Content-Security-Policy"):
-                if name in answer.headers:
-                    self.send_header(name, answer.headers[name])
-            self.end_headers()
-            self.wfile.write(answer.content)
-
-        def log_message(self, *args: object) -> None:
-            """Nothing."""
-
-    return ThreadingHTTPServer(("127.0.0.1", 0), Proxy)
+def log_in(page: Page, url: str, key: str) -> None:
+    page.call("Network.enable")
+    page.call("Network.setCookie", url=url, name="sessionid", value=key)
 
 
-def main() -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ["DATABASE_URL"] = f"sqlite:///{folder}/screenshots.sqlite3"
+def show(page: Page, width: int, scheme: str) -> None:
+    """Display what follows at this width, in the "light" or "dark" scheme."""
+    page.call(
+        "Emulation.setDeviceMetricsOverride",
+        **{"width": width, "height": HEIGHT, "deviceScaleFactor": 1, "mobile": width < HEIGHT},
+    )
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    page.call("Emulation.setEmulatedMedia", features=features)
+
+
+def take(page: Page, url: str, picture: Path, **options: Any) -> None:
+    page.open(url)
+    if url.endswith("/docs"):
+        page.wait_for("!!document.querySelector('.opblock-summary')")
+    data = page.call("Page.captureScreenshot", format="png", **options)["data"]
+    picture.write_bytes(base64.b64decode(data))
+    sys.stdout.write(f"{picture}\n")
+
+
+def pictures_of_readme(page: Page, url: str, ids: dict[str, str]) -> None:
+    show(page, WIDE, "light")
+    for name, path in README.items():
+        take(page, url + path.format(**ids), ROOT / "docs" / "images" / f"{name}.png")
+
+
+def pictures_of_all(
+    page: Page, url: str, ids: dict[str, str], folder: Path, language: str, *, is_open: bool
+) -> Iterator[str]:
+    """Take them all; yields those that are wider than the window."""
+    for width, scheme in product((WIDE, NARROW), ("light", "dark")):
+        show(page, width, scheme)
+        for name, path in (OPEN if is_open else README | OTHERS).items():
+            picture = folder / f"{name}-{width}-{scheme}-{language}.png"
+            take(page, url + path.format(**ids), picture, captureBeyondViewport=True)
+            if page.run(f"document.documentElement.scrollWidth > {width}"):
+                yield picture.name
+
+
+def main(arguments: list[str]) -> int:
+    """1 if a page is wider than its window."""
+    too_wide: list[str] = []
+    with tempfile.TemporaryDirectory() as scratch:
+        os.environ["DATABASE_URL"] = f"sqlite:///{scratch}/screenshots.sqlite3"
         os.environ["DEBUG"] = "true"
         os.environ["DJANGO_SETTINGS_MODULE"] = "tripcompanion.settings"
         with running_server() as running:
             running.manage("demo", "--force")
-            key, trip = running.manage("shell", "-v", "0", "-c", SESSION).stdout.split()
-            proxy = with_session(running.url, key)
-            threading.Thread(target=proxy.serve_forever, daemon=True).start()
-            for name, path in PAGES.items():
-                page = f"http://localhost:{proxy.server_port}{path.format(trip=trip)}"
-                picture = ROOT / "docs" / "images" / f"{name}.png"
-                take(page, picture, Path(folder, name))
-            proxy.shutdown()
-            proxy.server_close()
-
-
-def take(page: str, picture: Path, profile: Path) -> None:
-    subprocess.run(
-        [
-            the_browser(),
-            *("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--lang=en"),
-            *("--disable-dev-shm-usage", f"--user-data-dir={profile}", "--hide-scrollbars"),
-            *(f"--window-size={SIZE}", "--virtual-time-budget=20000"),
-            *(f"--screenshot={picture}", page),
-        ],
-        check=True,
-        capture_output=True,
-        timeout=120,
-    )
-    sys.stdout.write(f"{picture}\n")
+            key, *found = running.manage("shell", "-v", "0", "-c", SESSION).stdout.split()
+            ids = dict(zip(("ada", "trip", "expense", "split"), found, strict=True))
+            for language in LANGUAGES if arguments else ("en",):
+                flags = (f"--accept-lang={LANGUAGES[language]}", "--hide-scrollbars")
+                with chromium(Path(scratch, language), *flags) as page:
+                    if not arguments:
+                        log_in(page, running.url, key)
+                        pictures_of_readme(page, running.url, ids)
+                        continue
+                    folder = Path(arguments[0])
+                    folder.mkdir(parents=True, exist_ok=True)
+                    for is_open in (True, False):
+                        if not is_open:
+                            log_in(page, running.url, key)
+                        too_wide += pictures_of_all(
+                            page, running.url, ids, folder, language, is_open=is_open
+                        )
+    for name in too_wide:
+        sys.stdout.write(f"Wider than its window: {name}\n")
+    return int(bool(too_wide))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main(sys.argv[1:]))

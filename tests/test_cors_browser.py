@@ -2,22 +2,13 @@
 
 import html
 import json
-import os
 import re
-import shutil
-import subprocess
-import threading
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 
 import pytest
 
+from tests.chromium import ORIGIN, after_its_scripts, front_end
 from tests.document import DOCUMENT
 
-ORIGIN = "http://localhost:4200"
 REQUEST_HEADERS = {
     *("authorization", "content-type", "accept-language"),
     *("idempotency-key", "if-match", "if-none-match", "x-app-client"),
@@ -26,13 +17,6 @@ EXPOSED_HEADERS = {
     *("etag", "location", "retry-after", "idempotency-replayed"),
     *("ratelimit", "ratelimit-policy", "x-request-id"),
 }
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-HOW_TO_GET_ONE = (
-    "No browser to test with. Install Chromium (apt-get install chromium, brew install chromium), "
-    "name one in CHROMIUM=/path/to/chromium, or set NO_BROWSER=1 to do without this test."
-)
-WAIT_SECONDS = 60
-
 PAGE = """<!doctype html><meta charset="utf-8"><title>Front end</title><pre></pre><script>
 const base = "BASE_URL/api";
 async function call(method, path, body, headers) {
@@ -176,63 +160,6 @@ def test_throttling_and_faults_can_be_read_across_origins(api, olga, trip, limit
     assert (broken.status_code, throttled.status_code) == (500, 429)
     for response in (broken, throttled):
         assert response.headers["Access-Control-Allow-Origin"] == ORIGIN
-
-
-@contextmanager
-def front_end(page: str) -> Iterator[str]:
-    """Serve `page` on ORIGIN; waits while another run of this test has the port."""
-
-    class Page(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:  # noqa: N802
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html; charset=utf-8")
-            self.end_headers()
-            self.wfile.write(page.encode())
-
-        def log_message(self, *args: object) -> None:
-            """Nothing."""
-
-    deadline = time.monotonic() + WAIT_SECONDS
-    while True:
-        try:
-            front = ThreadingHTTPServer(("127.0.0.1", 4200), Page)
-            break
-        except OSError:
-            assert time.monotonic() < deadline, "Port 4200 is in use."
-            time.sleep(0.5)
-    threading.Thread(target=front.serve_forever, daemon=True).start()
-    try:
-        yield ORIGIN
-    finally:
-        front.shutdown()
-        front.server_close()
-
-
-def the_browser() -> str:
-    """A Chromium; skips the test only if NO_BROWSER says so."""
-    names = (os.environ.get("CHROMIUM"), *BROWSERS)
-    found = next((path for path in map(shutil.which, filter(None, names)) if path), None)
-    if found is None and os.environ.get("NO_BROWSER"):
-        pytest.skip("NO_BROWSER is set.")
-    assert found, HOW_TO_GET_ONE
-    return found
-
-
-def after_its_scripts(url: str, profile: Path) -> str:
-    """The page at `url` as a real browser has it when nothing is going on any more."""
-    return subprocess.run(
-        [
-            the_browser(),
-            *("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"),
-            *("--disable-background-networking", "--disable-component-update"),
-            *("--disable-sync", "--disable-dev-shm-usage", f"--user-data-dir={profile}"),
-            *("--virtual-time-budget=60000", "--dump-dom", url),
-        ],
-        capture_output=True,
-        text=True,
-        timeout=WAIT_SECONDS,
-        check=True,
-    ).stdout
 
 
 def test_a_front_end_in_a_real_browser_registers_logs_in_makes_a_trip_and_reads_errors(

@@ -9,10 +9,10 @@ from typing import Any
 
 import httpx
 
+from tests.chromium import after_its_scripts, front_end
 from tests.document import ROOT
 from tests.server import Server
 from tests.splits.journey import fresh_email
-from tests.test_cors_browser import after_its_scripts, front_end
 
 PAGE = (ROOT / "docs" / "examples" / "balances.html").read_text()
 PASSWORD = "four-green-suitcases"
