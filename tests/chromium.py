@@ -67,9 +67,11 @@ class Page:
         params = event.get("params", {})
         if event["method"] == "Runtime.exceptionThrown":
             self.errors.append(str(params["exceptionDetails"]))
-        # A refused form is logged as a network error.
-        if event["method"] == "Log.entryAdded" and params["entry"]["source"] != "network":
-            self.errors.append(params["entry"]["text"])
+        if event["method"] == "Log.entryAdded":
+            entry = params["entry"]
+            # A refused form is logged as a network error; advice is "verbose".
+            if entry["source"] != "network" and entry["level"] != "verbose":
+                self.errors.append(entry["text"])
 
     def open(self, url: str) -> None:
         """Load `url` and wait until its scripts have run."""

@@ -99,19 +99,19 @@ def pictures_of_readme(page: Page, url: str, ids: dict[str, str]) -> None:
 def pictures_of_all(
     page: Page, url: str, ids: dict[str, str], folder: Path, language: str, *, is_open: bool
 ) -> Iterator[str]:
-    """Take them all; yields those that are wider than the window."""
+    """Take them all; yields which are wider than the window."""
     for width, scheme in product((WIDE, NARROW), ("light", "dark")):
         show(page, width, scheme)
         for name, path in (OPEN if is_open else README | OTHERS).items():
             picture = folder / f"{name}-{width}-{scheme}-{language}.png"
             take(page, url + path.format(**ids), picture, captureBeyondViewport=True)
             if page.run(f"document.documentElement.scrollWidth > {width}"):
-                yield picture.name
+                yield f"{picture.name} is wider than its window."
 
 
 def main(arguments: list[str]) -> int:
-    """1 if a page is wider than its window."""
-    too_wide: list[str] = []
+    """1 if something is wrong with a page."""
+    wrong: list[str] = []
     with tempfile.TemporaryDirectory() as scratch:
         os.environ["DATABASE_URL"] = f"sqlite:///{scratch}/screenshots.sqlite3"
         os.environ["DEBUG"] = "true"
@@ -132,12 +132,13 @@ def main(arguments: list[str]) -> int:
                     for is_open in (True, False):
                         if not is_open:
                             log_in(page, running.url, key)
-                        too_wide += pictures_of_all(
+                        wrong += pictures_of_all(
                             page, running.url, ids, folder, language, is_open=is_open
                         )
-    for name in too_wide:
-        sys.stdout.write(f"Wider than its window: {name}\n")
-    return int(bool(too_wide))
+                    wrong += page.errors
+    for text in wrong:
+        sys.stdout.write(f"{text}\n")
+    return int(bool(wrong))
 
 
 if __name__ == "__main__":

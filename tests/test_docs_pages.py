@@ -134,8 +134,10 @@ def test_swagger_ui_is_served_from_the_project_and_shows_the_document(client):
     page = response.content.decode()
     assert response.status_code == 200
     assert response.headers["Content-Type"].startswith("text/html")
-    assert "SwaggerUIBundle" in page
-    assert "/api/schema" in page
+    script = client.get("/api/docs?script=")
+    assert script.headers["Content-Type"] == "application/javascript"
+    assert "SwaggerUIBundle" in script.content.decode()
+    assert "/api/schema" in script.content.decode()
     assert_self_contained(client, "/api/docs", page)
     assert not re.findall(r"https?://(?!localhost)[^\s\"'<]+", page)
 

@@ -26,7 +26,7 @@ def test_an_answer_is_kept_nowhere_and_runs_nothing(api: Api, olga: User, path: 
 @pytest.mark.parametrize("path", ["/api/docs", "/api/session/login", "/admin/login/"])
 def test_a_page_loads_from_here_only(db: None, path: str) -> None:
     policy = Client(headers={"Accept": "text/html"}).get(path)["Content-Security-Policy"]
-    assert policy.startswith("default-src 'self'; ")
+    assert policy.startswith("default-src 'self'; script-src 'self'; ")
     assert "frame-ancestors 'none'" in policy
     assert "http" not in policy
 

@@ -5,7 +5,7 @@ from typing import Any
 from django.contrib import admin
 from django.urls import include, path, re_path, register_converter
 from django.views.generic import RedirectView
-from drf_spectacular.views import SpectacularSwaggerView
+from drf_spectacular.views import SpectacularSwaggerSplitView
 
 from splits.views import (
     BalanceViewSet,
@@ -150,7 +150,7 @@ API: list[Any] = [
     path("health", HealthViewSet.as_view({"get": "live"})),
     path("health/ready", HealthViewSet.as_view({"get": "ready"})),
     path("schema", DocumentView.as_view(), name="schema"),
-    path("docs", SpectacularSwaggerView.as_view(url_name="schema")),
+    path("docs", SpectacularSwaggerSplitView.as_view(url_name="schema")),
     path("session/", include((BROWSER_SESSION, "rest_framework"))),
 ]
 

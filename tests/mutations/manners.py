@@ -271,6 +271,8 @@ KIT: Guards = {
          "            pass\n", "tests/test_headers.py"),
         ("responses may run scripts", "default-src 'none'; frame-ancestors 'none'", "default-src *",
          "tests/test_headers.py"),
+        ("scripts inside pages", "script-src 'self'", "script-src 'self' 'unsafe-inline'",
+         "tests/test_headers.py"),
     ],
     "tripcompanion/kit/request_ids.py": [
         ("any X-Request-ID accepted", "if _ACCEPTABLE.fullmatch(given) else uuid.uuid4().hex",

@@ -12,7 +12,7 @@ from typing import Any
 from django.apps import apps
 from django.db import connection
 from django.urls import URLResolver
-from drf_spectacular.views import SpectacularSwaggerView
+from drf_spectacular.views import SpectacularSwaggerSplitView
 
 from splits.models import Expense, Settlement
 from splits.reports.balances import Plan
@@ -348,7 +348,7 @@ AREAS: Mapping[Any, str | None] = {
     SessionViewSet: OPEN,
     HealthViewSet: OPEN,
     DocumentView: OPEN,
-    SpectacularSwaggerView: OPEN,
+    SpectacularSwaggerSplitView: OPEN,
     BrowserLogin: OPEN,
     BrowserLogout: OPEN,
     EmailTokenViewSet: OPEN,

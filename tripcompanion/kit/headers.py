@@ -9,12 +9,11 @@ from django.http import HttpRequest, HttpResponseBase
 
 #: A response that is not a page loads and runs nothing, even if a browser displays it.
 _FOR_DATA = "default-src 'none'; frame-ancestors 'none'"
-#: The admin site, the browsable API and the docs: from here only; DRF's and Swagger's pages
-#: have scripts and styles inside them.
+#: The admin site, the browsable API and the docs: from here only. Swagger's page has styles inside.
 _FOR_PAGES = "; ".join(
     (
         "default-src 'self'",
-        "script-src 'self' 'unsafe-inline'",
+        "script-src 'self'",
         "style-src 'self' 'unsafe-inline'",
         "img-src 'self' data:",
         "object-src 'none'",
