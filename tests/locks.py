@@ -1,10 +1,11 @@
-"""Locks a row in the real server's database, so that a request waits just before it writes."""
+"""Locks a row in the real server's database, so that requests wait just before they write."""
 
 import sqlite3
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, nullcontext
+from functools import partial
 from typing import Any
 
 import httpx
@@ -16,37 +17,64 @@ from tests.splits.journey import Call
 
 #: SQLite does not show who is waiting; by then every request has reached the lock.
 _SQLITE_SECONDS = 0.25
+#: PostgreSQL ends the wait of a request after 2 s.
+_PATIENCE_SECONDS, _HOLD_SECONDS = 1.5, 0.8
 _WAITING = (
     "SELECT count(*) FROM pg_stat_activity "
     "WHERE datname = current_database() AND wait_event_type = 'Lock'"
 )
 
 
-class Holder:
-    """A separate transaction on the server's database."""
+class OtherProcess:
+    """Another process, which reads and writes the server's database directly.
 
-    def __init__(self, connection: Any, is_postgresql: bool) -> None:
-        self._connection, self.is_postgresql = connection, is_postgresql
+    `%s` is a placeholder, and booleans and times have the same syntax on both databases.
+    """
+
+    def __init__(self, server: Server) -> None:
+        self._url = server.environment["DATABASE_URL"]
+        self.is_sqlite = self._url.startswith("sqlite")
+        self._connection: Any = (
+            sqlite3.connect(self._url.removeprefix("sqlite:///"), timeout=20, isolation_level=None)
+            if self.is_sqlite
+            else psycopg.connect(self._url, autocommit=True)
+        )
 
     def run(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
-        """Run a statement with `%s` for each of `values`; returns its rows, if any."""
-        text = statement if self.is_postgresql else statement.replace("%s", "?")
+        """Run a statement and return its rows, if any."""
+        text = statement.replace("%s", "?") if self.is_sqlite else statement
         cursor = self._connection.execute(text, values)
         return cursor.fetchall() if cursor.description else []
 
-    def wait_for(self, requests: int) -> None:
-        """Return when this number of requests is waiting for the lock."""
-        if not self.is_postgresql:
-            time.sleep(_SQLITE_SECONDS)
+    def begin(self) -> None:
+        """Start a transaction; on SQLite, it locks the whole database."""
+        self.run("BEGIN IMMEDIATE" if self.is_sqlite else "BEGIN")
+
+    def commit(self) -> None:
+        self.run("COMMIT")
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Commit at the end of the block; until then, the written rows stay locked."""
+        self.begin()
+        yield
+        self.commit()
+
+    def wait_for(
+        self,
+        waiting: int,
+        patience_seconds: float = _PATIENCE_SECONDS,
+        sqlite_seconds: float = _SQLITE_SECONDS,
+    ) -> None:
+        """Return when this number of others is waiting for a lock."""
+        if self.is_sqlite:
+            time.sleep(sqlite_seconds)
             return
-        deadline = time.monotonic() + 1.5
-        with psycopg.connect(self._connection.info.dsn, **_password(self._connection)) as other:
-            while time.monotonic() < deadline:
-                if other.execute(_WAITING).fetchone() == (requests,):
-                    return
-                other.rollback()
+        deadline = time.monotonic() + patience_seconds
+        with psycopg.connect(self._url, autocommit=True) as watcher:
+            while watcher.execute(_WAITING).fetchone() != (waiting,):
+                assert time.monotonic() < deadline, f"Not {waiting} are waiting for the lock."
                 time.sleep(0.01)
-        raise AssertionError("No request waits for the lock.")
 
     def everything(self) -> dict[str, list[tuple[Any, ...]]]:
         """Every row of the project's tables, except sessions."""
@@ -60,29 +88,18 @@ class Holder:
             for table in tables - {"users_session"}
         }
 
-    def commit(self) -> None:
-        self._connection.execute("COMMIT")
+    def close(self) -> None:
+        self._connection.close()
 
 
 @contextmanager
-def holding(server: Server, table: str, row_id: int) -> Iterator[Holder]:
+def holding(server: Server, table: str, row_id: int) -> Iterator[OtherProcess]:
     """A transaction that has locked the row; on SQLite, the whole database."""
-    url = server.environment["DATABASE_URL"]
-    if url.startswith("postgres"):
-        with psycopg.connect(url, autocommit=True) as connection:
-            holder = Holder(connection, True)
-            holder.run("BEGIN")
-            holder.run(f"SELECT 1 FROM {table} WHERE id = %s FOR UPDATE", row_id)  # noqa: S608 -- names only
-            yield holder
-    else:
-        path = url.removeprefix("sqlite:///")
-        connection = sqlite3.connect(path, isolation_level=None, timeout=20)
-        try:
-            holder = Holder(connection, False)
-            holder.run("BEGIN IMMEDIATE")
-            yield holder
-        finally:
-            connection.close()
+    with closing(OtherProcess(server)) as other:
+        other.begin()
+        if not other.is_sqlite:
+            other.run(f"SELECT 1 FROM {table} WHERE id = %s FOR UPDATE", row_id)  # noqa: S608 -- names only
+        yield other
 
 
 def answer_after(
@@ -93,17 +110,32 @@ def answer_after(
     Each change is a statement with its values. The second value is whether the call changed
     nothing.
     """
-    with ThreadPoolExecutor(1) as thread, holding(server, table, row_id) as holder:
+    with ThreadPoolExecutor(1) as thread, holding(server, table, row_id) as other:
         answer = thread.submit(call)
-        holder.wait_for(1)
+        other.wait_for(1)
         for statement, *values in changes:
-            holder.run(statement, *values)
-        before = holder.everything()
-        holder.commit()
+            other.run(statement, *values)
+        before = other.everything()
+        other.commit()
         response = answer.result()
-        return response, holder.everything() == before
+        return response, other.everything() == before
 
 
-def _password(connection: Any) -> dict[str, str]:
-    password = connection.info.password
-    return {"password": password} if password else {}
+def while_locked(
+    server: Server, table: str, row_id: int, calls: list[Call]
+) -> list[httpx.Response]:
+    """The responses to `calls`, which start one after the other while the row is locked.
+
+    On SQLite, nothing is locked: it lets waiting writers proceed in any order.
+    """
+    is_sqlite = server.environment["DATABASE_URL"].startswith("sqlite")
+    lock = nullcontext if is_sqlite else partial(holding, server, table, row_id)
+    with ThreadPoolExecutor(len(calls)) as pool:
+        with lock():
+            answers = []
+            for call in calls:
+                answers.append(pool.submit(call))
+                time.sleep(_HOLD_SECONDS / len(calls))
+        responses = [answer.result() for answer in answers]
+    assert not [response for response in responses if response.status_code >= 500]
+    return responses

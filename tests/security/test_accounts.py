@@ -17,8 +17,8 @@ from django.contrib.auth.hashers import make_password
 
 from tests.admin_client import AdminClient
 from tests.factories import PASSWORD
+from tests.locks import OtherProcess
 from tests.security.environment import Environment
-from tests.security.row_lock import OtherProcess
 from tests.server import Server
 from tests.splits.journey import Traveller, fresh_email, register
 from users.mail_templates import Letter

@@ -4,7 +4,7 @@ from typing import Any
 
 import httpx
 
-from tests.security.row_lock import while_locked
+from tests.locks import while_locked
 from tests.server import Server
 from tests.splits.journey import (
     Journey,

@@ -11,8 +11,8 @@ from django.db import transaction
 from rest_framework.exceptions import NotAuthenticated, NotFound, PermissionDenied
 
 from tests.factories import PASSWORD, overwrite
+from tests.locks import OtherProcess
 from tests.mailserver import mail_server
-from tests.security.row_lock import OtherProcess
 from tests.server import Server
 from tests.users.logins import is_alive, log_in, try_to_log_in
 from tripcompanion.accounts.deletion import delete_account
@@ -158,7 +158,7 @@ def test_no_mail_with_a_link_is_made_for_an_account_that_is_emptied_meanwhile(
                     user_id,
                 )
                 sender = pool.submit(server.manage, "send_mail_queue", EMAIL_URL=post.url)
-                other.wait_for_a_waiter()
+                other.wait_for(1, patience_seconds=30, sqlite_seconds=4)
             sender.result()
             assert email not in [message["To"] for message in post.received]
         assert other.run("SELECT count(*) FROM users_emailtoken WHERE user_id = %s", user_id) == [
