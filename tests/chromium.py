@@ -178,7 +178,7 @@ def front_end(page: str) -> Iterator[str]:
     """Serve `page` on ORIGIN; waits while another run of this test has the port."""
 
     class Page(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:  # noqa: N802
+        def do_GET(self) -> None:  # noqa: N802 -- as in http.server
             self.send_response(200)
             self.send_header("Content-Type", "text/html; charset=utf-8")
             self.end_headers()

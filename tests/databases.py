@@ -61,7 +61,7 @@ def run_suite(title: str, database_url: str, args: list[str]) -> Tally:
             # It has said what is wrong with the arguments; the next run would say it again.
             sys.exit(status)
         if report.exists():
-            for suite in ElementTree.parse(report).iter("testsuite"):  # noqa: S314
+            for suite in ElementTree.parse(report).iter("testsuite"):  # noqa: S314 -- by pytest
                 counts = {key: counts[key] + int(suite.get(key, 0)) for key in counts}
     failed = counts["failures"] + counts["errors"]
     passed = counts["tests"] - failed - counts["skipped"]

@@ -178,7 +178,7 @@ def knobs() -> dict[str, str | None]:
 def written(default: ast.expr) -> str | None:
     """A default in the source as one would write it in the environment."""
     try:
-        value = eval(compile(ast.Expression(default), "", "eval"), {"__builtins__": {}})  # noqa: S307
+        value = eval(compile(ast.Expression(default), "", "eval"), {"__builtins__": {}})  # noqa: S307 -- of settings.py
     except NameError:
         return None
     if isinstance(value, list):

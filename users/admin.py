@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.contrib.admin.models import LogEntry
-from django.contrib.auth.admin import GroupAdmin  # noqa: F401  registers Group
+from django.contrib.auth.admin import GroupAdmin  # noqa: F401 -- registers Group
 from django.contrib.auth.models import Group
 from django.db.models import QuerySet
 from django.db.models.functions import Now
@@ -13,9 +13,9 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
-from django_otp.plugins.otp_static.admin import StaticDeviceAdmin  # noqa: F401  registers it
+from django_otp.plugins.otp_static.admin import StaticDeviceAdmin  # noqa: F401 -- registers it
 from django_otp.plugins.otp_static.models import StaticDevice
-from django_otp.plugins.otp_totp.admin import TOTPDeviceAdmin  # noqa: F401  registers it
+from django_otp.plugins.otp_totp.admin import TOTPDeviceAdmin  # noqa: F401 -- registers it
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from tripcompanion.kit.admin import ReadOnlyAdmin, StateFilter, in_reader_language, link

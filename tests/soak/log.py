@@ -201,7 +201,7 @@ def _sqlite_trigger(table: str, operation: str) -> str:
     columns = 'at, "table", operation, row_id, old, new'
     values = f"{_SQLITE_NOW}, '{table}', '{operation}', {row}.id, {old}, {new}"
     return (
-        f"CREATE TRIGGER soak_{table}_{operation} AFTER {operation} ON {table} "  # noqa: S608
+        f"CREATE TRIGGER soak_{table}_{operation} AFTER {operation} ON {table} "  # noqa: S608 -- names only
         f"FOR EACH ROW {_when(operation, names)} "
         f"BEGIN INSERT INTO soak_log ({columns}) VALUES ({values}); END"
     )

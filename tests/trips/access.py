@@ -387,7 +387,7 @@ def everything_stored() -> dict[str, list[dict[str, Any]]]:
     with connection.cursor() as cursor:
         for model in apps.get_models():
             meta = model._meta
-            cursor.execute(f'SELECT * FROM "{meta.db_table}" ORDER BY "{meta.pk.column}"')  # noqa: S608
+            cursor.execute(f'SELECT * FROM "{meta.db_table}" ORDER BY "{meta.pk.column}"')  # noqa: S608 -- names only
             names = [column[0] for column in cursor.description]
             stored[meta.label] = [dict(zip(names, row, strict=True)) for row in cursor]
     return stored

@@ -266,8 +266,8 @@ def test_in_a_trip_that_is_gone_nothing_happens(
          "(SELECT id FROM splits_debt WHERE trip_id = %s)", trip),
         ("DELETE FROM splits_debt WHERE trip_id = %s", trip),
         ("DELETE FROM splits_settlement WHERE trip_id = %s", trip),
-        (f"DELETE FROM splits_split WHERE expense_id IN ({expenses})", trip),  # noqa: S608
-        (f"DELETE FROM splits_payer WHERE expense_id IN ({expenses})", trip),  # noqa: S608
+        (f"DELETE FROM splits_split WHERE expense_id IN ({expenses})", trip),  # noqa: S608 -- names only
+        (f"DELETE FROM splits_payer WHERE expense_id IN ({expenses})", trip),  # noqa: S608 -- names only
         ("DELETE FROM splits_expense WHERE trip_id = %s", trip),
         ("DELETE FROM trips_member WHERE trip_id = %s", trip),
         ("DELETE FROM trips_trip WHERE id = %s", trip),
@@ -289,7 +289,7 @@ def patched(scene: Scene, changes: Any, body: Any, **stored: Any) -> tuple[int, 
     expense = scene.expense["id"]
     call = partial(scene.ed.call, "PATCH", f"{scene.trip.path}/expenses/{expense}", body)
     response, nothing_stored = answer_after(changes, "trips_trip", scene.trip.id, call, *[
-        (f"UPDATE splits_expense SET {name} = %s WHERE id = %s", value, expense)  # noqa: S608
+        (f"UPDATE splits_expense SET {name} = %s WHERE id = %s", value, expense)  # noqa: S608 -- names only
         for name, value in stored.items()
     ])  # fmt: skip
     assert nothing_stored or response.is_success

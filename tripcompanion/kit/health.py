@@ -24,7 +24,7 @@ class HealthViewSet(ApiViewSet):
     authentication_classes = ()
     permission_classes = (AllowAny,)
     throttle_classes = ()
-    response_serializers = {"live": HealthSerializer, "ready": HealthSerializer}  # noqa: RUF012
+    response_serializers: ClassVar = {"live": HealthSerializer, "ready": HealthSerializer}
     single_statement: ClassVar = frozenset({"live", "ready"})
 
     def live(self, request: Request) -> Response:

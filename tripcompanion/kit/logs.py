@@ -62,7 +62,7 @@ class JsonLines(JsonFormatter):
 class PlainLines(logging.Formatter):
     """One line of plain text, followed by the traceback if there is one."""
 
-    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 -- as in logging
         return super().formatMessage(record).replace("\n", "\\n")
 
     def format(self, record: logging.LogRecord) -> str:

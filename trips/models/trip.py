@@ -62,7 +62,9 @@ class Trip(JoinableTrip):
     description = models.TextField(
         gettext_lazy("description"), max_length=2000, blank=True, default=""
     )
-    image_url = models.CharField(gettext_lazy("image URL"), max_length=2048, null=True, blank=True)  # noqa: DJ001
+    image_url = models.CharField(  # noqa: DJ001 -- as in the API
+        gettext_lazy("image URL"), max_length=2048, null=True, blank=True
+    )
     start_date = models.DateField(gettext_lazy("start date"))
     end_date = models.DateField(gettext_lazy("end date"))
     budget_minor = models.BigIntegerField(gettext_lazy("budget"), null=True, blank=True)

@@ -77,11 +77,11 @@ class User(LockedAccount):
     """An account. Deletion erases its data but keeps the row, which ledger entries refer to."""
 
     name = models.CharField(gettext_lazy("name"), max_length=MAX_NAME_CHARS, blank=True)
-    email = models.CharField(  # noqa: DJ001
+    email = models.CharField(  # noqa: DJ001 -- null once deleted
         gettext_lazy("email"), max_length=MAX_EMAIL_CHARS, unique=True, null=True
     )
     #: `email` in the form that is compared; null if deleted, so that the address can be reused.
-    email_key = models.CharField(  # noqa: DJ001
+    email_key = models.CharField(  # noqa: DJ001 -- null once deleted
         max_length=MAX_EMAIL_CHARS * 2, null=True, editable=False
     )
     #: When the owner confirmed `email`; null if not yet.
@@ -89,7 +89,7 @@ class User(LockedAccount):
         gettext_lazy("email confirmed at"), null=True, editable=False
     )
     role = models.CharField(gettext_lazy("role"), max_length=5, choices=Role, default=Role.USER)
-    profile_picture = models.CharField(  # noqa: DJ001
+    profile_picture = models.CharField(  # noqa: DJ001 -- as in the API
         gettext_lazy("profile picture"), max_length=2048, null=True, blank=True
     )
     currency = models.CharField(

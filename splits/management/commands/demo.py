@@ -27,7 +27,7 @@ from users.emails import email_key
 from users.models import User
 
 #: Public: the examples in the documentation log in with it.
-PASSWORD = "four-green-suitcases"  # noqa: S105
+PASSWORD = "four-green-suitcases"  # noqa: S105 -- of demo accounts only
 MAX_SCALE = 1000
 #: The calendar of the demo: accounts, then trips, then payments.
 REGISTERED_AT = datetime(2025, 1, 6, 9, 0, tzinfo=UTC)
