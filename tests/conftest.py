@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from django.core.cache import cache
-from django.db import transaction
+from django.db import connection, transaction
 from django.test import override_settings
 from hypothesis import settings
 from rest_framework.settings import api_settings
@@ -24,6 +24,14 @@ from users.tokens import token_pair
 settings.register_profile("soak", max_examples=30, stateful_step_count=60, deadline=None)
 
 Api = Callable[[User | None], APIClient]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip the tests that are marked `once` unless the database is SQLite."""
+    if connection.vendor != "sqlite":
+        for item in items:
+            if item.get_closest_marker("once"):
+                item.add_marker(pytest.mark.skip(reason="It runs with SQLite only."))
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -17,6 +17,8 @@ import pytest
 
 from tests.document import DOCUMENT
 
+pytestmark = pytest.mark.once
+
 ORIGIN = "http://localhost:4200"
 REQUEST_HEADERS = {
     *("authorization", "content-type", "accept-language"),
