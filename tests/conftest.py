@@ -1,15 +1,19 @@
 """Fixtures, and the cast: Olga owns, Ed edits, Vera views, Sam is a stranger, Ada is admin."""
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any
 
 import pytest
 from django.core.cache import cache
+from django.db import connection, transaction
 from django.test import override_settings
 from hypothesis import settings
 from rest_framework.settings import api_settings
 from rest_framework.test import APIClient
 
 from tests.factories import TripFactory, UserFactory, join
+from tests.hostile import World
 from tests.server import Server, running_server
 from trips.models import Trip
 from trips.roles import TripRole
@@ -20,6 +24,14 @@ from users.tokens import token_pair
 settings.register_profile("soak", max_examples=30, stateful_step_count=60, deadline=None)
 
 Api = Callable[[User | None], APIClient]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip the tests that are marked `once` unless the database is SQLite."""
+    if connection.vendor != "sqlite":
+        for item in items:
+            if item.get_closest_marker("once"):
+                item.add_marker(pytest.mark.skip(reason="It runs with SQLite only."))
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -51,34 +63,12 @@ def limits(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     return set_limits
 
 
-@pytest.fixture
-def olga(db: None) -> User:
-    return UserFactory(name="Olga Owner", email="olga@example.com")
+def one_of_the_cast(name: str, **fields: Any) -> User:
+    """A user whose e-mail address has the first name."""
+    return UserFactory(name=name, email=f"{name.split()[0].lower()}@example.com", **fields)
 
 
-@pytest.fixture
-def ed(db: None) -> User:
-    return UserFactory(name="Ed Editor", email="ed@example.com")
-
-
-@pytest.fixture
-def vera(db: None) -> User:
-    return UserFactory(name="Vera Viewer", email="vera@example.com")
-
-
-@pytest.fixture
-def sam(db: None) -> User:
-    return UserFactory(name="Sam Stranger", email="sam@example.com")
-
-
-@pytest.fixture
-def ada(db: None) -> User:
-    return UserFactory(name="Ada Admin", email="ada@example.com", role=Role.ADMIN)
-
-
-@pytest.fixture
-def trip(olga: User, ed: User, vera: User) -> Trip:
-    """A trip in EUR with Olga, Ed and Vera."""
+def trip_of(olga: User, ed: User, vera: User) -> Trip:
     trip = TripFactory()
     join(trip, olga, TripRole.OWNER)
     join(trip, ed, TripRole.EDITOR)
@@ -86,19 +76,69 @@ def trip(olga: User, ed: User, vera: User) -> Trip:
     return trip
 
 
+def client_of(user: User | None) -> APIClient:
+    # The same request id for all, so that responses can be compared byte by byte.
+    client = APIClient(HTTP_X_REQUEST_ID="test")
+    if user is not None:
+        token = token_pair(Session.start(user)).token
+        client.credentials(HTTP_AUTHORIZATION=f"Bearer {token}")
+    return client
+
+
+@pytest.fixture
+def olga(db: None) -> User:
+    return one_of_the_cast("Olga Owner")
+
+
+@pytest.fixture
+def ed(db: None) -> User:
+    return one_of_the_cast("Ed Editor")
+
+
+@pytest.fixture
+def vera(db: None) -> User:
+    return one_of_the_cast("Vera Viewer")
+
+
+@pytest.fixture
+def sam(db: None) -> User:
+    return one_of_the_cast("Sam Stranger")
+
+
+@pytest.fixture
+def ada(db: None) -> User:
+    return one_of_the_cast("Ada Admin", role=Role.ADMIN)
+
+
+@pytest.fixture
+def trip(olga: User, ed: User, vera: User) -> Trip:
+    """A trip in EUR with Olga, Ed and Vera."""
+    return trip_of(olga, ed, vera)
+
+
 @pytest.fixture
 def api() -> Api:
     """`api(olga)` is a client with a real access token; `api(None)` is anonymous."""
-
-    def client_of(user: User | None) -> APIClient:
-        # The same request id for all, so that responses can be compared byte by byte.
-        client = APIClient(HTTP_X_REQUEST_ID="test")
-        if user is not None:
-            token = token_pair(Session.start(user)).token
-            client.credentials(HTTP_AUTHORIZATION=f"Bearer {token}")
-        return client
-
     return client_of
+
+
+@pytest.fixture(scope="module")
+def stored_world(django_db_setup: None, django_db_blocker: Any) -> Iterator[World]:
+    """A world that all tests of a module start from, in a transaction around theirs.
+
+    It has its own Olga, Ed, Vera and Sam, so a test cannot ask for those too.
+    """
+    with ExitStack() as stack:
+        with django_db_blocker.unblock():
+            stack.enter_context(transaction.atomic())
+            olga, ed, vera, sam = map(
+                one_of_the_cast, ("Olga Owner", "Ed Editor", "Vera Viewer", "Sam Stranger")
+            )
+            world = World(olga, ed, sam, trip_of(olga, ed, vera))
+        yield world
+        with django_db_blocker.unblock():
+            transaction.set_rollback(True)
+            stack.close()
 
 
 @pytest.fixture(scope="session")

@@ -53,16 +53,17 @@ class Server:
 
 @contextmanager
 def running_server(
-    port: int = 0, binds: Sequence[str] = (), **environment: str
+    port: int = 0, binds: Sequence[str] = (), *, durable: bool = False, **environment: str
 ) -> Iterator[Server]:
     """Start the server with migrated tables; at the end, stop it and drop its database.
 
-    It listens on `port` and `binds`. Throttles are off unless `environment` sets them.
+    It listens on `port` and `binds`. Throttles are off unless `environment` sets them. PostgreSQL
+    writes a commit to the disk before it answers only if the database is `durable`.
     """
     port = port or free_port()
     limits = ("LOGIN", "LOGIN_ADDRESS", "REGISTER", "LOOKUP", "REFRESH", "MAIL", "EXPORT")
     limits = (*limits, "USER", "ANON")
-    with tempfile.TemporaryDirectory() as folder, _database(Path(folder)) as database_url:
+    with tempfile.TemporaryDirectory() as folder, _database(Path(folder), durable) as database_url:
         server = Server(
             f"http://localhost:{port}",
             os.environ
@@ -107,7 +108,7 @@ def _wait_until_it_answers(server: Server, process: subprocess.Popen[bytes]) -> 
 
 
 @contextmanager
-def _database(folder: Path) -> Iterator[str]:
+def _database(folder: Path, durable: bool) -> Iterator[str]:
     """A migrated database of the engine that the tests run on."""
     parts = urlsplit(settings.DATABASE_URL)
     template = _template()
@@ -120,6 +121,8 @@ def _database(folder: Path) -> Iterator[str]:
     with _administrator() as connection:
         connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
         try:
+            if not durable:
+                connection.execute(f'ALTER DATABASE "{name}" SET synchronous_commit = off')
             yield urlunsplit(parts._replace(path=f"/{name}"))
         finally:
             connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')

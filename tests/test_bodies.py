@@ -174,6 +174,7 @@ def test_a_client_that_never_ends_is_cut_off(server: Server) -> None:
         assert 0 < sent < ENDLESS_BYTES
 
 
+@pytest.mark.once
 def test_a_client_that_drips_on_is_cut_off(server: Server) -> None:
     with Wire.to(server.url) as wire:
         wire.send("POST /api/users/login", JSON, "Content-Length: 2000000")

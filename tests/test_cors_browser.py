@@ -9,6 +9,8 @@ import pytest
 from tests.chromium import ORIGIN, after_its_scripts, front_end
 from tests.document import DOCUMENT
 
+pytestmark = pytest.mark.once
+
 REQUEST_HEADERS = {
     *("authorization", "content-type", "accept-language"),
     *("idempotency-key", "if-match", "if-none-match", "x-app-client"),

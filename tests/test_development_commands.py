@@ -13,6 +13,8 @@ from tests.document import ROOT
 from tests.server import free_port
 from tests.test_settings import CODE
 
+pytestmark = pytest.mark.once
+
 #: Python, but for what `make run` ends with: the real one would serve.
 PYTHON = f"""#!/bin/sh
 if [ "$1 $2" = "-m tripcompanion" ]; then echo "serving with DEBUG=$DEBUG"; exit; fi

@@ -2,7 +2,7 @@
 
 from django.conf import settings
 
-from tests.server import Server
+from tests.server import Server, running_server
 
 SHOW = """
 import json, sys
@@ -21,10 +21,11 @@ def shown(server: Server, *questions: str) -> str:
     return server.manage("shell", "--no-imports", "-c", program).stdout
 
 
-def test_a_commit_waits_for_the_disk(server: Server) -> None:
-    if settings.DATABASE_URL.startswith("sqlite"):
-        # 2 is FULL; a log that is only written back now and then loses the last commits.
-        questions = ("PRAGMA journal_mode", "PRAGMA synchronous")
-        assert shown(server, *questions) == '["wal", "2"]'
-    else:
-        assert shown(server, "SHOW synchronous_commit") == '["on"]'
+def test_a_commit_waits_for_the_disk() -> None:
+    with running_server(durable=True) as server:
+        if settings.DATABASE_URL.startswith("sqlite"):
+            # 2 is FULL; a log that is only written back now and then loses the last commits.
+            questions = ("PRAGMA journal_mode", "PRAGMA synchronous")
+            assert shown(server, *questions) == '["wal", "2"]'
+        else:
+            assert shown(server, "SHOW synchronous_commit") == '["on"]'

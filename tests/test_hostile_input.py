@@ -9,7 +9,8 @@ import pytest
 from django.db import transaction
 
 from tests.document import METHODS, OPERATIONS, Operation, problem_of, resolved
-from tests.hostile import World, fields_of, hostile, names, replaced, rows
+from tests.hostile import World, fields_of, hostile, names, replaced
+from tests.trips.access import everything_stored
 
 WITH_BODY = [operation for operation in OPERATIONS if operation.body]
 WITHOUT_BODY = [
@@ -85,16 +86,21 @@ QUERIES = {
 
 
 @pytest.fixture
-def world(api, olga, ed, sam, trip):
-    return World(api(olga), olga, ed, sam, trip)
+def world(db, stored_world):
+    return stored_world.with_new_client()
+
+
+@pytest.fixture(scope="module")
+def stored_rows(stored_world, django_db_blocker):
+    with django_db_blocker.unblock():
+        return everything_stored()
 
 
 @pytest.fixture
-def unchanged(world):
-    """At the end of the test all tables are as they were."""
-    before = rows()
+def unchanged(world, stored_rows):
+    """At the end of the test all tables are as they were before the first one."""
     yield
-    assert rows() == before
+    assert everything_stored() == stored_rows
 
 
 def fields(world: World, operation: Operation) -> Iterator[Any]:
@@ -186,8 +192,9 @@ def test_a_body_of_another_type_is_refused_also_where_none_is_read(world, operat
         problem_of(response, 415, "unsupported_media_type")
 
 
-def test_a_body_of_another_type_is_refused_where_only_an_admin_may_send_one(api, ada, olga):
-    response = api(ada).generic("DELETE", f"/api/users/{olga.pk}", b"x=1", "text/plain")
+def test_a_body_of_another_type_is_refused_where_only_an_admin_may_send_one(api, ada, world):
+    url = f"/api/users/{world.ids['userId']}"
+    response = api(ada).generic("DELETE", url, b"x=1", "text/plain")
     problem_of(response, 415, "unsupported_media_type")
 
 
@@ -224,7 +231,10 @@ def outcome(world: World, operation: Operation, body: bytes) -> Any:
     """What a request answers and stores, apart from keys, instants and secrets; then undone."""
     with transaction.atomic():
         response = world.send(operation, body)
-        stored = {table: sorted(map(lasting, found), key=repr) for table, found in rows().items()}
+        stored = {
+            table: sorted(map(lasting, found), key=repr)
+            for table, found in everything_stored().items()
+        }
         transaction.set_rollback(True)
     errors = response.json().get("errors") if response.status_code == 400 else None
     return response.status_code, errors, stored

@@ -151,8 +151,8 @@ def test_every_kind_of_refusal_speaks_both_languages():
         assert len(details) == 2, kind
 
 
-def test_everything_that_is_said_about_a_field_is_said_in_spanish_too(api, olga, ed, sam, trip):
-    world = World(api(olga), olga, ed, sam, trip)
+def test_everything_that_is_said_about_a_field_is_said_in_spanish_too(olga, ed, sam, trip):
+    world = World(olga, ed, sam, trip)
     english_in_spanish, seen = set(), set()
     for operation in (operation for operation in OPERATIONS if operation.body):
         for body in world.bodies[str(operation)]:

@@ -13,6 +13,8 @@ import pytest
 from tests.server import Server, free_port, running_server
 from tests.wire import Head, Wire
 
+pytestmark = pytest.mark.once
+
 KINDS = ("IPv4", "another IPv4", "IPv6", "unix")
 
 

@@ -9,6 +9,8 @@ from tests.mutations.catalogue import all_mutants
 from tests.mutations.mutant import ROOT, Mutant
 from tests.mutations.report import reported
 
+pytestmark = pytest.mark.once
+
 MUTANTS = all_mutants()
 
 

@@ -24,6 +24,8 @@ from tests.document import (
 from tripcompanion.kit.problems import meaning_of
 from tripcompanion.kit.serializers import camel_case
 
+pytestmark = pytest.mark.once
+
 #: Pages and documents around the API; everything else under /api is in the document.
 UNDOCUMENTED = {"/api/schema", "/api/docs", "/api/session/login", "/api/session/logout"}
 PROBLEM = "application/problem+json"

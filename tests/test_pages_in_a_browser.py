@@ -9,6 +9,8 @@ from tests.chromium import Page, chromium
 from tests.factories import PASSWORD
 from tests.server import Server
 
+pytestmark = pytest.mark.once
+
 
 @pytest.fixture
 def tab(server: Server, tmp_path: Any) -> Iterator[Page]:

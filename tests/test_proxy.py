@@ -14,6 +14,8 @@ from tests.proxy import haproxy
 from tests.server import Server, running_server
 from tests.wire import Wire
 
+pytestmark = pytest.mark.once
+
 #: More than the threads of one process.
 SLOW_CLIENTS = 300
 BEGUN = {

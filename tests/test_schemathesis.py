@@ -14,7 +14,6 @@ from schemathesis.generation.meta import TestPhase
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from tests.document import DOCUMENT
-from tests.hostile import World
 
 #: One in so many of the systematic cases is sent, and all of the random ones. Requests are parsed
 #: alike on both databases, so the slower one gets fewer.
@@ -27,13 +26,12 @@ schema.config.checks.negative_data_rejection.expected_statuses = [*map(str, rang
 
 
 @pytest.fixture
-def world(api, olga, ed, sam, trip):
+def world(db, stored_world):
     """A world in one transaction; the WSGI handler must not end it by closing the connection."""
-    world = World(api(olga), olga, ed, sam, trip)
     signals = (request_started, request_finished)
     for signal in signals:
         signal.disconnect(close_old_connections)
-    yield world
+    yield stored_world
     for signal in signals:
         signal.connect(close_old_connections)
 

@@ -17,6 +17,8 @@ import pytest
 
 from tests.document import ROOT
 
+pytestmark = pytest.mark.once
+
 CODE = ("tripcompanion", "users", "trips", "splits", "locale")
 SECRET = secrets.token_urlsafe(48)
 SHOW = """

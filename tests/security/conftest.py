@@ -45,8 +45,8 @@ def journey(travellers: list[Traveller]) -> Journey:
 
 
 @pytest.fixture
-def world(api: Api, olga: User, ed: User, sam: User, trip: Trip) -> World:
-    return World(api(olga), olga, ed, sam, trip)
+def world(olga: User, ed: User, sam: User, trip: Trip) -> World:
+    return World(olga, ed, sam, trip)
 
 
 @pytest.fixture

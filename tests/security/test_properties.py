@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-import pytest
 from django.db import transaction
 from rest_framework.test import APIClient
 
@@ -36,11 +35,6 @@ OVERREACH: dict[str, Any] = {
     "emailVerifiedAt": "2001-01-01T00:00:00Z",
 }
 SECRET = re.compile(r"password|hash|token(?!s?$)|is_?staff|superuser|last_?login|secret|jti", re.I)
-
-
-@pytest.fixture
-def world(api: Any, olga: User, ed: User, sam: User, trip: Trip) -> World:
-    return World(api(olga), olga, ed, sam, trip)
 
 
 def answers(world: World) -> Iterator[tuple[str, Any]]:
