@@ -1,22 +1,26 @@
-"""The probes are answered while every thread of the server waits for the database."""
+"""The probes are answered while every thread is busy; a service is ready when it is migrated."""
 
 import sqlite3
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 
 import httpx
 import psycopg
 import pytest
+from django.db import connection
+from rest_framework.test import APIClient
 
 from tests.server import Server, running_server
-from tests.splits.journey import fresh_email, register
+from tests.splits.journey import Journey, fresh_email, register, sign_up
 from tests.wire import Wire
 
 THREADS = 2
 #: Each waits for two seconds, on both databases.
 WAITING = 8
+#: More than the threads that are reserved for probes.
+INCOMPLETE = 8
 #: A bound for a busy machine. A probe that waits for a thread waits for seconds.
 AT_ONCE_SECONDS = 1.5
 PROBES = ("/api/health", "/api/health/ready")
@@ -24,16 +28,16 @@ PROBES = ("/api/health", "/api/health/ready")
 
 @contextmanager
 def written_by_nobody(server: Server) -> Iterator[None]:
-    """Another connection holds the table of accounts, or all of SQLite's file."""
+    """Another connection holds the tables of accounts and trips, or all of SQLite's file."""
     url = server.environment["DATABASE_URL"]
     if url.startswith("postgres"):
-        with psycopg.connect(url) as connection:
-            connection.execute("LOCK TABLE users_user IN EXCLUSIVE MODE")
+        with psycopg.connect(url) as other:
+            other.execute("LOCK TABLE users_user, trips_trip IN EXCLUSIVE MODE")
             yield
         return
     file = url.removeprefix("sqlite:///")
-    with closing(sqlite3.connect(file, isolation_level=None)) as connection:
-        connection.execute("BEGIN IMMEDIATE")
+    with closing(sqlite3.connect(file, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
         yield
 
 
@@ -50,14 +54,67 @@ def test_probes_do_not_wait_for_a_thread(is_kept: bool) -> None:
         with written_by_nobody(server):
             waiting = [pool.submit(register, http, fresh_email()) for _one in range(WAITING)]
             time.sleep(1)
-            for wire, path in zip(wires, PROBES, strict=True):
-                for method in ("GET", "HEAD"):
-                    wire.send(f"{method} {path}")
-                    head = wire.head()
-                    assert head.status == 200
-                    assert method == "HEAD" or wire.body(head)
+            send_probes(wires)
             assert not any(one.done() for one in waiting)
         assert {one.result().status_code for one in waiting} <= {201, 503}
         for wire in wires:
             wire.socket.close()
         http.close()
+
+
+def send_probes(wires: list[Wire]) -> None:
+    for wire, path in zip(wires, PROBES, strict=True):
+        for method in ("GET", "HEAD"):
+            wire.send(f"{method} {path}")
+            head = wire.head()
+            assert head.status == 200
+            assert method == "HEAD" or wire.body(head)
+
+
+@pytest.mark.parametrize("is_kept", [True, False], ids=["kept connection", "new connection"])
+def test_probes_do_not_wait_behind_requests(is_kept: bool) -> None:
+    """More requests wait for a trip's lock than the server has threads."""
+    settings = {"WEB_CONCURRENCY": "1", "GUNICORN_CMD_ARGS": f"--threads={THREADS}"}
+    with running_server(**settings) as server, ThreadPoolExecutor(WAITING) as pool:
+        http = httpx.Client(base_url=server.url, timeout=60)
+        journey = Journey.start(sign_up(http))
+        wires = [Wire.to(server.url, AT_ONCE_SECONDS) for _probe in PROBES]
+        if is_kept:
+            send_probes(wires)
+        body = journey.expense_body(12, journey.owner)
+        path = f"{journey.path}/expenses"
+        with written_by_nobody(server), ExitStack() as stack:
+            waiting = [
+                pool.submit(journey.owner.call, "POST", path, body) for _one in range(WAITING)
+            ]
+            time.sleep(0.5)
+            for field in ("X-Slow: ", "Content-Length: 1\r\n\r\n"):
+                for _client in range(INCOMPLETE):
+                    wire = stack.enter_context(Wire.to(server.url))
+                    request = f"GET {PROBES[0]} HTTP/1.1\r\nHost: localhost\r\n{field}"
+                    wire.socket.sendall(request.encode())
+            time.sleep(0.2)
+            send_probes(wires)
+            assert not all(one.done() for one in waiting)
+        assert {one.result().status_code for one in waiting} <= {201, 503}
+        for wire in wires:
+            wire.socket.close()
+        http.close()
+
+
+def test_a_service_is_ready_when_its_database_is_migrated() -> None:
+    with running_server() as server, httpx.Client(base_url=server.url) as http:
+        assert http.get("/api/health/ready").status_code == 200
+        server.manage("migrate", "splits", "zero", "--fake")
+        assert http.get("/api/health/ready").status_code == 503
+        assert http.get("/api/health").status_code == 200
+        server.manage("migrate", "--fake")
+        assert http.get("/api/health/ready").status_code == 200
+
+
+@pytest.mark.usefixtures("db")
+def test_a_service_with_an_empty_database_is_not_ready() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE django_migrations RENAME TO django_migrations_before")
+    response = APIClient().get("/api/health/ready")
+    assert (response.status_code, response.headers["Retry-After"]) == (503, "2")

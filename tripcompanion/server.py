@@ -1,17 +1,19 @@
-"""The gunicorn worker: its own threaded worker, with three methods overridden.
+"""The gunicorn worker: its own threaded worker, with four methods overridden.
 
 Each fixes a problem that a proxy in front cannot: queued connections are not reset when the
-process ends, a client that does not close its connection blocks nobody else, and errors from
-gunicorn itself are problem documents. chaos/README.md compares it with other servers and with the
-unchanged `gthread`.
+process ends, probes do not wait behind queued requests, a client that does not close its
+connection blocks nobody else, and errors from gunicorn itself are problem documents.
+chaos/README.md compares it with other servers and with the unchanged `gthread`.
 
 gunicorn does not document these names, so pyproject.toml bounds its version: the worker's
-`set_accept_enabled`, `accept`, `nr_conns`, `handle` and `handle_error`; and `util.close_graceful`.
+`set_accept_enabled`, `accept`, `enqueue_req`, `finish_request`, `handle`, `handle_error`, and what
+they use; and `util.close_graceful`.
 """
 
 import os
 import socket
 import struct
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from http import HTTPStatus
 from typing import Any
@@ -19,11 +21,15 @@ from typing import Any
 import orjson
 from gunicorn import util
 from gunicorn.http import errors
-from gunicorn.workers.gthread import ThreadWorker
+from gunicorn.workers.gthread import _DEFER, ThreadWorker
+
+from tripcompanion.kit.probes import MAX_HEAD_BYTES, is_probe
 
 #: How long, and how much, a client may continue to send after the last response.
 LINGER_SECONDS = 5
 LINGER_BYTES = 32 * 1024 * 1024
+#: Threads that are used only for probes, and only while all others are busy.
+PROBE_THREADS = 4
 #: `struct linger` for a socket that resets its connection when it is closed.
 _RESET = struct.pack("ii", 1, 0)
 #: The first match determines status and code; anything else is an internal error.
@@ -40,7 +46,11 @@ _REFUSALS = (
 
 
 class DrainingWorker(ThreadWorker):
-    """A worker process that drains its queue and its connections before it ends."""
+    """A worker process that answers probes under any load, and drains its queue before it ends."""
+
+    def init_process(self) -> None:
+        self.probe_threads = ThreadPoolExecutor(PROBE_THREADS)
+        super().init_process()
 
     def set_accept_enabled(self, enabled: bool) -> None:
         """When the process ends, accept the queued connections, then stop listening immediately.
@@ -55,6 +65,29 @@ class DrainingWorker(ThreadWorker):
                 before = self.nr_conns
                 self.accept(listener)
             listener.close()
+
+    def enqueue_req(self, conn: Any) -> None:
+        """While all threads are busy, handle a probe in a thread of its own.
+
+        A new connection that has sent nothing yet may become a probe, so it waits in the loop
+        instead of the queue.
+        """
+        waiting_for_data = len(self.keepalived_conns) + len(self.pending_conns)
+        if self.nr_conns - waiting_for_data <= self.cfg.threads:
+            super().enqueue_req(conn)
+            return
+        received = _received(conn)
+        if is_probe(received):
+            done = self.probe_threads.submit(self.handle, conn)
+            done.add_done_callback(
+                lambda done: self.method_queue.defer(self.finish_request, conn, done)
+            )
+        elif not (received or conn.initialized or conn.data_ready) and self.alive:
+            deferred: Future[object] = Future()
+            deferred.set_result(_DEFER)
+            self.finish_request(conn, deferred)
+        else:
+            super().enqueue_req(conn)
 
     def handle(self, conn: Any) -> Any:
         """Handle a request; after the last response, wait in this thread until the client has it.
@@ -109,3 +142,12 @@ class DrainingWorker(ThreadWorker):
         )
         with suppress(OSError):
             client.sendall(head.encode() + body)
+
+
+def _received(conn: Any) -> bytes:
+    """What the socket has received and nobody has read; empty if a request was read ahead."""
+    if conn.initialized and conn.parser.unreader.buf.getvalue():
+        return b""
+    with suppress(OSError):
+        return bytes(conn.sock.recv(MAX_HEAD_BYTES, socket.MSG_PEEK | socket.MSG_DONTWAIT))
+    return b""

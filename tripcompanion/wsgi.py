@@ -12,10 +12,9 @@ from django.core.wsgi import get_wsgi_application
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tripcompanion.settings")
+from tripcompanion.kit.probes import PROBES, latest_migrations
 
-#: Each of these paths has a connection of its own, because `ready` may wait for the database.
-PROBES = ("/api/health", "/api/health/ready")
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tripcompanion.settings")
 
 
 class Dispatcher:
@@ -88,3 +87,5 @@ def _read_body(environ: WSGIEnvironment) -> None:
 
 
 application = Dispatcher(get_wsgi_application(), settings.DATABASE_POOL_SIZE or 4)
+# Before the workers are forked, because it takes longer than a probe may.
+latest_migrations()

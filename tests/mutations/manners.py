@@ -165,7 +165,17 @@ KIT: Guards = {
          "    if True:\n        mine", _IDEMPOTENCY),
         ("replay not marked", '    response[REPLAYED] = "true"\n', "", _IDEMPOTENCY),
     ],
+    "tripcompanion/kit/probes.py": [
+        ("ready before it is migrated", "return latest_migrations() <= set(rows)",
+         "return bool(rows)", "tests/test_probes.py -k is_migrated"),
+        ("incomplete requests taken for probes", "bool(end and _FIRST_LINE", "bool(_FIRST_LINE",
+         "tests/test_probes.py -k behind_requests"),
+        ("probes with a body let through", "and not _HAS_BODY.search(head)", "",
+         "tests/test_probes.py -k behind_requests"),
+    ],
     "tripcompanion/server.py": [
+        ("probes wait behind requests", "        if is_probe(received):\n", "        if False:\n",
+         "tests/test_probes.py -k behind_requests"),
         ("connections in the queue are reset", "            while self.nr_conns > before:\n",
          "            while False:\n", "tests/test_stopping.py -k queue"),
         ("clients that do not hang up hold the others up", "        if not is_kept:\n",

@@ -1,13 +1,14 @@
-"""Probes: whether the process is alive, and whether it reaches its database."""
+"""Probes: whether the process is alive, and whether it can serve requests."""
 
 from typing import ClassVar
 
-from django.db import connection
 from django.utils.translation import gettext_lazy as _
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from tripcompanion.kit.probes import is_migrated
+from tripcompanion.kit.problems import Unavailable
 from tripcompanion.kit.serializers import HealthSerializer
 from tripcompanion.kit.viewsets import ApiViewSet
 
@@ -32,7 +33,7 @@ class HealthViewSet(ApiViewSet):
         return Response({"status": "ok"})
 
     def ready(self, request: Request) -> Response:
-        """The database responds too; 503 if it does not."""
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT 1")
+        """The database responds and has all migrations of this version; otherwise 503."""
+        if not is_migrated():
+            raise Unavailable
         return Response({"status": "ok"})

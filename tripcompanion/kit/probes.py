@@ -1,0 +1,40 @@
+"""What server and view of the probes share: their paths, and whether the database is migrated."""
+
+import re
+from functools import cache
+
+from django.db import ProgrammingError, connection
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
+
+#: `ready` may wait for the database, so each has a connection of its own.
+PROBES = ("/api/health", "/api/health/ready")
+#: Longer heads are not recognized; those of orchestrators have a few hundred bytes.
+MAX_HEAD_BYTES = 4096
+
+_FIRST_LINE = re.compile(rb"(?:GET|HEAD) (?:%s)[ ?]" % b"|".join(map(str.encode, PROBES)))
+_HAS_BODY = re.compile(rb"\r\n(?:content-length|transfer-encoding)[ \t]*:", re.IGNORECASE)
+
+
+def is_probe(received: bytes) -> bool:
+    """Whether `received` begins with a complete request of a probe, without a body.
+
+    An incomplete one could occupy a thread that is reserved for probes.
+    """
+    head, end, _rest = received.partition(b"\r\n\r\n")
+    return bool(end and _FIRST_LINE.match(head) and not _HAS_BODY.search(head))
+
+
+@cache
+def latest_migrations() -> frozenset[tuple[str, str]]:
+    """App and name of the last migrations of all apps, in the code."""
+    return frozenset(MigrationLoader(None).graph.leaf_nodes())
+
+
+def is_migrated() -> bool:
+    """Whether the database has all migrations of this version, and perhaps of a later one."""
+    rows = MigrationRecorder(connection).migration_qs.values_list("app", "name")
+    try:
+        return latest_migrations() <= set(rows)
+    except ProgrammingError:  # an empty database of PostgreSQL
+        return False
