@@ -7,6 +7,7 @@ from datetime import timedelta
 import httpx
 import pytest
 import time_machine
+from django.db import connection
 from django.utils import timezone
 
 from splits.models import Settlement
@@ -34,6 +35,15 @@ def test_a_repeated_key_answers_the_same_and_acts_once(api, olga):
     assert "Idempotency-Replayed" not in first
     assert second["Idempotency-Replayed"] == "true"
     assert Trip.objects.count() == 1
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has no such setting")
+def test_a_key_is_waited_for_longer_than_the_locks_that_follow(api, olga):
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL lock_timeout = '1234ms'")
+        assert post(api(olga), "/api/trips", TRIP, "k-1").status_code == 201
+        cursor.execute("SHOW lock_timeout")
+        assert cursor.fetchone() == ("1234ms",)
 
 
 def test_the_order_of_members_of_the_body_does_not_matter(api, olga):

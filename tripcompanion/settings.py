@@ -2,14 +2,13 @@
 
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
-import dj_database_url
 from django.utils.translation import gettext_lazy as _
 from dotenv import load_dotenv
 
 from tripcompanion import environment as env
 from tripcompanion import openapi
+from tripcompanion.database import POOLERS, connection_settings
 from tripcompanion.kit.logs import FORMATS, log_format, logging_settings
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -94,61 +93,21 @@ DATABASE_POOL_SIZE = env.count("DATABASE_POOL_SIZE", 4)
 DATABASE_TIMEOUT = env.count("DATABASE_TIMEOUT", env.NEVER, maximum=3600)
 # If false, the ORM builds every query and DRF serializes every row, for each request.
 COMPILED_QUERIES = env.boolean("COMPILED_QUERIES", True)
-# Whether PostgreSQL keeps statements prepared. Set it to false behind a pooler that switches the
-# connections of a client; the service detects poolers that assign their own process ids.
-DATABASE_PREPARE = env.boolean("DATABASE_PREPARE", True)
-try:
-    _database: dict[str, Any] = dict(dj_database_url.parse(DATABASE_URL))
-    _vendor = _database["ENGINE"].rpartition(".")[2]
-except (ValueError, dj_database_url.UnknownSchemeError):
-    _vendor = ""
-if _vendor not in {"sqlite3", "postgresql"}:
-    env.refuse("DATABASE_URL must look like postgres://user:password@host:5432/name.")
-if _vendor == "sqlite3":
-    # Opening the file for each request makes a small read take 2.3 times as long; opening it once a
-    # second has no measurable cost. If the file is replaced under a running server, that is noticed
-    # within a second. What is written until then is lost, so stop the server first.
-    _database["CONN_MAX_AGE"] = 1 if DATABASE_POOL_SIZE else 0
-    # Without IMMEDIATE, a transaction that reads before it writes fails: "database is locked".
-    _database["OPTIONS"] = {
-        "transaction_mode": "IMMEDIATE",
-        "timeout": 20,
-        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;",
-    }
-else:
-    # Connecting takes longer than a query. The backend detects that the server is gone.
-    _database |= {
-        "ENGINE": "tripcompanion.kit.postgresql",
-        "CONN_MAX_AGE": None if DATABASE_POOL_SIZE else 0,
-        "CONN_HEALTH_CHECKS": True,
-    }
-    # `server_side_binding` stays off: it sends numbers in expressions as 32-bit integers and
-    # truncates larger ones.
-    _database["OPTIONS"] = _database.get("OPTIONS", {}) | {
-        "connect_timeout": 3,
-        # None prepares nothing. Statements of `compiled/cursors.py` are prepared at once, Django's
-        # own never, because their values are part of the text.
-        "prepare_threshold": 5 if DATABASE_PREPARE else None,
-        # A connection to a server that has vanished fails after a minute, in commands too.
-        "keepalives_idle": 30,
-        "keepalives_interval": 10,
-        "keepalives_count": 3,
-        "tcp_user_timeout": 60_000,
-    }
-    # The JIT mostly takes longer to compile a statement than to run it.
-    _session = f"{_database['OPTIONS'].get('options', '')} -c jit=off"
-    if DATABASE_TIMEOUT:
-        # A server that hangs, or is lost behind a proxy, cannot cancel a statement. So the client
-        # closes the connection a second after the server's time-out.
-        _database["OPTIONS"]["wait_seconds"] = DATABASE_TIMEOUT + 1
-        # Waits for locks are short, and a stalled client's transaction is ended with its locks.
-        _session += (
-            f" -c statement_timeout={DATABASE_TIMEOUT}s"
-            f" -c lock_timeout={min(DATABASE_TIMEOUT, 2)}s"
-            " -c idle_in_transaction_session_timeout=10s"
-        )
-    _database["OPTIONS"]["options"] = _session
-DATABASES = {"default": _database}
+# With `transaction`, a pooler may run each transaction on another server connection, so nothing
+# may outlive a transaction.
+DATABASE_POOLER = env.choice("DATABASE_POOLER", "none", POOLERS)
+# Whether PostgreSQL keeps statements prepared. The service detects poolers that assign their own
+# process ids.
+DATABASE_PREPARE = env.boolean("DATABASE_PREPARE", DATABASE_POOLER == "none")
+DATABASES = {
+    "default": connection_settings(
+        DATABASE_URL,
+        pool_size=DATABASE_POOL_SIZE,
+        timeout_seconds=DATABASE_TIMEOUT,
+        prepare=DATABASE_PREPARE,
+        pooler=DATABASE_POOLER,
+    )
+}
 
 CACHE_URL = env.text("CACHE_URL")
 if CACHE_URL and not CACHE_URL.startswith(("redis://", "rediss://")):

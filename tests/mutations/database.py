@@ -6,6 +6,8 @@ _SNAPSHOTS = "tests/test_snapshots.py"
 _POSTGRESQL = "tests/test_postgresql.py"
 _SILENCE = "tests/test_silent_database.py"
 _TIMEOUTS = "tests/test_database_timeouts.py"
+_POOLER = "tests/test_pooler.py"
+_SETTINGS = "tests/test_database_settings.py"
 
 DATABASE: Guards = {
     "tripcompanion/kit/viewsets.py": [
@@ -25,13 +27,39 @@ DATABASE: Guards = {
          f"PG {_SILENCE} -k a_write"),
         ("statements prepared through a pooler",
          "process_id != connection.info.backend_pid", "False", f"PG {_POSTGRESQL} -k pooler"),
+        ("server-side cursors outside of a pooler's transaction",
+         "if not self.in_atomic_block:", "if False:", f"PG {_POOLER} -k chunks"),
+        ("time zone set for a pooler's session", "        if self.is_pooled:\n",
+         "        if False:\n", f"PG {_POOLER} -k time_zone"),
         ("waits without a default timeout",
          "self.wait_seconds if timeout is None else timeout", "timeout",
          f"PG {_SILENCE} -k no_cursor"),
         ("connection reused after a timeout", "                self.close()\n",
          "                pass\n", f"PG {_SILENCE} -k no_cursor"),
     ],
+    "tripcompanion/kit/postgresql/cursors.py": [
+        ("no time-outs behind a pooler", "if not local or not _begins_transaction(connection):",
+         "if True:", f"PG {_POOLER} -k waits_are_limited"),
+        ("no time-outs behind a pooler outside of transactions",
+         "connection.bounds_single_statements or not connection.autocommit",
+         "not connection.autocommit", f"PG {_POOLER} -k waits_are_limited"),
+    ],
+    "tripcompanion/database.py": [
+        ("SQLite transactions start deferred", '            "transaction_mode": "IMMEDIATE",\n', "",
+         "tests/security/test_races.py"),
+        ("SQLite does not sync commits", "PRAGMA synchronous=FULL;", "PRAGMA synchronous=OFF;",
+         "tests/security/test_configuration.py"),
+        ("session options sent to a pooler", "if session_options:", "if False:", _SETTINGS),
+        ("PGOPTIONS sent to a pooler", 'if os.environ.get("PGOPTIONS"):', "if False:", _SETTINGS),
+        ("statements prepared although a pooler is set", "    if prepare:\n", "    if False:\n",
+         _SETTINGS),
+        ("time zone left to a pooler", 'os.environ["PGTZ"] = "UTC"', "pass",
+         f"PG {_POOLER} -k again"),
+    ],
     "tripcompanion/compiled/cursors.py": [
+        ("compiled statements extended through a pooler",
+         "if database.connection.prepare_threshold is not None:", "if True:",
+         f"PG {_POOLER} -k waits_are_limited"),
         ("statement prepared for each integer size", "str(value) if type(value) is int else value",
          "value", f"PG {_POSTGRESQL} -k prepared_once"),
         ("outdated prepared statements kept", 'self.connection.execute("DEALLOCATE ALL")', "pass",
@@ -44,8 +72,15 @@ DATABASE: Guards = {
     "tripcompanion/kit/management/commands/migrate_safely.py": [
         ("migration lock outlives its transaction", "pg_try_advisory_xact_lock",
          "pg_try_advisory_lock", f"PG {_TIMEOUTS} -k belongs"),
+        ("migration waits for a busy table", 'connection.local_settings["lock_timeout"]',
+         '_unused: Any', f"PG {_TIMEOUTS} -k shortly"),
         ("migration waits without a timeout", "if time.monotonic() >= deadline:", "if False:",
          f"PG {_TIMEOUTS} -k too_long"),
+    ],
+    "tripcompanion/kit/idempotency.py": [
+        ("lock time-out of a key kept for other locks",
+         "SELECT set_config('lock_timeout', %s, true)\", [before]", "SELECT %s\", [before]",
+         "PG tests/test_idempotency.py -k longer"),
     ],
     "splits/reports/audit.py": [
         ("audit not in one snapshot",

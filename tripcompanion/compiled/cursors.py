@@ -1,6 +1,7 @@
 """The cursor for compiled statements, which stay prepared on PostgreSQL.
 
-psycopg prepares nothing on a connection whose `prepare_threshold` is None, Django's default.
+If the connection's `prepare_threshold` is None, Django's default, this is Django's own cursor. Its
+messages need no statement that the server keeps, not even an unnamed one.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,18 +24,20 @@ class StatementChanged(OperationalError):
 def prepared_cursor(database: Any = None) -> Iterator[Any]:
     """A cursor; on PostgreSQL, one that prepares statements and reads binary values.
 
-    With query logging or an `execute_wrapper`, this is Django's own cursor.
+    With query logging, an `execute_wrapper` or a `prepare_threshold` of None, this is Django's own
+    cursor.
     """
     database = database or connections[DEFAULT_DB_ALIAS]
     is_watched = database.queries_logged or database.execute_wrappers
-    if is_watched or database.vendor != "postgresql":
-        with database.cursor() as cursor:
-            yield cursor
-        return
-    database.close_if_health_check_failed()
-    database.ensure_connection()
-    database.validate_no_broken_transaction()
-    with database.wrap_database_errors, PreparingCursor(database.connection) as cursor:
+    if database.vendor == "postgresql" and not is_watched:
+        database.close_if_health_check_failed()
+        database.ensure_connection()
+        if database.connection.prepare_threshold is not None:
+            database.validate_no_broken_transaction()
+            with database.wrap_database_errors, PreparingCursor(database.connection) as cursor:
+                yield cursor
+            return
+    with database.cursor() as cursor:
         yield cursor
 
 

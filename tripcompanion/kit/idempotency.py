@@ -104,7 +104,11 @@ def _claim(user_id: int | None, key: str, fingerprint: str) -> bool:
     with connection.cursor() as cursor:
         is_postgresql = connection.vendor == "postgresql"
         if is_postgresql:
-            cursor.execute(f"SET LOCAL lock_timeout = '{_WAIT_SECONDS}s'")
+            cursor.execute(
+                "SELECT current_setting('lock_timeout'), set_config('lock_timeout', %s, true)",
+                [f"{_WAIT_SECONDS}s"],
+            )
+            before, _now = cursor.fetchone()
         try:
             cursor.execute(
                 "INSERT INTO kit_idempotencyrecord"
@@ -118,7 +122,8 @@ def _claim(user_id: int | None, key: str, fingerprint: str) -> bool:
             raise
         taken = cursor.rowcount == 1
         if is_postgresql:
-            cursor.execute("SET LOCAL lock_timeout TO DEFAULT")
+            # The default would be another value behind a pooler.
+            cursor.execute("SELECT set_config('lock_timeout', %s, true)", [before])
     return taken
 
 

@@ -1,23 +1,30 @@
 """Django's PostgreSQL backend, with a time limit on every wait for the server.
 
-It subclasses Django's backend, as Django's documentation describes, for three reasons:
+It subclasses Django's backend, as Django's documentation describes, for four reasons:
 
 - A stopped server, or a proxy that drops packets, keeps the connection open and never answers, so
   no server or TCP time-out helps. `BoundedConnection` overrides `psycopg.Connection.wait`, which
   psycopg calls for every wait: for cursors, COMMIT and ROLLBACK. The method has a public name and
   a docstring, but psycopg's manual does not list it. Fault F27 of `make chaos` tests it.
 - Through a pooler, no statements are prepared; see `init_connection_state`.
+- `OPTIONS["is_pooled"]` says that a pooler may run each transaction on another server connection.
+  Then no setting and no cursor outlives a transaction; see `cursors.py` and `chunked_cursor`.
 - The check of a persistent connection needs no statement; see `is_usable`.
 
-To use Django's backend instead, set `django.db.backends.postgresql` and remove `wait_seconds`.
+To use Django's backend instead, set `django.db.backends.postgresql` and remove `wait_seconds`,
+`is_pooled` and `local_settings`.
 """
 
+from collections.abc import Mapping
 from select import POLLIN, poll
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import psycopg
 from django.db.backends.postgresql import base
 from psycopg.abc import PQGen
+
+from tripcompanion.kit.postgresql.cursors import LocalSettingsCursor
 
 Answer = TypeVar("Answer")
 
@@ -27,6 +34,10 @@ class BoundedConnection(psycopg.Connection[Any]):
 
     #: How long one answer may take; None means no limit.
     wait_seconds: float | None = None
+    #: PostgreSQL's settings by name. Each transaction begins with a `SET LOCAL` of them.
+    local_settings: Mapping[str, str] = MappingProxyType({})
+    #: Whether that includes the transaction of a statement outside of a transaction block.
+    bounds_single_statements = False
 
     def wait(
         self, gen: PQGen[Answer], interval: float = 0.1, timeout: float | None = None
@@ -44,19 +55,31 @@ class BoundedConnection(psycopg.Connection[Any]):
 class DatabaseWrapper(base.DatabaseWrapper):
     """A connection of one thread.
 
-    `OPTIONS` may contain `wait_seconds`: how long to wait for each answer of the server.
+    `OPTIONS` may contain `wait_seconds`: how long to wait for each answer of the server;
+    `is_pooled`; and `local_settings`, which every transaction and statement begins with.
     """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        options = self.settings_dict["OPTIONS"]
+        self.is_pooled = bool(options.get("is_pooled"))
+        #: A change applies from the next transaction on.
+        self.local_settings: dict[str, str] = dict(options.get("local_settings", {}))
 
     def get_connection_params(self) -> dict[str, Any]:
         params = super().get_connection_params()
-        params.pop("wait_seconds", None)
-        return params
+        for name in ("wait_seconds", "is_pooled", "local_settings"):
+            params.pop(name, None)
+        return params | {"cursor_factory": LocalSettingsCursor}
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         """As Django does without a pool and without a configured isolation level."""
         self.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
         connection = BoundedConnection.connect(**conn_params)
-        connection.wait_seconds = self.settings_dict["OPTIONS"].get("wait_seconds")
+        options = self.settings_dict["OPTIONS"]
+        connection.wait_seconds = options.get("wait_seconds")
+        connection.local_settings = self.local_settings
+        connection.bounds_single_statements = bool(options.get("local_settings"))
         return connection
 
     def init_connection_state(self) -> None:
@@ -65,13 +88,41 @@ class DatabaseWrapper(base.DatabaseWrapper):
         psycopg numbers the names of its statements for each connection. A pooler that switches a
         client between server connections would run another client's statement of the same name.
         Such a pooler reports a process id that is not the server's.
+
+        Raises `psycopg.OperationalError` if the time zone would have to be set for the session of
+        a pooler.
         """
+        if self.is_pooled:
+            self._require_time_zone()
         super().init_connection_state()
         connection: Any = self.connection
         if connection.prepare_threshold is not None:
             (process_id,) = connection.execute("SELECT pg_backend_pid()").fetchone()
             if process_id != connection.info.backend_pid:
                 connection.prepare_threshold = None
+
+    def _require_time_zone(self) -> None:
+        connection: Any = self.connection
+        zone = connection.info.parameter_status("TimeZone")
+        if zone != self.timezone_name:
+            raise psycopg.OperationalError(
+                f"the time zone is {zone}, because the pooler does not pass on the start-up "
+                f"parameter TimeZone ({self.timezone_name})"
+            )
+
+    def chunked_cursor(self) -> Any:
+        """A server-side cursor; outside of a transaction of a pooler, a client-side cursor.
+
+        Django would declare it `WITH HOLD`, and the next `FETCH` could reach another server.
+        """
+        if not self.is_pooled:
+            return super().chunked_cursor()
+        if not self.in_atomic_block:
+            return self.cursor()
+        with self.cursor() as cursor:
+            # It begins the transaction, with its local settings, if nothing else has.
+            cursor.execute("SELECT 1")
+        return super().chunked_cursor()
 
     def set_autocommit(
         self, autocommit: bool, force_begin_transaction_with_broken_autocommit: bool = False

@@ -88,10 +88,10 @@ class Command(migrate.Command):
 
     def _migrate_patiently(self, connection: Any, args: Any, options: dict[str, Any]) -> None:
         for attempt in range(1, _ATTEMPTS + 1):
-            _set_lock_timeout(connection, f"'{_LOCK_TIMEOUT}'")
             try:
                 # Migrations that were applied before the busy table are not repeated.
-                super().handle(*args, **options)
+                with _short_lock_waits(connection):
+                    super().handle(*args, **options)
                 break
             except OperationalError as error:
                 is_busy = getattr(error.__cause__, "sqlstate", None) == _LOCK_NOT_AVAILABLE
@@ -102,7 +102,6 @@ class Command(migrate.Command):
             connection.close()
             time.sleep(_PAUSE_SECONDS)
             connection.connect()
-        _set_lock_timeout(connection, "DEFAULT")
 
 
 def _has_lock(cursor: Any) -> bool:
@@ -111,6 +110,16 @@ def _has_lock(cursor: Any) -> bool:
     return bool(cursor.fetchone()[0])
 
 
-def _set_lock_timeout(connection: Any, value: str) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(f"SET lock_timeout TO {value}")
+@contextmanager
+def _short_lock_waits(connection: Any) -> Iterator[None]:
+    """Transactions that begin inside wait for a lock for `_LOCK_TIMEOUT` at most.
+
+    The setting ends with each transaction, so it does not stay with a pooler's connection.
+    """
+    before = dict(connection.local_settings)
+    connection.local_settings["lock_timeout"] = _LOCK_TIMEOUT
+    try:
+        yield
+    finally:
+        connection.local_settings.clear()
+        connection.local_settings.update(before)

@@ -1,0 +1,124 @@
+"""A real PgBouncer in transaction mode, with the configuration from docs/operate.md."""
+
+import os
+import pwd
+import re
+import secrets
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+import psycopg
+import pytest
+from django.conf import settings
+from psycopg.conninfo import conninfo_to_dict
+
+from tests.server import ROOT, free_port
+
+#: Fewer than the clients have, so that they share server connections.
+POOL_SIZE = 3
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """A new, empty database."""
+
+    #: Through PgBouncer, and directly.
+    url: str
+    direct_url: str
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {"DATABASE_URL": self.url, "DATABASE_POOLER": "transaction"}
+
+    def directly(self, statement: str) -> list[Any]:
+        with psycopg.connect(self.direct_url, autocommit=True) as connection:
+            cursor = connection.execute(statement)
+            return cursor.fetchall() if cursor.description else []
+
+
+@contextmanager
+def pgbouncer(pool_size: int = POOL_SIZE) -> Iterator[Pooled]:
+    """Start it in front of the server in DATABASE_URL; skips the test if it is not installed."""
+    program = shutil.which("pgbouncer") or shutil.which("pgbouncer", path="/usr/sbin")
+    if not program:
+        pytest.skip("PgBouncer is not installed")
+    behind = conninfo_to_dict(settings.DATABASE_URL)
+    user, password = behind.get("user", "postgres"), behind.get("password", "")
+    port, name = free_port(), f"tripcompanion_pooled_{secrets.token_hex(4)}"
+    with tempfile.TemporaryDirectory(prefix="tripcompanion-") as folder:
+        home = Path(folder)
+        (home / "userlist.txt").write_text(f'"{user}" "{password}"\n')
+        host = f"host={behind.get('host', '127.0.0.1')} port={behind.get('port', 5432)}"
+        (home / "pgbouncer.ini").write_text(_configuration(home, host, port, pool_size))
+        command = [program, "--quiet", str(home / "pgbouncer.ini")]
+        process = subprocess.Popen(command, **_unprivileged(home), stderr=subprocess.DEVNULL)
+        try:
+            _wait_until_it_listens(port, process)
+            login = f"{quote(str(user))}:{quote(str(password))}@127.0.0.1:{port}"
+            direct = urlsplit(settings.DATABASE_URL)._replace(scheme="postgresql")
+            pooled = Pooled(
+                f"postgres://{login}/{name}?sslmode=disable",
+                direct._replace(path=f"/{name}").geturl(),
+            )
+            with _database(direct._replace(path="/postgres").geturl(), name):
+                yield pooled
+        finally:
+            process.terminate()
+            process.wait(timeout=10)
+
+
+def _configuration(home: Path, host: str, port: int, pool_size: int) -> str:
+    """That of docs/operate.md, for any database of this server and without passwords."""
+    text = (ROOT / "docs" / "operate.md").read_text()
+    [lines] = re.findall(r"^```ini\n(\[databases\].*?)^```$", text, re.DOTALL | re.MULTILINE)
+    changes = {
+        r"^tripcompanion = .*": f"* = {host}",
+        r"^listen_port = .*": f"listen_port = {port}\nunix_socket_dir =",
+        r"^auth_type = .*": "auth_type = trust",
+        r"^auth_file = .*": f"auth_file = {home / 'userlist.txt'}",
+        r"^default_pool_size = .*": f"default_pool_size = {pool_size}",
+    }
+    for line, change in changes.items():
+        lines, found = re.subn(line, change, lines, flags=re.MULTILINE)
+        assert found == 1, line
+    assert "pool_mode = transaction" in lines
+    return lines
+
+
+def _unprivileged(home: Path) -> dict[str, Any]:
+    """PgBouncer does not run as root, who lets `nobody` run it."""
+    if os.geteuid() != 0:
+        return {}
+    user = pwd.getpwnam("nobody")
+    for path in (home, *home.iterdir()):
+        os.chown(path, user.pw_uid, user.pw_gid)
+    return {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
+
+
+def _wait_until_it_listens(port: int, process: "subprocess.Popen[bytes]") -> None:
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline and process.poll() is None:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.05)
+    raise RuntimeError("PgBouncer did not start.")
+
+
+@contextmanager
+def _database(administrator_url: str, name: str) -> Iterator[None]:
+    with psycopg.connect(administrator_url, autocommit=True) as administrator:
+        administrator.execute(f'CREATE DATABASE "{name}"')
+        try:
+            yield
+        finally:
+            administrator.execute(f'DROP DATABASE "{name}" WITH (FORCE)')

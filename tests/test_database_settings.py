@@ -1,0 +1,79 @@
+"""DATABASE_URL and DATABASE_POOLER: which settings Django gets, and what is refused."""
+
+from typing import Any
+
+import pytest
+
+from tripcompanion.database import connection_settings
+
+URL = "postgres://user:password@db.example.com:5433/trips"
+POOLED = {"prepare": False, "pooler": "transaction"}
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the settings change in the environment is restored after the test."""
+    monkeypatch.setenv("PGTZ", "Asia/Tokyo")
+    monkeypatch.delenv("PGOPTIONS", raising=False)
+
+
+def connected(url: str = URL, timeout_seconds: int = 5, **others: Any) -> dict[str, Any]:
+    values = {"pool_size": 4, "prepare": True, "pooler": "none"} | others
+    return connection_settings(url, timeout_seconds=timeout_seconds, **values)
+
+
+def test_without_a_pooler_the_session_has_the_time_outs() -> None:
+    options = connected()["OPTIONS"]
+    assert options["options"].split() == [
+        *("-c", "jit=off", "-c", "statement_timeout=5s", "-c", "lock_timeout=2s"),
+        *("-c", "idle_in_transaction_session_timeout=10s"),
+    ]
+    assert options["prepare_threshold"] == 5
+    assert not {"is_pooled", "local_settings"} & options.keys()
+
+
+def test_with_a_pooler_each_transaction_has_them_and_the_session_nothing() -> None:
+    options = connected(**POOLED)["OPTIONS"]
+    assert "options" not in options
+    assert options["prepare_threshold"] is None
+    assert (options["is_pooled"], options["local_settings"]) == (
+        True,
+        {
+            "jit": "off",
+            "statement_timeout": "5s",
+            "lock_timeout": "2s",
+            "idle_in_transaction_session_timeout": "10s",
+        },
+    )
+
+
+def test_with_a_pooler_commands_set_nothing_so_that_every_statement_can_run() -> None:
+    options = connected(timeout_seconds=0, **POOLED)["OPTIONS"]
+    assert (options["is_pooled"], options["local_settings"]) == (True, {})
+    assert "wait_seconds" not in options
+
+
+@pytest.mark.parametrize(
+    ("url", "others", "reason"),
+    [
+        ("sqlite:///db.sqlite3", POOLED, "DATABASE_POOLER needs PostgreSQL"),
+        (URL, POOLED | {"prepare": True}, "DATABASE_PREPARE=true cannot be used"),
+        (f"{URL}?options=-c%20jit%3Don", POOLED, "DATABASE_URL sets options"),
+        (f"{URL}?currentSchema=trips", POOLED, "DATABASE_URL sets options"),
+        (f"{URL}?assume_role=trips", POOLED, "DATABASE_URL sets assume_role"),
+    ],
+)
+def test_what_a_pooler_cannot_keep_is_refused_in_one_line(
+    url: str, others: dict[str, Any], reason: str
+) -> None:
+    with pytest.raises(SystemExit, match=reason) as refused:
+        connected(url, **others)
+    assert "\n" not in str(refused.value)
+    assert "password" not in str(refused.value)
+
+
+def test_options_of_the_environment_are_refused_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PGOPTIONS", "-c jit=on")
+    assert connected()
+    with pytest.raises(SystemExit, match="PGOPTIONS cannot be used"):
+        connected(**POOLED)

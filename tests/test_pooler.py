@@ -1,0 +1,276 @@
+"""The service behind a real PgBouncer in transaction mode, which mixes the clients' connections."""
+
+import secrets
+import subprocess
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from typing import Any
+
+import httpx
+import psycopg
+import pytest
+from django.conf import settings
+from django.db import OperationalError, connection
+
+from tests.pgbouncer import POOL_SIZE, Pooled, pgbouncer
+from tests.server import Server, running_server
+from tests.soak.chapter import play_chapters
+from tests.splits.journey import Journey, Traveller, sign_up
+
+pytestmark = pytest.mark.skipif(
+    not settings.DATABASE_URL.startswith("postgres"), reason="SQLite has no pooler"
+)
+THREADS = 16
+#: Of each thread; seven requests each.
+ROUNDS = 45
+
+
+@pytest.fixture(scope="module")
+def pooled() -> Iterator[Pooled]:
+    with pgbouncer() as database:
+        yield database
+
+
+@pytest.fixture(scope="module")
+def server(pooled: Pooled) -> Iterator[Server]:
+    with running_server(**pooled.environment, DEBUG="false") as running:
+        yield running
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays(pooled: Pooled, server: Server) -> Iterator[None]:
+    """After each test, no server connection has kept anything of a client."""
+    yield
+    kept = """
+        SELECT current_setting('statement_timeout'), current_setting('lock_timeout'),
+            current_setting('idle_in_transaction_session_timeout'), current_setting('jit'),
+            (SELECT count(*) FROM pg_prepared_statements), (SELECT count(*) FROM pg_cursors),
+            (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'
+                AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))
+    """
+    with ExitStack() as stack:
+        # Simultaneous transactions, so each is on another server connection.
+        for _connection in range(POOL_SIZE):
+            other = stack.enter_context(psycopg.connect(pooled.url, prepare_threshold=None))
+            assert other.execute(kept).fetchone() == ("0", "0", "0", "on", 0, 0, 0)
+
+
+@contextmanager
+def traveller(server: Server) -> Iterator[Traveller]:
+    with httpx.Client(base_url=server.url, timeout=30, trust_env=False) as http:
+        yield sign_up(http)
+
+
+def see_only_what_is_mine(server: Server) -> int:
+    """Write and read as one of many clients; returns the number of requests."""
+    with traveller(server) as owner:
+        name, journey = secrets.token_hex(4), Journey.start(owner)
+        for number in range(1, ROUNDS + 1):
+            title = f"{name} {number}"
+            owner.done("PATCH", journey.path, {"title": title})
+            expense = journey.spend(number, owner)
+            assert owner.done("GET", "/users/me")["id"] == owner.id
+            trip = owner.done("GET", journey.path)
+            assert (trip["id"], trip["title"]) == (journey.id, title)
+            [listed] = owner.done("GET", "/trips")["items"]
+            assert (listed["id"], listed["title"]) == (journey.id, title)
+            newest = owner.done("GET", f"{journey.path}/expenses/{expense['id']}")
+            assert (newest["tripId"], newest["amount"]) == (journey.id, number)
+            page = owner.done("GET", f"{journey.path}/expenses?pageSize=100")
+            assert sorted(row["amount"] for row in page["items"]) == [*range(1, number + 1)]
+        journey.adds_up()
+        return ROUNDS * 7
+
+
+def test_thousands_of_requests_of_many_clients_are_answered_with_their_own_rows(
+    server: Server,
+) -> None:
+    with ThreadPoolExecutor(THREADS) as pool:
+        clients = [pool.submit(see_only_what_is_mine, server) for _thread in range(THREADS)]
+        assert sum(client.result() for client in clients) >= 5000
+
+
+def test_random_histories_of_many_clients_are_recorded_as_they_happened(pooled: Pooled) -> None:
+    findings = []
+    with running_server(**pooled.environment) as server:
+        # The judge reads the log of every entry, for which it needs a direct connection.
+        environment = server.environment | {"DATABASE_URL": pooled.direct_url}
+        for chapter in play_chapters(replace(server, environment=environment), 6, "pooler"):
+            findings += chapter.findings
+    assert [str(finding) for finding in findings] == []
+
+
+def test_an_audit_and_an_export_read_everything(server: Server) -> None:
+    with traveller(server) as owner:
+        journey = Journey.start(owner)
+        for amount in range(1, 6):
+            journey.spend(amount, owner)
+        exported = owner.done("GET", "/users/me/export")
+        assert sorted(row["amount"] for row in exported["expenses"]) == [1, 2, 3, 4, 5]
+    assert "no difference" in server.manage("audit_ledger").stdout
+
+
+_CURSORS = """
+import sys
+from django.db import connection, transaction
+from users.models import User
+def names():
+    found, other = [], connection.copy()
+    for name in User.objects.values_list("name", flat=True).iterator(1):
+        found.append(name)
+        if len(found) == 1:
+            # It takes the server connection that was used last.
+            other.set_autocommit(False)
+            other.cursor().execute("SELECT 1")
+    other.close()
+    return found
+outside = names()
+with transaction.atomic():
+    inside = names()
+sys.stdout.write(f"{len(outside)} {outside == inside}")
+"""
+
+
+def test_rows_are_read_in_chunks_outside_and_inside_of_a_transaction(
+    pooled: Pooled, server: Server
+) -> None:
+    for _user in range(2):
+        with traveller(server):
+            pass
+    [(users,)] = pooled.directly("SELECT count(*) FROM users_user")
+    shown = server.manage("shell", "--no-imports", "-c", _CURSORS)
+    assert shown.stdout == f"{users} True"
+
+
+_TIME_OUTS = """
+import sys
+from django.db import OperationalError, connection, transaction
+from tripcompanion.compiled.cursors import fetch_all
+from tripcompanion.kit.snapshots import snapshot
+def code(act):
+    try:
+        act()
+    except OperationalError as error:
+        return error.__cause__.sqlstate
+    return "none"
+def slow():
+    fetch_all("SELECT pg_sleep(%s)", [9])
+def slow_in_snapshot():
+    with snapshot():
+        slow()
+def blocked():
+    fetch_all("SELECT id FROM users_user WHERE id = %s FOR UPDATE", [{id}])
+def idle():
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+        return fetch_all("SELECT current_setting(%s)", ["idle_in_transaction_session_timeout"])
+found = [*map(code, (slow, slow_in_snapshot, blocked)), idle()]
+sys.stdout.write(str(found))
+"""
+
+
+def test_waits_are_limited_in_and_outside_of_transactions(pooled: Pooled, server: Server) -> None:
+    with traveller(server) as owner, psycopg.connect(pooled.direct_url) as other:
+        other.execute("SELECT id FROM users_user FOR UPDATE")
+        program = _TIME_OUTS.replace("{id}", str(owner.id))
+        shown = server.manage("shell", "--no-imports", "-c", program, DATABASE_TIMEOUT="3")
+        other.rollback()
+    canceled, not_available = "57014", "55P03"
+    assert shown.stdout == str([canceled, canceled, not_available, [("10s",)]])
+
+
+def test_without_a_time_out_a_command_takes_as_long_as_it_likes(server: Server) -> None:
+    program = "import sys; from tripcompanion.compiled.cursors import fetch_all as f;"
+    program += "sys.stdout.write(str(f('SELECT 1 FROM pg_sleep(%s)', [3])))"
+    shown = server.manage("shell", "--no-imports", "-c", program, DATABASE_TIMEOUT="0")
+    assert shown.stdout == "[(1,)]"
+
+
+def test_after_an_idempotency_key_a_lock_is_waited_for_as_before(server: Server) -> None:
+    with traveller(server) as owner:
+        key, journey = {"Idempotency-Key": secrets.token_hex(8)}, Journey.start(owner)
+        body = journey.expense_body(7, owner)
+        first, second = (
+            owner.call("POST", f"{journey.path}/expenses", body, **key) for _time in range(2)
+        )
+        assert (first.status_code, second.status_code) == (201, 201)
+        assert second.headers["Idempotency-Replayed"] == "true"
+        assert first.json() == second.json()
+        assert len(journey.rows("expenses")) == 1
+
+
+# -- Migrations -----------------------------------------------------------------------------------
+
+
+def migrated(server: Server) -> str:
+    return server.manage("migrate_safely", "--wait", "20").stdout
+
+
+def test_migrations_run_again_and_again(server: Server) -> None:
+    for _time in range(2):
+        assert "No migrations to apply" in migrated(server)
+
+
+_KILLED = """
+import os, signal
+from django.core.management import call_command
+from django.db.models.signals import pre_migrate
+def die(**_sent):
+    os.kill(os.getpid(), signal.SIGKILL)
+pre_migrate.connect(die)
+call_command("migrate_safely")
+"""
+
+
+def test_a_killed_migration_does_not_stop_the_next(server: Server) -> None:
+    for _time in range(2):
+        with pytest.raises(subprocess.CalledProcessError):
+            server.manage("shell", "--no-imports", "-c", _KILLED)
+    assert "No migrations to apply" in migrated(server)
+
+
+def test_a_migration_waits_shortly_for_a_busy_table(pooled: Pooled, server: Server) -> None:
+    """Its limit belongs to its transactions, not to the connection that it happened to have."""
+    server.manage("migrate", "kit", "zero", "--verbosity", "0")
+    outcomes: list[Any] = []
+
+    def migrate() -> None:
+        outcomes.append(server.manage("migrate_safely"))
+
+    thread = threading.Thread(target=migrate)
+    with psycopg.connect(pooled.direct_url) as other:
+        other.execute("LOCK TABLE users_user IN ROW EXCLUSIVE MODE")
+        thread.start()
+        thread.join(timeout=6)
+        assert thread.is_alive()
+        other.rollback()
+    thread.join(timeout=30)
+    [done] = outcomes
+    assert "A table is busy" in done.stderr
+    assert "Applying kit.0001_initial... OK" in done.stdout
+
+
+# -- What cannot work -----------------------------------------------------------------------------
+
+
+def test_without_the_setting_the_refusal_is_one_line(pooled: Pooled, server: Server) -> None:
+    with pytest.raises(subprocess.CalledProcessError) as failed:
+        server.manage("migrate_safely", DATABASE_POOLER="none")
+    [line] = failed.value.stderr.splitlines()
+    assert "unsupported startup parameter" in line
+
+
+@pytest.mark.django_db
+def test_a_time_zone_that_would_belong_to_the_session_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PGTZ", "Asia/Tokyo")
+    own = connection.copy()
+    own.is_pooled = True
+    with pytest.raises(OperationalError, match="the time zone is Asia/Tokyo"):
+        own.ensure_connection()
+    own.close()

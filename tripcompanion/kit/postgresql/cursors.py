@@ -1,0 +1,33 @@
+"""The cursor for settings that last for one transaction, as a pooler requires.
+
+psycopg's `ClientCursor`, which Django uses, merges the values into the text, so that one message
+may contain several statements. PostgreSQL runs them in one transaction. So `SET LOCAL` and a
+statement take one round trip, and this also works outside of a transaction block.
+"""
+
+from typing import Any
+
+import psycopg
+from django.db.backends.postgresql import base
+from psycopg.pq import TransactionStatus
+
+
+class LocalSettingsCursor(base.Cursor, psycopg.ClientCursor[Any]):
+    """Sends the `local_settings` of its `BoundedConnection` when a transaction begins."""
+
+    def execute(self, query: Any, params: Any = None, **options: Any) -> Any:
+        connection: Any = self.connection
+        local = connection.local_settings
+        if not local or not _begins_transaction(connection):
+            return super().execute(query, params, **options)
+        begin = "".join(f"SET LOCAL {name} = '{value}'; " for name, value in local.items())
+        super().execute(begin + self.mogrify(query, params), **options)
+        for _setting in local:
+            self.nextset()
+        return self
+
+
+def _begins_transaction(connection: Any) -> bool:
+    """Whether the next statement is the first of a transaction, or one by itself."""
+    is_idle = connection.info.transaction_status is TransactionStatus.IDLE
+    return is_idle and (connection.bounds_single_statements or not connection.autocommit)
