@@ -33,7 +33,8 @@ class Reference:
 
     def person(self, at: int) -> dict[str, Any]:
         name = f"w{self.size}-{at}"
-        return {"name": name, "email": f"{name}@example.com", "profilePicture": None}
+        email = f"{name}@example.com"
+        return {"name": name, "email": email, "profilePicture": None, "guest": False}
 
     def amount(self, number: int) -> int:
         return 1_000 + number % 9_000
@@ -178,4 +179,6 @@ class Reference:
 
     def account(self) -> dict[str, Any]:
         """The owner, as in the response to a login."""
-        return {**self.person(0), "role": "USER", "currency": "EUR"}
+        person = self.person(0)
+        del person["guest"]
+        return {**person, "role": "USER", "currency": "EUR"}

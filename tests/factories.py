@@ -60,6 +60,11 @@ def join(trip: Trip, user: User, role: TripRole = TripRole.VIEWER) -> Member:
     return Member.objects.create(trip=trip, user=user, role=role)
 
 
+def add_guest(trip: Trip, name: str = "Grandma") -> User:
+    """Add somebody without an account to `trip`."""
+    return join(trip, User.create_guest(name)).user
+
+
 def spend(
     trip: Trip,
     amount_minor: int,

@@ -256,6 +256,7 @@ class World:
             "email": ed.email,
         }
         self.member_id = ed.pk
+        self.guest_id = self._made(f"{trip_url}/guests", {"name": "Grandma"})["user"]["id"]
         self.bodies = {
             "POST /api/users/register": [account],
             "POST /api/users/login": [{"email": olga.email, "password": PASSWORD}],
@@ -288,6 +289,8 @@ class World:
                 {"userId": sam.pk, "role": "EDITOR"},
                 {"email": sam.email, "role": "EDITOR"},
             ],
+            "POST /api/trips/{tripId}/guests": [{"name": "Grandma"}],
+            "PUT /api/trips/{tripId}/guests/{userId}": [{"name": "Granny"}],
             "PUT /api/trips/{tripId}/members/{userId}/role": [{"role": "VIEWER"}],
             "POST /api/trips/{tripId}/expenses": [by_amount, equally],
             "PUT /api/trips/{tripId}/expenses/{expenseId}": [by_amount, equally],
@@ -321,6 +324,8 @@ class World:
 
     def ids_at(self, path: str) -> dict[str, Any]:
         """The value of each path parameter; after `members`, the user is Ed."""
+        if "/guests/" in path:
+            return self.ids | {"userId": self.guest_id}
         return self.ids | ({"userId": self.member_id} if "/members/" in path else {})
 
     def url(self, operation: Operation, **ids: Any) -> str:

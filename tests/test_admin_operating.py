@@ -130,7 +130,7 @@ def test_the_first_page_reads_indexes_where_rows_are_many(
             plans += [row[3] for row in cursor.fetchall()]
     for table, index in {
         "splits_expense": "expense_sums_by_day",
-        "users_user": "user_by_creation",
+        "users_user": "account_by_creation",
         "trips_trip": "trip_by_last_expense",
     }.items():
         read = [plan for plan in plans if table in plan and "PRIMARY KEY" not in plan]

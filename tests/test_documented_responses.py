@@ -151,6 +151,10 @@ def test_every_operation_answers_as_documented(api, olga, ed, sam, ada):
     as_ed("POST", f"{trip}/members", {"email": ada.email}, 403)
     as_ed("GET", f"{trip}/members")
     as_ed("GET", f"{trip}/members/{olga.pk}")
+    guest = as_olga("POST", f"{trip}/guests", {"name": "Grandma"}, 201)["user"]["id"]
+    as_olga("PUT", f"{trip}/guests/{guest}", {"name": "Granny"})
+    as_olga("PUT", f"{trip}/guests/{ed.pk}", {"name": "Granny"}, 404)
+    as_olga("PUT", f"{trip}/members/{guest}/role", {"role": "EDITOR"}, 409)
     as_olga("PUT", f"{trip}/members/{ed.pk}/role", {"role": "EDITOR"})
     as_olga("PUT", f"{trip}/members/{olga.pk}/role", {"role": "VIEWER"}, 409)
 

@@ -23,7 +23,7 @@ from tripcompanion.kit.converters import IdConverter
 from tripcompanion.kit.document import DocumentView
 from tripcompanion.kit.health import HealthViewSet
 from tripcompanion.kit.landing import LandingPage
-from trips.views import MemberViewSet, TripViewSet
+from trips.views import GuestViewSet, MemberViewSet, TripViewSet
 from users.second_factor_views import (
     CodePage,
     RecoveryCodesPage,
@@ -102,6 +102,8 @@ TRIPS: list[Any] = [
     path("/<id:trip_id>", TripViewSet.as_view(ITEM)),
     path("/<id:trip_id>/code", TripViewSet.as_view({"post": "renew_code"})),
     path("/<id:trip_id>/members", include(MEMBERS)),
+    path("/<id:trip_id>/guests", GuestViewSet.as_view({"post": "create"})),
+    path("/<id:trip_id>/guests/<id:user_id>", GuestViewSet.as_view({"put": "update"})),
     path("/<id:trip_id>/expenses", ExpenseViewSet.as_view({"get": "list", "post": "create"})),
     path("/<id:trip_id>/expenses/preview", ExpenseViewSet.as_view({"post": "preview"})),
     path("/<id:trip_id>/expenses/<id:expense_id>", ExpenseViewSet.as_view(ITEM)),

@@ -40,6 +40,7 @@ MEMBERS: CsvColumns = {
     "user_id": "user_id",
     "user_email": "user__email",
     "user_name": "user__name",
+    "guest": "user__is_guest",
     "role": "role",
     "balance": Column((*_SUMS, "trip__currency"), _balance),
     **{name.removesuffix("_minor"): amount(name) for name in (*_SUMS, "owed_minor")},

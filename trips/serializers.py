@@ -18,7 +18,7 @@ from tripcompanion.kit.serializers import (
 )
 from trips.models import CODE_CHARS, JOIN_ROLE_CHOICES, ROLE_CHOICES
 from trips.roles import TripRole
-from users.serializers import EmailAddress, UserSummary
+from users.serializers import EmailAddress, UserSummary, user_name
 
 
 class TripRequest(CamelCaseSerializer):
@@ -164,6 +164,12 @@ class AddMemberRequest(CamelCaseSerializer):
         if ("user_id" in attrs) == ("email" in attrs):
             raise serializers.ValidationError({"userId": [_("Send either userId or email.")]})
         return attrs
+
+
+class GuestRequest(CamelCaseSerializer):
+    """The name of a guest."""
+
+    name = user_name(help_text="2 to 50 characters; it need not be unique.")
 
 
 class ChangeMemberRoleRequest(CamelCaseSerializer):

@@ -8,8 +8,8 @@ from tripcompanion.kit.csv_export import CsvColumns
 ACCOUNTS: CsvColumns = {
     name: name
     for name in (
-        *("id", "email", "name", "role", "currency", "is_active", "email_verified_at"),
-        *("last_login", "created_at", "updated_at", "deleted_at"),
+        *("id", "email", "name", "role", "currency", "is_active", "is_guest"),
+        *("email_verified_at", "last_login", "created_at", "updated_at", "deleted_at"),
     )
 }
 _USER: CsvColumns = {"user_id": "user_id", "user_email": "user__email", "user_name": "user__name"}

@@ -181,10 +181,13 @@ class UserSummary(CamelCaseSerializer):
     id = serializers.IntegerField(help_text="The user's id.")
     name = serializers.CharField(help_text="The display name.")
     email = serializers.CharField(
-        allow_null=True, help_text="The address; null if the account was deleted."
+        allow_null=True, help_text="The address; null for guests and deleted accounts."
     )
     profile_picture = serializers.CharField(
         allow_null=True, help_text="A URL or a path on the front end; null if none is set."
+    )
+    guest = serializers.BooleanField(
+        source="is_guest", help_text="Whether they take part in the trip without an account."
     )
 
 

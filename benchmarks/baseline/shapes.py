@@ -8,7 +8,7 @@ from typing import Any
 #: Minor units per major unit. A float holds every valid amount to the last digit.
 UNITS = {"EUR": 100}
 
-SUMMARY = "u.id, u.name, u.email, u.profile_picture"
+SUMMARY = "u.id, u.name, u.email, u.profile_picture, u.is_guest"
 EXPENSE = (
     "e.id, e.trip_id, e.description, e.entered_minor, e.currency, e.amount_minor, t.currency, "
     "e.exchange_rate, e.rate_source, e.rate_day, e.expense_date, e.category, e.split_type, "
@@ -29,7 +29,10 @@ USER = "id, name, email, role, profile_picture, currency, created_at, updated_at
 
 
 def summary(row: Iterable[Any]) -> dict[str, Any]:
-    return dict(zip(("id", "name", "email", "profilePicture"), row, strict=True))
+    names = ("id", "name", "email", "profilePicture", "guest")
+    shown = dict(zip(names, row, strict=True))
+    # SQLite has no booleans.
+    return {**shown, "guest": bool(shown["guest"])}
 
 
 def user(row: Iterable[Any]) -> dict[str, Any]:
@@ -93,7 +96,7 @@ def splits(rows: Iterable[tuple[Any, ...]], units: int) -> list[dict[str, Any]]:
             {
                 "id": row[0],
                 "expenseId": row[1],
-                "participant": summary(row[7:11]),
+                "participant": summary(row[7:12]),
                 "amount": row[2] / units,
                 "percentage": None if row[3] is None else row[3] / 10_000,
                 "paid": not open_minor,

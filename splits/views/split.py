@@ -169,4 +169,4 @@ class DebtViewSet(ApiViewSet):
         """The user with this id; for the caller, the authenticated object with its token scope."""
         if user_id == self.caller.pk:
             return self.caller
-        return get_object_or_404(User.objects.present(), pk=user_id)
+        return get_object_or_404(User.objects.present_with_guests(), pk=user_id)

@@ -160,6 +160,8 @@ ACCOUNTS: Guards = {
         ),
     ],
     "users/models/lock.py": [
+        ("guest changed as an account", "    if account.is_guest:\n", "    if False:\n",
+         "tests/trips/test_guests.py"),
         ("account changed without its lock", '.order_by("pk").select_for_update(no_key=True)',
          '.order_by("pk")', f"PG {_UNDER_LOCK}"),
         ("account saved without being locked",

@@ -13,6 +13,7 @@ _STRANGERS = "tests/trips/test_strangers.py"
 _CODES = "tests/trips/test_codes.py"
 _TRIP_LOCK = "tests/trips/test_behind_the_lock.py -k"
 _RACES = "PG tests/test_races.py tests/security/test_races.py tests/trips/test_owners_at_once.py"
+_GUESTS = "tests/trips/test_guests.py"
 _WAITING = "tests/security/test_waiting.py"
 
 TRIPS: Guards = {
@@ -72,8 +73,8 @@ TRIPS: Guards = {
          _WAITING),
         ("password changed without the current one", "must_prove = self.caller.pk == user.pk",
          "must_prove = False", _PASSWORD),
-        ("deleted accounts returned", "with_companionship(User.objects.present(), self.caller)",
-         "with_companionship(User.objects.all(), self.caller)", _DELETION),
+        ("deleted accounts returned", "User.objects.present_with_guests(), self.caller",
+         "User.objects.all(), self.caller", _DELETION),
     ],
     "trips/throttles.py": [
         ("lookups counted by IP address", "        return str(request.user.pk)",
@@ -87,6 +88,8 @@ TRIPS: Guards = {
     "trips/models/trip.py": [
         ("ADMIN's list contains all trips", "return Trip.objects.of_member(user).order_by",
          "return Trip.objects.visible_to(user).order_by", "tests/trips/test_pages.py"),
+        ("guests survive their trip", "            if guest_ids:\n", "            if False:\n",
+         _GUESTS),
         ("trip may end before it starts", "    if end < start:\n", "    if False:\n",
          "tests/trips/test_dates.py"),
         ("currency changed despite entries", " and trip.has_entries:", " and False:",
@@ -127,6 +130,12 @@ TRIPS: Guards = {
         ("number of members not limited",
          "if self.members.present().count() >= settings.QUOTA_MEMBERS:",
          "if False:", "tests/trips/test_quotas.py"),
+        ("number of guests not limited",
+         "            trip._require_member_quota()\n            guest =", "            guest =",
+         _GUESTS),
+        ("guests are added without the right to", "trip(self.pk, by, Can.ADD_MEMBERS) as trip:\n"
+         "            trip._require", "trip(self.pk, by, Can.READ) as trip:\n"
+         "            trip._require", f"{_TRIP_LOCK} demoted"),
         ("renewing keeps the old code", "            trip.code = new_code()\n", "", _CODES),
     ],
     "trips/models/visibility.py": [
@@ -177,6 +186,14 @@ TRIPS: Guards = {
          "        if self.balance_minor:", _LEAVING),
         ("member with an open balance can leave",
          "        if self.balance_minor:", "        if False:", _LEAVING),
+        ("strangers see guests",
+         "annotated.exclude(is_guest=True, is_companion=False)", "annotated", _GUESTS),
+        ("guest is promoted",
+         "            if member.user.is_guest and role != TripRole.VIEWER:\n",
+         "            if False:\n", _GUESTS),
+        ("member with an account is renamed as a guest",
+         "User.objects.filter(pk=member.user_id, is_guest=True)",
+         "User.objects.filter(pk=member.user_id)", _GUESTS),
         ("former OWNERs count as OWNERs",
          "owners = Member.objects.present().filter(trip=", "owners = Member.objects.filter(trip=",
          "tests/trips/test_changing_roles.py"),
@@ -188,6 +205,8 @@ TRIPS: Guards = {
          "PG tests/test_account_races.py"),
         ("account deletion despite an open balance", "if settled and obstacles:", "if False:",
          "tests/splits/test_account_rights.py"),
+        ("guests need an OWNER", '.filter(trip=OuterRef("trip"), user__is_guest=False)',
+         '.filter(trip=OuterRef("trip"))', _GUESTS),
         ("deleted account remains a member",
          "        members.present().update(left_at=timezone.now())\n", "", _DELETION),
     ],

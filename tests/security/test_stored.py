@@ -18,6 +18,7 @@ VIOLATIONS: list[tuple[str, str, dict[str, Any]]] = [
     ("user_email_unique", "ed", {"email_key": "olga@example.com"}),
     ("user_role_known", "ed", {"role": "ROOT"}),
     ("user_deleted_is_empty", "ed", {"deleted_at": "2026-05-14T12:00Z"}),
+    ("user_guest_has_no_account", "ed", {"is_guest": True}),
     ("trip_ends_after_start", "trip", {"end_date": "2020-01-01"}),
     ("trip_budget_positive", "trip", {"budget_minor": 0}),
     ("trip_join_role_known", "trip", {"join_role": "OWNER"}),

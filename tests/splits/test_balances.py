@@ -41,6 +41,7 @@ def test_a_member_without_entries_is_listed_with_zero(ledger: Ledger, olga: User
         "name": olga.name,
         "email": olga.email,
         "profilePicture": None,
+        "guest": False,
     }
 
 

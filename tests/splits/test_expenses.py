@@ -25,7 +25,13 @@ def cast(olga: User, ed: User, vera: User) -> dict[TripRole, User]:
 
 
 def summary(user: User) -> Json:
-    return {"id": user.pk, "name": user.name, "email": user.email, "profilePicture": None}
+    return {
+        "id": user.pk,
+        "name": user.name,
+        "email": user.email,
+        "profilePicture": None,
+        "guest": False,
+    }
 
 
 def test_an_expense_is_recorded_as_it_was_sent(

@@ -25,7 +25,7 @@ from splits.views import (
     SettlementViewSet,
     SplitViewSet,
 )
-from tests.factories import PASSWORD, UserFactory, acting_as_owner, join, settle, spend
+from tests.factories import PASSWORD, UserFactory, acting_as_owner, add_guest, join, settle, spend
 from tests.trips.bodies import lisbon
 from tripcompanion.accounts.views import (
     AccountViewSet,
@@ -39,7 +39,7 @@ from tripcompanion.kit.health import HealthViewSet
 from tripcompanion.urls import urlpatterns
 from trips.models import Trip
 from trips.roles import TABLE, Can, Reach, TripRole
-from trips.views import MemberViewSet, TripViewSet
+from trips.views import GuestViewSet, MemberViewSet, TripViewSet
 from users.mail_templates import Letter
 from users.models import EmailToken, ScopedToken, Session, User
 from users.scopes import Scope
@@ -114,6 +114,8 @@ class Scene:
             "email": self.partner.email,
             "user_id": self.partner.pk if "trip_id" in names else self.someone.pk,
         }
+        if "/guests/" in route:
+            ids["user_id"] = add_guest(self.trip).pk
         if "session_uuid" in names:
             ids["session_uuid"] = Session.start(self.someone).pk
         if "token_id" in names:
@@ -303,6 +305,8 @@ ROWS = [
     Row("GET", MEMBER, can=Can.READ),
     Row("DELETE", MEMBER, 204, Can.MANAGE_MEMBERS),
     Row("PUT", MEMBER + "/role", can=Can.MANAGE_MEMBERS, body=just(role="EDITOR")),
+    Row("POST", TRIP + "/guests", 201, Can.ADD_MEMBERS, just(name="Grandma")),
+    Row("PUT", TRIP + "/guests/{user_id}", can=Can.ADD_MEMBERS, body=just(name="Granny")),
     Row("GET", TRIP + "/expenses", can=Can.READ),
     Row("POST", TRIP + "/expenses", 201, Can.RECORD, Scene.expense_body),
     Row("POST", TRIP + "/expenses/preview", 200, Can.RECORD, Scene.expense_body),
@@ -358,6 +362,7 @@ AREAS: Mapping[Any, str | None] = {
     UserViewSet: None,
     TripViewSet: "trips",
     MemberViewSet: "trips",
+    GuestViewSet: "trips",
     ExpenseViewSet: "expenses",
     SplitViewSet: "expenses",
     SettlementViewSet: "expenses",

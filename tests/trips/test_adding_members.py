@@ -64,6 +64,7 @@ def test_a_member_is_added_as_viewer_unless_the_body_says_more(
         "name": "Sam Stranger",
         "email": "sam@example.com",
         "profilePicture": None,
+        "guest": False,
     }
     assert member["joinedAt"].endswith("Z")
     assert api(sam).get(response["Location"]).json() == member

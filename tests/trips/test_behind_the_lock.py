@@ -64,6 +64,10 @@ def _person(scene: Scene) -> Any:
     return {"userId": scene.nina.id, "role": "VIEWER"}
 
 
+def _guest(_scene: Scene) -> Any:
+    return {"name": "Grandma"}
+
+
 def _role(_scene: Scene) -> Any:
     return {"role": "EDITOR"}
 
@@ -89,6 +93,8 @@ COMMANDS = [
     Command(Can.MANAGE_TRIP, "DELETE", _TRIP),
     Command(Can.MANAGE_TRIP, "POST", f"{_TRIP}/code"),
     Command(Can.ADD_MEMBERS, "POST", f"{_TRIP}/members", _person),
+    Command(Can.ADD_MEMBERS, "POST", f"{_TRIP}/guests", _guest),
+    Command(Can.ADD_MEMBERS, "PUT", f"{_TRIP}/guests/{{user_id}}", _guest, False, False),
     Command(Can.MANAGE_MEMBERS, "PUT", f"{_TRIP}/members/{{user_id}}/role", _role),
     Command(Can.MANAGE_MEMBERS, "DELETE", f"{_TRIP}/members/{{user_id}}", None, False, False),
     Command(Can.LEAVE, "POST", f"{_TRIP}/members/leave", None, False, False),
@@ -150,6 +156,9 @@ class Waiting:
 
     def _ids(self, command: Command) -> dict[str, int]:
         ids = {"trip_id": self.scene.trip.id, "user_id": self.scene.vera.id}
+        if command.route.endswith("/guests/{user_id}"):
+            guests = f"{self.scene.trip.path}/guests"
+            ids["user_id"] = self.scene.olga.done("POST", guests, _guest(self.scene))["user"]["id"]
         if not command.needs_money:
             return ids
         expense = self.scene.expense

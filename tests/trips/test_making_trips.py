@@ -43,6 +43,7 @@ def test_the_creator_becomes_owner(api: Api, make: Any, olga: User) -> None:
         "name": "Olga Owner",
         "email": "olga@example.com",
         "profilePicture": None,
+        "guest": False,
     }
     assert api(olga).get(response["Location"]).json() == trip
 

@@ -96,7 +96,13 @@ def test_open_debts_stay_visible_to_the_other_side(
     expense = spend(trip, 3000, paid_by=olga, among=[olga, ed, vera])
     assert delete(vera).status_code == 204
     client = api(olga)
-    nobody = {"id": vera.pk, "name": "Deleted user", "email": None, "profilePicture": None}
+    nobody = {
+        "id": vera.pk,
+        "name": "Deleted user",
+        "email": None,
+        "profilePicture": None,
+        "guest": False,
+    }
     splits = client.get(f"/api/expenses/{expense.pk}/splits").json()
     hers = next(split for split in splits if split["participant"]["id"] == vera.pk)
     assert hers["participant"] == nobody

@@ -55,7 +55,7 @@ class Chart(NamedTuple):
 def new_accounts() -> Mapping[str, int]:
     """How many accounts were created in the last week and in the last 30 days."""
     now = timezone.now()
-    recent = User.objects.filter(created_at__gte=now - MONTH)
+    recent = User.objects.filter(is_guest=False, created_at__gte=now - MONTH)
     return recent.aggregate(
         week=Count("pk", filter=Q(created_at__gte=now - WEEK)), month=Count("pk")
     )

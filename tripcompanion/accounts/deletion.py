@@ -73,8 +73,12 @@ def delete_account(
 
 
 def _annotated(members: QuerySet[Member]) -> QuerySet[Member]:
-    """`members`, annotated with whether the trip has other members, and another owner."""
-    others = Member.objects.present().filter(trip=OuterRef("trip")).exclude(pk=OuterRef("pk"))
+    """`members`, annotated with whether others with an account are there, and another owner."""
+    others = (
+        Member.objects.present()
+        .filter(trip=OuterRef("trip"), user__is_guest=False)
+        .exclude(pk=OuterRef("pk"))
+    )
     return (
         members.select_related("trip")
         .annotate(

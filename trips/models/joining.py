@@ -125,14 +125,24 @@ class JoinableTrip(models.Model):
         member: Member | None = self.members.filter(user=user).first()
         if member is not None and member.left_at is None:
             raise AlreadyMember
-        if self.members.present().count() >= settings.QUOTA_MEMBERS:
-            raise LimitReached(limit=settings.QUOTA_MEMBERS)
+        self._require_member_quota()
         require_trip_quota(user)
         if member is None:
             return self.members.create(user=user, role=role)
         member.role, member.left_at, member.joined_at = role, None, timezone.now()
         member.save(update_fields=["role", "left_at", "joined_at"])
         return member
+
+    def add_guest(self, by: User, name: str) -> "Member":
+        """Add somebody without an account. Raises `LimitReached` above `QUOTA_MEMBERS`."""
+        with locked_trip(self.pk, by, Can.ADD_MEMBERS) as trip:
+            trip._require_member_quota()
+            guest = User.create_guest(name)
+            return trip.members.create(user=guest, role=TripRole.VIEWER)
+
+    def _require_member_quota(self) -> None:
+        if self.members.present().count() >= settings.QUOTA_MEMBERS:
+            raise LimitReached(limit=settings.QUOTA_MEMBERS)
 
     def renew_code(self, by: User) -> None:
         """Replace the code of the trip; the old one becomes invalid."""

@@ -1,16 +1,16 @@
 """Members of a trip, with the sums of their ledger entries."""
 
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
-from typing import ClassVar
+from contextlib import AbstractContextManager, suppress
+from typing import Any, ClassVar
 
 import orjson
-from django.db import connection, models
-from django.db.models import Exists, F, OuterRef, Prefetch, Q
+from django.db import connection, models, transaction
+from django.db.models import Exists, F, OuterRef, Prefetch, ProtectedError, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from rest_framework.exceptions import ValidationError
+from rest_framework.exceptions import NotFound, ValidationError
 
 from tripcompanion.compiled.cursors import execute
 from tripcompanion.compiled.queries import CompiledQuery, Param
@@ -64,6 +64,13 @@ class BalanceOpen(Conflict):
     example_values: ClassVar = {"balance": "-12.50", "currency": "EUR"}
 
 
+class GuestIsViewer(Conflict):
+    """409 `guest_is_viewer`: a guest cannot log in, so they have no other role."""
+
+    default_code = "guest_is_viewer"
+    default_detail = gettext_lazy("A guest cannot have a role above VIEWER.")
+
+
 class MemberQuerySet(InTripQuerySet["Member"]):
     def present(self) -> "MemberQuerySet":
         """Members who have not left."""
@@ -72,6 +79,14 @@ class MemberQuerySet(InTripQuerySet["Member"]):
     def with_details(self) -> "MemberQuerySet":
         """Present members and their users, with only the columns that are serialized."""
         return self.present().select_related("user").only(*_COLUMNS, *summary_of("user"))
+
+    def with_user(self) -> "MemberQuerySet":
+        """Present members and their users."""
+        return self.present().select_related("user")
+
+    def guests(self) -> "MemberQuerySet":
+        """Present members without an account, with only the columns that are serialized."""
+        return self.with_details().filter(user__is_guest=True)
 
     def unsettled(self) -> "MemberQuerySet":
         """Present and former members whose balance is not zero."""
@@ -115,6 +130,8 @@ class Member(models.Model):
     objects = MemberQuerySet.as_manager()
 
     caller_role: str
+    #: The reverse relation of `splits.models.ClosedSum.member`.
+    closed_sums: Any
 
     class Meta:
         verbose_name = gettext_lazy("member")
@@ -165,22 +182,45 @@ class Member(models.Model):
         execute(sql, [orjson.dumps(rows).decode(), trip_id])
 
     def change_role(self, role: str, by: User) -> None:
-        """Change the member's role. Raises `LastOwner`."""
+        """Change the member's role. Raises `LastOwner` or `GuestIsViewer`."""
         with self._locked(by, Can.MANAGE_MEMBERS) as member:
+            if member.user.is_guest and role != TripRole.VIEWER:
+                raise GuestIsViewer
             if role != TripRole.OWNER:
                 member._require_other_owner()
             member.role = self.role = role
             member.save(update_fields=["role"])
 
     def remove(self, by: User) -> None:
-        """End another member's membership. Raises `BalanceOpen` or `LastOwner`."""
+        """End another member's membership. Raises `BalanceOpen` or `LastOwner`.
+
+        A guest whom no entry refers to is deleted.
+        """
         with self._locked(by, Can.MANAGE_MEMBERS) as member:
             member._end()
+            if member.user.is_guest:
+                member._delete_guest_without_entries()
 
     def leave(self, by: User) -> None:
         """End one's own membership. Raises `BalanceOpen` or `LastOwner`."""
         with self._locked(by, Can.LEAVE) as member:
             member._end()
+
+    def rename_guest(self, name: str, by: User) -> None:
+        """Change the name of a guest. Raises `NotFound` if the member has an account."""
+        with self._locked(by, Can.ADD_MEMBERS) as member:
+            # They belong to this trip only, so its lock is enough.
+            guests = User.objects.filter(pk=member.user_id, is_guest=True)
+            if not guests.update(name=name, updated_at=timezone.now()):
+                raise NotFound
+            self.user.name = name
+
+    def _delete_guest_without_entries(self) -> None:
+        if self.closed_sums.exists():
+            return
+        with suppress(ProtectedError), transaction.atomic():
+            self.delete()
+            self.user.delete()
 
     def _end(self) -> None:
         self._require_other_owner()
@@ -193,7 +233,7 @@ class Member(models.Model):
         self.save(update_fields=["left_at"])
 
     def _locked(self, by: User, can: Can) -> AbstractContextManager["Member"]:
-        return locked_row(Member.objects.present, by, can, trip_id=self.trip_id, pk=self.pk)
+        return locked_row(Member.objects.with_user, by, can, trip_id=self.trip_id, pk=self.pk)
 
     def _require_other_owner(self) -> None:
         if self.role == TripRole.OWNER and not self._other_owners().exists():
@@ -223,7 +263,10 @@ def require_membership(user: User, trip_id: int | None) -> None:
 
 
 def with_companionship(users: models.QuerySet[User], viewer: User) -> models.QuerySet[User]:
-    """`users`, annotated with `is_companion`: whether they share a trip with `viewer`."""
-    return users.annotate(
-        is_companion=Exists(Member.objects.sharing_a_trip_with(viewer).filter(user=OuterRef("pk")))
-    )
+    """`users`, annotated with `is_companion`: whether they share a trip with `viewer`.
+
+    Guests are visible only to those who do, and to an ADMIN.
+    """
+    companions = Member.objects.sharing_a_trip_with(viewer).filter(user=OuterRef("pk"))
+    annotated = users.annotate(is_companion=Exists(companions))
+    return annotated if viewer.is_admin else annotated.exclude(is_guest=True, is_companion=False)

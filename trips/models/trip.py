@@ -194,9 +194,13 @@ class Trip(JoinableTrip):
         )
 
     def remove(self, by: User) -> None:
-        """Delete the trip and everything in it, irreversibly."""
-        with locked_trip(self.pk, by, Can.MANAGE_TRIP):
+        """Delete the trip and everything in it with its guests, irreversibly."""
+        with locked_trip(self.pk, by, Can.MANAGE_TRIP) as trip:
+            guests = trip.members.filter(user__is_guest=True)
+            guest_ids = list(guests.values_list("user", flat=True))
             delete_unread(Trip.objects.filter(pk=self.pk))
+            if guest_ids:
+                User.objects.filter(pk__in=guest_ids).delete()
 
     @cached_property
     def present_roles(self) -> Mapping[int, str]:

@@ -1,6 +1,7 @@
 """Views of trips and their members."""
 
+from trips.views.guest import GuestViewSet
 from trips.views.member import MemberViewSet
 from trips.views.trip import TripViewSet
 
-__all__ = ["MemberViewSet", "TripViewSet"]
+__all__ = ["GuestViewSet", "MemberViewSet", "TripViewSet"]

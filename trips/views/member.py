@@ -15,7 +15,7 @@ from trips.models import (
     members_of,
 )
 from trips.models.joining import AlreadyMember, UserNotFound
-from trips.models.member import BalanceOpen, LastOwner
+from trips.models.member import BalanceOpen, GuestIsViewer, LastOwner
 from trips.pages import MEMBER
 from trips.permissions import IsTripOwner, MayInTrip
 from trips.roles import Can
@@ -70,7 +70,7 @@ class MemberViewSet(InTripViewSet):
     }
     problems: ClassVar = {
         "create": [AlreadyMember, UserNotFound, LimitReached],
-        "change_role": [LastOwner],
+        "change_role": [LastOwner, GuestIsViewer],
         "destroy": [LastOwner, BalanceOpen],
         "leave": [LastOwner, BalanceOpen],
     }
@@ -115,7 +115,10 @@ class MemberViewSet(InTripViewSet):
         return self.answer(member)
 
     def destroy(self, request: Request, trip_id: int, user_id: int) -> Response:
-        """Remove a member whose balance is zero."""
+        """Remove a member whose balance is zero.
+
+        A guest without entries is deleted.
+        """
         self.member(trip_id, user_id).remove(by=self.caller)
         return self.no_content()
 

@@ -50,7 +50,7 @@ def read_under_lock(
     `by` is the caller as the request authenticated them; None is the service itself. They must be
     an ADMIN if the account is not their own or if `as_admin` is set. Raises `NotAuthenticated` if
     the caller's session has ended since, `PermissionDenied` if they are not an ADMIN, and
-    `NotFound` if the account is deleted.
+    `NotFound` if the account is deleted or is none: guests have none.
     """
     ids = {user_id} if by is None else {user_id, by.pk}
     rows = lock_rows(users, ids, lock_admins=lock_admins)
@@ -62,6 +62,8 @@ def read_under_lock(
             raise PermissionDenied
     account = rows.get(user_id)
     if account is None or account.deleted_at is not None:
+        raise NotFound
+    if account.is_guest:
         raise NotFound
     return account
 

@@ -41,6 +41,10 @@ class UserManager(BaseUserManager.from_queryset(UserQuerySet)):  # type: ignore[
 
     def present(self) -> UserQuerySet:
         """Accounts that were not deleted."""
+        return self.present_with_guests().filter(is_guest=False)
+
+    def present_with_guests(self) -> UserQuerySet:
+        """Accounts that were not deleted, and guests, who have no account."""
         return self.filter(deleted_at=None)
 
     def with_email(self, email: str) -> UserQuerySet:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 MAX_NAME_CHARS = 50
 DELETED_NAME = "Deleted user"
-SUMMARY_COLUMNS = ("name", "email", "profile_picture")
+SUMMARY_COLUMNS = ("name", "email", "profile_picture", "is_guest")
 
 
 class EmailTaken(Conflict):
@@ -74,7 +74,10 @@ def summary_of(path: str) -> tuple[str, ...]:
 
 
 class User(LockedAccount):
-    """An account. Deletion erases its data but keeps the row, which ledger entries refer to."""
+    """An account, or a guest: somebody without an account who is a member of one trip.
+
+    Deletion erases the data of an account but keeps the row, which ledger entries refer to.
+    """
 
     name = models.CharField(gettext_lazy("name"), max_length=MAX_NAME_CHARS, blank=True)
     email = models.CharField(  # noqa: DJ001 -- null once deleted
@@ -103,6 +106,10 @@ class User(LockedAccount):
         gettext_lazy("updated at"), default=timezone.now, editable=False
     )
     deleted_at = models.DateTimeField(gettext_lazy("deleted at"), null=True, editable=False)
+    #: Guests are never active, so nothing that needs an account finds them.
+    is_guest = models.BooleanField(
+        gettext_lazy("is a guest"), default=False, db_default=False, editable=False
+    )
     #: How often all sessions were ended at once, in the API and in browsers.
     session_epoch = models.PositiveIntegerField(default=0, editable=False)
 
@@ -125,8 +132,13 @@ class User(LockedAccount):
                 | models.Q(email=None, email_key=None, is_active=False),
                 name="user_deleted_is_empty",
             ),
+            models.CheckConstraint(
+                condition=models.Q(is_guest=False)
+                | models.Q(email=None, email_key=None, is_active=False, role=Role.USER),
+                name="user_guest_has_no_account",
+            ),
         ]
-        indexes = [models.Index(fields=["created_at"], name="user_by_creation")]
+        indexes = [models.Index(fields=["created_at", "is_guest"], name="account_by_creation")]
 
     def __str__(self) -> str:
         return f"{self.name} <{self.email}>" if self.email else self.shown_name
@@ -155,6 +167,14 @@ class User(LockedAccount):
             user._save_unless_taken()
             user.mails.ask_to_verify(user)
         return user
+
+    @classmethod
+    def create_guest(cls, name: str) -> "User":
+        """Create a guest: a name, without anything to log in with."""
+        guest = cls(name=name, is_guest=True, is_active=False)
+        guest.set_unusable_password()
+        guest.save()
+        return guest
 
     def change(
         self,

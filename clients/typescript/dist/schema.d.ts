@@ -190,7 +190,8 @@ export interface paths {
          * @description A user by id.
          *
          *     The user and an ADMIN get all fields. For those who share a trip with the user, `role`,
-         *     `currency` and the instants are null; for others, `email` is, too.
+         *     `currency` and the instants are null; for others, `email` is, too. Guests are found by
+         *     those who share their trip.
          */
         get: operations["getUser"];
         /**
@@ -646,6 +647,8 @@ export interface paths {
          * Remove a member whose balance is zero
          * @description Remove a member whose balance is zero.
          *
+         *     A guest without entries is deleted.
+         *
          *     Allowed to OWNER.
          */
         delete: operations["removeMember"];
@@ -669,6 +672,53 @@ export interface paths {
          *     Allowed to OWNER.
          */
         put: operations["changeMemberRole"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trips/{tripId}/guests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add a guest: somebody who takes part without an account
+         * @description Add a guest: somebody who takes part without an account.
+         *
+         *     A guest has a name and the role VIEWER, and can pay, share, send and receive like every
+         *     member. `removeMember` removes them.
+         *
+         *     Allowed to OWNER and EDITOR.
+         */
+        post: operations["addGuest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trips/{tripId}/guests/{userId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Rename a guest
+         * @description Rename a guest.
+         *
+         *     Allowed to OWNER and EDITOR.
+         */
+        put: operations["renameGuest"];
         post?: never;
         delete?: never;
         options?: never;
@@ -1758,6 +1808,11 @@ export interface components {
              */
             expiresAt: string;
         };
+        /** @description The name of a guest. */
+        GuestRequest: {
+            /** @description 2 to 50 characters; it need not be unique. */
+            name: string;
+        };
         /** @description The response of a successful probe. */
         Health: {
             /**
@@ -2464,10 +2519,12 @@ export interface components {
             id: number;
             /** @description The display name. */
             name: string;
-            /** @description The address; null if the account was deleted. */
+            /** @description The address; null for guests and deleted accounts. */
             email: string | null;
             /** @description A URL or a path on the front end; null if none is set. */
             profilePicture: string | null;
+            /** @description Whether they take part in the trip without an account. */
+            guest: boolean;
         };
         /** @description What to change in an account; fields that are not sent stay. */
         UserUpdateRequest: {
@@ -2502,6 +2559,30 @@ export interface components {
         };
     };
     responses: {
+        /**
+         * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
+         *     - `invalid`: a value is refused; `errors` says which one, and why.
+         */
+        AddGuestBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `forbidden`: the caller may know of this, but may not do it.
+         *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
+         */
+        AddGuestForbidden: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /**
          * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
          *     - `invalid`: a value is refused; `errors` says which one, and why.
@@ -2563,7 +2644,10 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `last_owner`: a trip must have an owner. */
+        /**
+         * @description - `last_owner`: a trip must have an owner.
+         *     - `guest_is_viewer`: a guest cannot log in, so they have no other role.
+         */
         ChangeMemberRoleConflict: {
             headers: {
                 [name: string]: unknown;
@@ -3189,6 +3273,27 @@ export interface components {
         };
         /** @description `email_taken`: another account has this address. */
         RegisterConflict: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
+         *     - `invalid`: a value is refused; `errors` says which one, and why.
+         */
+        RenameGuestBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `not_found`: it does not exist, or the caller may not see it. */
+        RenameGuestNotFound: {
             headers: {
                 [name: string]: unknown;
             };
@@ -4752,6 +4857,96 @@ export interface operations {
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["ChangeMemberRoleConflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    addGuest: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 6
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GuestRequest"];
+            };
+        };
+        responses: {
+            /** @description A member of a trip. */
+            201: {
+                headers: {
+                    /** @description The path of the created resource. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TripMember"];
+                };
+            };
+            400: components["responses"]["AddGuestBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["AddGuestForbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["IdempotencyInProgressOrLimitReached"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    renameGuest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 6
+                 */
+                tripId: number;
+                /**
+                 * @description The id of a user.
+                 * @example 11
+                 */
+                userId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GuestRequest"];
+            };
+        };
+        responses: {
+            /** @description A member of a trip. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TripMember"];
+                };
+            };
+            400: components["responses"]["RenameGuestBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ForbiddenOrInsufficientScopeTripsWrite"];
+            404: components["responses"]["RenameGuestNotFound"];
+            406: components["responses"]["NotAcceptable"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["Throttled"];

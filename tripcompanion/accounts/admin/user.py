@@ -85,8 +85,12 @@ class AccountForm(SetPasswordMixin, forms.ModelForm):
 class AccountState(StateFilter):
     states: ClassVar = {
         "active": (_("active"), {"is_active": True}),
-        "deactivated": (_("deactivated"), {"is_active": False, "deleted_at": None}),
+        "deactivated": (
+            _("deactivated"),
+            {"is_active": False, "deleted_at": None, "is_guest": False},
+        ),
         "deleted": (_("deleted"), {"deleted_at__isnull": False}),
+        "guests": (_("guests"), {"is_guest": True}),
     }
 
 
@@ -94,7 +98,8 @@ class AccountState(StateFilter):
 class UserAdmin(RulesAdmin):
     """Accounts: search, create, change, deactivate and delete.
 
-    Deleting an account erases its personal data; its entries stay for others.
+    Deleting an account erases its personal data; its entries stay for others. Guests are shown
+    with their trip, and changed in the trip only.
     """
 
     form = AccountForm
@@ -107,7 +112,7 @@ class UserAdmin(RulesAdmin):
     ordering = ("-id",)
     readonly_fields: ClassVar[Any] = (
         *("log_ins", "email_verified_at", "created_at", "updated_at", "deleted_at"),
-        "trips",
+        *("is_guest", "trips"),
     )
     actions = ("deactivate", "activate", "send_reset_links", "confirm_addresses", "log_out")
     row_actions: ClassVar = {
@@ -128,8 +133,10 @@ class UserAdmin(RulesAdmin):
         if obj is None:
             return (None, {"fields": ("email", "role")}), password, profile
         account = (None, {"fields": ("email", "role", "is_active")})
-        history = (_("History"), {"fields": UserAdmin.readonly_fields[:-1]})
+        history = (_("History"), {"fields": UserAdmin.readonly_fields[:-2]})
         trips = (_("Trips"), {"fields": ("trips",)})
+        if obj.is_guest:
+            return (None, {"fields": ("name", "is_guest", "created_at")}), trips
         if obj.deleted_at:
             return history, trips
         new_password = (_("New password"), {**password[1], "classes": ("collapse",)})
@@ -151,8 +158,9 @@ class UserAdmin(RulesAdmin):
         return not lookup.startswith("password") and super().lookup_allowed(lookup, value, request)
 
     def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
-        """A deleted account cannot be changed."""
-        return (obj is None or obj.deleted_at is None) and super().has_change_permission(request)
+        """A deleted account cannot be changed, nor a guest, who has none."""
+        is_account = obj is None or (obj.deleted_at is None and not obj.is_guest)
+        return is_account and super().has_change_permission(request)
 
     def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
         return self.has_change_permission(request, obj)
@@ -172,7 +180,7 @@ class UserAdmin(RulesAdmin):
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
         by: Any = request.user
-        for user in accounts_locked(request, queryset.filter(deleted_at=None)):
+        for user in accounts_locked(request, queryset.filter(deleted_at=None, is_guest=False)):
             delete_account(user, by=by, as_admin=True)
 
     def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
@@ -211,7 +219,8 @@ class UserAdmin(RulesAdmin):
     @admin.action(permissions=["change"], description=_("Reactivate"))
     def activate(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
         by: Any = request.user
-        users = accounts_locked(request, queryset.filter(is_active=False, deleted_at=None))
+        inactive = queryset.filter(is_active=False, deleted_at=None, is_guest=False)
+        users = accounts_locked(request, inactive)
         for user in users:
             with user.locked(by=by, as_admin=True) as account:
                 account.change(by=by, is_active=True)

@@ -79,9 +79,10 @@ class UserViewSet(ApiViewSet):
         """A user by id.
 
         The user and an ADMIN get all fields. For those who share a trip with the user, `role`,
-        `currency` and the instants are null; for others, `email` is, too.
+        `currency` and the instants are null; for others, `email` is, too. Guests are found by
+        those who share their trip.
         """
-        users = with_companionship(User.objects.present(), self.caller)
+        users = with_companionship(User.objects.present_with_guests(), self.caller)
         user: Any = get_object_or_404(users, pk=user_id)
         hidden = user.hidden_from(self.caller, is_companion=user.is_companion)
         return self.answer(user, hidden=hidden)

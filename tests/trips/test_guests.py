@@ -1,0 +1,273 @@
+"""Guests: members with a name and no account."""
+
+from typing import Any
+
+import pytest
+from django.db import IntegrityError, transaction
+from rest_framework.exceptions import NotFound
+
+from splits.reports.audit import differences
+from tests.admin_client import AdminClient, text
+from tests.conftest import Api
+from tests.document import problem_of
+from tests.factories import PASSWORD, TripFactory, UserFactory, add_guest, join, settle, spend
+from tests.splits.ledger import Ledger
+from tripcompanion.accounts.dashboard import new_accounts
+from tripcompanion.accounts.deletion import delete_account
+from trips.models import Member, Trip
+from trips.roles import TripRole
+from users.models import Mail, User
+
+
+def test_a_guest_is_a_viewer_with_a_name_and_nothing_else(api: Api, trip: Trip, ed: User) -> None:
+    created = api(ed).post(f"/api/trips/{trip.pk}/guests", {"name": " Grandma "})
+    assert created.status_code == 201
+    member = created.json()
+    guest_id = member["user"]["id"]
+    assert created["Location"] == f"/api/trips/{trip.pk}/members/{guest_id}"
+    assert member["user"] == {
+        "id": guest_id,
+        "name": "Grandma",
+        "email": None,
+        "profilePicture": None,
+        "guest": True,
+    }
+    assert (member["tripId"], member["role"]) == (trip.pk, "VIEWER")
+    assert api(ed).get(created["Location"]).json() == member
+    assert api(ed).get(f"/api/trips/{trip.pk}/members").json()[-1] == member
+    assert api(ed).get(f"/api/trips/{trip.pk}").json()["members"][-1] == member
+
+
+@pytest.mark.parametrize("name", ["", "x", "x" * 51, None, 5, {"a": 1}])
+def test_a_name_has_two_to_fifty_characters(api: Api, trip: Trip, olga: User, name: Any) -> None:
+    client, guest = api(olga), add_guest(trip)
+    for answer in (
+        client.post(f"/api/trips/{trip.pk}/guests", {"name": name}),
+        client.put(f"/api/trips/{trip.pk}/guests/{guest.pk}", {"name": name}),
+    ):
+        assert list(problem_of(answer, 400, "invalid")["errors"]) == ["name"]
+    assert trip.members.count() == 4
+
+
+def test_a_guest_is_renamed(api: Api, trip: Trip, ed: User) -> None:
+    guest = add_guest(trip)
+    client, path = api(ed), f"/api/trips/{trip.pk}/guests/{guest.pk}"
+    renamed = client.put(path, {"name": "Granny"})
+    assert renamed.json()["user"]["name"] == "Granny"
+    assert client.get(f"/api/trips/{trip.pk}/members/{guest.pk}").json() == renamed.json()
+
+
+def test_only_guests_are_renamed(api: Api, trip: Trip, olga: User, vera: User) -> None:
+    client = api(olga)
+    refused = client.put(f"/api/trips/{trip.pk}/guests/{vera.pk}", {"name": "Granny"})
+    problem_of(refused, 404, "not_found")
+    with pytest.raises(NotFound):
+        trip.members.get(user=vera).rename_guest("Granny", by=olga)
+    vera.refresh_from_db()
+    assert vera.name == "Vera Viewer"
+
+
+def test_a_guest_of_another_trip_is_not_found(api: Api, trip: Trip, olga: User) -> None:
+    other = TripFactory()
+    join(other, olga, TripRole.OWNER)
+    guest = add_guest(other)
+    for path in ("guests", "members"):
+        url = f"/api/trips/{trip.pk}/{path}/{guest.pk}"
+        method = "put" if path == "guests" else "get"
+        assert getattr(api(olga), method)(url, {"name": "Granny"}).status_code == 404
+
+
+def test_the_ledger_treats_a_guest_like_everybody(
+    api: Api, trip: Trip, olga: User, ed: User
+) -> None:
+    guest = add_guest(trip)
+    ledger = Ledger(trip, api, olga)
+    dinner = ledger.spend(olga, 90, olga, ed, guest)
+    taxi = ledger.spend(ed, 30, ed, guest, paidByUserId=guest.pk)
+    assert dinner["splits"][2]["participant"]["guest"] is True
+    assert taxi["paidBy"]["id"] == guest.pk
+    ledger.spend(
+        ed, 20, ed, payers=[{"userId": ed.pk, "amount": 5}, {"userId": guest.pk, "amount": 15}]
+    )
+    assert ledger.balance(guest) == 30 + 15 - 30 - 15
+    ledger.settle(guest, olga, 10, by=olga)
+    ledger.settle(ed, guest, 4)
+    assert ledger.balance(guest) == 10 - 4
+    ledger.pay(ledger.split(dinner, guest), by=olga)
+    assert ledger.imbalance() == 0
+    assert guest.pk in {row["to"]["id"] for row in ledger.plan()} | {
+        row["from"]["id"] for row in ledger.plan()
+    }
+    explained = api(olga).get(f"/api/trips/{trip.pk}/balances/{guest.pk}")
+    assert explained.status_code == 200
+    assert list(differences(trip.pk)) == []
+
+
+def test_a_guest_cannot_be_promoted(api: Api, trip: Trip, olga: User) -> None:
+    guest = add_guest(trip)
+    client, path = api(olga), f"/api/trips/{trip.pk}/members/{guest.pk}/role"
+    for role in ("EDITOR", "OWNER"):
+        problem_of(client.put(path, {"role": role}), 409, "guest_is_viewer")
+    assert client.put(path, {"role": "VIEWER"}).status_code == 200
+    assert trip.members.get(user=guest).role == TripRole.VIEWER
+
+
+def test_a_guest_is_added_to_no_other_trip(api: Api, trip: Trip, olga: User, ada: User) -> None:
+    guest, other = add_guest(trip), TripFactory()
+    join(other, olga, TripRole.OWNER)
+    for body in ({"userId": guest.pk}, {"userId": guest.pk, "role": "VIEWER"}):
+        refused = api(olga).post(f"/api/trips/{other.pk}/members", body)
+        problem_of(refused, 404, "user_not_found")
+    assert AdminClient(ada).add(Member, trip=other.pk, user=guest.pk, role="VIEWER")
+    assert guest.memberships.count() == 1
+
+
+def test_there_are_no_more_guests_than_members(
+    api: Api, trip: Trip, olga: User, settings: Any
+) -> None:
+    settings.QUOTA_MEMBERS = 4
+    client, path = api(olga), f"/api/trips/{trip.pk}/guests"
+    assert client.post(path, {"name": "Grandma"}).status_code == 201
+    problem_of(client.post(path, {"name": "Grandpa"}), 409, "limit_reached")
+    assert User.objects.filter(is_guest=True).count() == 1
+
+
+def test_only_companions_and_administrators_see_a_guest(
+    api: Api, trip: Trip, olga: User, vera: User, sam: User, ada: User
+) -> None:
+    guest = add_guest(trip)
+    path = f"/api/users/{guest.pk}"
+    assert api(vera).get(path).json()["name"] == "Grandma"
+    assert api(ada).get(path).json()["email"] is None
+    assert api(sam).get(path).content == api(sam).get("/api/users/999999999").content
+    assert api(sam).get(path).status_code == 404
+    api(olga).delete(f"/api/trips/{trip.pk}/members/{guest.pk}")
+    assert api(vera).get(path).status_code == 404
+
+
+def test_a_guest_is_no_account_for_an_administrator(
+    api: Api, trip: Trip, olga: User, ada: User
+) -> None:
+    guest = add_guest(trip)
+    client, path = api(ada), f"/api/users/{guest.pk}"
+    body = {"name": "Grandma", "email": "grandma@example.com", "password": PASSWORD}
+    for answer in (
+        client.put(path, body),
+        client.put(f"{path}/profile", {"email": "grandma@example.com"}),
+        client.delete(path),
+    ):
+        assert answer.status_code == 404
+    with pytest.raises(NotFound):
+        guest.change(by=ada, email="grandma@example.com")
+    with pytest.raises(NotFound):
+        delete_account(guest, by=ada, as_admin=True)
+    with pytest.raises(NotFound):
+        guest.ask_for_reset(by=ada)
+    spend(trip, 600, paid_by=olga, among=[guest])
+    assert client.get(f"{path}/total-debt").json() == 6
+    assert [row["amount"] for row in client.get(f"{path}/pending-debts").json()] == [6]
+    guest.refresh_from_db()
+    assert (guest.name, guest.is_guest, guest.has_usable_password()) == ("Grandma", True, False)
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"is_active": True},
+        {"email": "grandma@example.com"},
+        {"email_key": "grandma@example.com"},
+        {"role": "ADMIN"},
+    ],
+)
+def test_the_database_gives_no_guest_an_account(trip: Trip, columns: dict[str, Any]) -> None:
+    guest = add_guest(trip)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        User.objects.filter(pk=guest.pk).update(**columns)
+
+
+def test_no_guest_logs_in(api: Api, trip: Trip) -> None:
+    add_guest(trip, "grandma@example.com")
+    for email in ("grandma@example.com", "None", ""):
+        answer = api(None).post("/api/users/login", {"email": email, "password": "!"})
+        assert answer.status_code in {400, 401}
+    assert api(None).post("/api/users/password-reset", {"email": "grandma@example.com"})
+    assert Mail.objects.filter(user__is_guest=True).count() == 0
+
+
+def test_a_guest_without_entries_is_deleted_with_the_membership(
+    api: Api, trip: Trip, olga: User
+) -> None:
+    guest = add_guest(trip)
+    assert api(olga).delete(f"/api/trips/{trip.pk}/members/{guest.pk}").status_code == 204
+    assert not User.objects.filter(pk=guest.pk).exists()
+    assert trip.members.count() == 3
+
+
+def test_a_guest_with_an_open_balance_stays(api: Api, trip: Trip, olga: User) -> None:
+    guest = add_guest(trip)
+    spend(trip, 600, paid_by=olga, among=[guest])
+    refused = api(olga).delete(f"/api/trips/{trip.pk}/members/{guest.pk}")
+    problem_of(refused, 409, "balance_open")
+    assert trip.members.get(user=guest).left_at is None
+
+
+@pytest.mark.parametrize("is_expense_deleted", [False, True])
+def test_the_entries_of_a_removed_guest_keep_their_name(
+    api: Api, trip: Trip, olga: User, is_expense_deleted: bool
+) -> None:
+    guest = add_guest(trip)
+    expense = spend(trip, 600, paid_by=olga, among=[guest])
+    settle(trip, guest, olga, 600, by=olga)
+    client = api(olga)
+    assert client.delete(f"/api/trips/{trip.pk}/members/{guest.pk}").status_code == 204
+    path = f"/api/trips/{trip.pk}/expenses/{expense.pk}"
+    shown = client.get(path).json()["splits"][0]["participant"]
+    assert (shown["name"], shown["guest"]) == ("Grandma", True)
+    assert [row["id"] for row in client.get(f"/api/trips/{trip.pk}").json()["members"]] == list(
+        trip.members.present().values_list("pk", flat=True)
+    )
+    if is_expense_deleted:
+        assert client.delete(path).status_code == 204
+    assert list(differences(trip.pk)) == []
+
+
+def test_a_deleted_trip_takes_its_guests_along(api: Api, trip: Trip, olga: User) -> None:
+    other = TripFactory()
+    join(other, olga, TripRole.OWNER)
+    kept, removed = add_guest(other), add_guest(trip)
+    spend(trip, 600, paid_by=olga, among=[add_guest(trip)])
+    api(olga).delete(f"/api/trips/{trip.pk}/members/{removed.pk}")
+    assert api(olga).delete(f"/api/trips/{trip.pk}").status_code == 204
+    assert list(User.objects.filter(is_guest=True)) == [kept]
+    assert User.objects.filter(is_guest=False).count() == 3
+
+
+def test_guests_do_not_need_an_owner(api: Api, sam: User) -> None:
+    trip = TripFactory()
+    join(trip, sam, TripRole.OWNER)
+    add_guest(trip)
+    assert api(sam).delete("/api/users/me", {"password": PASSWORD}).status_code == 204
+
+
+def test_guests_count_as_no_accounts(trip: Trip) -> None:
+    before = new_accounts()
+    add_guest(trip)
+    assert new_accounts() == before
+    UserFactory()
+    assert new_accounts() != before
+
+
+def test_the_admin_site_shows_guests_and_changes_none(trip: Trip, ada: User) -> None:
+    guest, admin = add_guest(trip), AdminClient(ada)
+    page = admin.page(guest)
+    assert "Grandma" in text(page)
+    assert "password1" not in text(page)
+    listed = admin.list(User, "state=guests").context["cl"].queryset
+    assert list(listed) == [guest]
+    assert guest not in admin.list(User, "state=deactivated").context["cl"].queryset
+    for action in ("activate", "deactivate", "send_reset_links", "delete_selected"):
+        admin.act(action, guest, post="yes")
+    admin.delete(guest)
+    guest.refresh_from_db()
+    assert (guest.name, guest.is_active, guest.deleted_at) == ("Grandma", False, None)
+    assert admin.page(trip.members.get(user=guest)).status_code == 200
