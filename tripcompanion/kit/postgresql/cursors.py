@@ -9,7 +9,6 @@ from typing import Any
 
 import psycopg
 from django.db.backends.postgresql import base
-from psycopg.pq import TransactionStatus
 
 
 class LocalSettingsCursor(base.Cursor, psycopg.ClientCursor[Any]):
@@ -29,5 +28,5 @@ class LocalSettingsCursor(base.Cursor, psycopg.ClientCursor[Any]):
 
 def _begins_transaction(connection: Any) -> bool:
     """Whether the next statement is the first of a transaction, or one by itself."""
-    is_idle = connection.info.transaction_status is TransactionStatus.IDLE
+    is_idle = connection.info.transaction_status.name == "IDLE"
     return is_idle and (connection.bounds_single_statements or not connection.autocommit)
