@@ -49,7 +49,8 @@ def run_suite(title: str, database_url: str, args: list[str]) -> Tally:
         "DEBUG": "true",
         "SECRET_KEY": secrets.token_urlsafe(48),
     }
-    workers = min(os.cpu_count() or 1, 4)
+    # One more than there are cores: many tests wait, for a lock or for a client to be given up.
+    workers = min((os.cpu_count() or 1) + 1, 4)
     counts = dict.fromkeys(("tests", "failures", "errors", "skipped"), 0)
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "junit.xml")

@@ -8,11 +8,10 @@ from html import unescape
 from urllib.parse import urljoin, urlsplit
 
 import pytest
-import yaml
 from django.contrib.staticfiles import finders
 from django.test import Client
 
-from tests.document import OPERATIONS, problem_of, read_document
+from tests.document import OPERATIONS, parse_yaml, problem_of, read_document
 from tests.factories import PASSWORD, overwrite, spend
 from tests.trips.access import script_of
 from tripcompanion.kit.document import _generated, document
@@ -69,9 +68,9 @@ def csrf_header(browser: Client) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("accept", "read"),
     [
-        (None, yaml.safe_load),
-        ("application/vnd.oai.openapi", yaml.safe_load),
-        ("application/yaml", yaml.safe_load),
+        (None, parse_yaml),
+        ("application/vnd.oai.openapi", parse_yaml),
+        ("application/yaml", parse_yaml),
         ("application/json", json.loads),
         ("application/vnd.oai.openapi+json", json.loads),
     ],
@@ -85,7 +84,7 @@ def test_the_document_is_served_as_yaml_and_as_json(client, accept, read):
 
 def test_the_document_can_be_asked_for_by_its_format(client):
     assert json.loads(client.get("/api/schema?format=json").content) == read_document()
-    assert yaml.safe_load(client.get("/api/schema?format=yaml").content) == read_document()
+    assert parse_yaml(client.get("/api/schema?format=yaml").content) == read_document()
 
 
 def test_the_document_is_generated_once_for_a_language_and_whoever_asks(api, olga, ada, db):
