@@ -307,7 +307,8 @@ def _compiled(rows: QuerySet[Any]) -> _Statement:
 
 def _literal(value: Any) -> str:
     """A constant of the queryset as SQL."""
-    is_plain = isinstance(value, int) or (isinstance(value, str) and value.isalnum())
-    if isinstance(value, bool) or not is_plain:
-        raise TypeError(f"{value!r} cannot be a constant of a compiled statement.")
-    return str(value) if isinstance(value, int) else f"'{value}'"
+    if isinstance(value, int):
+        return str(value).upper()  # also TRUE and FALSE
+    if isinstance(value, str) and value.isalnum():
+        return f"'{value}'"
+    raise TypeError(f"{value!r} cannot be a constant of a compiled statement.")
