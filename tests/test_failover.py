@@ -132,8 +132,10 @@ def test_a_commit_that_no_standby_confirms_ends_soon_and_says_so(primary: Cluste
         assert answer.headers["Retry-After"] == "2"
         # Nobody waits any longer, with the locks of the transaction.
         wait_until(lambda: waiting_for_a_standby(primary) == 0)
-        # On this server, it has happened.
+        # On this server it has happened, and a retry finds that out.
         [saved] = trips(owner)
+        again = add_trip(owner, key)
+        assert (again.status_code, again.headers["Idempotency-Replayed"]) == (201, "true")
 
         run(primary, "ALTER SYSTEM RESET synchronous_standby_names")
         run(primary, "SELECT pg_reload_conf()")

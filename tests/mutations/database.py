@@ -35,6 +35,8 @@ DATABASE: Guards = {
          "            if False:\n", f"PG {_SILENCE} -k a_write"),
         ("server-side cursors outside of a pooler's transaction",
          "if not self.in_atomic_block:", "if False:", f"PG {_POOLER} -k chunks"),
+        ("no time-outs for a transaction that begins with a cursor",
+         'cursor.execute("SELECT 1")', "pass", f"PG {_POOLER} -k waits_are_limited"),
         ("time zone set for a pooler's session", "        if self.is_pooled:\n",
          "        if False:\n", f"PG {_POOLER} -k time_zone"),
         ("waits without a default timeout",

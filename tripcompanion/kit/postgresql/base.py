@@ -147,9 +147,12 @@ class DatabaseWrapper(base.DatabaseWrapper):
             return super().chunked_cursor()
         if not self.in_atomic_block:
             return self.cursor()
-        with self.cursor() as cursor:
-            # It begins the transaction, with its local settings, if nothing else has.
-            cursor.execute("SELECT 1")
+        self.ensure_connection()
+        connection: Any = self.connection
+        if self.local_settings and connection.info.transaction_status.name == "IDLE":
+            with self.cursor() as cursor:
+                # The declaration of a cursor would begin the transaction without them.
+                cursor.execute("SELECT 1")
         return super().chunked_cursor()
 
     def set_autocommit(
