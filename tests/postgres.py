@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
+from copy import copy
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -91,14 +92,8 @@ class Cluster:
             "initdb", "--username=postgres", "--auth=scram-sha-256", "--encoding=UTF8",
             "--no-sync", f"--locale={locale}", "--pwfile", home / "password",
         )  # fmt: skip
-        with socket.create_server(("127.0.0.1", 0)) as probe:
-            port = probe.getsockname()[1]
-        with (home / "data" / "postgresql.conf").open("a") as file:
-            file.write(
-                f"listen_addresses = '127.0.0.1'\nport = {port}\nunix_socket_directories = ''\n"
-                f"{settings}"
-            )
-        self.url = f"postgres://postgres:{password}@127.0.0.1:{port}/tripcompanion"
+        self._configure(f"listen_addresses = '127.0.0.1'\nunix_socket_directories = ''\n{settings}")
+        self.url = f"postgres://postgres:{password}@127.0.0.1:{self._choose_port()}/tripcompanion"
 
     def start(self) -> None:
         """Start it and wait until it answers; raises `Unavailable`."""
@@ -107,6 +102,35 @@ class Cluster:
     def stop(self, mode: str = "fast") -> None:
         """Stop it; `immediate` is a crash, after which it recovers from its log."""
         self._run("pg_ctl", "stop", "--wait", f"--mode={mode}")
+
+    def standby(self, home: Path) -> "Cluster":
+        """A copy of this running server in `home`, which will follow it; not started yet."""
+        other = copy(self)
+        other.home = home
+        if self._as_user:
+            os.chown(home, self._as_user["user"], self._as_user["group"])
+        other._run(
+            "pg_basebackup", f"--dbname={self.url}", "--write-recovery-conf", "--checkpoint=fast",
+            "--no-sync",
+        )  # fmt: skip
+        url = urlsplit(self.url)
+        login = url.netloc.rpartition(":")[0]
+        other.url = url._replace(netloc=f"{login}:{other._choose_port()}").geturl()
+        return other
+
+    def promote(self) -> None:
+        """Make a standby accept writes."""
+        self._run("pg_ctl", "promote", "--wait")
+
+    def _configure(self, lines: str) -> None:
+        with (self.home / "data" / "postgresql.conf").open("a") as file:
+            file.write(lines)
+
+    def _choose_port(self) -> int:
+        with socket.create_server(("127.0.0.1", 0)) as probe:
+            port = int(probe.getsockname()[1])
+        self._configure(f"port = {port}\n")
+        return port
 
     def _run(self, program: str, *args: str | Path) -> None:
         command = [self.programs / program, "--pgdata", self.home / "data", *args]
@@ -149,7 +173,7 @@ def wheel_programs(home: Path) -> Path:
 
 
 #: A test's cluster need not survive the machine.
-_HASTE = "max_connections = 200\nfsync = off\nfull_page_writes = off\n"
+HASTE = "max_connections = 200\nfsync = off\nfull_page_writes = off\n"
 
 
 def throwaway(programs: Callable[[Path], Path]) -> Callable[[Path], AbstractContextManager[str]]:
@@ -157,7 +181,7 @@ def throwaway(programs: Callable[[Path], Path]) -> Callable[[Path], AbstractCont
 
     @contextmanager
     def way(home: Path) -> Iterator[str]:
-        cluster = Cluster(programs(home), home, _HASTE)
+        cluster = Cluster(programs(home), home, HASTE)
         try:
             cluster.start()
             yield cluster.url

@@ -22,6 +22,46 @@ def connected(url: str = URL, timeout_seconds: int = 5, **others: Any) -> dict[s
     return connection_settings(url, timeout_seconds=timeout_seconds, **values)
 
 
+@pytest.mark.parametrize(
+    ("hosts", "meant"),
+    [
+        (
+            "one.example.com:5432,two.example.com:5433",
+            ("one.example.com,two.example.com", "5432,5433"),
+        ),
+        ("one.example.com,two.example.com", ("one.example.com,two.example.com", "5432,5432")),
+        ("one.example.com,two.example.com:5433", ("one.example.com,two.example.com", "5432,5433")),
+        ("[::1]:5433,[::2]", ("::1,::2", "5433,5432")),
+    ],
+)
+def test_several_hosts_are_libpqs_to_choose_from(hosts: str, meant: tuple[str, str]) -> None:
+    query = "target_session_attrs=read-write&sslmode=require"
+    database = connected(f"postgres://user:p%40s%2Cs@{hosts}/trips?{query}")
+    assert (database["HOST"], database["PORT"]) == meant
+    assert (database["USER"], database["PASSWORD"]) == ("user", "p@s,s")
+    assert (database["NAME"], database["ENGINE"]) == ("trips", "tripcompanion.kit.postgresql")
+    options = database["OPTIONS"]
+    assert (options["target_session_attrs"], options["sslmode"]) == ("read-write", "require")
+
+
+def test_a_comma_elsewhere_is_no_second_host() -> None:
+    database = connected(
+        "postgres://user:pass,word@db.example.com:5433/trips,1?application_name=a,b"
+    )
+    assert (database["HOST"], database["PORT"]) == ("db.example.com", 5433)
+    assert (database["PASSWORD"], database["NAME"]) == ("pass,word", "trips,1")
+
+
+@pytest.mark.parametrize(
+    "rest",
+    ["one:5432,two:port/trips", "one,two/trips?port=1,2,3", "one,two/trips?unknown=1"],
+)
+def test_hosts_that_libpq_would_refuse_are_refused_in_one_line(rest: str) -> None:
+    with pytest.raises(SystemExit, match="DATABASE_URL must look like") as refused:
+        connected(f"postgres://user:password1@{rest}")
+    assert "password1" not in str(refused.value)
+
+
 def test_without_a_pooler_the_session_has_the_time_outs() -> None:
     options = connected()["OPTIONS"]
     assert options["options"].split() == [

@@ -148,6 +148,8 @@ def test_rows_are_read_in_chunks_outside_and_inside_of_a_transaction(
 _TIME_OUTS = """
 import sys
 from django.db import OperationalError, connection, transaction
+from django.db.models.expressions import RawSQL
+from users.models import User
 from tripcompanion.compiled.cursors import fetch_all
 from tripcompanion.kit.snapshots import snapshot
 def code(act):
@@ -168,7 +170,11 @@ def idle():
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
         return fetch_all("SELECT current_setting(%s)", ["idle_in_transaction_session_timeout"])
-found = [*map(code, (slow, slow_in_snapshot, blocked)), idle()]
+def in_chunks():
+    setting = RawSQL("current_setting(%s)", ["statement_timeout"])
+    with transaction.atomic():
+        return list(User.objects.values_list(setting, flat=True)[:1].iterator(1))
+found = [*map(code, (slow, slow_in_snapshot, blocked)), idle(), in_chunks()]
 sys.stdout.write(str(found))
 """
 
@@ -180,7 +186,7 @@ def test_waits_are_limited_in_and_outside_of_transactions(pooled: Pooled, server
         shown = server.manage("shell", "--no-imports", "-c", program, DATABASE_TIMEOUT="3")
         other.rollback()
     canceled, not_available = "57014", "55P03"
-    assert shown.stdout == str([canceled, canceled, not_available, [("10s",)]])
+    assert shown.stdout == str([canceled, canceled, not_available, [("10s",)], ["3s"]])
 
 
 def test_without_a_time_out_a_command_takes_as_long_as_it_likes(server: Server) -> None:

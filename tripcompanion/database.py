@@ -1,14 +1,19 @@
 """How Django connects to the database: `DATABASES["default"]`, from the values in `settings.py`."""
 
 import os
+import re
 from typing import Any
 
 import dj_database_url
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
 
 from tripcompanion import environment as env
 
 #: Values of DATABASE_POOLER.
 POOLERS = ("none", "transaction")
+#: A comma in the part of the URL that names the hosts.
+_HOST_LIST = re.compile(r"postgres(ql)?://([^/?]*@)?[^/?@]*,[^/?@]*([/?]|$)")
 #: The JIT mostly takes longer to compile a statement than to run it.
 _PLANNING = {"jit": "off"}
 
@@ -66,12 +71,29 @@ def connection_settings(
 
 def _parsed(url: str) -> dict[str, Any]:
     try:
-        database: dict[str, Any] = dict(dj_database_url.parse(url))
-    except (ValueError, dj_database_url.UnknownSchemeError):
+        database = _several_hosts(url) if _HOST_LIST.match(url) else dj_database_url.parse(url)
+    except (ValueError, dj_database_url.UnknownSchemeError, psycopg.ProgrammingError):
         database = {"ENGINE": ""}
-    if database["ENGINE"].rpartition(".")[2] not in {"sqlite3", "postgresql"}:
+    if str(database["ENGINE"]).rpartition(".")[2] not in {"sqlite3", "postgresql"}:
         env.refuse("DATABASE_URL must look like postgres://user:password@host:5432/name.")
-    return database
+    return dict(database)
+
+
+def _several_hosts(url: str) -> dict[str, Any]:
+    """The settings for libpq's URL of several hosts; raises `ValueError` for a wrong port."""
+    given = conninfo_to_dict(url)
+    hosts, ports = str(given.pop("host")), str(given.pop("port", "")).split(",")
+    if len(ports) not in {1, hosts.count(",") + 1}:
+        raise ValueError(ports)
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "HOST": hosts,
+        "PORT": ",".join(str(int(port or 5432)) for port in ports),
+        "USER": given.pop("user", ""),
+        "PASSWORD": given.pop("password", ""),
+        "NAME": given.pop("dbname", ""),
+        "OPTIONS": given,
+    }
 
 
 def _sqlite(pool_size: int) -> dict[str, Any]:

@@ -6,6 +6,7 @@ _SNAPSHOTS = "tests/test_snapshots.py"
 _POSTGRESQL = "tests/test_postgresql.py"
 _SILENCE = "tests/test_silent_database.py"
 _TIMEOUTS = "tests/test_database_timeouts.py"
+_FAILOVER = "tests/test_failover.py"
 _POOLER = "tests/test_pooler.py"
 _SETTINGS = "tests/test_database_settings.py"
 
@@ -27,15 +28,22 @@ DATABASE: Guards = {
          f"PG {_SILENCE} -k a_write"),
         ("statements prepared through a pooler",
          "process_id != connection.info.backend_pid", "False", f"PG {_POSTGRESQL} -k pooler"),
+        ("COMMIT left waiting for a standby",
+         "                self.cancel_safe(timeout=_CANCEL_SECONDS)\n", "                pass\n",
+         f"PG {_FAILOVER} -k confirms"),
+        ("outcome of a lost COMMIT not said to be unknown", "            if self.closed:\n",
+         "            if False:\n", f"PG {_SILENCE} -k a_write"),
         ("server-side cursors outside of a pooler's transaction",
          "if not self.in_atomic_block:", "if False:", f"PG {_POOLER} -k chunks"),
+        ("no time-outs for a transaction that begins with a cursor",
+         'cursor.execute("SELECT 1")', "pass", f"PG {_POOLER} -k waits_are_limited"),
         ("time zone set for a pooler's session", "        if self.is_pooled:\n",
          "        if False:\n", f"PG {_POOLER} -k time_zone"),
         ("waits without a default timeout",
          "self.wait_seconds if timeout is None else timeout", "timeout",
          f"PG {_SILENCE} -k no_cursor"),
-        ("connection reused after a timeout", "                self.close()\n",
-         "                pass\n", f"PG {_SILENCE} -k no_cursor"),
+        ("connection reused after a timeout", "        self.close()\n",
+         "        pass\n", f"PG {_SILENCE} -k no_cursor"),
     ],
     "tripcompanion/kit/postgresql/cursors.py": [
         ("no time-outs behind a pooler", "if not local or not _begins_transaction(connection):",
@@ -44,7 +52,13 @@ DATABASE: Guards = {
          "connection.bounds_single_statements or not connection.autocommit",
          "not connection.autocommit", f"PG {_POOLER} -k waits_are_limited"),
     ],
+    "tripcompanion/kit/problems.py": [
+        ("outcome of a read said to be unknown", "is_unknown and method not in SAFE_METHODS",
+         "is_unknown", f"PG {_SILENCE} -k a_read"),
+    ],
     "tripcompanion/database.py": [
+        ("hosts without a port each", 'if len(ports) not in {1, hosts.count(",") + 1}:',
+         "if False:", _SETTINGS),
         ("SQLite transactions start deferred", '            "transaction_mode": "IMMEDIATE",\n', "",
          "tests/security/test_races.py"),
         ("SQLite does not sync commits", "PRAGMA synchronous=FULL;", "PRAGMA synchronous=OFF;",

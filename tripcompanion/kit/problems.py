@@ -23,10 +23,12 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.csrf import csrf_exempt
 from rest_framework import exceptions
 from rest_framework.exceptions import APIException
+from rest_framework.permissions import SAFE_METHODS
 from rest_framework.response import Response
 from rest_framework.settings import api_settings
 
 from tripcompanion.kit.browsable import BrowsableRenderer
+from tripcompanion.kit.postgresql import base as postgresql
 from tripcompanion.kit.rendering import ExactJSONRenderer
 from tripcompanion.kit.request_ids import request_id
 
@@ -97,6 +99,15 @@ class Unavailable(APIException):
     wait = RETRY_AFTER_SECONDS
 
 
+class OutcomeUnknown(Unavailable):
+    """503 `outcome_unknown`: the change may be saved; retry with the same `Idempotency-Key`."""
+
+    default_code = "outcome_unknown"
+    default_detail = gettext_lazy(
+        "It is not known whether the change was saved. Please check before you try again."
+    )
+
+
 class CsrfFailed(APIException):
     """403 `csrf_failed`: a write in a browser session without a valid CSRF token."""
 
@@ -136,7 +147,7 @@ def problem(
 
 def exception_handler(exc: Exception, context: Mapping[str, Any]) -> Response:
     """DRF's hook: the problem response for an unhandled exception of a view, with its headers."""
-    known = _as_api_exception(exc)
+    known = _as_api_exception(exc, context["request"].method)
     if isinstance(known, InternalError):
         logger.error("Unhandled exception", exc_info=exc)
         got_request_exception.send(sender=None, request=context["request"]._request)
@@ -155,7 +166,7 @@ def exception_handler(exc: Exception, context: Mapping[str, Any]) -> Response:
     return response
 
 
-def _as_api_exception(exc: Exception) -> APIException:
+def _as_api_exception(exc: Exception, method: str | None) -> APIException:
     if isinstance(exc, APIException):
         return exc
     if isinstance(exc, Http404):
@@ -169,7 +180,9 @@ def _as_api_exception(exc: Exception) -> APIException:
         return exceptions.ParseError(_("A value is out of range."), "out_of_range")
     if isinstance(exc, DATABASE_AWAY):
         logger.error("The database is unavailable", exc_info=exc)
-        return Unavailable()
+        is_unknown = isinstance(exc.__cause__, postgresql.OutcomeUnknown)
+        # The transaction of a read only makes a snapshot.
+        return OutcomeUnknown() if is_unknown and method not in SAFE_METHODS else Unavailable()
     return InternalError()
 
 

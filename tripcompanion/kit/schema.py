@@ -16,6 +16,7 @@ from tripcompanion.kit.ids import NUMBER_SCHEMA
 from tripcompanion.kit.parsing import MalformedJSON, PayloadTooLarge
 from tripcompanion.kit.problems import (
     CONTENT_TYPE,
+    OutcomeUnknown,
     Unavailable,
     code_of,
     meaning_of,
@@ -235,6 +236,8 @@ class ProblemAwareSchema(AutoSchema):
         if view.action in view.etag_actions and self.method != "GET":
             yield PreconditionFailed
         yield from (exceptions.NotAcceptable, Unavailable)
+        if self.method != "GET":
+            yield OutcomeUnknown
         if view.get_throttles():
             yield exceptions.Throttled
 

@@ -16,6 +16,7 @@ To use Django's backend instead, set `django.db.backends.postgresql` and remove 
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from select import POLLIN, poll
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -27,6 +28,12 @@ from psycopg.abc import PQGen
 from tripcompanion.kit.postgresql.cursors import LocalSettingsCursor
 
 Answer = TypeVar("Answer")
+#: How long to wait for a connection that cancels a statement.
+_CANCEL_SECONDS = 1
+
+
+class OutcomeUnknown(psycopg.OperationalError):
+    """The connection ended during COMMIT, so the transaction may be committed or rolled back."""
 
 
 class BoundedConnection(psycopg.Connection[Any]):
@@ -47,8 +54,28 @@ class BoundedConnection(psycopg.Connection[Any]):
             return super().wait(gen, interval, self.wait_seconds if timeout is None else timeout)
         except psycopg.OperationalError:
             if self.info.transaction_status.name == "ACTIVE":
-                # A late answer would be taken for that of the next statement.
-                self.close()
+                self._give_up()
+            raise
+
+    def _give_up(self) -> None:
+        """Cancel the statement and close the connection.
+
+        A COMMIT may wait for a synchronous standby, which no time-out of the server limits. While
+        it waits, it holds its locks. After the cancellation it is committed without the standby.
+        """
+        if psycopg.capabilities.has_cancel_safe():
+            with suppress(psycopg.Error):
+                self.cancel_safe(timeout=_CANCEL_SECONDS)
+        # A late answer would be taken for that of the next statement.
+        self.close()
+
+    def commit(self) -> None:
+        """Commit; raises `OutcomeUnknown` if the connection ends before the server's answer."""
+        try:
+            super().commit()
+        except psycopg.OperationalError as error:
+            if self.closed:
+                raise OutcomeUnknown(str(error)) from error
             raise
 
 
@@ -70,13 +97,14 @@ class DatabaseWrapper(base.DatabaseWrapper):
         params = super().get_connection_params()
         for name in ("wait_seconds", "is_pooled", "local_settings"):
             params.pop(name, None)
-        return params | {"cursor_factory": LocalSettingsCursor}
+        return params
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         """As Django does without a pool and without a configured isolation level."""
         self.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
         connection = BoundedConnection.connect(**conn_params)
         options = self.settings_dict["OPTIONS"]
+        connection.cursor_factory = LocalSettingsCursor
         connection.wait_seconds = options.get("wait_seconds")
         connection.local_settings = self.local_settings
         connection.bounds_single_statements = bool(options.get("local_settings"))
@@ -119,9 +147,12 @@ class DatabaseWrapper(base.DatabaseWrapper):
             return super().chunked_cursor()
         if not self.in_atomic_block:
             return self.cursor()
-        with self.cursor() as cursor:
-            # It begins the transaction, with its local settings, if nothing else has.
-            cursor.execute("SELECT 1")
+        self.ensure_connection()
+        connection: Any = self.connection
+        if self.local_settings and connection.info.transaction_status.name == "IDLE":
+            with self.cursor() as cursor:
+                # The declaration of a cursor would begin the transaction without them.
+                cursor.execute("SELECT 1")
         return super().chunked_cursor()
 
     def set_autocommit(

@@ -1,0 +1,146 @@
+"""Several database servers: a standby takes over, and a COMMIT that no standby confirms."""
+
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+import psycopg
+import pytest
+from django.conf import settings
+
+from tests.document import problem_of
+from tests.postgres import HASTE, Cluster, Unavailable, installed_programs, wheel_programs
+from tests.server import Server, running_server
+from tests.splits.journey import Traveller, sign_up
+from tests.trips.bodies import lisbon
+
+pytestmark = pytest.mark.skipif(
+    not settings.DATABASE_URL.startswith("postgres"), reason="SQLite is no server"
+)
+TIMEOUT_SECONDS = 1
+#: Until a standby has what was written, or the service works again.
+DEADLINE_SECONDS = 20
+
+
+@contextmanager
+def stopped_at_the_end(cluster: Cluster) -> Iterator[Cluster]:
+    try:
+        cluster.start()
+        yield cluster
+    finally:
+        with suppress(Unavailable):
+            cluster.stop("immediate")
+
+
+@pytest.fixture
+def homes() -> Iterator[list[Path]]:
+    """Folders that the user who runs PostgreSQL can reach."""
+    with TemporaryDirectory(prefix="tc-") as one, TemporaryDirectory(prefix="tc-") as other:
+        yield [Path(one), Path(other)]
+
+
+@pytest.fixture
+def primary(homes: list[Path]) -> Iterator[Cluster]:
+    for programs in (installed_programs, wheel_programs):
+        with suppress(Unavailable):
+            cluster = Cluster(programs(homes[0]), homes[0], HASTE)
+            break
+    else:
+        pytest.skip("PostgreSQL's programs are not installed")
+    with stopped_at_the_end(cluster):
+        run(cluster, "CREATE DATABASE tripcompanion", "postgres")
+        yield cluster
+
+
+def run(cluster: Cluster, statement: str, database: str = "tripcompanion") -> list[Any]:
+    url = urlsplit(cluster.url)._replace(path=f"/{database}").geturl()
+    with psycopg.connect(url, autocommit=True) as connection:
+        cursor = connection.execute(statement)
+        return cursor.fetchall() if cursor.description else []
+
+
+def wait_until(is_done: Any) -> None:
+    deadline = time.monotonic() + DEADLINE_SECONDS
+    while not is_done():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+@contextmanager
+def serving(database_url: str) -> Iterator[tuple[Server, Traveller]]:
+    limits = {"DATABASE_TIMEOUT": str(TIMEOUT_SECONDS), "DEBUG": "false"}
+    with (
+        running_server(DATABASE_URL=database_url, **limits) as server,
+        httpx.Client(base_url=server.url, timeout=30, trust_env=False) as http,
+    ):
+        yield server, sign_up(http)
+
+
+def add_trip(owner: Traveller, key: str) -> httpx.Response:
+    return owner.call("POST", "/trips", lisbon(), **{"Idempotency-Key": key})
+
+
+def trips(owner: Traveller) -> list[int]:
+    return [trip["id"] for trip in owner.done("GET", "/trips")["items"]]
+
+
+def test_a_promoted_standby_is_used_without_a_restart(homes: list[Path], primary: Cluster) -> None:
+    with stopped_at_the_end(primary.standby(homes[1])) as standby:
+        url = urlsplit(primary.url)
+        # The first host is a standby, so it is passed over.
+        hosts = f"127.0.0.1:{urlsplit(standby.url).port},127.0.0.1:{url.port}"
+        netloc = f"{url.netloc.rpartition('@')[0]}@{hosts}"
+        both = url._replace(netloc=netloc, query="target_session_attrs=read-write").geturl()
+        with serving(both) as (server, owner):
+            first = add_trip(owner, "first").json()["id"]
+            wrote = run(primary, "SELECT pg_current_wal_flush_lsn()")[0][0]
+            has_it = f"SELECT pg_last_wal_replay_lsn() >= '{wrote}'"
+            wait_until(lambda: run(standby, has_it) == [(True,)])
+
+            primary.stop("immediate")
+            for _time in range(3):
+                lost = add_trip(owner, "second")
+                assert lost.status_code == 503
+                assert lost.headers["Retry-After"] == "2"
+            standby.promote()
+            wait_until(lambda: add_trip(owner, "second").status_code == 201)
+            assert len(trips(owner)) == 2
+            assert first in trips(owner)
+            assert "no difference" in server.manage("audit_ledger").stdout
+            assert "No migrations to apply" in server.manage("migrate_safely").stdout
+
+
+def waiting_for_a_standby(primary: Cluster) -> int:
+    found = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+    return int(run(primary, found)[0][0])
+
+
+def test_a_commit_that_no_standby_confirms_ends_soon_and_says_so(primary: Cluster) -> None:
+    with serving(primary.url) as (_server, owner):
+        run(primary, "ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
+        run(primary, "SELECT pg_reload_conf()")
+        wait_until(lambda: run(primary, "SHOW synchronous_standby_names") == [("nobody",)])
+        key = secrets.token_hex(8)
+        answer = add_trip(owner, key)
+        assert problem_of(answer, 503, "outcome_unknown")
+        assert answer.headers["Retry-After"] == "2"
+        # Nobody waits any longer, with the locks of the transaction.
+        wait_until(lambda: waiting_for_a_standby(primary) == 0)
+        # On this server it has happened, and a retry finds that out.
+        [saved] = trips(owner)
+        again = add_trip(owner, key)
+        assert (again.status_code, again.headers["Idempotency-Replayed"]) == (201, "true")
+
+        run(primary, "ALTER SYSTEM RESET synchronous_standby_names")
+        run(primary, "SELECT pg_reload_conf()")
+        wait_until(lambda: run(primary, "SHOW synchronous_standby_names") == [("",)])
+        again = add_trip(owner, key)
+        assert (again.status_code, again.headers["Idempotency-Replayed"]) == (201, "true")
+        assert again.json()["id"] == saved
+        assert trips(owner) == [saved]
