@@ -158,7 +158,7 @@ lock: ## Lock the versions of pyproject.toml (ARGS=--upgrade selects the newest;
 
 LOCK_OPTIONS := --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-annotate --custom-compile-command 'make lock'
-LOCK := pyproject.toml $(LOCK_OPTIONS)
+LOCK := pyproject.toml --all-extras $(LOCK_OPTIONS)
 
 clean: ## Remove .venv, node_modules and all caches; the database is kept
 	rm -rf clients/generated clients/node_modules .venv .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

@@ -1,45 +1,163 @@
-"""HAProxy in front of a server, with the configuration from docs/operate.md."""
+"""HAProxy and nginx in front of servers, with the files in deploy/."""
 
-import re
+import os
 import shutil
 import socket
+import ssl
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from tests.server import ROOT, free_port
 
+DEPLOY = ROOT / "deploy"
+START_SECONDS = 10
+#: Of the service's processes times its threads; the test servers have two processes.
+MAXCONN = "512"
+
+
+@dataclass(frozen=True)
+class Proxy:
+    """A running proxy, its files, and the context with which clients trust its certificate."""
+
+    url: str
+    folder: Path
+    trust: ssl.SSLContext
+
+    def command(self, line: str) -> None:
+        """Send a command to HAProxy's socket, as an operator does before stopping a host."""
+        with socket.socket(socket.AF_UNIX) as admin:
+            admin.connect(str(self.folder / "admin.sock"))
+            admin.sendall(f"{line}\n".encode())
+            assert not admin.recv(4096).strip()
+
+
+def program(name: str) -> str:
+    """The path of a program; skips the test if it is not installed."""
+    found = shutil.which(name) or shutil.which(name, path="/usr/sbin")
+    if not found:
+        pytest.skip(f"{name} is not installed")
+    return found
+
 
 @contextmanager
-def haproxy(server_url: str, folder: Path, *options: str) -> Iterator[str]:
-    """Start the proxy and yield its URL; `options` are added to its `server` line.
+def haproxy(server_url: str, folder: Path, **variables: str) -> Iterator[str]:
+    """Start HAProxy in front of one server, without TLS, and yield its URL.
 
-    Skips the test if HAProxy is not installed.
+    `variables` are for deploy/haproxy.cfg. Skips the test if HAProxy is not installed.
     """
-    program = shutil.which("haproxy") or shutil.which("haproxy", path="/usr/sbin")
-    if not program:
-        pytest.skip("HAProxy is not installed")
     port = free_port()
-    server = f"server web 127.0.0.1:{server_url.rpartition(':')[2]} {' '.join(options)}"
-    written = (ROOT / "docs" / "operate.md").read_text()
-    [lines] = re.findall(r"^```haproxy\n(.*?)^```$", written, re.DOTALL | re.MULTILINE)
-    lines, binds = re.subn(r"bind :443 .*", f"bind 127.0.0.1:{port}", lines)
-    lines, servers = re.subn(r"server web .*", server, lines)
-    assert (binds, servers) == (1, 1)
-    (folder / "haproxy.cfg").write_text(lines)
-    process = subprocess.Popen([program, "-db", "-f", str(folder / "haproxy.cfg")])
+    lines = (DEPLOY / "haproxy.cfg").read_text().splitlines(keepends=True)
+    # One host, and a bind without a certificate; the rest stays.
+    lines = [line for line in lines if "server host2" not in line]
+    [bind] = [line for line in lines if line.lstrip().startswith("bind ")]
+    lines[lines.index(bind)] = f"    bind 127.0.0.1:{port}\n"
+    (folder / "haproxy.cfg").write_text("".join(lines))
+    environment = _variables(folder, port, [server_url]) | variables
+    with _started([program("haproxy"), "-db", "-f", str(folder / "haproxy.cfg")], environment):
+        yield _url_of(port, "http")
+
+
+@contextmanager
+def haproxy_of_hosts(server_urls: Sequence[str], folder: Path) -> Iterator[Proxy]:
+    """Start HAProxy with deploy/haproxy.cfg as it is."""
+    port = free_port()
+    trust = certify(folder)
+    environment = _variables(folder, port, server_urls)
+    with _started([program("haproxy"), "-db", "-f", str(DEPLOY / "haproxy.cfg")], environment):
+        yield Proxy(_url_of(port), folder, trust)
+
+
+@contextmanager
+def nginx_of_hosts(server_urls: Sequence[str], folder: Path) -> Iterator[Proxy]:
+    """Start nginx with deploy/nginx.conf, whose variables `envsubst` replaces."""
+    port = free_port()
+    trust = certify(folder)
+    main = write_nginx(folder, _variables(folder, port, server_urls))
+    with _started([program("nginx"), "-p", str(folder), "-c", str(main)], {}):
+        yield Proxy(_url_of(port), folder, trust)
+
+
+def write_nginx(folder: Path, variables: dict[str, str]) -> Path:
+    """Write deploy/nginx.conf with its variables, and a main file that includes it."""
+    names = " ".join(f"${{{name}}}" for name in variables)
+    written = subprocess.run(
+        [program("envsubst"), names],
+        input=(DEPLOY / "nginx.conf").read_text(),
+        env=variables,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    (folder / "tripcompanion.conf").write_text(written.stdout)
+    kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    places = "".join(f"{kind}_temp_path {folder}/{kind};\n" for kind in kinds)
+    # As root, its processes would be another user, who may not write here.
+    user = "user root;\n" if os.geteuid() == 0 else ""
+    main = folder / "nginx.conf"
+    main.write_text(
+        f"{user}daemon off;\npid {folder}/nginx.pid;\nerror_log stderr warn;\n"
+        f"events {{}}\nhttp {{\naccess_log off;\n{places}include {folder}/tripcompanion.conf;\n}}\n"
+    )
+    return main
+
+
+def deployment_variables(folder: Path) -> dict[str, str]:
+    """What a deployer sets for both files, with a new certificate."""
+    certify(folder)
+    return _variables(folder, free_port(), ["http://localhost:8001", "http://localhost:8002"])
+
+
+def certify(folder: Path) -> ssl.SSLContext:
+    """Write a certificate for localhost and its key, and a context that trusts it."""
+    key, certificate = folder / "tripcompanion.key", folder / "tripcompanion.crt"
+    subprocess.run(
+        [
+            *(program("openssl"), "req", "-x509", "-newkey", "ec"),
+            *("-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "1"),
+            *("-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"),
+            *("-keyout", str(key), "-out", str(certificate)),
+        ],
+        check=True,
+        capture_output=True,
+    )
+    (folder / "tripcompanion.pem").write_text(certificate.read_text() + key.read_text())
+    return ssl.create_default_context(cafile=certificate)
+
+
+def _variables(folder: Path, port: int, server_urls: Sequence[str]) -> dict[str, str]:
+    hosts = [f"127.0.0.1:{url.rpartition(':')[2]}" for url in server_urls]
+    return {
+        "ADMIN_SOCKET": str(folder / "admin.sock"),
+        "BIND": f"127.0.0.1:{port}",
+        "CERTIFICATE": str(folder / "tripcompanion.pem"),
+        "CERTIFICATE_KEY": str(folder / "tripcompanion.key"),
+        "DOMAIN": "localhost",
+        "MAXCONN": MAXCONN,
+        **{f"HOST_{number}": host for number, host in enumerate(hosts, 1)},
+    }
+
+
+def _url_of(port: int, scheme: str = "https") -> str:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                break
+        time.sleep(0.05)
+    return f"{scheme}://localhost:{port}"
+
+
+@contextmanager
+def _started(command: list[str], variables: dict[str, str]) -> Iterator[None]:
+    process = subprocess.Popen(command, env=os.environ | variables)
     try:
-        deadline = time.monotonic() + 10
-        while time.monotonic() < deadline:
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            time.sleep(0.05)
-        yield f"http://localhost:{port}"
+        yield
     finally:
         process.terminate()
-        process.wait(timeout=10)
+        process.wait(timeout=START_SECONDS)

@@ -148,7 +148,7 @@ def test_clients_of_a_proxy_get_their_own_answers(server: Server, tmp_path: Path
                 assert bool(answer.content) == (method == "GET" and answer.status_code != 302)
         return seen
 
-    with haproxy(server.url, tmp_path, "maxconn 4") as url, ThreadPoolExecutor(CLIENTS) as pool:
+    with haproxy(server.url, tmp_path, MAXCONN="4") as url, ThreadPoolExecutor(CLIENTS) as pool:
         asked = [pool.submit(ask, url, number) for number in range(CLIENTS)]
         seen = sum((one.result() for one in asked), Counter())
     assert set(seen) == set(PROXIED)

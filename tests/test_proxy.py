@@ -1,4 +1,4 @@
-"""Behind a proxy that is set up as docs/operate.md says, the server never meets a slow client."""
+"""Behind a proxy with deploy/haproxy.cfg, the server never meets a slow client."""
 
 import os
 import signal
@@ -25,7 +25,7 @@ BEGUN = {
         b"Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"
     ),
 }
-#: What docs/operate.md sets for a whole request, and some more.
+#: What deploy/haproxy.cfg sets for a whole request, and some more.
 GIVEN_UP_SECONDS = 15
 AT_ONCE_SECONDS = 3.0
 

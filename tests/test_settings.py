@@ -75,7 +75,8 @@ WRONG = {
     "QUOTA_TRIPS": ("0", "many"),
     "QUOTA_MEMBERS": ("0", "-1"),
     "QUOTA_EXPENSES": ("0", "1e4"),
-    "JWT_SIGNING_KEY": ("short", "x" * 31),
+    "JWT_SIGNING_KEY": ("short", "x" * 31, "-----BEGIN PRIVATE KEY-----"),
+    "JWT_VERIFYING_KEYS": ("short", "a-good-key-of-32-characters-1234,short"),
 }
 WRONG_SECRETS = (
     *("x", "a" * 31, "short-but-otherwise-good-key-31", "change-me" * 8, "CHANGEME" * 8),

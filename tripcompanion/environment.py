@@ -25,7 +25,7 @@ _MAX_COUNT = 10 * 365 * 24 * 3600
 NEVER = 0
 #: Variables that a `.env` sets in production only; see `.env.example`.
 _PRODUCTION_NAMES = (
-    *("SECRET_KEY", "JWT_SIGNING_KEY"),
+    *("SECRET_KEY", "JWT_SIGNING_KEY", "JWT_VERIFYING_KEYS"),
     *("ALLOWED_HOSTS", "CSRF_TRUSTED_ORIGINS", "NUM_PROXIES"),
 )
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")

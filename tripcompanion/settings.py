@@ -10,6 +10,7 @@ from tripcompanion import environment as env
 from tripcompanion import openapi
 from tripcompanion.database import POOLERS, connection_settings
 from tripcompanion.kit.logs import FORMATS, log_format, logging_settings
+from users.signing_keys import read_keys, signing_key
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 load_dotenv(BASE_DIR / ".env")
@@ -141,11 +142,16 @@ LOGIN_REDIRECT_URL = "/api/trips"
 
 ACCESS_TOKEN_LIFETIME = env.count("ACCESS_TOKEN_LIFETIME", 8 * 3600, minimum=1)
 REFRESH_TOKEN_LIFETIME = env.count("REFRESH_TOKEN_LIFETIME", 30 * 24 * 3600, minimum=1)
-_jwt_key = env.text("JWT_SIGNING_KEY")
-JWT_SIGNING_KEY = env.strong("JWT_SIGNING_KEY", _jwt_key) if _jwt_key else SECRET_KEY
-SIMPLE_JWT = {
+JWT_SIGNING_KEY = env.text("JWT_SIGNING_KEY") or SECRET_KEY
+# The first one signs and all verify: also the one that signed before, or that will sign next.
+JWT_KEYS = [
+    signing_key("JWT_SIGNING_KEY", JWT_SIGNING_KEY),
+    *read_keys("JWT_VERIFYING_KEYS", env.words("JWT_VERIFYING_KEYS", [])),
+]
+SIMPLE_JWT: dict[str, Any] = {
     "ACCESS_TOKEN_LIFETIME": timedelta(seconds=ACCESS_TOKEN_LIFETIME),
     "REFRESH_TOKEN_LIFETIME": timedelta(seconds=REFRESH_TOKEN_LIFETIME),
+    # users/key_ring.py verifies with JWT_KEYS instead.
     "ALGORITHM": "HS256",
     "SIGNING_KEY": JWT_SIGNING_KEY,
     "ISSUER": "tripcompanion",

@@ -14,16 +14,41 @@ from rest_framework.authentication import (
 )
 from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
 from rest_framework.request import Request
+from rest_framework_simplejwt import tokens as simplejwt
 from rest_framework_simplejwt.exceptions import ExpiredTokenError, TokenError
-from rest_framework_simplejwt.tokens import AccessToken, RefreshToken, Token
 from rest_framework_simplejwt.utils import aware_utcnow, datetime_from_epoch
 
 from tripcompanion.kit.problems import CsrfFailed
 from tripcompanion.kit.throttling import address_of
+from users.key_ring import KeyRing
 from users.models import Session, User, sessions_of
 from users.models.token import PREFIX, ScopedToken
 
 _SCHEME = b"bearer"
+
+
+#: All keys of access and refresh tokens.
+KEYS = KeyRing(
+    settings.JWT_KEYS,
+    audience=settings.SIMPLE_JWT["AUDIENCE"],
+    issuer=settings.SIMPLE_JWT["ISSUER"],
+    leeway=settings.SIMPLE_JWT["LEEWAY"],
+)
+
+
+class _WithOurKeys:
+    """A token that `KEYS` signs and verifies."""
+
+    def get_token_backend(self) -> Any:
+        return KEYS
+
+
+class AccessToken(_WithOurKeys, simplejwt.AccessToken):
+    """A token that authenticates requests."""
+
+
+class RefreshToken(_WithOurKeys, simplejwt.RefreshToken):  # type: ignore[misc]
+    """A token that is exchanged for a new pair."""
 
 
 class TokenRefused(AuthenticationFailed):
@@ -76,7 +101,7 @@ def _claims(raw_token: str, kind: Any) -> Mapping[str, Any]:
     return kind(raw_token).payload
 
 
-def session_of(raw_token: str, kind: type[Token]) -> tuple[Session, Mapping[str, Any]]:
+def session_of(raw_token: str, kind: type[simplejwt.Token]) -> tuple[Session, Mapping[str, Any]]:
     """The active session of a token of `kind`, with its user, and the claims of the token.
 
     Raises `TokenExpired` or `TokenRefused`, and nothing else, for any token.
@@ -87,7 +112,9 @@ def session_of(raw_token: str, kind: type[Token]) -> tuple[Session, Mapping[str,
     return session, token
 
 
-def issuing_session(raw_token: str, kind: type[Token]) -> tuple[Session, Mapping[str, Any]]:
+def issuing_session(
+    raw_token: str, kind: type[simplejwt.Token]
+) -> tuple[Session, Mapping[str, Any]]:
     """Like `session_of`, but the session may have ended. The token is genuine and not expired."""
     try:
         # Checked here, because SimpleJWT applies its leeway to `exp` too.

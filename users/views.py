@@ -29,7 +29,6 @@ from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.throttling import BaseThrottle
-from rest_framework_simplejwt.tokens import RefreshToken
 
 from tripcompanion.kit.problems import method_not_allowed
 from tripcompanion.kit.throttling import WindowThrottle
@@ -55,6 +54,7 @@ from users.throttles import (
     RegisterThrottle,
 )
 from users.tokens import (
+    RefreshToken,
     TokenExpired,
     TokenRefused,
     issuing_session,

@@ -4,6 +4,7 @@ from tests.mutations.mutant import Guards
 
 _CELLS = "tests/test_permissions.py"
 _FORGED = "tests/users/test_forged_tokens.py"
+_KEYS = "tests/users/test_signing_keys.py -k"
 _DELETION = "tests/users/test_deletion.py"
 _PASSWORD = "tests/users/test_password_change.py"
 _REFRESH = "tests/users/test_refresh.py"
@@ -18,6 +19,18 @@ _UNDER_LOCK = "tests/security/test_accounts.py"
 _WAITING = "tests/security/test_waiting.py"
 
 ACCOUNTS: Guards = {
+    "users/key_ring.py": [
+        ("only the key that signs verifies", "for key in keys]", "for key in keys[:1]]",
+         f"{_KEYS} old_key"),
+        ("tokens do not name their key", "            headers={\"kid\": self.key.kid},\n", "",
+         f"{_KEYS} name_their_key"),
+    ],
+    "users/signing_keys.py": [
+        ("weak keys verify", "env.strong(name, text)", "text", f"{_KEYS} weak"),
+        ("small RSA keys sign", "key.key_size < _MIN_RSA_BITS", "False", f"{_KEYS} safely"),
+        ("public keys accepted to sign", "    if key.signing is None:\n", "    if False:\n",
+         f"{_KEYS} safely"),
+    ],
     "users/tokens.py": [
         (
             "signature not verified",

@@ -13,6 +13,7 @@ _BUDGET = "tests/trips/test_budget.py"
 _SETTINGS = "tests/test_settings.py"
 _IDS = "tests/test_ids.py"
 _EXPORT = "tests/test_admin_export.py -k"
+_PROXIED = "tests/test_proxied_requests.py -k"
 _CONFIGURATION = "tests/security/test_configuration.py"
 _UNUSUAL = "tests/security/test_unusual_requests.py"
 
@@ -164,6 +165,22 @@ KIT: Guards = {
         ("key and effect in separate transactions", "    with transaction.atomic():\n        mine",
          "    if True:\n        mine", _IDEMPOTENCY),
         ("replay not marked", '    response[REPLAYED] = "true"\n', "", _IDEMPOTENCY),
+    ],
+    "deploy/haproxy.cfg": [
+        ("HAProxy repeats a POST without a key",
+         "    http-request disable-l7-retry unless is_safe or is_post has_key\n", "",
+         f"{_PROXIED} repeated"),
+        ("HAProxy does not repeat what is safe",
+         "retry-on conn-failure empty-response junk-response", "retry-on conn-failure",
+         f"{_PROXIED} repeated"),
+        ("HAProxy forwards what a client says of TLS",
+         "    http-request set-header X-Forwarded-Proto https\n", "", f"{_PROXIED} tls"),
+    ],
+    "deploy/nginx.conf": [
+        ("nginx repeats a POST without a key", '    "~^POST:." 1;\n', "    ~^POST 1;\n",
+         f"{_PROXIED} repeated"),
+        ("nginx forwards what a client says of TLS",
+         "    proxy_set_header X-Forwarded-Proto https;\n", "", f"{_PROXIED} tls"),
     ],
     "tripcompanion/kit/probes.py": [
         ("ready before it is migrated", "return latest_migrations() <= set(rows)",

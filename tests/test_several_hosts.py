@@ -1,0 +1,134 @@
+"""Two hosts behind HAProxy and nginx: one is stopped under load, and no request fails."""
+
+import os
+import secrets
+import signal
+import subprocess
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+from django.conf import settings
+
+from tests.proxy import (
+    DEPLOY,
+    Proxy,
+    deployment_variables,
+    haproxy_of_hosts,
+    nginx_of_hosts,
+    program,
+    write_nginx,
+)
+from tests.server import Server, running_server
+from tests.splits.journey import Journey, sign_up
+
+CLIENTS = 12
+#: Before and after one host is stopped.
+LOAD_SECONDS = 3
+#: What a proxy needs to see that a host is up, or is drained.
+SETTLED_SECONDS = 3
+needs_postgresql = pytest.mark.skipif(
+    not settings.DATABASE_URL.startswith("postgres"), reason="several hosts share a PostgreSQL"
+)
+Started = Callable[[list[str], Path], AbstractContextManager[Proxy]]
+
+
+def test_haproxy_accepts_its_file(tmp_path: Path) -> None:
+    checked = subprocess.run(
+        [program("haproxy"), "-c", "-f", str(DEPLOY / "haproxy.cfg")],
+        env=os.environ | deployment_variables(tmp_path),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (checked.returncode, "WARNING" in checked.stderr) == (0, False), checked.stderr
+
+
+def test_nginx_accepts_its_file(tmp_path: Path) -> None:
+    main = write_nginx(tmp_path, deployment_variables(tmp_path))
+    checked = subprocess.run(
+        [program("nginx"), "-t", "-p", str(tmp_path), "-c", str(main)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (checked.returncode, "[warn]" in checked.stderr) == (0, False), checked.stderr
+
+
+@contextmanager
+def two_hosts() -> Iterator[list[Server]]:
+    """Two servers with one database and one key, behind a proxy."""
+    shared = {"SECRET_KEY": secrets.token_urlsafe(48), "NUM_PROXIES": "1"}
+    with running_server(**shared) as first:
+        shared["DATABASE_URL"] = first.environment["DATABASE_URL"]
+        with running_server(**shared) as second:
+            yield [first, second]
+
+
+@needs_postgresql
+@pytest.mark.parametrize("start", [haproxy_of_hosts, nginx_of_hosts], ids=["HAProxy", "nginx"])
+def test_a_host_stops_under_load_and_no_request_fails(start: Started, tmp_path: Path) -> None:
+    with two_hosts() as hosts, start([host.url for host in hosts], tmp_path) as proxy:
+        with load(proxy, may_repeat=True) as seen:
+            os.kill(hosts[0].pid, signal.SIGTERM)
+        assert set(seen) == {"GET 200", "POST 201"}
+
+
+@needs_postgresql
+def test_a_drained_host_stops_without_repeated_requests(tmp_path: Path) -> None:
+    """A POST without a key is never sent twice, so the host gets no more requests first."""
+    with two_hosts() as hosts, haproxy_of_hosts([one.url for one in hosts], tmp_path) as proxy:
+        with load(proxy, may_repeat=False) as seen:
+            proxy.command("set server service/host1 state drain")
+            time.sleep(SETTLED_SECONDS)
+            os.kill(hosts[0].pid, signal.SIGTERM)
+        assert set(seen) == {"GET 200", "POST 201"}
+
+
+@contextmanager
+def load(proxy: Proxy, *, may_repeat: bool) -> Iterator[Counter[str]]:
+    """Clients read and write around the body of the block; then every write is there once."""
+    seen, ending = Counter[str](), threading.Event()
+    with httpx.Client(base_url=proxy.url, verify=proxy.trust, timeout=60) as http:
+        time.sleep(SETTLED_SECONDS)
+        journey = Journey.start(sign_up(http))
+
+        def use(_client: int) -> Counter[str]:
+            return _use(proxy, journey, ending, may_repeat=may_repeat)
+
+        with ThreadPoolExecutor(CLIENTS) as pool:
+            running = [pool.submit(use, number) for number in range(CLIENTS)]
+            try:
+                time.sleep(LOAD_SECONDS)
+                yield seen
+                time.sleep(LOAD_SECONDS)
+            finally:
+                ending.set()
+            for client in running:
+                seen += client.result()
+        stored = journey.owner.done("GET", f"{journey.path}/expenses")["total"]
+        assert stored == seen["POST 201"]
+
+
+def _use(
+    proxy: Proxy, journey: Journey, ending: threading.Event, *, may_repeat: bool
+) -> Counter[str]:
+    """Read and write in turn, over connections that are closed now and then."""
+    seen = Counter[str]()
+    body = journey.expense_body(12, journey.owner)
+    path = f"/api{journey.path}/expenses"
+    while not ending.is_set():
+        with httpx.Client(base_url=proxy.url, verify=proxy.trust, timeout=60) as http:
+            for _turn in range(5):
+                headers = dict(journey.owner.headers)
+                seen[f"GET {http.get(path, headers=headers).status_code}"] += 1
+                if may_repeat:
+                    headers["Idempotency-Key"] = secrets.token_hex(16)
+                seen[f"POST {http.post(path, json=body, headers=headers).status_code}"] += 1
+    return seen
