@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 from dotenv import load_dotenv
