@@ -1,6 +1,7 @@
 """Trips and their members. Every change of members or money locks the trip first."""
 
-from trips.models.invitation import Invitation, InvitationState, invitations_of
+from trips.models.invitation import Invitation, invitations_of
+from trips.models.invitation_queryset import InvitationState
 from trips.models.joining import CODE_CHARS, JOIN_ROLE_CHOICES, ROLE_CHOICES
 from trips.models.lock import lock_trip, locked_row, locked_trip
 from trips.models.member import (

@@ -5,25 +5,25 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from hashlib import sha256
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from django.db import models, transaction
-from django.db.models import Count, Exists, ExpressionWrapper, F, OuterRef, Q, Subquery
+from django.db.models import Count, F, OuterRef, Q, Subquery
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import NotFound, PermissionDenied, ValidationError
 
 from tripcompanion.kit.problems import Conflict, LimitReached
+from trips.models.invitation_queryset import InvitationQuerySet, InvitationState
 from trips.models.joining import ROLE_CHOICES, AlreadyMember
 from trips.models.lock import lock_trip, locked_row, locked_trip
 from trips.models.member import Member
 from trips.models.trip import Trip
-from trips.models.visibility import InTripQuerySet
-from trips.roles import TABLE, Can, Reach, TripRole, may_grant
+from trips.roles import Can, TripRole, may_grant
 from users.emails import MAX_EMAIL_CHARS, email_key
 from users.mail_templates import Letter, url_of
-from users.models import EmailUnverified, Mail, Role, User, summary_of
+from users.models import EmailUnverified, Mail, User, summary_of
 
 #: The prefix of every token, so that it is recognized, and masked in the logs.
 PREFIX = "tci_"
@@ -34,15 +34,6 @@ DEFAULT_LIFETIME = timedelta(days=14)
 MAX_LIFETIME = timedelta(days=90)
 
 _RANDOM_BYTES = 32
-#: Which members may invite to each role: those who may add members with it.
-_INVITERS = {
-    granted: [
-        role
-        for role in TripRole
-        if TABLE[Can.ADD_MEMBERS][role] is Reach.ANY and may_grant(role, granted)
-    ]
-    for granted in TripRole
-}
 
 
 class AlreadyInvited(Conflict):
@@ -57,34 +48,6 @@ class InvitedByAddress(PermissionDenied):
 
     default_code = "invited_by_address"
     default_detail = gettext_lazy("This invitation is for another e-mail address.")
-
-
-class InvitationState(models.TextChoices):
-    """Whether an invitation can be accepted, or why not."""
-
-    OPEN = "open", gettext_lazy("open")
-    USED = "used", gettext_lazy("used")
-    EXPIRED = "expired", gettext_lazy("expired")
-    REVOKED = "revoked", gettext_lazy("revoked")
-
-
-class InvitationQuerySet(InTripQuerySet["Invitation"]):
-    def unused(self) -> "InvitationQuerySet":
-        """Invitations that were neither used up nor revoked, and have not expired."""
-        is_left = Q(max_uses=None) | Q(uses__lt=F("max_uses"))
-        return self.filter(is_left, revoked_at=None, expires_at__gt=timezone.now())
-
-    def with_details(self) -> "InvitationQuerySet":
-        """With `inviter_may`: whether the one who made it may still add members with its role."""
-        members = Member.objects.present().filter(
-            trip=OuterRef("trip"), user=OuterRef("created_by"), user__is_active=True
-        )
-        may = Q(created_by__role=Role.ADMIN, created_by__is_active=True)
-        for granted, roles in _INVITERS.items():
-            may |= Q(Exists(members.filter(role__in=roles)), role=granted)
-        condition: Any = ExpressionWrapper(may, output_field=models.BooleanField())
-        rows: Any = self.select_related("created_by")
-        return rows.annotate(inviter_may=condition)
 
 
 class Invitation(models.Model):
