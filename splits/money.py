@@ -1,6 +1,9 @@
 """Exact division of money in whole minor units, without a database."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+
+NO_RANKS: Mapping[int, int] = MappingProxyType({})
 
 
 def apportion(total: int, weights: Sequence[int], seed: int) -> list[int]:
@@ -26,18 +29,26 @@ def apportion(total: int, weights: Sequence[int], seed: int) -> list[int]:
     return parts
 
 
-def divide(total: int, weights: Mapping[int, int], seed: int) -> dict[int, int]:
-    """`apportion` by user id; ties rotate by id, regardless of the order of the mapping."""
+def divide(
+    total: int, weights: Mapping[int, int], seed: int, ranks: Mapping[int, int] = NO_RANKS
+) -> dict[int, int]:
+    """`apportion` by user id; ties rotate by id, regardless of the order of the mapping.
+
+    `ranks` has the ids of those who rank with another one: that of the guest whom they were.
+    """
     if len(weights) == 1 and total >= 0 and min(weights.values()) > 0:
         return dict.fromkeys(weights, total)
-    user_ids = sorted(weights)
+    user_ids = _ranked(weights, ranks)
     parts = apportion(total, [weights[user_id] for user_id in user_ids], seed)
     by_user = dict(zip(user_ids, parts, strict=True))
     return {user_id: by_user[user_id] for user_id in weights}
 
 
 def own_parts(
-    shares: Mapping[int, int], paid_by_user: Mapping[int, int], seed: int
+    shares: Mapping[int, int],
+    paid_by_user: Mapping[int, int],
+    seed: int,
+    ranks: Mapping[int, int] = NO_RANKS,
 ) -> dict[int, int]:
     """Each person's share of an expense, in minor units by user id.
 
@@ -47,13 +58,16 @@ def own_parts(
     parts = dict.fromkeys(paid_by_user, 0) | dict(shares)
     uncovered = sum(paid_by_user.values()) - sum(shares.values())
     if paid_by_user and uncovered:
-        for user_id, amount in divide(uncovered, paid_by_user, seed).items():
+        for user_id, amount in divide(uncovered, paid_by_user, seed, ranks).items():
             parts[user_id] += amount
     return parts
 
 
 def debts(
-    shares: Mapping[int, int], paid_by_user: Mapping[int, int], seed: int
+    shares: Mapping[int, int],
+    paid_by_user: Mapping[int, int],
+    seed: int,
+    ranks: Mapping[int, int] = NO_RANKS,
 ) -> dict[tuple[int, int], int]:
     """Who owes whom how many minor units for one expense: `{(debtor, creditor): amount}`.
 
@@ -61,13 +75,21 @@ def debts(
     paid more, in proportion to what each of these is still owed. Debtors are processed one by one,
     so that each person's debts and claims add up exactly.
     """
-    parts = own_parts(shares, paid_by_user, seed)
+    parts = own_parts(shares, paid_by_user, seed, ranks)
     surplus = {user_id: paid_by_user.get(user_id, 0) - part for user_id, part in parts.items()}
-    claims = {user_id: amount for user_id, amount in sorted(surplus.items()) if amount > 0}
+    claims = {
+        user_id: surplus[user_id] for user_id in _ranked(surplus, ranks) if surplus[user_id] > 0
+    }
     owed: dict[tuple[int, int], int] = {}
-    for debtor in (user_id for user_id in sorted(shares) if surplus[user_id] < 0):
-        for creditor, amount in divide(-surplus[debtor], claims, seed).items():
+    for debtor in (user_id for user_id in _ranked(shares, ranks) if surplus[user_id] < 0):
+        for creditor, amount in divide(-surplus[debtor], claims, seed, ranks).items():
             if amount:
                 owed[debtor, creditor] = amount
                 claims[creditor] -= amount
     return owed
+
+
+def _ranked(user_ids: Iterable[int], ranks: Mapping[int, int]) -> list[int]:
+    if not ranks:
+        return sorted(user_ids)
+    return sorted(user_ids, key=lambda user_id: ranks.get(user_id, user_id))

@@ -86,6 +86,10 @@ def without_null(schema: Mapping[str, Any]) -> dict[str, Any]:
     return rest | (resolved(options[0]) if len(options) == 1 else {"oneOf": options})
 
 
+#: Values that are no number of people.
+NO_COUNT = ("0", "-1", "1.5", "true", '"a"', '""', "[]", "[1]", "{}", "9" * 400)
+
+
 def hostile(name: str, schema: Mapping[str, Any]) -> Iterator[str]:
     """JSON texts that the field `name` must reject, from its schema."""
     yield from BROKEN_LITERALS
@@ -124,7 +128,7 @@ def hostile(name: str, schema: Mapping[str, Any]) -> Iterator[str]:
         ):
             yield f'{{"{key}": 1}}'
     else:
-        yield from _no_text(name, schema)
+        yield from _no_text_or_count(name, schema)
 
 
 def _no_choice(options: list[str]) -> Iterator[str]:
@@ -138,7 +142,10 @@ def _no_choice(options: list[str]) -> Iterator[str]:
         yield json.dumps(text)
 
 
-def _no_text(name: str, schema: Mapping[str, Any]) -> Iterator[str]:
+def _no_text_or_count(name: str, schema: Mapping[str, Any]) -> Iterator[str]:
+    if schema.get("type") == "integer":
+        yield from (*NO_COUNT, str(schema["maximum"] + 1))
+        return
     yield from OTHER_THAN_TEXT
     yield json.dumps("x" * (schema["maxLength"] + 1))
     if schema.get("minLength"):
@@ -244,7 +251,10 @@ class World:
         script = {"name": "Import", "scopes": ["trips:read", "expenses:write"], "tripId": trip.pk}
         script["expiresAt"] = day_after.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
         token = self._made("/api/users/me/tokens", script)
+        invitation = self._made(f"{trip_url}/invitations", {})
         self.ids = {
+            "invitationId": invitation["id"],
+            "token": invitation["token"],
             "tokenId": token["id"],
             "sessionUuid": str(Session.start(olga).pk),
             "tripId": trip.pk,
@@ -291,6 +301,10 @@ class World:
             ],
             "POST /api/trips/{tripId}/guests": [{"name": "Grandma"}],
             "PUT /api/trips/{tripId}/guests/{userId}": [{"name": "Granny"}],
+            "POST /api/trips/{tripId}/invitations": [
+                {"role": "EDITOR", "maxUses": 3, "note": "x", "expiresAt": script["expiresAt"]},
+                {"role": "EDITOR", "email": "nora@example.com", "guestUserId": self.guest_id},
+            ],
             "PUT /api/trips/{tripId}/members/{userId}/role": [{"role": "VIEWER"}],
             "POST /api/trips/{tripId}/expenses": [by_amount, equally],
             "PUT /api/trips/{tripId}/expenses/{expenseId}": [by_amount, equally],

@@ -19,12 +19,13 @@ from splits.models import Allocation, AuditRun, Debt, Expense, Rate, Settlement,
 from splits.models.settlement import today
 from tests.admin_client import AdminClient, tables, text
 from tests.factories import PASSWORD, TripFactory, UserFactory, join, settle, spend
-from trips.models import Member, Trip
+from trips.models import Invitation, Member, Trip
+from trips.roles import TripRole
 from users.models import Mail, ScopedToken, Session, User
 
 LEDGER = (
     *(Expense, Settlement, Debt, Allocation, Rate, AuditRun),
-    *(Session, ScopedToken, Mail, LogEntry),
+    *(Session, ScopedToken, Mail, LogEntry, Invitation),
 )
 PEOPLE = (User, Member, Trip)
 
@@ -44,7 +45,9 @@ def fill(
         for number in range(trip.expenses.count(), rows):
             user = UserFactory()
             join(trip, user)
-            join(TripFactory(), olga)
+            own = TripFactory()
+            join(own, olga, TripRole.OWNER)
+            Invitation.issue(own, olga, role="VIEWER", email="nina@example.com")
             Session.start(olga)
             Mail.objects.ask_to_verify(user)
             ScopedToken.issue(user, name="Import", scopes=["trips:read"], trip_id=trip.pk)

@@ -19,7 +19,7 @@ from tests.admin_client import AdminClient, told
 from tests.factories import TripFactory, join, settle, spend
 from tripcompanion.kit import admin_export
 from tripcompanion.kit.csv_export import defused
-from trips.models import Member, Trip
+from trips.models import Invitation, Member, Trip
 from users.models import Mail, ScopedToken, Session, User
 
 SECRETS = {
@@ -27,6 +27,7 @@ SECRETS = {
     Session: ("refresh_jti", "auth_hash"),
     ScopedToken: ("digest", "password_fingerprint"),
     Trip: ("code",),
+    Invitation: ("digest", "mailed_digest"),
 }
 
 
@@ -45,6 +46,7 @@ def filled(trip: Trip, olga: User, ed: User) -> Callable[[], None]:
         Session.start(olga)
         Mail.objects.ask_to_verify(olga)
         ScopedToken.issue(olga, name="Import", scopes=["trips:read"])
+        Invitation.issue(trip, olga, role="VIEWER").mail_token()
 
     return fill
 

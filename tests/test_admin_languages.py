@@ -15,7 +15,7 @@ from splits.models.settlement import today
 from tests.admin_client import AdminClient
 from tests.factories import TripFactory, UserFactory, join, settle, spend
 from tripcompanion.kit.admin import page_url
-from trips.models import Member, Trip
+from trips.models import Invitation, Member, Trip
 from users.mail_templates import Letter
 from users.models import Mail, ScopedToken, Session, User
 
@@ -79,6 +79,7 @@ def rows(trip: Trip, ada: User, olga: User, ed: User, vera: User) -> dict[str, A
     settlement = settle(trip, ed, olga, 1000, note="Cash")
     Session.start(olga, device="Curl/8", address="127.0.0.1")
     ScopedToken.issue(olga, name="Import", scopes=["trips:read"], trip_id=trip.pk)
+    Invitation.issue(trip, olga, role="VIEWER", email="nina@example.com")
     mail = Mail.objects.create(
         user=olga,
         letter=Letter.VERIFY,

@@ -203,6 +203,7 @@ def test_commands_lock_a_trip_together_with_the_question_who_may() -> None:
     assert found == {
         "trips/models/lock.py",
         "trips/models/joining.py",
+        "trips/models/invitation.py",
         "tripcompanion/accounts/deletion.py",
         "trips/viewsets.py",
     }

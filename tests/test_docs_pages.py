@@ -15,6 +15,7 @@ from tests.document import OPERATIONS, parse_yaml, problem_of, read_document
 from tests.factories import PASSWORD, overwrite, spend
 from tests.trips.access import script_of
 from tripcompanion.kit.document import _generated, document
+from trips.models import Invitation
 
 #: What a page loads by itself; links that people click may lead anywhere.
 LOADED = re.compile(
@@ -246,6 +247,7 @@ def test_every_endpoint_has_a_page(browser, olga, ed, trip, operation):
     ids = {"tripId": trip.pk, "expenseId": expense.pk, "splitId": split.pk, "userId": olga.pk}
     ids |= {"settlementId": trip.settlements.get().pk, "email": ed.email}
     ids |= {"code": trip.code, "tokenId": script_of(olga, "trips:read").pk}
+    ids |= {"token": Invitation.issue(trip, olga, role="VIEWER").token}
     path = operation.url(ids)
     response = browser.get(path)
     page = response.content.decode()

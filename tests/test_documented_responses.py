@@ -13,7 +13,7 @@ from tests.document import (
     errors_of,
     problem_of,
 )
-from tests.factories import PASSWORD
+from tests.factories import PASSWORD, UserFactory
 from tests.users.logins import bearer
 from users.mail_templates import Letter
 from users.models import EmailToken
@@ -151,6 +151,14 @@ def test_every_operation_answers_as_documented(api, olga, ed, sam, ada):
     as_ed("POST", f"{trip}/members", {"email": ada.email}, 403)
     as_ed("GET", f"{trip}/members")
     as_ed("GET", f"{trip}/members/{olga.pk}")
+    invitation = as_olga("POST", f"{trip}/invitations", {"maxUses": 1}, 201)
+    as_olga("GET", f"{trip}/invitations")
+    as_nina = Caller(api(UserFactory()), answered)
+    anybody("GET", f"invitations/{invitation['token']}")
+    as_ed("POST", f"invitations/{invitation['token']}/accept", status=409)
+    as_nina("POST", f"invitations/{invitation['token']}/accept", status=201)
+    anybody("GET", f"invitations/{invitation['token']}", status=404)
+    as_olga("DELETE", f"{trip}/invitations/{invitation['id']}", status=204)
     guest = as_olga("POST", f"{trip}/guests", {"name": "Grandma"}, 201)["user"]["id"]
     as_olga("PUT", f"{trip}/guests/{guest}", {"name": "Granny"})
     as_olga("PUT", f"{trip}/guests/{ed.pk}", {"name": "Granny"}, 404)

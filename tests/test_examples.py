@@ -21,10 +21,13 @@ from pytest_django.fixtures import Settings
 from tests.conftest import Api
 from tests.document import OPERATIONS, Operation
 from tripcompanion.kit.examples import Example, example_files, examples
+from trips.models import Invitation, Trip
 from users.mail_templates import Letter
 from users.models import EmailToken, Session, User
 from users.tokens import token_pair
 
+#: The token in the paths of examples, for which the test puts that of a new invitation.
+INVITATION = "tci_h3ZqvX0aR7wQ"
 #: What the clock or chance decides, with what `make examples` writes instead.
 VOLATILE = {
     "createdAt": "2026-05-14T21:40:00Z",
@@ -40,6 +43,7 @@ VOLATILE = {
     "token": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.signature",
     "refreshToken": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.signature",
     "hint": "tc_h3Zqv",
+    "link": f"http://localhost:4200/invitation?token={INVITATION}",
     "tripCode": "K7WQ2MXA",
     "requestId": "5c1d3f0e9b7a4d60a1c2e3f405162738",
     "device": "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0",
@@ -74,6 +78,10 @@ def secret(name: str, operation: Operation) -> str:
     return EmailToken.make(user, Letter.RESET)
 
 
+def by_olga() -> User:
+    return User.objects.get(email="olga@example.com")
+
+
 def answer(api: Api, operation: Operation, example: Example) -> Any:
     user = User.objects.get(email=f"{example.caller}@example.com") if example.caller else None
     client = api(user)
@@ -83,7 +91,10 @@ def answer(api: Api, operation: Operation, example: Example) -> Any:
     body = example.body
     if example.secrets:
         body = {**body, **{name: secret(name, operation) for name in example.secrets}}
-    url = f"{operation.url(example.path)}?{urlencode(example.query)}".rstrip("?")
+    path = dict(example.path)
+    if path.get("token") == INVITATION:
+        path["token"] = Invitation.issue(Trip.objects.get(pk=6), by_olga(), role="VIEWER").token
+    url = f"{operation.url(path)}?{urlencode(example.query)}".rstrip("?")
     data = b"" if body is None else json.dumps(body).encode()
     response = client.generic(operation.method, url, data, "application/json")
     assert response.status_code == example.status, (example, response.content)

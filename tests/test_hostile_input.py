@@ -244,7 +244,7 @@ def lasting(row: dict[str, Any]) -> dict[str, Any]:
     """Without what is another for every new row; PostgreSQL takes no number back."""
     passing = (
         *("_at", "_id", "body", "code", "fingerprint", "hash", "hint", "jti", "location"),
-        *("password", "secret"),
+        *("password", "secret", "digest"),
     )
     return {
         name: value for name, value in row.items() if name != "id" and not name.endswith(passing)

@@ -15,7 +15,7 @@ from tests.conftest import Api
 from tests.factories import TripFactory, UserFactory, join, settle, spend
 from tests.trips.access import endpoints
 from tests.users.logins import bearer
-from trips.models import Trip
+from trips.models import Invitation, Trip
 from trips.roles import TripRole
 from users.models import ScopedToken, Session, User
 from users.scopes import Scope
@@ -25,7 +25,7 @@ SMALL, LARGE = 10, 200
 #: Queries of each GET. The first of those that need a log-in finds the session with its user.
 QUERIES = {
     "/api/users/me": 1,
-    "/api/users/me/export": 9,
+    "/api/users/me/export": 10,
     "/api/users/me/sessions": 3,
     "/api/users/me/tokens": 3,
     "/api/users/me/tokens/{token_id}": 2,
@@ -41,6 +41,8 @@ QUERIES = {
     "/api/trips/{trip_id}": 3,
     "/api/trips/{trip_id}/members": 3,
     "/api/trips/{trip_id}/members/{user_id}": 2,
+    "/api/trips/{trip_id}/invitations": 4,
+    "/api/invitations/{token}": 1,
     "/api/trips/{trip_id}/expenses": 4 + PAGE_STATEMENTS,
     "/api/trips/{trip_id}/expenses/{expense_id}": 4,
     "/api/trips/{trip_id}/settlements": 2 + PAGE_STATEMENTS,
@@ -69,6 +71,7 @@ LISTS = {
     "/api/trips/my-trips",
     "/api/trips/{trip_id}/members",
     "/api/trips/{trip_id}/expenses",
+    "/api/trips/{trip_id}/invitations",
     "/api/trips/{trip_id}/settlements",
     "/api/trips/{trip_id}/balances",
     "/api/trips/{trip_id}/balances/{user_id}",
@@ -105,7 +108,16 @@ def ids(rows: int, trip: Trip, olga: User, ed: User) -> dict[str, Any]:
     ScopedToken.objects.bulk_create(
         ScopedToken(**values | {"id": None, "digest": f"{at:064}"}) for at in range(rows)
     )
+    invitation = Invitation.issue(trip, olga, role=TripRole.VIEWER)
+    values = {
+        field.attname: getattr(invitation, field.attname) for field in Invitation._meta.fields
+    }
+    Invitation.objects.bulk_create(
+        Invitation(**values | {"id": None, "digest": f"{at:064}"}) for at in range(rows)
+    )
     return {
+        "token": invitation.token,
+        "invitation_id": invitation.pk,
         "token_id": token.pk,
         "user_id": olga.pk,
         "email": ed.email,

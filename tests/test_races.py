@@ -129,6 +129,22 @@ def test_ten_who_join_at_once_are_no_more_than_the_quota() -> None:
             assert len(owner.done("GET", f"{journey.path}/members")) == 3
 
 
+def test_the_last_use_of_an_invitation_admits_one_of_many(
+    journey: Journey, travellers: list[Traveller]
+) -> None:
+    owner, *others = travellers
+    for round_ in range(ROUNDS):
+        if round_:
+            journey = Journey.start(owner)
+        invitation = owner.done("POST", f"{journey.path}/invitations", {"maxUses": 3})
+        path = f"/invitations/{invitation['token']}/accept"
+        others[0].done("POST", path)
+        others[1].done("POST", path)
+        calls = [partial(by.call, "POST", path) for by in others[2:10]]
+        assert at_once(calls) == {(201, ""): 1, (404, "not_found"): 7}
+        assert len(owner.done("GET", f"{journey.path}/members")) == 4
+
+
 def test_what_is_read_while_it_is_changed_or_deleted_is_whole_or_gone(
     journey: Journey, travellers: list[Traveller]
 ) -> None:

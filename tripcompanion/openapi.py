@@ -64,6 +64,13 @@ TAGS: list[dict[str, str]] = [
         ),
     },
     {
+        "name": "invitations",
+        "description": (
+            "Links by which others join a trip: for one address, or for everybody who has the "
+            "link. An invitation expires, may be revoked, and may limit how many accept it."
+        ),
+    },
+    {
         "name": "expenses",
         "description": (
             "What was spent, who paid it, and how it is divided: in equal parts, by exact amounts, "
@@ -115,6 +122,7 @@ ENUM_NAMES: dict[str, str] = {
     "CurrencyEnum": "tripcompanion.currency.amounts.CODES",
     "ScopeEnum": "users.scopes.CHOICES",
     "EntryKindEnum": "splits.serializers.settlement.KINDS",
+    "InvitationStateEnum": "trips.models.InvitationState",
 }
 
 #: Descriptions of schemas that are no serializers.
@@ -133,6 +141,7 @@ SCHEMAS: dict[str, str] = {
     "CurrencyEnum": "An ISO 4217 code.",
     "ScopeEnum": "What a scoped token may do. Write scope does not imply read.",
     "EntryKindEnum": "What changed a balance.",
+    "InvitationStateEnum": "Whether an invitation can be accepted, or why not.",
     "SplitAmounts": "Amounts, percentages or weights by user id, as numbers or as strings.",
     "Id": "An identifier, as a number or as a string of its digits.",
 }
@@ -145,6 +154,8 @@ PARAMETERS: dict[str, str] = {
     "splitId": "The id of a split of this expense.",
     "settlementId": "The id of a settlement of this trip.",
     "tokenId": "The id of a scoped token of the caller.",
+    "invitationId": "The id of an invitation to this trip.",
+    "token": "The token of an invitation.",
     "sessionUuid": "The id of a session of the caller.",
     "email": "The whole address, in any case.",
     "code": "The 8 characters of a trip code, in any case.",

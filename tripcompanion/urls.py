@@ -8,6 +8,7 @@ from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularSwaggerSplitView
 
 from splits.views import (
+    AcceptanceViewSet,
     BalanceViewSet,
     CategoryViewSet,
     DebtViewSet,
@@ -23,7 +24,13 @@ from tripcompanion.kit.converters import IdConverter
 from tripcompanion.kit.document import DocumentView
 from tripcompanion.kit.health import HealthViewSet
 from tripcompanion.kit.landing import LandingPage
-from trips.views import GuestViewSet, MemberViewSet, TripViewSet
+from trips.views import (
+    GuestViewSet,
+    InvitationPreviewViewSet,
+    InvitationViewSet,
+    MemberViewSet,
+    TripViewSet,
+)
 from users.second_factor_views import (
     CodePage,
     RecoveryCodesPage,
@@ -104,6 +111,14 @@ TRIPS: list[Any] = [
     path("/<id:trip_id>/members", include(MEMBERS)),
     path("/<id:trip_id>/guests", GuestViewSet.as_view({"post": "create"})),
     path("/<id:trip_id>/guests/<id:user_id>", GuestViewSet.as_view({"put": "update"})),
+    path(
+        "/<id:trip_id>/invitations",
+        InvitationViewSet.as_view({"get": "list", "post": "create"}),
+    ),
+    path(
+        "/<id:trip_id>/invitations/<id:invitation_id>",
+        InvitationViewSet.as_view({"delete": "destroy"}),
+    ),
     path("/<id:trip_id>/expenses", ExpenseViewSet.as_view({"get": "list", "post": "create"})),
     path("/<id:trip_id>/expenses/preview", ExpenseViewSet.as_view({"post": "preview"})),
     path("/<id:trip_id>/expenses/<id:expense_id>", ExpenseViewSet.as_view(ITEM)),
@@ -115,6 +130,11 @@ TRIPS: list[Any] = [
     path("/<id:trip_id>/balances", BalanceViewSet.as_view({"get": "list"})),
     path("/<id:trip_id>/balances/<id:user_id>", ExplanationViewSet.as_view({"get": "explain"})),
     path("/<id:trip_id>/settle-up", BalanceViewSet.as_view({"get": "plan", "post": "record_plan"})),
+]
+
+INVITATIONS = [
+    path("<str:token>", InvitationPreviewViewSet.as_view({"get": "retrieve"})),
+    path("<str:token>/accept", AcceptanceViewSet.as_view({"post": "accept"})),
 ]
 
 SPLITS = [
@@ -146,6 +166,7 @@ API: list[Any] = [
     path("users/", include(DEBTS)),
     path("expenses/users/", include(PENDING_SPLITS)),
     path("trips", include(TRIPS)),
+    path("invitations/", include(INVITATIONS)),
     path("expenses/<id:expense_id>/splits", include(SPLITS)),
     path("currencies", CurrencyViewSet.as_view({"get": "list"})),
     path("categories", CategoryViewSet.as_view({"get": "list"})),

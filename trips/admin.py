@@ -10,9 +10,9 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from tripcompanion.currency.formats import format_amount
-from tripcompanion.kit.admin import Columns, RulesAdmin, StateFilter, link
+from tripcompanion.kit.admin import Columns, ReadOnlyAdmin, RulesAdmin, StateFilter, link
 from trips import csv_columns
-from trips.models import Member
+from trips.models import Invitation, Member
 from users.models import User
 
 
@@ -143,3 +143,35 @@ class MemberAdmin(RulesAdmin):
             member.remove(by=caller_of(request))
             self.log_change(request, member, _("Ended."))
         self.tell_count(request, _("Memberships ended: %(count)d."), len(present))
+
+
+@admin.register(Invitation)
+class InvitationAdmin(ReadOnlyAdmin):
+    """Invitations, which an administrator can revoke. Their digests are not displayed."""
+
+    csv_columns = csv_columns.INVITATIONS
+    list_display = (
+        "id",
+        "trip",
+        person("created_by", _("invited by")),
+        *("role", "email", "uses", "max_uses", "created_at", "expires_at", "revoked_at"),
+    )
+    list_filter = ("role",)
+    list_select_related = ("trip", "created_by")
+    search_fields = ("email", "trip__title", "created_by__email", "created_by__name")
+    date_hierarchy = "created_at"
+    ordering = ("-id",)
+    fields = ("trip", "created_by", "role", "email", "guest", "note", *list_display[-5:])
+    actions = ("revoke",)
+    row_actions: ClassVar = {"revoke": _("Revoke this invitation")}
+
+    def get_row_actions(self, request: HttpRequest, row: Invitation) -> Any:
+        return self.row_actions if row.revoked_at is None else {}
+
+    @admin.action(description=_("Revoke these invitations"))
+    def revoke(self, request: HttpRequest, queryset: QuerySet[Invitation]) -> None:
+        valid = list(queryset.filter(revoked_at=None).order_by("trip_id", "pk"))
+        for invitation in valid:
+            invitation.revoke(by=caller_of(request))
+            self.log_change(request, invitation, _("Revoked."))
+        self.tell_count(request, _("Invitations revoked: %(count)d."), len(valid))

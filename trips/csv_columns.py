@@ -33,6 +33,18 @@ TRIPS: CsvColumns = {
     "created_at": "created_at",
     "updated_at": "updated_at",
 }
+INVITATIONS: CsvColumns = {
+    "id": "id",
+    **TRIP,
+    "invited_by": "created_by__email",
+    **{
+        name: name
+        for name in (
+            *("role", "email", "note", "max_uses", "uses", "created_at", "expires_at"),
+            "revoked_at",
+        )
+    },
+}
 _SUMS = ("paid_minor", "share_minor", "sent_minor", "received_minor")
 MEMBERS: CsvColumns = {
     "id": "id",

@@ -1,8 +1,11 @@
-"""The throttle of lookups."""
+"""The throttles of lookups and invitations."""
+
+from typing import Any
 
 from rest_framework.request import Request
 
 from tripcompanion.kit.throttling import WindowThrottle
+from users.throttles import account_key
 
 
 class LookupThrottle(WindowThrottle):
@@ -12,3 +15,24 @@ class LookupThrottle(WindowThrottle):
 
     def identity(self, request: Request, view: object) -> str:
         return str(request.user.pk)
+
+
+class LinkThrottle(WindowThrottle):
+    """Lookups of invitations by their token, per IP address: they need no log-in."""
+
+    scope = "lookup"
+
+
+class InvitationMailThrottle(WindowThrottle):
+    """Invitations to one address, whoever sends them from whichever trip."""
+
+    scope = "mail"
+
+    def allow_request(self, request: Request, view: Any) -> bool:
+        return not self._address(request) or super().allow_request(request, view)
+
+    def identity(self, request: Request, view: object) -> str:
+        return f"invited {account_key(self._address(request))}"
+
+    def _address(self, request: Request) -> Any:
+        return dict(request.data).get("email")

@@ -15,10 +15,15 @@ class Letter(models.TextChoices):
     VERIFY = "VERIFY", gettext_lazy("e-mail address confirmation")
     PASSWORD_CHANGED = "PASSWORD_CHANGED", gettext_lazy("password changed")
     EMAIL_CHANGED = "EMAIL_CHANGED", gettext_lazy("e-mail address changed")
+    INVITATION = "INVITATION", gettext_lazy("invitation to a trip")
 
 
 #: The front-end pages that the links open; each page sends the token back to the API.
-PAGES = {Letter.RESET: "/reset-password", Letter.VERIFY: "/verify-email"}
+PAGES = {
+    Letter.RESET: "/reset-password",
+    Letter.VERIFY: "/verify-email",
+    Letter.INVITATION: "/invitation",
+}
 
 
 def url_of(letter: str, token: str) -> str:
@@ -37,6 +42,7 @@ def write(letter: str, url: str) -> tuple[str, str]:
         Letter.VERIFY: _verify,
         Letter.PASSWORD_CHANGED: _password_changed,
         Letter.EMAIL_CHANGED: _email_changed,
+        Letter.INVITATION: _invitation,
     }[Letter(letter)]()
     return subject, text.format(url=url)
 
@@ -75,4 +81,15 @@ def _email_changed() -> tuple[str, str]:
         "The e-mail address of your Trip Companion account was changed. We will not send any "
         "more e-mails to this address. If you did not do this, please contact the operator of "
         "the service.\n"
+    )
+
+
+def _invitation() -> tuple[str, str]:
+    return _("You are invited to a trip"), _(
+        "Hello,\n\n"
+        "You are invited to share the expenses of a trip with Trip Companion. Open this link to "
+        "see the trip and to join it:\n\n"
+        "{url}\n\n"
+        "You need an account with this e-mail address, which you confirm first. If you do not know "
+        "who invited you, ignore this e-mail.\n"
     )

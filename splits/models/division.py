@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import ValidationError
 
-from splits.money import divide
+from splits.money import NO_RANKS, divide
 from tripcompanion.currency.amounts import to_major
 
 #: Percentages and weights are stored as whole ten-thousandths.
@@ -74,7 +74,9 @@ class Division:
     participants: tuple[int, ...]
     entered: Mapping[int, int] | None
 
-    def parts(self, money: Money, seed: int) -> dict[int, Part]:
+    def parts(
+        self, money: Money, seed: int, ranks: Mapping[int, int] = NO_RANKS
+    ) -> dict[int, Part]:
         """Each person's part in the trip's currency; they add up to `money.amount_minor`.
 
         Raises `ValidationError` on `splitAmounts` if the entered values do not fit.
@@ -84,7 +86,7 @@ class Division:
             raise ValidationError({"participantUserIds": [text]})
         if self.split_type == SplitType.EQUAL:
             equal = dict.fromkeys(self.participants, 1)
-            shares = divide(money.amount_minor, equal, seed)
+            shares = divide(money.amount_minor, equal, seed, ranks)
             return {user_id: Part(share) for user_id, share in shares.items()}
         entered = self._entered_for_all()
         if self.split_type == SplitType.MANUAL:
@@ -94,7 +96,7 @@ class Division:
             text = _("The percentages add up to %(sum)s, not to 100.") % {"sum": percent}
             raise ValidationError({"splitAmounts": [text]})
         column = ENTERED_COLUMN[SplitType(self.split_type)]
-        shares = divide(money.amount_minor, entered, seed)
+        shares = divide(money.amount_minor, entered, seed, ranks)
         return {
             user_id: Part(share)._replace(**{column: entered[user_id]})
             for user_id, share in shares.items()

@@ -305,9 +305,9 @@ class Expense(models.Model):
         self.split_type = division.split_type
         entered = self._paid(paid_by_user)
         require_sum(payers_field, entered.values(), self.entered_minor, self.currency)
-        paid = money.divide(self.amount_minor, entered, self.number)
+        paid = money.divide(self.amount_minor, entered, self.number, self.trip.ranks)
         payments = {user_id: Payment(paid[user_id], entered[user_id]) for user_id in entered}
-        return payments, division.parts(self.money, self.number)
+        return payments, division.parts(self.money, self.number, self.trip.ranks)
 
     def _paid(self, paid_by_user: Mapping[int, int | None]) -> dict[int, int]:
         """`paid_by_user` in minor units of the expense's currency."""

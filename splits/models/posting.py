@@ -189,7 +189,8 @@ class ExpensePosting:
         self, paid_by_user: Mapping[int, Payment], parts: Mapping[int, Part], owed: Owed
     ) -> Sums:
         """The changes to each member's sums by an expense that is divided like this."""
-        own = money.own_parts(amounts(parts), amounts(paid_by_user), self.expense.number)
+        number, ranks = self.expense.number, self.expense.trip.ranks
+        own = money.own_parts(amounts(parts), amounts(paid_by_user), number, ranks)
         sums = {user_id: Counter(share_minor=amount_minor) for user_id, amount_minor in own.items()}
         for user_id, payment in paid_by_user.items():
             sums.setdefault(user_id, Counter())["paid_minor"] += payment.amount_minor
@@ -200,7 +201,8 @@ class ExpensePosting:
     def _owed(self, paid_by_user: Mapping[int, Payment], parts: Mapping[int, Part]) -> Owed:
         """What each participant owes to each creditor, in minor units."""
         owed: Owed = {user_id: {} for user_id in parts}
-        debts = money.debts(amounts(parts), amounts(paid_by_user), self.expense.number)
+        number, ranks = self.expense.number, self.expense.trip.ranks
+        debts = money.debts(amounts(parts), amounts(paid_by_user), number, ranks)
         for (debtor, creditor), amount_minor in debts.items():
             owed[debtor][creditor] = amount_minor
         return owed

@@ -127,7 +127,7 @@ def _expenses(of_trip: Q, sums: Sums, watch: Watch) -> Iterator[Difference]:
         "creditor",
         "amount_minor",
     )
-    columns = ("trip__currency", *_EXPENSE_COLUMNS)
+    columns = ("trip__currency", "trip__claimed_guests", *_EXPENSE_COLUMNS)
     rows = expenses.select_related("trip").only(*columns).order_by("id").iterator(_CHUNK_ROWS)
     for expense in watch(rows, desc="Expenses", total=expenses.count()):
         paid_by_user = {user: (amount, entered) for user, amount, entered in payers.of(expense.pk)}
@@ -141,7 +141,8 @@ def _expenses(of_trip: Q, sums: Sums, watch: Watch) -> Iterator[Difference]:
         for user, amount_minor in paid.items():
             sums[expense.trip_id, user]["paid_minor"] += amount_minor
         if sum(shares.values()) <= sum(paid.values()):
-            for user, amount_minor in money.own_parts(shares, paid, expense.number).items():
+            ranks = expense.trip.ranks
+            for user, amount_minor in money.own_parts(shares, paid, expense.number, ranks).items():
                 sums[expense.trip_id, user]["share_minor"] += amount_minor
 
 
@@ -169,7 +170,7 @@ def _faults(
         return
     if expense.divided:
         yield from _share_faults(expense, parts, shares)
-    expected = money.debts(shares, paid, expense.number)
+    expected = money.debts(shares, paid, expense.number, expense.trip.ranks)
     for pair in sorted(expected.keys() | owed.keys()):
         if expected.get(pair, 0) != owed.get(pair, 0):
             yield (
@@ -186,7 +187,7 @@ def _share_faults(
     )
     amounts = Money(expense.amount_minor, expense.entered_minor, expense.currency)
     try:
-        expected = division.parts(amounts, expense.number) if parts else {}
+        expected = division.parts(amounts, expense.number, expense.trip.ranks) if parts else {}
     except ValidationError as error:
         yield f"the entered values do not divide it: {error.detail}"
         return

@@ -2,10 +2,12 @@
 
 from splits.views.category import CategoryViewSet
 from splits.views.expense import ExpenseViewSet
+from splits.views.invitation import AcceptanceViewSet
 from splits.views.settlement import BalanceViewSet, ExplanationViewSet, SettlementViewSet
 from splits.views.split import DebtViewSet, SplitViewSet
 
 __all__ = [
+    "AcceptanceViewSet",
     "BalanceViewSet",
     "CategoryViewSet",
     "DebtViewSet",

@@ -14,6 +14,8 @@ _CODES = "tests/trips/test_codes.py"
 _TRIP_LOCK = "tests/trips/test_behind_the_lock.py -k"
 _RACES = "PG tests/test_races.py tests/security/test_races.py tests/trips/test_owners_at_once.py"
 _GUESTS = "tests/trips/test_guests.py"
+_INVITATIONS = "tests/trips/test_invitations.py"
+_CLAIMS = "tests/splits/test_claims.py"
 _WAITING = "tests/security/test_waiting.py"
 
 TRIPS: Guards = {
@@ -138,6 +140,64 @@ TRIPS: Guards = {
          "            trip._require", f"{_TRIP_LOCK} demoted"),
         ("renewing keeps the old code", "            trip.code = new_code()\n", "", _CODES),
     ],
+    "trips/models/invitation_queryset.py": [
+        ("deactivated account invites", ", user__is_active=True", "", _INVITATIONS),
+        ("former ADMIN invites", "Q(created_by__role=Role.ADMIN, created_by__is_active=True)",
+         "Q(created_by__is_active=True)", _INVITATIONS),
+    ],
+    "trips/models/invitation.py": [
+        ("role above one's own in an invitation",
+         "if not may_grant(locked.caller_role, role):", "if False:", _INVITATIONS),
+        ("invitation outlives the rights of its maker", " or not self.inviter_may:", ":",
+         _INVITATIONS),
+        ("used invitation is accepted",
+         "if self.max_uses is not None and self.uses >= self.max_uses:", "if False:",
+         _INVITATIONS),
+        ("last use taken before the lock", "            invitation = cls.presented(token)\n",
+         "            invitation = before\n", "PG tests/test_races.py -k invitation"),
+        ("expired invitation is accepted", "is_over = self.expires_at <= timezone.now()",
+         "is_over = False", _INVITATIONS),
+        ("another address accepts", "elif self.email_key != account.email_key:", "elif False:",
+         _INVITATIONS),
+        ("unconfirmed address accepts", "elif account.email_verified_at is None:", "elif False:",
+         _INVITATIONS),
+        ("unconfirmed account accepts a link", "            account.require_verified_email()\n",
+         "            pass\n", _INVITATIONS),
+        ("confined token accepts for another trip",
+         "if user.confined_to not in {None, trip.pk}:", "if False:", _INVITATIONS),
+        ("number of invitations not limited", "if unused.count() >= MAX_OPEN_INVITATIONS:",
+         "if False:", _INVITATIONS),
+        ("invitations valid for years", "if not now < expires_at <= now + MAX_LIFETIME:",
+         "if not now < expires_at:", _INVITATIONS),
+        ("invitation names a guest of another trip",
+         "Member.objects.guests().filter(trip=trip, user=user_id)",
+         "Member.objects.guests().filter(user=user_id)", _CLAIMS),
+        ("mail sent for a void invitation",
+         "        if found is None or found.state != InvitationState.OPEN:\n            return",
+         "        if found is None:\n            return", _INVITATIONS),
+    ],
+    "trips/views/invitation.py": [
+        ("token of an invitation stored", "safe_retries = False", "safe_retries = True",
+         _INVITATIONS),
+        ("invitations not throttled", "return [LookupThrottle(), InvitationMailThrottle()]",
+         "return []", _INVITATIONS),
+        ("lookup of invitations not throttled", "throttle_classes = (LinkThrottle,)",
+         "throttle_classes = ()", _INVITATIONS),
+    ],
+    "splits/views/invitation.py": [
+        ("acceptance not throttled", "throttle_classes = (LookupThrottle,)",
+         "throttle_classes = ()", _INVITATIONS),
+        ("acceptance replayed to a former member",
+         "self.kwargs = resolve(location).kwargs if location else {}", "pass", _INVITATIONS),
+    ],
+    "splits/models/claim.py": [
+        ("former member claims a guest", "    if former is not None:\n", "    if False:\n",
+         _CLAIMS),
+        ("claim not counted as a trip", "    require_trip_quota(account)\n", "", _CLAIMS),
+        ("odd cents of a claimed guest rotate again",
+         '    trip.save(update_fields=["claimed_guests"])\n', "", _CLAIMS),
+        ("claim without the settlements", '    (Settlement, "sender"),\n', "", _CLAIMS),
+    ],
     "trips/models/visibility.py": [
         ("former members see the trip", ', f"{path}__left_at": None}', "}", _LEAVING),
         ("everybody sees every trip", "        if user.is_admin:\n            return self.annotate",
@@ -186,6 +246,8 @@ TRIPS: Guards = {
          "        if self.balance_minor:", _LEAVING),
         ("member with an open balance can leave",
          "        if self.balance_minor:", "        if False:", _LEAVING),
+        ("removed guest is claimed", "                member.user.invitations.all().delete()\n",
+         "", _CLAIMS),
         ("strangers see guests",
          "annotated.exclude(is_guest=True, is_companion=False)", "annotated", _GUESTS),
         ("guest is promoted",
@@ -205,6 +267,8 @@ TRIPS: Guards = {
          "PG tests/test_account_races.py"),
         ("account deletion despite an open balance", "if settled and obstacles:", "if False:",
          "tests/splits/test_account_rights.py"),
+        ("addresses of a deleted account stay in invitations",
+         "Q(created_by=account) | to_account", "Q(created_by=account)", _INVITATIONS),
         ("guests need an OWNER", '.filter(trip=OuterRef("trip"), user__is_guest=False)',
          '.filter(trip=OuterRef("trip"))', _GUESTS),
         ("deleted account remains a member",

@@ -10,7 +10,7 @@ from django.db.models import F
 from tests.security.environment import Environment
 from tripcompanion.kit.ids import MAX_INTEGER
 from tripcompanion.kit.models import IdempotencyRecord
-from trips.models import Member, Trip
+from trips.models import Invitation, Member, Trip
 from users.models import User
 
 #: By constraint: whose row, and what it would have to hold.
@@ -27,6 +27,8 @@ VIOLATIONS: list[tuple[str, str, dict[str, Any]]] = [
     ("member_role_known", "member", {"role": "ADMIN"}),
     ("member_once_in_trip", "member", {"user": "olga"}),
     ("member_sums_in_64_bits", "member", {"paid_minor": F("share_minor") + MAX_INTEGER}),
+    ("invitation_uses_in_range", "invitation", {"uses": 2}),
+    ("invitation_role_known", "invitation", {"role": "ADMIN"}),
     ("idempotency_key_once_per_user", "answer", {"key": "first"}),
 ]
 UNIQUE = {"user_email_unique", "member_once_in_trip", "idempotency_key_once_per_user"}
@@ -43,6 +45,9 @@ def test_a_row_that_must_not_be_is_refused(
         "ed": User.objects.filter(pk=environment.ed.pk),
         "trip": Trip.objects.filter(pk=environment.trip.pk),
         "member": Member.objects.filter(trip=environment.trip, user=environment.ed),
+        "invitation": Invitation.objects.filter(
+            pk=Invitation.issue(environment.trip, environment.olga, role="VIEWER", max_uses=1).pk
+        ),
         "answer": IdempotencyRecord.objects.filter(
             pk=IdempotencyRecord.objects.create(user=environment.olga, key="second").pk
         ),

@@ -17,6 +17,7 @@ from drf_spectacular.views import SpectacularSwaggerSplitView
 from splits.models import Expense, Settlement
 from splits.reports.balances import Plan
 from splits.views import (
+    AcceptanceViewSet,
     BalanceViewSet,
     CategoryViewSet,
     DebtViewSet,
@@ -37,9 +38,15 @@ from tripcompanion.currency.views import CurrencyViewSet
 from tripcompanion.kit.document import DocumentView
 from tripcompanion.kit.health import HealthViewSet
 from tripcompanion.urls import urlpatterns
-from trips.models import Trip
+from trips.models import Invitation, Trip
 from trips.roles import TABLE, Can, Reach, TripRole
-from trips.views import GuestViewSet, MemberViewSet, TripViewSet
+from trips.views import (
+    GuestViewSet,
+    InvitationPreviewViewSet,
+    InvitationViewSet,
+    MemberViewSet,
+    TripViewSet,
+)
 from users.mail_templates import Letter
 from users.models import EmailToken, ScopedToken, Session, User
 from users.scopes import Scope
@@ -116,6 +123,10 @@ class Scene:
         }
         if "/guests/" in route:
             ids["user_id"] = add_guest(self.trip).pk
+        if "token" in names or "invitation_id" in names:
+            owner = self.trip.members.filter(role=TripRole.OWNER).first().user
+            invitation = Invitation.issue(self.trip, owner, role=TripRole.VIEWER)
+            ids |= {"token": invitation.token, "invitation_id": invitation.pk}
         if "session_uuid" in names:
             ids["session_uuid"] = Session.start(self.someone).pk
         if "token_id" in names:
@@ -307,6 +318,12 @@ ROWS = [
     Row("PUT", MEMBER + "/role", can=Can.MANAGE_MEMBERS, body=just(role="EDITOR")),
     Row("POST", TRIP + "/guests", 201, Can.ADD_MEMBERS, just(name="Grandma")),
     Row("PUT", TRIP + "/guests/{user_id}", can=Can.ADD_MEMBERS, body=just(name="Granny")),
+    Row("GET", TRIP + "/invitations", can=Can.READ),
+    Row("POST", TRIP + "/invitations", 201, Can.ADD_MEMBERS, just(role="VIEWER")),
+    Row("DELETE", TRIP + "/invitations/{invitation_id}", 204, Can.ADD_MEMBERS),
+    Row("GET", "/api/invitations/{token}", statuses=everybody(200)),
+    Row("POST", "/api/invitations/{token}/accept",
+        statuses=everybody(409, stranger=201, anonymous=401, admin=201)),
     Row("GET", TRIP + "/expenses", can=Can.READ),
     Row("POST", TRIP + "/expenses", 201, Can.RECORD, Scene.expense_body),
     Row("POST", TRIP + "/expenses/preview", 200, Can.RECORD, Scene.expense_body),
@@ -363,6 +380,9 @@ AREAS: Mapping[Any, str | None] = {
     TripViewSet: "trips",
     MemberViewSet: "trips",
     GuestViewSet: "trips",
+    InvitationViewSet: "trips",
+    AcceptanceViewSet: "trips",
+    InvitationPreviewViewSet: OPEN,
     ExpenseViewSet: "expenses",
     SplitViewSet: "expenses",
     SettlementViewSet: "expenses",

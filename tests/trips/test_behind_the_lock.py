@@ -95,6 +95,10 @@ COMMANDS = [
     Command(Can.ADD_MEMBERS, "POST", f"{_TRIP}/members", _person),
     Command(Can.ADD_MEMBERS, "POST", f"{_TRIP}/guests", _guest),
     Command(Can.ADD_MEMBERS, "PUT", f"{_TRIP}/guests/{{user_id}}", _guest, False, False),
+    Command(Can.ADD_MEMBERS, "POST", f"{_TRIP}/invitations", lambda _s: {}, False, False),
+    Command(
+        Can.ADD_MEMBERS, "DELETE", f"{_TRIP}/invitations/{{invitation_id}}", None, False, False
+    ),
     Command(Can.MANAGE_MEMBERS, "PUT", f"{_TRIP}/members/{{user_id}}/role", _role),
     Command(Can.MANAGE_MEMBERS, "DELETE", f"{_TRIP}/members/{{user_id}}", None, False, False),
     Command(Can.LEAVE, "POST", f"{_TRIP}/members/leave", None, False, False),
@@ -159,6 +163,9 @@ class Waiting:
         if command.route.endswith("/guests/{user_id}"):
             guests = f"{self.scene.trip.path}/guests"
             ids["user_id"] = self.scene.olga.done("POST", guests, _guest(self.scene))["user"]["id"]
+        if command.route.endswith("/{invitation_id}"):
+            path = f"{self.scene.trip.path}/invitations"
+            ids["invitation_id"] = self.scene.olga.done("POST", path, {})["id"]
         if not command.needs_money:
             return ids
         expense = self.scene.expense
@@ -196,7 +203,8 @@ def test_every_writing_route_is_here() -> None:
         if issubclass(end.view, InTripViewSet) and end.method in WRITING
     }
     here = {(command.method, command.route) for command in COMMANDS}
-    assert routes == here | WITHOUT_LOCK | {("POST", "/api/trips/join")}
+    joining = {("POST", "/api/trips/join"), ("POST", "/api/invitations/{token}/accept")}
+    assert routes == here | WITHOUT_LOCK | joining
 
 
 @every_command
@@ -278,6 +286,7 @@ def test_in_a_trip_that_is_gone_nothing_happens(
         (f"DELETE FROM splits_split WHERE expense_id IN ({expenses})", trip),  # noqa: S608 -- names only
         (f"DELETE FROM splits_payer WHERE expense_id IN ({expenses})", trip),  # noqa: S608 -- names only
         ("DELETE FROM splits_expense WHERE trip_id = %s", trip),
+        ("DELETE FROM trips_invitation WHERE trip_id = %s", trip),
         ("DELETE FROM trips_member WHERE trip_id = %s", trip),
         ("DELETE FROM trips_trip WHERE id = %s", trip),
     ]  # fmt: skip

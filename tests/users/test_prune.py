@@ -16,6 +16,7 @@ from tests.conftest import Api
 from tests.trips.bodies import lisbon
 from tests.users.logins import bearer, log_in
 from tripcompanion.kit.models import IdempotencyRecord, ThrottleCounter
+from trips.models import Invitation, Trip
 from users.mail_templates import Letter
 from users.management.commands import prune
 from users.models import EmailToken, Mail, ScopedToken, Session, User
@@ -40,6 +41,7 @@ NOTHING = {
     "throttle counters": 0,
     "links": 0,
     "mails": 0,
+    "invitations": 0,
     "browser sessions": 0,
 }
 
@@ -52,6 +54,7 @@ def fill(api: Api, user: User) -> None:
     EmailToken.make(user, Letter.RESET)
     Mail.objects.ask_to_verify(user)
     ScopedToken.issue(user, name="Import", scopes=["trips:read"])
+    Invitation.issue(Trip.objects.get(), user, role="VIEWER")
     ThrottleCounter.add("login:1:olga", (timezone.now() + timedelta(minutes=1)).timestamp())
 
 
@@ -72,6 +75,7 @@ def test_what_is_over_goes(api: Api, olga: User) -> None:
     ThrottleCounter.objects.update(ends_at=now)
     EmailToken.objects.update(expires_at=now)
     Mail.objects.update(given_up_at=now - MONTH)
+    Invitation.objects.update(expires_at=now - MONTH)
     BrowserSession.objects.update(expire_date=now)
     # This session has ended in both ways, and is still one.
     Session.objects.update(ended_at=now - MONTH)
@@ -86,6 +90,7 @@ def test_what_is_over_goes(api: Api, olga: User) -> None:
         ScopedToken,
         EmailToken,
         Mail,
+        Invitation,
         BrowserSession,
     ):
         assert not model._default_manager.exists()
@@ -96,6 +101,7 @@ def test_what_came_to_an_end_can_be_looked_at_for_a_month(api: Api, olga: User) 
     month = timezone.now() - MONTH + timedelta(minutes=2)
     Session.objects.update(ended_at=month)
     Mail.objects.update(given_up_at=month)
+    Invitation.objects.update(expires_at=month)
     assert pruned() == NOTHING
 
 
@@ -133,6 +139,7 @@ ENDS = {
     ("kit_throttlecounter", "ends_at"),
     ("users_emailtoken", "expires_at"),
     ("users_mail", "given_up_at"),
+    ("trips_invitation", "expires_at"),
     ("django_session", "expire_date"),
 }
 

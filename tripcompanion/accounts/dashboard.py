@@ -2,7 +2,7 @@
 
 Every query stays fast whatever has been recorded, for one of three reasons:
 
-- It reads an index, bounded by time: new accounts (`user_by_creation`), trips with new expenses
+- It reads an index, bounded by time: new accounts (`account_by_creation`), trips with new expenses
   (`trip_by_last_expense`), and the sums of `MONTHS` months (`expense_sums_by_day`, which contains
   all that is summed, so that no row is read).
 - It reads little because little is kept: the outbox contains mails that were not sent yet, and

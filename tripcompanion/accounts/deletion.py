@@ -3,12 +3,13 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
 from tripcompanion.currency.amounts import to_major
 from tripcompanion.kit.problems import Conflict
+from trips.models.invitation import Invitation
 from trips.models.member import BalanceOpen, LastOwner, Member
 from trips.models.trip import Trip
 from trips.roles import TripRole
@@ -69,6 +70,9 @@ def delete_account(
         if any(obstacle["reason"] == LastOwner.default_code for obstacle in obstacles):
             raise LastOwner
         members.present().update(left_at=timezone.now())
+        # They contain addresses: that of the account, or those that its owner typed.
+        to_account = Q(email_key=account.email_key, email_key__isnull=False)
+        Invitation.objects.filter(Q(created_by=account) | to_account).delete()
         account.empty()
 
 

@@ -13,7 +13,7 @@ from tripcompanion.accounts.export_serializers import AccountExport, ExportedAcc
 from tripcompanion.compiled.serializers import serialize
 from tripcompanion.kit.rendering import ExactJSONRenderer
 from tripcompanion.kit.serializers import camel_case
-from trips.models import Member
+from trips.models import Invitation, Member
 from users.models import User
 
 #: How many rows are held in memory at a time.
@@ -32,6 +32,7 @@ def personal_data_of(user: User) -> Mapping[str, QuerySet]:
     rows: dict[str, QuerySet] = {
         "log_ins": user.sessions.order_by("created_at"),
         "scripts": user.scoped_tokens.order_by("id"),
+        "invitations": Invitation.objects.filter(created_by=user).order_by("id"),
         "memberships": Member.objects.filter(user=user).select_related("trip"),
         "expenses": Expense.objects.filter(created_by=user).order_by("id"),
         "payments": Payer.objects.filter(user=user).select_related("expense").order_by("id"),

@@ -60,6 +60,20 @@ class ExportedToken(CamelCaseSerializer):
     expires_at = serializers.DateTimeField(help_text="When it expires.")
 
 
+class ExportedInvitation(CamelCaseSerializer):
+    """An invitation that the user made, without its token."""
+
+    trip_id = serializers.IntegerField(help_text="The trip.")
+    role = serializers.ChoiceField(choices=ROLE_CHOICES, help_text="The role of those who accept.")
+    email = serializers.CharField(
+        allow_null=True, help_text="The address that it was sent to; null if it is a link only."
+    )
+    note = serializers.CharField(help_text="May be empty.")
+    uses = serializers.IntegerField(help_text="How many accepted it.")
+    created_at = serializers.DateTimeField(help_text="When it was created.")
+    expires_at = serializers.DateTimeField(help_text="When it expires.")
+
+
 class ExportedMembership(CamelCaseSerializer):
     """A present or former membership of the user, with their balance."""
 
@@ -165,6 +179,7 @@ class AccountExport(CamelCaseSerializer):
     account = ExportedAccount(help_text="The account itself.")
     log_ins = ExportedLogIn(many=True, help_text="The user's API sessions.")
     scripts = ExportedToken(many=True, help_text="Their scoped tokens.")
+    invitations = ExportedInvitation(many=True, help_text="The invitations that they made.")
     memberships = ExportedMembership(many=True, help_text="Their trips, present and former.")
     expenses = ExportedExpense(many=True, help_text="The expenses that they recorded.")
     payments = ExportedPayment(many=True, help_text="What they paid.")

@@ -145,6 +145,8 @@ def _reading_once(shape: Any) -> Convert:
     inner = _compiled(shape)
 
     def read_once(row: Any, _second: Any, seen: Seen) -> Any:
+        if row is None:
+            return None
         key = (id(row), shape)
         if key not in seen:
             seen[key] = (row, _read(inner, row, seen))

@@ -15,7 +15,7 @@ FORMATS = ("json", "line")
 _HIDDEN = (
     (re.compile(r"[\w.+%-]+(?:@|%40)[\w-]+(?:\.[\w-]+)*"), "[e-mail]"),
     (re.compile(r"\beyJ[\w-]+\.[\w-]+\.[\w-]+"), "[token]"),
-    (re.compile(r"\btc_[\w-]+"), "[token]"),
+    (re.compile(r"\btci?_[\w-]+"), "[token]"),
     (re.compile(r"(?i)(token|password|secret|key)=[^\s&\"'\\]+"), r"\1=[hidden]"),
 )
 

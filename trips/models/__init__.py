@@ -1,5 +1,7 @@
 """Trips and their members. Every change of members or money locks the trip first."""
 
+from trips.models.invitation import Invitation, invitations_of
+from trips.models.invitation_queryset import InvitationState
 from trips.models.joining import CODE_CHARS, JOIN_ROLE_CHOICES, ROLE_CHOICES
 from trips.models.lock import lock_trip, locked_row, locked_trip
 from trips.models.member import (
@@ -26,6 +28,8 @@ __all__ = [
     "JOIN_ROLE_CHOICES",
     "ROLE_CHOICES",
     "InTripQuerySet",
+    "Invitation",
+    "InvitationState",
     "Member",
     "CompiledForViewer",
     "Trip",
@@ -34,6 +38,7 @@ __all__ = [
     "lock_trip",
     "locked_row",
     "locked_trip",
+    "invitations_of",
     "members_of",
     "require_membership",
     "trips_of",

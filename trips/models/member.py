@@ -199,6 +199,7 @@ class Member(models.Model):
         with self._locked(by, Can.MANAGE_MEMBERS) as member:
             member._end()
             if member.user.is_guest:
+                member.user.invitations.all().delete()
                 member._delete_guest_without_entries()
 
     def leave(self, by: User) -> None:

@@ -76,6 +76,8 @@ class Trip(JoinableTrip):
     #: How many expenses were recorded on `counted_on`, the day of the last one (UTC).
     expenses_that_day = models.PositiveIntegerField(default=0, editable=False)
     counted_on = models.DateField(null=True, editable=False)
+    #: Who was a guest before: "17:11" says that account 17 took the place of guest 11.
+    claimed_guests = models.TextField(default="", db_default="", editable=False)
     #: The current period of the ledger, from 0; closing a period starts the next one.
     period = models.PositiveIntegerField(default=0, db_default=0, editable=False)
     #: All periods before this one are closed.
@@ -168,6 +170,15 @@ class Trip(JoinableTrip):
                 setattr(trip, name, value)
             trip.updated_at = timezone.now()
             trip.save(update_fields=[*fields, "updated_at"])
+
+    @cached_property
+    def ranks(self) -> Mapping[int, int]:
+        """The ids of former guests by that of the account that took their place.
+
+        The odd cents rotate by these ids, so that a claim changes no amount.
+        """
+        pairs = (pair.split(":") for pair in self.claimed_guests.split())
+        return {int(account): int(guest) for account, guest in pairs}
 
     @property
     def has_entries(self) -> bool:

@@ -1,7 +1,17 @@
 """Views of trips and their members."""
 
 from trips.views.guest import GuestViewSet
+from trips.views.invitation import (
+    InvitationPreviewViewSet,
+    InvitationViewSet,
+)
 from trips.views.member import MemberViewSet
 from trips.views.trip import TripViewSet
 
-__all__ = ["GuestViewSet", "MemberViewSet", "TripViewSet"]
+__all__ = [
+    "GuestViewSet",
+    "InvitationPreviewViewSet",
+    "InvitationViewSet",
+    "MemberViewSet",
+    "TripViewSet",
+]

@@ -88,6 +88,10 @@ class MailQuerySet(models.QuerySet["Mail"]):
         """Queue a mail that notifies `user` at `address` of a change of the account."""
         self.create(user=user, letter=letter, address=address)
 
+    def invite(self, invitation: Any, address: str) -> None:
+        """Queue a mail with a link to accept `invitation`."""
+        self.create(letter=Letter.INVITATION, address=address, invitation=invitation)
+
     def deliver(self, is_over: Callable[[], bool] = bool) -> Delivery:
         """Try to send every mail that is due. Stops early if `is_over` or on a server error.
 
@@ -119,7 +123,10 @@ class MailQuerySet(models.QuerySet["Mail"]):
 
 
 class Mail(models.Model):
-    """A mail to send. A reset has an address only; its account is looked up on sending."""
+    """A mail to send. A reset has an address only; its account is looked up on sending.
+
+    An invitation has no account either: it is sent to whoever reads the address.
+    """
 
     user = models.ForeignKey(
         User,
@@ -127,6 +134,10 @@ class Mail(models.Model):
         null=True,
         related_name="mails",
         verbose_name=gettext_lazy("user"),
+    )
+    #: What it invites to. CASCADE: what is gone needs no mail.
+    invitation = models.ForeignKey(
+        "trips.Invitation", on_delete=models.CASCADE, null=True, related_name="mails"
     )
     letter = models.CharField(gettext_lazy("subject"), max_length=16, choices=Letter)
     address = models.CharField(gettext_lazy("address"), max_length=MAX_EMAIL_CHARS)
@@ -181,13 +192,23 @@ class Mail(models.Model):
         Raises `OSError` (the base of smtplib's exceptions) if it could not be sent.
         """
         message, reader = None, self._reader()
-        if reader is not None and self._is_for(reader):
+        if self.invitation is not None:
+            connection.open()
+            message = self._invitation_message(connection)
+        elif reader is not None and self._is_for(reader):
             connection.open()
             message = self._message_to(reader, connection)
-            if message is not None:
-                message.send()
+        if message is not None:
+            message.send()
         self.delete()
         return message is not None
+
+    def _invitation_message(self, connection: Any) -> EmailMessage | None:
+        """The message, with a new link; None if the invitation can no longer be accepted."""
+        token = self.invitation.mail_token() if self.invitation else ""
+        if not token:
+            return None
+        return self._written(url_of(self.letter, token), self.address, connection)
 
     def _reader(self) -> User | None:
         """The account that the mail is for, if it exists."""
@@ -216,10 +237,13 @@ class Mail(models.Model):
     def _message(self, reader: User, connection: Any) -> EmailMessage:
         letter = Letter(self.letter)
         url = url_of(letter, EmailToken.make(reader, letter)) if letter in PAGES else ""
-        with translation.override(self.language):
-            subject, text = write(letter, url)
         # A reset goes to the address as the account stores it, not as it was typed.
         address = reader.email or "" if letter == Letter.RESET else self.address
+        return self._written(url, address, connection)
+
+    def _written(self, url: str, address: str, connection: Any) -> EmailMessage:
+        with translation.override(self.language):
+            subject, text = write(self.letter, url)
         headers = {"Auto-Submitted": "auto-generated"}
         return EmailMessage(subject, text, to=[address], headers=headers, connection=connection)
 

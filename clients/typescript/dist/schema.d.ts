@@ -726,6 +726,107 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/trips/{tripId}/invitations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The invitations to a trip, newest first
+         * @description The invitations to a trip, newest first.
+         *
+         *     Without their tokens. Those that expired a month ago may be gone.
+         *
+         *     Every member may do this.
+         */
+        get: operations["listInvitations"];
+        put?: never;
+        /**
+         * Invite somebody with a link, which is also mailed to `email` if that is sent
+         * @description Invite somebody with a link, which is also mailed to `email` if that is sent.
+         *
+         *     Only this response contains the token and the link. They cannot be read again, so
+         *     `Idempotency-Key` is ignored.
+         *
+         *     Allowed to OWNER and EDITOR.
+         */
+        post: operations["createInvitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trips/{tripId}/invitations/{invitationId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke an invitation at once. The request may be repeated
+         * @description Revoke an invitation at once. The request may be repeated.
+         *
+         *     Allowed to OWNER and EDITOR.
+         */
+        delete: operations["revokeInvitation"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/invitations/{token}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What an invitation is to
+         * @description What an invitation is to.
+         *
+         *     No log-in is needed. Unknown, used, expired and revoked tokens are the same 404.
+         */
+        get: operations["getInvitation"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/invitations/{token}/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Become a member of the trip, with the role of the invitation
+         * @description Become a member of the trip, with the role of the invitation.
+         *
+         *     If it names a guest, the caller takes their place: all entries of the guest become the
+         *     caller's, and no balance of anybody else changes. Unknown, used, expired and revoked tokens
+         *     are the same 404.
+         */
+        post: operations["acceptInvitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/trips/{tripId}/expenses": {
         parameters: {
             query?: never;
@@ -1286,6 +1387,8 @@ export interface components {
             logIns: components["schemas"]["ExportedLogIn"][];
             /** @description Their scoped tokens. */
             scripts: components["schemas"]["ExportedToken"][];
+            /** @description The invitations that they made. */
+            invitations: components["schemas"]["ExportedInvitation"][];
             /** @description Their trips, present and former. */
             memberships: components["schemas"]["ExportedMembership"][];
             /** @description The expenses that they recorded. */
@@ -1633,6 +1736,29 @@ export interface components {
              */
             updatedAt: string;
         };
+        /** @description An invitation that the user made, without its token. */
+        ExportedInvitation: {
+            /** @description The trip. */
+            tripId: number;
+            /** @description The role of those who accept. */
+            role: components["schemas"]["TripRoleEnum"];
+            /** @description The address that it was sent to; null if it is a link only. */
+            email: string | null;
+            /** @description May be empty. */
+            note: string;
+            /** @description How many accepted it. */
+            uses: number;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it expires.
+             */
+            expiresAt: string;
+        };
         /** @description An API session. */
         ExportedLogIn: {
             /** @description The `User-Agent` header of the login. */
@@ -1823,6 +1949,85 @@ export interface components {
         };
         /** @description An identifier, as a number or as a string of its digits. */
         Id: number | string;
+        /** @description An invitation to a trip, without its token. */
+        Invitation: {
+            /** @description The invitation's id, to revoke it. */
+            id: number;
+            /** @description The trip. */
+            tripId: number;
+            /** @description The role of those who accept. */
+            role: components["schemas"]["TripRoleEnum"];
+            /** @description The only address that may accept; null for any account. */
+            email: string | null;
+            /** @description Whose place the account takes that accepts; null for one more member. */
+            guest: components["schemas"]["UserSummary"] | null;
+            /** @description A note for the list; may be empty. */
+            note: string;
+            /**
+             * Format: date-time
+             * @description When it expires.
+             */
+            expiresAt: string;
+            /** @description How many may accept; null for any number. */
+            maxUses: number | null;
+            /** @description How many accepted it. */
+            uses: number;
+            /** @description Who invites. */
+            createdBy: components["schemas"]["UserSummary"];
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            createdAt: string;
+            /** @description `open` if it can be accepted. It is `revoked`, too, once the one who made it may no longer add members. */
+            state: components["schemas"]["InvitationStateEnum"];
+        };
+        /** @description What an invitation reveals to somebody who may want to accept it. */
+        InvitationPreview: {
+            /** @description The title. */
+            title: string;
+            /** @description Where the trip goes. */
+            destination: string;
+            /**
+             * Format: date
+             * @description The first day.
+             */
+            startDate: string;
+            /**
+             * Format: date
+             * @description The last day.
+             */
+            endDate: string;
+            /** @description Who invites. */
+            invitedBy: string;
+            /** @description How many members the trip has now. */
+            memberCount: number;
+            /** @description The role of those who accept. */
+            role: components["schemas"]["TripRoleEnum"];
+        };
+        /** @description Whom to invite, and to what. */
+        InvitationRequest: {
+            /** @description The role of those who accept, not above the caller's own. Default: `VIEWER`. `null` counts as omitted. */
+            role?: components["schemas"]["TripRoleEnum"] | null;
+            /** @description Where to send a mail with the link. Only the account with this address may accept, once it is confirmed. Null or omitted: everybody may who has the link. `null` clears it. */
+            email?: string | null;
+            /** @description A guest whose place the account takes that accepts: all entries of the guest become its own. Null or omitted: it becomes one more member. `null` clears it. */
+            guestUserId?: components["schemas"]["Id"] | null;
+            /** @description For the list of invitations, at most 200 characters. Default: empty. `null` counts as omitted. */
+            note?: string | null;
+            /**
+             * Format: date-time
+             * @description At most 90 days from now. Default: 14 days from now. `null` clears it.
+             */
+            expiresAt?: string | null;
+            /** @description How many may accept. Null or omitted: any number; with `email` or `guestUserId`, always one. `null` clears it. */
+            maxUses?: number | null;
+        };
+        /**
+         * @description Whether an invitation can be accepted, or why not.
+         * @enum {string}
+         */
+        InvitationStateEnum: "open" | "used" | "expired" | "revoked";
         /** @description The code of the trip to join. */
         JoinRequest: {
             /** @description The 8 characters of the code, in any case. */
@@ -1860,6 +2065,43 @@ export interface components {
             refreshExpiresIn: number;
             /** @description The account that logged in, with every field. */
             user: components["schemas"]["User"];
+        };
+        /** @description A new invitation. Only this response contains its token. */
+        NewInvitation: {
+            /** @description The invitation's id, to revoke it. */
+            id: number;
+            /** @description The trip. */
+            tripId: number;
+            /** @description The role of those who accept. */
+            role: components["schemas"]["TripRoleEnum"];
+            /** @description The only address that may accept; null for any account. */
+            email: string | null;
+            /** @description Whose place the account takes that accepts; null for one more member. */
+            guest: components["schemas"]["UserSummary"] | null;
+            /** @description A note for the list; may be empty. */
+            note: string;
+            /**
+             * Format: date-time
+             * @description When it expires.
+             */
+            expiresAt: string;
+            /** @description How many may accept; null for any number. */
+            maxUses: number | null;
+            /** @description How many accepted it. */
+            uses: number;
+            /** @description Who invites. */
+            createdBy: components["schemas"]["UserSummary"];
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            createdAt: string;
+            /** @description `open` if it can be accepted. It is `revoked`, too, once the one who made it may no longer add members. */
+            state: components["schemas"]["InvitationStateEnum"];
+            /** @description For `acceptInvitation`. It is not shown again. */
+            token: string;
+            /** @description The page of the front end that accepts the invitation. */
+            link: string;
         };
         /** @description The token from the link in the mail, and the new password. */
         NewPasswordRequest: {
@@ -1930,6 +2172,31 @@ export interface components {
         PaginatedExpenseList: {
             /** @description The rows of this page. */
             items: components["schemas"]["Expense"][];
+            /**
+             * @description How many rows there are on all pages.
+             * @example 1
+             */
+            total: number;
+            /**
+             * @description The number of this page, from 1.
+             * @example 1
+             */
+            page: number;
+            /**
+             * @description How many rows a page has at most.
+             * @example 20
+             */
+            pageSize: number;
+            /**
+             * @description How many pages there are.
+             * @example 1
+             */
+            totalPages: number;
+        };
+        /** @description One page of a list. */
+        PaginatedInvitationList: {
+            /** @description The rows of this page. */
+            items: components["schemas"]["Invitation"][];
             /**
              * @description How many rows there are on all pages.
              * @example 1
@@ -2560,6 +2827,42 @@ export interface components {
     };
     responses: {
         /**
+         * @description - `idempotency_in_progress`: the first request with this key is still running.
+         *     - `already_member`: the user is a member of the trip.
+         *     - `former_member`: the account has entries of its own in the trip.
+         *     - `limit_reached`: the maximum number of such rows exists already.
+         */
+        AcceptInvitationConflict: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `invited_by_address`: the invitation is for the account with another address.
+         *     - `email_unverified`: the account's address must be confirmed first.
+         *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
+         */
+        AcceptInvitationForbidden: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `not_found`: it does not exist, or the caller may not see it. */
+        AcceptInvitationNotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
          * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
          *     - `invalid`: a value is refused; `errors` says which one, and why.
          */
@@ -2708,6 +3011,43 @@ export interface components {
         };
         /** @description `not_found`: it does not exist, or the caller may not see it. */
         CreateExpenseNotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
+         *     - `invalid`: a value is refused; `errors` says which one, and why.
+         */
+        CreateInvitationBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `already_member`: the user is a member of the trip.
+         *     - `already_invited`: an invitation to this address is open.
+         *     - `limit_reached`: the maximum number of such rows exists already.
+         */
+        CreateInvitationConflict: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `forbidden`: the caller may know of this, but may not do it.
+         *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
+         */
+        CreateInvitationForbidden: {
             headers: {
                 [name: string]: unknown;
             };
@@ -2886,6 +3226,15 @@ export interface components {
          *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
          */
         ForbiddenOrInsufficientScopeTripsWrite: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `not_found`: it does not exist, or the caller may not see it. */
+        GetInvitationNotFound: {
             headers: {
                 [name: string]: unknown;
             };
@@ -4963,6 +5312,193 @@ export interface operations {
             406: components["responses"]["NotAcceptable"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listInvitations: {
+        parameters: {
+            query?: {
+                /** @description The page number, from 1. A page past the end is empty. */
+                page?: number;
+                /** @description Rows per page. */
+                pageSize?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 6
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedInvitationList"];
+                };
+            };
+            400: components["responses"]["InvalidPage"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeTripsRead"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 6
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["InvitationRequest"];
+            };
+        };
+        responses: {
+            /** @description A new invitation. Only this response contains its token. */
+            201: {
+                headers: {
+                    /** @description The path of the created resource. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewInvitation"];
+                };
+            };
+            400: components["responses"]["CreateInvitationBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["CreateInvitationForbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["CreateInvitationConflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    revokeInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of an invitation to this trip.
+                 * @example 1
+                 */
+                invitationId: number;
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 6
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ForbiddenOrInsufficientScopeTripsWrite"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The token of an invitation.
+                 * @example tci_h3ZqvX0aR7wQ
+                 */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What an invitation reveals to somebody who may want to accept it. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvitationPreview"];
+                };
+            };
+            404: components["responses"]["GetInvitationNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    acceptInvitation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description The token of an invitation.
+                 * @example tci_h3ZqvX0aR7wQ
+                 */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A member of a trip. */
+            201: {
+                headers: {
+                    /** @description The path of the created resource. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TripMember"];
+                };
+            };
+            400: components["responses"]["InvalidKey"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["AcceptInvitationForbidden"];
+            404: components["responses"]["AcceptInvitationNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["AcceptInvitationConflict"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
             429: components["responses"]["Throttled"];
             503: components["responses"]["Unavailable"];
         };

@@ -7,6 +7,7 @@ from functools import reduce
 from operator import or_
 from typing import Any
 
+from django.apps import apps
 from django.contrib.sessions.models import Session as BrowserSession
 from django.core.management.base import BaseCommand
 from django.db.models import QuerySet
@@ -25,7 +26,7 @@ class Command(BaseCommand):
 
     help = (
         "Delete expired e-mail links, browser sessions, idempotency keys and throttle counters, "
-        "and sessions, scoped tokens and mails that ended 30 days ago. For cron."
+        "and sessions, scoped tokens, invitations and mails that ended 30 days ago. For cron."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -65,6 +66,9 @@ def outdated() -> Iterator[tuple[str, list[QuerySet]]]:
     yield "links", [EmailToken.objects.expired().order_by("expires_at")]
     mails = Mail.objects.filter(given_up_at__lte=month_ago)
     yield "mails", [mails.order_by("given_up_at")]
+    # This command belongs to a lower layer than invitations.
+    invitations = apps.get_model("trips", "Invitation").objects.filter(expires_at__lte=month_ago)
+    yield "invitations", [invitations.order_by("expires_at")]
     browsers = BrowserSession.objects.filter(expire_date__lte=now)
     yield "browser sessions", [browsers.order_by("expire_date")]
 

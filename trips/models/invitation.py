@@ -1,0 +1,292 @@
+"""Invitations: links by which others become members of a trip."""
+
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from hashlib import sha256
+from typing import ClassVar
+
+from django.db import models, transaction
+from django.db.models import Count, F, OuterRef, Q, Subquery
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from rest_framework.exceptions import NotFound, PermissionDenied, ValidationError
+
+from tripcompanion.kit.problems import Conflict, LimitReached
+from trips.models.invitation_queryset import InvitationQuerySet, InvitationState
+from trips.models.joining import ROLE_CHOICES, AlreadyMember
+from trips.models.lock import lock_trip, locked_row, locked_trip
+from trips.models.member import Member
+from trips.models.trip import Trip
+from trips.roles import Can, TripRole, may_grant
+from users.emails import MAX_EMAIL_CHARS, email_key
+from users.mail_templates import Letter, url_of
+from users.models import EmailUnverified, Mail, User, summary_of
+
+#: The prefix of every token, so that it is recognized, and masked in the logs.
+PREFIX = "tci_"
+MAX_OPEN_INVITATIONS = 100
+MAX_NOTE_CHARS = 200
+MAX_USES = 10_000
+DEFAULT_LIFETIME = timedelta(days=14)
+MAX_LIFETIME = timedelta(days=90)
+
+_RANDOM_BYTES = 32
+
+
+class AlreadyInvited(Conflict):
+    """409 `already_invited`: an invitation to this address is open."""
+
+    default_code = "already_invited"
+    default_detail = gettext_lazy("There is an open invitation to this address.")
+
+
+class InvitedByAddress(PermissionDenied):
+    """403 `invited_by_address`: the invitation is for the account with another address."""
+
+    default_code = "invited_by_address"
+    default_detail = gettext_lazy("This invitation is for another e-mail address.")
+
+
+class Invitation(models.Model):
+    """An invitation to a trip: whoever has its token may become a member with its role.
+
+    The token is returned once, in a link, and another is in the mail to `email`, if it has one.
+    Both are 256 random bits, so storing their SHA-256 is safe. An invitation is void once the one
+    who made it may no longer add members.
+    """
+
+    trip = models.ForeignKey(
+        Trip,
+        on_delete=models.CASCADE,
+        related_name="invitations",
+        verbose_name=gettext_lazy("trip"),
+    )
+    created_by = models.ForeignKey(
+        User, on_delete=models.PROTECT, related_name="+", verbose_name=gettext_lazy("invited by")
+    )
+    role = models.CharField(gettext_lazy("role"), max_length=6, choices=ROLE_CHOICES)
+    #: Only the account with this address may accept; null if everybody may who has the link.
+    email = models.CharField(gettext_lazy("email"), max_length=MAX_EMAIL_CHARS, null=True)  # noqa: DJ001
+    #: `email` in the form that is compared.
+    email_key = models.CharField(max_length=MAX_EMAIL_CHARS * 2, null=True, db_index=True)  # noqa: DJ001
+    note = models.CharField(gettext_lazy("note"), max_length=MAX_NOTE_CHARS, blank=True, default="")
+    #: Whose place the account takes that accepts; null if it becomes one more member.
+    guest = models.ForeignKey(
+        User,
+        on_delete=models.CASCADE,
+        null=True,
+        related_name="invitations",
+        verbose_name=gettext_lazy("guest"),
+    )
+    #: SHA-256 of the token in the response, in hexadecimal digits.
+    digest = models.CharField(max_length=64, unique=True)
+    #: The same of the token in the mail; null until it is sent.
+    mailed_digest = models.CharField(max_length=64, unique=True, null=True)  # noqa: DJ001
+    #: How often it may be accepted; null is without limit.
+    max_uses = models.PositiveIntegerField(gettext_lazy("maximum of uses"), null=True)
+    uses = models.PositiveIntegerField(gettext_lazy("uses"), default=0)
+    created_at = models.DateTimeField(gettext_lazy("created at"), default=timezone.now)
+    expires_at = models.DateTimeField(gettext_lazy("expires at"), db_index=True)
+    revoked_at = models.DateTimeField(gettext_lazy("revoked at"), null=True)
+
+    objects = InvitationQuerySet.as_manager()
+
+    caller_role: str
+    #: Set by `with_details`.
+    inviter_may: bool
+    #: The token itself; set by `issue` only.
+    token: str
+
+    class Meta:
+        verbose_name = gettext_lazy("invitation")
+        verbose_name_plural = gettext_lazy("invitations")
+        constraints: ClassVar = [
+            models.CheckConstraint(
+                condition=Q(max_uses=None) | Q(uses__lte=F("max_uses")),
+                name="invitation_uses_in_range",
+            ),
+            models.CheckConstraint(
+                condition=Q(role__in=[role.value for role in TripRole]),
+                name="invitation_role_known",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"#{self.pk} ({self.get_role_display()})"
+
+    @classmethod
+    def issue(
+        cls,
+        trip: Trip,
+        by: User,
+        *,
+        role: str,
+        email: str | None = None,
+        guest_user_id: int | None = None,
+        note: str = "",
+        expires_at: datetime | None = None,
+        max_uses: int | None = None,
+    ) -> "Invitation":
+        """Create an invitation with `.token` set; with `email`, also queue a mail with a link.
+
+        `expires_at` defaults to `DEFAULT_LIFETIME` from now. An invitation to an address works
+        once, and so does one to take the place of the guest `guest_user_id`. Raises
+        `PermissionDenied` if `role` is above the caller's own, `AlreadyMember`,
+        `AlreadyInvited`, `LimitReached`, and `ValidationError` if `expires_at` is in the past or
+        too late, or if there is no such guest.
+        """
+        token = new_token()
+        issued = cls(role=role, email=email, note=note, digest=digest_of(token), max_uses=max_uses)
+        issued.expires_at = _require_lifetime(expires_at or issued.created_at + DEFAULT_LIFETIME)
+        if email is not None:
+            issued.email_key, issued.max_uses = email_key(email), 1
+        if guest_user_id is not None:
+            issued.max_uses = 1
+        with locked_trip(trip.pk, by, Can.ADD_MEMBERS) as locked:
+            if not may_grant(locked.caller_role, role):
+                raise PermissionDenied(_("You cannot assign a role above your own."))
+            issued.trip, issued.created_by = locked, by
+            issued._require_room()
+            if guest_user_id is not None:
+                issued.guest = _guest_of(locked, guest_user_id)
+            issued.save()
+            if email is not None:
+                Mail.objects.invite(issued, email)
+        issued.token, issued.inviter_may = token, True
+        return issued
+
+    def _require_room(self) -> None:
+        """Raise unless the trip may have this invitation besides the others."""
+        unused = Invitation.objects.filter(trip=self.trip).unused()
+        if unused.count() >= MAX_OPEN_INVITATIONS:
+            raise LimitReached(limit=MAX_OPEN_INVITATIONS)
+        if self.email_key is None:
+            return
+        if Member.objects.present().filter(trip=self.trip, user__email_key=self.email_key).exists():
+            raise AlreadyMember
+        if unused.filter(email_key=self.email_key).exists():
+            raise AlreadyInvited
+
+    def revoke(self, by: User) -> None:
+        """Make the invitation invalid at once; its mail is not sent if it still waits.
+
+        Revoking it again changes nothing.
+        """
+        rows = Invitation.objects.all
+        with locked_row(rows, by, Can.ADD_MEMBERS, trip_id=self.trip_id, pk=self.pk) as locked:
+            Invitation.objects.filter(pk=locked.pk, revoked_at=None).update(
+                revoked_at=timezone.now()
+            )
+            Mail.objects.filter(invitation=locked.pk).delete()
+
+    @classmethod
+    def presented(cls, token: str) -> "Invitation":
+        """The open invitation with this token, its trip and `member_count`; raises `NotFound`."""
+        digest = digest_of(token)
+        present = Member.objects.present().filter(trip=OuterRef("trip")).order_by().values("trip")
+        found = (
+            cls.objects.with_details()
+            .annotate(member_count=Subquery(present.annotate(count=Count("pk")).values("count")))
+            .select_related("trip")
+            .filter(Q(digest=digest) | Q(mailed_digest=digest))
+            .first()
+        )
+        if found is None or found.state != InvitationState.OPEN:
+            raise NotFound
+        return found
+
+    @classmethod
+    @contextmanager
+    def accepted(cls, token: str, user: User) -> Iterator[tuple["Invitation", User]]:
+        """Open a transaction, count a use, and yield the invitation and the account of `user`.
+
+        Both the account and the trip are locked; the block adds the member. Raises `NotFound`
+        unless the invitation is open, and `InvitedByAddress` or `EmailUnverified` if it is for an
+        address that is not the confirmed one of `user`.
+        """
+        with transaction.atomic():
+            account = User.objects.active().locked(user.pk)
+            before = cls.presented(token)
+            trip = lock_trip(before.trip_id)
+            # Read again: the last use may have been taken before the lock.
+            invitation = cls.presented(token)
+            if user.confined_to not in {None, trip.pk}:
+                raise NotFound
+            invitation._require_addressee(account)
+            invitation.trip = trip
+            # Without the guest, who may be gone in the end.
+            cls.objects.filter(pk=invitation.pk).update(uses=F("uses") + 1, guest=None)
+            yield invitation, account
+
+    def admit(self, account: User) -> Member:
+        """Add the account to the trip inside `accepted`. Raises what `Trip.admit` raises."""
+        return self.trip._admit_locked(account, self.role)
+
+    def _require_addressee(self, account: User) -> None:
+        if self.email_key is None:
+            account.require_verified_email()
+        elif self.email_key != account.email_key:
+            raise InvitedByAddress
+        elif account.email_verified_at is None:
+            raise EmailUnverified
+
+    @property
+    def state(self) -> str:
+        """A value of `InvitationState`. Reads `inviter_may`."""
+        if self.revoked_at is not None or not self.inviter_may:
+            return InvitationState.REVOKED
+        if self.max_uses is not None and self.uses >= self.max_uses:
+            return InvitationState.USED
+        is_over = self.expires_at <= timezone.now()
+        return InvitationState.EXPIRED if is_over else InvitationState.OPEN
+
+    @property
+    def link(self) -> str:
+        """The page of the front end that accepts it; only after `issue`."""
+        return url_of(Letter.INVITATION, self.token)
+
+    def mail_token(self) -> str:
+        """A new token for the mail, which replaces that of a former attempt; "" if it is void."""
+        found = Invitation.objects.with_details().filter(pk=self.pk).first()
+        if found is None or found.state != InvitationState.OPEN:
+            return ""
+        token = new_token()
+        Invitation.objects.filter(pk=self.pk).update(mailed_digest=digest_of(token))
+        return token
+
+
+def invitations_of(trip_id: int) -> InvitationQuerySet:
+    """The invitations to a trip, newest first, with the columns that are serialized."""
+    rows = Invitation.objects.with_details().select_related("guest").filter(trip=trip_id)
+    columns = ("trip", "role", "email", "note", "max_uses", "uses", "expires_at", "revoked_at")
+    return rows.only(
+        *columns, "created_at", *summary_of("created_by"), *summary_of("guest")
+    ).order_by("-id")
+
+
+def _guest_of(trip: Trip, user_id: int) -> User:
+    found = Member.objects.guests().filter(trip=trip, user=user_id).first()
+    if found is None:
+        raise ValidationError({"guestUserId": [_("There is no such guest.")]})
+    return found.user
+
+
+def new_token() -> str:
+    """A random token of 256 bits."""
+    return PREFIX + secrets.token_urlsafe(_RANDOM_BYTES)
+
+
+def digest_of(token: str) -> str:
+    """What is stored of a token."""
+    return sha256(token.encode()).hexdigest()
+
+
+def _require_lifetime(expires_at: datetime) -> datetime:
+    now = timezone.now()
+    if not now < expires_at <= now + MAX_LIFETIME:
+        text = _("Must be in the future, and at most %(days)s days from now.")
+        raise ValidationError({"expiresAt": [text % {"days": MAX_LIFETIME.days}]})
+    return expires_at

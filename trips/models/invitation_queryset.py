@@ -1,0 +1,51 @@
+"""Queries for invitations, and the states of one."""
+
+from typing import Any
+
+from django.db import models
+from django.db.models import Exists, ExpressionWrapper, F, OuterRef, Q
+from django.utils import timezone
+from django.utils.translation import gettext_lazy
+
+from trips.models.member import Member
+from trips.models.visibility import InTripQuerySet
+from trips.roles import TABLE, Can, Reach, TripRole, may_grant
+from users.models import Role
+
+#: Which members may invite to each role: those who may add members with it.
+_INVITERS = {
+    granted: [
+        role
+        for role in TripRole
+        if TABLE[Can.ADD_MEMBERS][role] is Reach.ANY and may_grant(role, granted)
+    ]
+    for granted in TripRole
+}
+
+
+class InvitationState(models.TextChoices):
+    """Whether an invitation can be accepted, or why not."""
+
+    OPEN = "open", gettext_lazy("open")
+    USED = "used", gettext_lazy("used")
+    EXPIRED = "expired", gettext_lazy("expired")
+    REVOKED = "revoked", gettext_lazy("revoked")
+
+
+class InvitationQuerySet(InTripQuerySet[Any]):
+    def unused(self) -> "InvitationQuerySet":
+        """Invitations that were neither used up nor revoked, and have not expired."""
+        is_left = Q(max_uses=None) | Q(uses__lt=F("max_uses"))
+        return self.filter(is_left, revoked_at=None, expires_at__gt=timezone.now())
+
+    def with_details(self) -> "InvitationQuerySet":
+        """With `inviter_may`: whether the one who made it may still add members with its role."""
+        members = Member.objects.present().filter(
+            trip=OuterRef("trip"), user=OuterRef("created_by"), user__is_active=True
+        )
+        may = Q(created_by__role=Role.ADMIN, created_by__is_active=True)
+        for granted, roles in _INVITERS.items():
+            may |= Q(Exists(members.filter(role__in=roles)), role=granted)
+        condition: Any = ExpressionWrapper(may, output_field=models.BooleanField())
+        rows: Any = self.select_related("created_by")
+        return rows.annotate(inviter_may=condition)
