@@ -1,6 +1,6 @@
 """Verifies tokens with several keys; takes the place of SimpleJWT's backend, which has one."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import jwt
@@ -57,8 +57,3 @@ class KeyRing(_KeyBackend):
             except TokenBackendError:
                 continue
         raise TokenBackendError("No key verifies this token")
-
-    def public_keys(self) -> list[Mapping[str, str]]:
-        """The public keys as JWKs (RFC 7517), the one that signs first."""
-        keys = {one.key.kid: one.key.public_jwk for one in self._backends}
-        return [jwk for jwk in keys.values() if jwk]
