@@ -45,6 +45,10 @@ _REFUSALS = (
 )
 
 
+#: As in RFC 9110; Python has it since 3.13.
+_PHRASES = {HTTPStatus.REQUEST_URI_TOO_LONG: "URI Too Long"}
+
+
 class DrainingWorker(ThreadWorker):
     """A worker process that answers probes under any load, and drains its queue before it ends."""
 
@@ -117,12 +121,13 @@ class DrainingWorker(ThreadWorker):
         )
         if status == HTTPStatus.INTERNAL_SERVER_ERROR:
             self.log.exception("The server failed")
-        text = f"{status.phrase}."
+        phrase = _PHRASES.get(status, status.phrase)
+        text = f"{phrase}."
         request_id = os.urandom(16).hex()
         body = orjson.dumps(
             {
                 "type": "about:blank",
-                "title": status.phrase,
+                "title": phrase,
                 "status": status.value,
                 "detail": text,
                 "message": text,
@@ -131,7 +136,7 @@ class DrainingWorker(ThreadWorker):
             }
         )
         head = (
-            f"HTTP/1.1 {status.value} {status.phrase}\r\n"
+            f"HTTP/1.1 {status.value} {phrase}\r\n"
             "Connection: close\r\n"
             "Content-Type: application/problem+json\r\n"
             f"Content-Length: {len(body)}\r\n"

@@ -28,6 +28,7 @@ from django.db.models import Expression, F, Prefetch, QuerySet
 from django.db.models.sql import UpdateQuery
 
 from tripcompanion.compiled.cursors import execute, fetch_all, fetch_chunks
+from tripcompanion.compiled.expressions import Comparison
 from tripcompanion.compiled.once import IS_COMPILING, compiled_once
 from tripcompanion.compiled.rows import Make, Row, converter, maker, tuple_maker
 
@@ -79,16 +80,11 @@ class _Many(NamedTuple):
         return models.Q(**{f"{column}__in": self.values})
 
 
-class _Among(models.Func):
+class _Among(Comparison):
     """One statement for any number of values; `IN` would need one for each number."""
 
-    output_field = models.BooleanField()
-    template = "%(expressions)s)"
-    arg_joiner = " = ANY("
-
-    def as_sqlite(self, compiler: Any, connection: Any, **_options: Any) -> tuple[str, Any]:
-        joiner = " IN (SELECT value FROM json_each("
-        return self.as_sql(compiler, connection, arg_joiner=joiner, template="%(expressions)s))")
+    template = "%s = ANY(%s)"
+    sqlite_template = "%s IN (SELECT value FROM json_each(%s))"
 
 
 class CompiledQuery:

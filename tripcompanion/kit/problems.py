@@ -50,6 +50,7 @@ TITLES = {
     411: gettext_lazy("Length Required"),
     412: gettext_lazy("Precondition Failed"),
     413: gettext_lazy("Content Too Large"),
+    414: gettext_lazy("URI Too Long"),
     415: gettext_lazy("Unsupported Media Type"),
     422: gettext_lazy("Unprocessable Content"),
     429: gettext_lazy("Too Many Requests"),
