@@ -81,6 +81,12 @@ OPERATIONS = [
     for method in METHODS
     if method in item
 ]
+#: The names of all parameters in paths, each with a value that leads somewhere only by chance.
+ANY_IDS: Mapping[str, Any] = {
+    parameter["name"]: 1 if "format" in parameter["schema"] else "x"  # int64 or uuid
+    for operation in OPERATIONS
+    for parameter in operation.parameters("path")
+}
 
 
 def resolved(schema: Mapping[str, Any]) -> dict[str, Any]:
