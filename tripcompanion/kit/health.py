@@ -26,7 +26,7 @@ class HealthViewSet(ApiViewSet):
     permission_classes = (AllowAny,)
     throttle_classes = ()
     response_serializers: ClassVar = {"live": HealthSerializer, "ready": HealthSerializer}
-    single_statement: ClassVar = frozenset({"live", "ready"})
+    without_snapshot: ClassVar = frozenset({"live", "ready"})
 
     def live(self, request: Request) -> Response:
         """The process responds; this does not query the database."""

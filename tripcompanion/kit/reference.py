@@ -21,8 +21,7 @@ class ReferenceViewSet(ApiViewSet):
     permission_classes = (AllowAny,)
     pagination_class = None
     etag_actions: ClassVar = frozenset({"list"})
-    #: Nothing is read from the database.
-    single_statement: ClassVar = frozenset({"list"})
+    without_snapshot: ClassVar = frozenset({"list"})
 
     def reference(self, request: Request, rows: list[Any]) -> Response:
         """`rows` with an `ETag`, for caches to keep."""

@@ -52,6 +52,8 @@ class ApiViewSet(PageMixin, GenericViewSet):
     query_serializers: ClassVar[Mapping[str, type[CamelCaseSerializer]]] = {}
     #: Actions whose response is read in one statement, so that they need no snapshot.
     single_statement: ClassVar[frozenset[str]] = frozenset()
+    #: Actions that read none of the users' data, so that they never need a snapshot.
+    without_snapshot: ClassVar[frozenset[str]] = frozenset()
 
     @property
     def caller(self) -> Any:
@@ -113,8 +115,8 @@ class ApiViewSet(PageMixin, GenericViewSet):
         if key is not None:
             self.post = partial(answer_once, key, self.post, self.require_replayable)
         # Without compiled querysets, a page needs one statement for its rows and one to count.
-        single = self.single_statement if IS_COMPILING else ()
-        if request.method in {"GET", "HEAD"} and self.action not in single:
+        alone = self.without_snapshot | (self.single_statement if IS_COMPILING else frozenset())
+        if request.method in {"GET", "HEAD"} and self.action not in alone:
             name = request.method.lower()
             if handler := getattr(self, name, None):
                 setattr(self, name, partial(in_snapshot, handler))

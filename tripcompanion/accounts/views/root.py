@@ -65,7 +65,7 @@ class RootViewSet(ApiViewSet):
     page_titles: ClassVar = {"links": "API"}
     response_serializers: ClassVar = {"links": LinksSerializer}
     #: Nothing but the caller is read.
-    single_statement: ClassVar = frozenset({"links"})
+    without_snapshot: ClassVar = frozenset({"links"})
 
     def links(self, request: Request) -> Response:
         """Links to what the caller may use.
