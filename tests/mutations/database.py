@@ -12,7 +12,7 @@ _SETTINGS = "tests/test_database_settings.py"
 
 DATABASE: Guards = {
     "tripcompanion/kit/viewsets.py": [
-        ("reads not in one snapshot", "and self.action not in single:", "and False:",
+        ("reads not in one snapshot", "and self.action not in alone:", "and False:",
          f"{_SNAPSHOTS} -k a_get"),
     ],
     "tripcompanion/kit/snapshots.py": [
