@@ -111,14 +111,14 @@ def _wait_until_it_answers(server: Server, process: subprocess.Popen[bytes]) -> 
 def _database(folder: Path, durable: bool) -> Iterator[str]:
     """A migrated database of the engine that the tests run on."""
     parts = urlsplit(settings.DATABASE_URL)
-    template = _template()
+    template = _template(settings.DATABASE_URL)
     if parts.scheme.startswith("sqlite"):
         path = folder / "server.sqlite3"
         shutil.copyfile(template, path)
         yield f"sqlite:///{path}"
         return
     name = f"tripcompanion_server_{secrets.token_hex(4)}"
-    with _administrator() as connection:
+    with _administrator(settings.DATABASE_URL) as connection:
         connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
         try:
             if not durable:
@@ -129,9 +129,9 @@ def _database(folder: Path, durable: bool) -> Iterator[str]:
 
 
 @cache
-def _template() -> str:
+def _template(database_url: str) -> str:
     """The file or the name of a migrated database, which servers get a copy of."""
-    parts = urlsplit(settings.DATABASE_URL)
+    parts = urlsplit(database_url)
     if parts.scheme.startswith("sqlite"):
         folder = tempfile.mkdtemp()
         atexit.register(shutil.rmtree, folder)
@@ -140,20 +140,20 @@ def _template() -> str:
     else:
         name = f"tripcompanion_template_{secrets.token_hex(4)}"
         url = urlunsplit(parts._replace(path=f"/{name}"))
-        with _administrator() as connection:
+        with _administrator(database_url) as connection:
             connection.execute(f'CREATE DATABASE "{name}"')
-        atexit.register(_drop, name)
+        atexit.register(_drop, database_url, name)
     environment = {"DEBUG": "true", "SECRET_KEY": secrets.token_urlsafe(48), "DATABASE_URL": url}
     Server("", os.environ | environment).manage("migrate_safely", "--verbosity", "0")
     return name
 
 
-def _administrator() -> psycopg.Connection[Any]:
-    parts = urlsplit(settings.DATABASE_URL)
+def _administrator(database_url: str) -> psycopg.Connection[Any]:
+    parts = urlsplit(database_url)
     url = urlunsplit(parts._replace(scheme="postgresql", path="/postgres"))
     return psycopg.connect(url, autocommit=True)
 
 
-def _drop(name: str) -> None:
-    with _administrator() as connection:
+def _drop(database_url: str, name: str) -> None:
+    with _administrator(database_url) as connection:
         connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
