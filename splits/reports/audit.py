@@ -292,7 +292,8 @@ def _members(of_trip: Q, sums: Sums) -> Iterator[Difference]:
             yield Difference(trip, f"the balances add up to {total_minor}")
     present = Member.objects.present().filter(of_trip)
     owned = present.filter(role=TripRole.OWNER).values("trip")
-    for trip in present.exclude(trip__in=owned).values_list("trip", flat=True).distinct():
+    ownerless = present.exclude(trip__in=owned).order_by("trip")
+    for trip in ownerless.values_list("trip", flat=True).distinct():
         yield Difference(trip, "it has members but no owner")
 
 

@@ -175,3 +175,8 @@ def test_one_trip_can_be_audited_alone(recorded: Expense, trip: Trip, sam: User)
     assert audit("--trip", str(trip.pk)) == audit()
     with pytest.raises(CommandError, match="There is no trip 999"):
         call_command("audit_ledger", "--trip", "999")
+
+
+def test_a_trip_without_an_owner_is_named_once(trip: Trip) -> None:
+    trip.members.update(role=TripRole.EDITOR)
+    assert audit().count("no owner") == 1
