@@ -52,6 +52,7 @@ def _claim(trip: Trip, guest_id: int, account: User, role: str) -> Member:
     former = trip.members.filter(user=account).first()
     if former is not None:
         raise AlreadyMember if former.left_at is None else FormerMember
+    trip.require_owner_besides(role)
     require_trip_quota(account)
     for model, column in _PEOPLE:
         rows: QuerySet = model._default_manager.filter(**{column: guest_id})

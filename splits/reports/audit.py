@@ -290,7 +290,8 @@ def _members(of_trip: Q, sums: Sums) -> Iterator[Difference]:
     for trip, total_minor in totals.items():
         if total_minor:
             yield Difference(trip, f"the balances add up to {total_minor}")
-    present = Member.objects.present().filter(of_trip)
+    # Guests may be left when the last owner has deleted their account.
+    present = Member.objects.present().filter(of_trip, user__is_guest=False)
     owned = present.filter(role=TripRole.OWNER).values("trip")
     ownerless = present.exclude(trip__in=owned).order_by("trip")
     for trip in ownerless.values_list("trip", flat=True).distinct():

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from splits.models.claim import FormerMember, accept_invitation
 from tripcompanion.kit.problems import LimitReached
 from trips.models.invitation import InvitedByAddress
-from trips.models.joining import AlreadyMember
+from trips.models.joining import AlreadyMember, NoOwner
 from trips.serializers import TripMemberSerializer
 from trips.throttles import LookupThrottle
 from trips.viewsets import InTripViewSet
@@ -35,6 +35,7 @@ class AcceptanceViewSet(InTripViewSet):
             InvitedByAddress,
             EmailUnverified,
             AlreadyMember,
+            NoOwner,
             FormerMember,
             LimitReached,
         ]

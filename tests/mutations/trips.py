@@ -9,6 +9,7 @@ _THROTTLES = "tests/users/test_throttles.py"
 _VISIBILITY = "tests/users/test_visibility.py"
 _ADDING = "tests/trips/test_adding_members.py"
 _LEAVING = "tests/trips/test_leaving.py"
+_WITHOUT_MEMBERS = "tests/trips/test_trips_without_members.py"
 _STRANGERS = "tests/trips/test_strangers.py"
 _CODES = "tests/trips/test_codes.py"
 _TRIP_LOCK = "tests/trips/test_behind_the_lock.py -k"
@@ -88,6 +89,8 @@ TRIPS: Guards = {
          "Member.objects.with_details, user_id=user_id", _STRANGERS),
     ],
     "trips/models/trip.py": [
+        ("code of a trip without members valid", '(Exists(owned.filter(pk=OuterRef("pk"))), code',
+         "(code", _WITHOUT_MEMBERS),
         ("ADMIN's list contains all trips", "return Trip.objects.of_member(user).order_by",
          "return Trip.objects.visible_to(user).order_by", "tests/trips/test_pages.py"),
         ("guests survive their trip", "            if guest_ids:\n", "            if False:\n",
@@ -127,6 +130,9 @@ TRIPS: Guards = {
         ("joining with an outdated role",
          "trip._admit_locked(account, trip.join_role)",
          "trip._admit_locked(account, self.join_role)", f"{_TRIP_LOCK} joins"),
+        ("trip without an owner joined",
+         "        if role != TripRole.OWNER and not owners.exists():\n",
+         "        if False:\n", _WITHOUT_MEMBERS),
         ("number of trips not limited", "if user.memberships.filter(left_at=None).count() >= "
          "settings.QUOTA_TRIPS:", "if False:", "tests/trips/test_quotas.py"),
         ("number of members not limited",
@@ -193,6 +199,8 @@ TRIPS: Guards = {
     "splits/models/claim.py": [
         ("former member claims a guest", "    if former is not None:\n", "    if False:\n",
          _CLAIMS),
+        ("claim in a trip without an owner", "    trip.require_owner_besides(role)\n", "",
+         _WITHOUT_MEMBERS),
         ("claim not counted as a trip", "    require_trip_quota(account)\n", "", _CLAIMS),
         ("odd cents of a claimed guest rotate again",
          '    trip.save(update_fields=["claimed_guests"])\n', "", _CLAIMS),

@@ -54,6 +54,13 @@ class AlreadyMember(Conflict):
     default_detail = gettext_lazy("This user is already a member of the trip.")
 
 
+class NoOwner(Conflict):
+    """409 `no_owner`: all members deleted their accounts, so only an OWNER can be added."""
+
+    default_code = "no_owner"
+    default_detail = gettext_lazy("This trip has no members left; add an owner first.")
+
+
 class JoinableTrip(models.Model):
     """Base of `Trip`: the code that users join by, and the commands that add members."""
 
@@ -111,7 +118,8 @@ class JoinableTrip(models.Model):
     def admit(self, user: User, role: str) -> "Member":
         """Add `user` or a former member, without a check of permissions.
 
-        Raises `AlreadyMember`, and `LimitReached` above `QUOTA_MEMBERS` or `QUOTA_TRIPS`.
+        Raises `AlreadyMember`, `NoOwner`, and `LimitReached` above `QUOTA_MEMBERS` or
+        `QUOTA_TRIPS`.
         """
         with transaction.atomic():
             account = User.objects.active().locked(user.pk)
@@ -125,6 +133,7 @@ class JoinableTrip(models.Model):
         member: Member | None = self.members.filter(user=user).first()
         if member is not None and member.left_at is None:
             raise AlreadyMember
+        self.require_owner_besides(role)
         self._require_member_quota()
         require_trip_quota(user)
         if member is None:
@@ -139,6 +148,16 @@ class JoinableTrip(models.Model):
             trip._require_member_quota()
             guest = User.create_guest(name)
             return trip.members.create(user=guest, role=TripRole.VIEWER)
+
+    def require_owner_besides(self, role: str) -> None:
+        """Raise `NoOwner` if somebody with `role` would leave the trip without an owner.
+
+        A trip loses its last owner when the only member with an account deletes it. Call it under
+        the lock.
+        """
+        owners = self.members.present().filter(role=TripRole.OWNER)
+        if role != TripRole.OWNER and not owners.exists():
+            raise NoOwner
 
     def _require_member_quota(self) -> None:
         if self.members.present().count() >= settings.QUOTA_MEMBERS:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from django.conf import settings
 from django.db import models, transaction
-from django.db.models import F, Q
+from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -50,8 +50,14 @@ class TripQuerySet(InTripQuerySet["Trip"]):
     members_path = "members"
 
     def with_code(self, code: str) -> "TripQuerySet":
-        """The trip with this code, ignoring case, or none."""
-        return self.filter(code=code.upper()) if code.isascii() and code.isalnum() else self.none()
+        """The trip with this code, ignoring case, or none.
+
+        Once all members have deleted their accounts, the code is invalid.
+        """
+        if not (code.isascii() and code.isalnum()):
+            return self.none()
+        owned = Trip.objects.filter(members__role=TripRole.OWNER, members__left_at=None)
+        return self.filter(Exists(owned.filter(pk=OuterRef("pk"))), code=code.upper())
 
 
 class Trip(JoinableTrip):

@@ -14,7 +14,7 @@ from trips.models import (
     Trip,
     members_of,
 )
-from trips.models.joining import AlreadyMember, UserNotFound
+from trips.models.joining import AlreadyMember, NoOwner, UserNotFound
 from trips.models.member import BalanceOpen, GuestIsViewer, LastOwner
 from trips.pages import MEMBER
 from trips.permissions import IsTripOwner, MayInTrip
@@ -69,7 +69,7 @@ class MemberViewSet(InTripViewSet):
         "leave": _("Leave the trip"),
     }
     problems: ClassVar = {
-        "create": [AlreadyMember, UserNotFound, LimitReached],
+        "create": [AlreadyMember, NoOwner, UserNotFound, LimitReached],
         "change_role": [LastOwner, GuestIsViewer],
         "destroy": [LastOwner, BalanceOpen],
         "leave": [LastOwner, BalanceOpen],

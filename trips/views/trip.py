@@ -18,7 +18,7 @@ from trips.models import (
     trips_of,
     trips_with_members,
 )
-from trips.models.joining import AlreadyMember
+from trips.models.joining import AlreadyMember, NoOwner
 from trips.models.trip import CurrencyChanged, CurrencyFixed
 from trips.roles import Can
 from trips.serializers import (
@@ -94,7 +94,7 @@ class TripViewSet(InTripViewSet):
         "create": [LimitReached],
         "update": [CurrencyFixed, CurrencyChanged],
         "partial_update": [CurrencyFixed, CurrencyChanged],
-        "join": [NotFound, AlreadyMember, LimitReached, EmailUnverified],
+        "join": [NotFound, AlreadyMember, NoOwner, LimitReached, EmailUnverified],
     }
 
     def get_throttles(self) -> list[BaseThrottle]:
