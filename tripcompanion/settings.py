@@ -53,16 +53,16 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "tripcompanion.kit.request_ids.RequestIds",
-    "tripcompanion.kit.headers.ProtectiveHeaders",
+    "tripcompanion.kit.middleware.RequestIds",
+    "tripcompanion.kit.middleware.ProtectiveHeaders",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "corsheaders.middleware.CorsMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
-    "tripcompanion.kit.characters.RefuseControlCharacters",
+    "tripcompanion.kit.middleware.RefuseControlCharacters",
     "django.middleware.common.CommonMiddleware",
-    "tripcompanion.kit.body_limits.BodyLimits",
+    "tripcompanion.kit.middleware.BodyLimits",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "users.second_factor.SecondFactor",

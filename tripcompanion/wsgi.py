@@ -68,7 +68,7 @@ def _connections(count: int) -> "LifoQueue[BaseDatabaseWrapper]":
 
 
 def _read_body(environ: WSGIEnvironment) -> None:
-    """Read a body within the limit; `kit/body_limits.py` rejects a longer one by its length.
+    """Read a body within the limit; `BodyLimits` rejects a longer one by its length.
 
     A chunked body, which Django would treat as empty, gets its length here. Raises
     `ConnectionResetError` if the client disconnects before the end.

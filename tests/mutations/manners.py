@@ -92,7 +92,7 @@ KIT: Guards = {
          "            if not parts.netloc:\n", "            if False:\n",
          _HOSTILE),
     ],
-    "tripcompanion/kit/characters.py": [
+    "tripcompanion/kit/middleware.py": [
         ("control characters in queries accepted",
          "        if parameters := list(_broken_parameters(",
          "        if parameters := (lambda _query: [])((", "tests/test_strange_requests.py"),
@@ -102,6 +102,19 @@ KIT: Guards = {
          "        if False:\n", "tests/test_strange_requests.py"),
         ("invalid cookie not deleted", "                response.delete_cookie(name)\n",
          "                pass\n", "tests/test_strange_requests.py"),
+        ("chunked body read as empty",
+         'if "Transfer-Encoding" in request.headers and "Content-Length" not in request.headers:',
+         "if False:", f"{_UNUSUAL} -k t116"),
+        ("body length not limited", "int(length) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE",
+         "False", "tests/test_bodies.py -k refused_by_its_length"),
+        ("responses cacheable", '            response.setdefault("Cache-Control", "no-store")\n',
+         "            pass\n", "tests/test_headers.py"),
+        ("responses may run scripts", "default-src 'none'; frame-ancestors 'none'", "default-src *",
+         "tests/test_headers.py"),
+        ("scripts inside pages", "script-src 'self'", "script-src 'self' 'unsafe-inline'",
+         "tests/test_headers.py"),
+        ("any X-Request-ID accepted", "if _ACCEPTABLE_ID.fullmatch(given) else uuid.uuid4().hex",
+         "or uuid.uuid4().hex", "tests/test_request_ids.py"),
     ],
     "tripcompanion/kit/schema_hooks.py": [
         ("defaults in PATCH schemas",
@@ -218,13 +231,6 @@ KIT: Guards = {
          "if \"--traceback\" in sys.argv or not is_unreachable(error):", "if False:",
          "tests/test_settings.py -k statement_that_fails"),
     ],
-    "tripcompanion/kit/body_limits.py": [
-        ("chunked body read as empty",
-         'if "Transfer-Encoding" in request.headers and "Content-Length" not in request.headers:',
-         "if False:", f"{_UNUSUAL} -k t116"),
-        ("body length not limited", "int(length) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE",
-         "False", "tests/test_bodies.py -k refused_by_its_length"),
-    ],
     "tripcompanion/wsgi.py": [
         ("probes wait for a connection",
          'self._probes.get(environ["PATH_INFO"], self._connections)', "self._connections",
@@ -292,18 +298,6 @@ KIT: Guards = {
     "tripcompanion/kit/models.py": [
         ("requests not counted", "SET count = kit_throttlecounter.count + 1", "SET count = 1",
          "tests/users/test_throttles.py"),
-    ],
-    "tripcompanion/kit/headers.py": [
-        ("responses cacheable", '            response.setdefault("Cache-Control", "no-store")\n',
-         "            pass\n", "tests/test_headers.py"),
-        ("responses may run scripts", "default-src 'none'; frame-ancestors 'none'", "default-src *",
-         "tests/test_headers.py"),
-        ("scripts inside pages", "script-src 'self'", "script-src 'self' 'unsafe-inline'",
-         "tests/test_headers.py"),
-    ],
-    "tripcompanion/kit/request_ids.py": [
-        ("any X-Request-ID accepted", "if _ACCEPTABLE.fullmatch(given) else uuid.uuid4().hex",
-         "or uuid.uuid4().hex", "tests/test_request_ids.py"),
     ],
     "tripcompanion/kit/logs.py": [
         ("tracebacks logged for client errors",
