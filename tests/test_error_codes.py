@@ -42,7 +42,7 @@ def test_every_code_that_the_sources_name_is_documented() -> None:
         for path in (ROOT / folder).rglob("*.py"):
             source = path.read_text()
             named |= set(re.findall(r'default_code(?:: \w+)? = "(\w+)"', source))
-            named |= set(re.findall(r'(?:_outside_views|problem)\(\s*[0-9]+,\s*"(\w+)"', source))
+            named |= set(re.findall(r'(?:_answer|problem)\(\s*[0-9]+,\s*"(\w+)"', source))
             named |= set(
                 re.findall(r'(?:ParseError|PermissionDenied|NotFound)\(.+, "(\w+)"', source)
             )

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.conftest import Api
 from tests.document import DOCUMENT, OPERATIONS, problem_of, resolved
 from tests.factories import spend
-from tripcompanion.kit import problems
+from tripcompanion.kit import error_views
 from tripcompanion.kit.ids import MAX_ID, NUMBER_SCHEMA, TEXT_SCHEMA, parse_id
 from trips.models import Trip
 from users.models import User
@@ -34,7 +34,7 @@ def is_id(value: Any) -> bool:
 def test_other_texts_are_no_identifiers(text: str) -> None:
     assert not is_id(text)
     assert re.fullmatch(TEXT_SCHEMA["pattern"], text) is None
-    assert resolve(f"/api/users/{text}/profile").func is problems.not_found
+    assert resolve(f"/api/users/{text}/profile").func is error_views.not_found
 
 
 @pytest.mark.parametrize("value", [0, -1, LARGEST + 1, True, False, 1.0, None, [1], {"id": 1}])

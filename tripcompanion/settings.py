@@ -290,7 +290,7 @@ STATIC_URL = "/static/"
 WHITENOISE_USE_FINDERS = True
 # Files that are served at the root: `/favicon.ico`.
 WHITENOISE_ROOT = BASE_DIR / "tripcompanion" / "kit" / "public"
-CSRF_FAILURE_VIEW = "tripcompanion.kit.problems.csrf_failure"
+CSRF_FAILURE_VIEW = "tripcompanion.kit.error_views.csrf_failure"
 CSRF_TRUSTED_ORIGINS = env.origins("CSRF_TRUSTED_ORIGINS", [])
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = not DEBUG
 # Browsers remember it for a year, so it is off until HTTPS is known to work. It covers this host

@@ -19,7 +19,7 @@ from splits.views import (
 )
 from tripcompanion.accounts.views import AccountViewSet, RootViewSet, TokenViewSet, UserViewSet
 from tripcompanion.currency.views import CurrencyViewSet
-from tripcompanion.kit import problems
+from tripcompanion.kit import error_views
 from tripcompanion.kit.converters import IdConverter
 from tripcompanion.kit.document import DocumentView
 from tripcompanion.kit.health import HealthViewSet
@@ -186,10 +186,10 @@ urlpatterns = [
     path("admin/login/", admin_login),
     path("admin/second-factor/", include(SECOND_FACTOR)),
     path("admin/", admin.site.urls),
-    re_path("", problems.not_found),
+    re_path("", error_views.not_found),
 ]
 
-handler400 = problems.bad_request
-handler403 = problems.forbidden
-handler404 = problems.not_found
-handler500 = problems.server_error
+handler400 = error_views.bad_request
+handler403 = error_views.forbidden
+handler404 = error_views.not_found
+handler500 = error_views.server_error

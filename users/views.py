@@ -30,7 +30,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.throttling import BaseThrottle
 
-from tripcompanion.kit.problems import method_not_allowed
+from tripcompanion.kit.error_views import method_not_allowed
 from tripcompanion.kit.throttling import WindowThrottle
 from tripcompanion.kit.viewsets import ApiViewSet
 from users.forms import LimitedLogin, OwnPasswordForm

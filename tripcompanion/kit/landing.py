@@ -9,7 +9,7 @@ from django.utils.translation import get_language, override
 from django.utils.translation import gettext as _
 from django.views import View
 
-from tripcompanion.kit.problems import method_not_allowed
+from tripcompanion.kit.error_views import method_not_allowed
 
 #: The page has no script and no form, and loads its style sheet and icon only.
 _POLICY = "; ".join(

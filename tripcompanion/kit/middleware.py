@@ -16,7 +16,7 @@ from django.contrib.messages.storage.cookie import CookieStorage
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.translation import gettext as _
 
-from tripcompanion.kit import problems
+from tripcompanion.kit import error_views
 from tripcompanion.kit.parsing import LengthRequired, PayloadTooLarge
 from tripcompanion.kit.request_ids import HEADER as REQUEST_ID
 from tripcompanion.kit.request_ids import current_request_id
@@ -103,12 +103,12 @@ class RefuseControlCharacters:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if _REFUSED.search(request.path_info):
-            return problems.not_found(request)
+            return error_views.not_found(request)
         if parameters := list(_broken_parameters(request.META.get("QUERY_STRING", ""))):
-            return problems.invalid(request, dict.fromkeys(parameters, [_text()]))
+            return error_views.invalid(request, dict.fromkeys(parameters, [_text()]))
         broken = [name for name in self.cookies if _REFUSED.search(request.COOKIES.get(name, ""))]
         if broken:
-            response = problems.invalid(request, dict.fromkeys(broken, [_text()]))
+            response = error_views.invalid(request, dict.fromkeys(broken, [_text()]))
             # Otherwise every request would fail until the user deletes the cookie.
             for name in broken:
                 response.delete_cookie(name)
@@ -129,9 +129,9 @@ class BodyLimits:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         length = request.META.get("CONTENT_LENGTH") or "0"
         if length.isdecimal() and int(length) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
-            return problems.refusal(request, PayloadTooLarge())
+            return error_views.refusal(request, PayloadTooLarge())
         if "Transfer-Encoding" in request.headers and "Content-Length" not in request.headers:
-            return problems.refusal(request, LengthRequired())
+            return error_views.refusal(request, LengthRequired())
         return self.get_response(request)
 
 

@@ -1,12 +1,11 @@
 """Renders every error of the service as a problem document (RFC 9457).
 
-Models raise DRF's exceptions or a `Conflict`; no other module builds an error response. Browsers
-get a page instead in the admin site, and in the browsable API.
+Models raise DRF's exceptions or a `Conflict`. Only this module and, for errors outside of DRF's
+views, `error_views` build error responses. Browsers get a page instead in the browsable API.
 """
 
 import logging
 import re
-import sys
 from collections.abc import Iterator, Mapping
 from math import ceil
 from typing import Any, ClassVar
@@ -15,12 +14,9 @@ from django.core.exceptions import PermissionDenied as DjangoPermissionDenied
 from django.core.signals import got_request_exception
 from django.db import DataError, IntegrityError, InterfaceError, OperationalError
 from django.db import InternalError as DatabaseState
-from django.http import Http404, HttpRequest, HttpResponse
-from django.template.loader import render_to_string
-from django.urls import reverse
+from django.http import Http404
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.csrf import csrf_exempt
 from rest_framework import exceptions
 from rest_framework.exceptions import APIException
 from rest_framework.permissions import SAFE_METHODS
@@ -224,7 +220,7 @@ def meaning_of(kind: type[APIException]) -> str:
 def _document(exc: APIException) -> dict[str, Any]:
     if isinstance(exc, exceptions.ValidationError):
         errors = dict(flatten(exc.detail))
-        return problem(exc.status_code, "invalid", _summary(errors), errors)
+        return problem(exc.status_code, "invalid", summary(errors), errors)
     code = _CODES.get(type(exc)) or str(getattr(exc.detail, "code", exc.default_code))
     extensions = getattr(exc, "extensions", {})
     return problem(
@@ -246,83 +242,7 @@ def flatten(detail: Any, path: str = "") -> Iterator[tuple[str, list[str]]]:
         yield path or api_settings.NON_FIELD_ERRORS_KEY, [str(text) for text in texts]
 
 
-def _summary(errors: Mapping[str, list[str]]) -> str:
+def summary(errors: Mapping[str, list[str]]) -> str:
+    """The first error, with the name of its field."""
     field, texts = next(iter(errors.items()))
     return texts[0] if field == api_settings.NON_FIELD_ERRORS_KEY else f"{field}: {texts[0]}"
-
-
-def _outside_views(
-    request: HttpRequest,
-    status: int,
-    code: str,
-    detail: str,
-    errors: Mapping[str, list[str]] | None = None,
-) -> HttpResponse:
-    """The problem document, or a page for a browser in the admin site."""
-    if _is_browser_in_admin_site(request):
-        content = {"title": TITLES[status], "detail": detail, "request_id": request_id()}
-        return HttpResponse(render_to_string("admin/problem.html", content), status=status)
-    body = ExactJSONRenderer().render(problem(status, code, detail, errors))
-    return HttpResponse(body, status=status, content_type=CONTENT_TYPE)
-
-
-def _is_browser_in_admin_site(request: HttpRequest) -> bool:
-    is_browser = "text/html" in request.headers.get("Accept", "")
-    return is_browser and request.path.startswith(reverse("admin:index"))
-
-
-def refusal(request: HttpRequest, exc: APIException) -> HttpResponse:
-    """The response of a middleware that rejects a request before a view is resolved."""
-    return _outside_views(request, exc.status_code, code_of(type(exc)), str(exc.detail))
-
-
-def invalid(request: HttpRequest, errors: Mapping[str, list[str]]) -> HttpResponse:
-    """The response to invalid input, before a view is resolved; "" is input without a name."""
-    named = {field or api_settings.NON_FIELD_ERRORS_KEY: texts for field, texts in errors.items()}
-    return _outside_views(request, 400, "invalid", _summary(named), named)
-
-
-def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """What Django rejects before a view is resolved: an unknown Host, a malformed upload."""
-    return _outside_views(request, 400, "bad_request", _("The request is not acceptable."))
-
-
-def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return _outside_views(
-        request, 403, "forbidden", str(exceptions.PermissionDenied.default_detail)
-    )
-
-
-def method_not_allowed(request: HttpRequest, allowed: list[str]) -> HttpResponse:
-    """A request to an HTML page with a method that it does not allow."""
-    detail = str(exceptions.MethodNotAllowed(request.method or "").detail)
-    response = _outside_views(request, 405, "method_not_allowed", detail)
-    response["Allow"] = ", ".join(allowed)
-    return response
-
-
-@csrf_exempt
-def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """A path without a route."""
-    detail = str(exceptions.NotFound.default_detail)
-    if request.path_info.startswith("/api/") and request.path_info.endswith("/"):
-        detail = _("Not found. Paths of the API have no trailing slash.")
-    return _outside_views(request, 404, "not_found", detail)
-
-
-def server_error(request: HttpRequest) -> HttpResponse:
-    """An error in an HTML page; Django calls this while it handles the exception."""
-    kind: type[APIException] = InternalError
-    if isinstance(sys.exc_info()[1], DATABASE_AWAY):
-        kind = Unavailable
-    response = _outside_views(
-        request, kind.status_code, kind.default_code, str(kind.default_detail)
-    )
-    if kind is Unavailable:
-        response["Retry-After"] = str(RETRY_AFTER_SECONDS)
-    return response
-
-
-def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """A form of the admin site or of the browsable API's login without a valid CSRF token."""
-    return _outside_views(request, 403, CsrfFailed.default_code, str(CsrfFailed.default_detail))
