@@ -1,10 +1,8 @@
 """Invitations: links by which others become members of a trip."""
 
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
-from hashlib import sha256
 from typing import ClassVar
 
 from django.db import models, transaction
@@ -24,16 +22,15 @@ from trips.roles import Can, TripRole, may_grant
 from users.emails import MAX_EMAIL_CHARS, email_key
 from users.mail_templates import Letter, url_of
 from users.models import EmailUnverified, Mail, User, summary_of
+from users.random_tokens import digest_of, new_token, require_lifetime
 
-#: The prefix of every token, so that it is recognized, and masked in the logs.
+#: The prefix of every token.
 PREFIX = "tci_"
 MAX_OPEN_INVITATIONS = 100
 MAX_NOTE_CHARS = 200
 MAX_USES = 10_000
 DEFAULT_LIFETIME = timedelta(days=14)
 MAX_LIFETIME = timedelta(days=90)
-
-_RANDOM_BYTES = 32
 
 
 class AlreadyInvited(Conflict):
@@ -138,9 +135,10 @@ class Invitation(models.Model):
         `AlreadyInvited`, `LimitReached`, and `ValidationError` if `expires_at` is in the past or
         too late, or if there is no such guest.
         """
-        token = new_token()
+        token = new_token(PREFIX)
         issued = cls(role=role, email=email, note=note, digest=digest_of(token), max_uses=max_uses)
-        issued.expires_at = _require_lifetime(expires_at or issued.created_at + DEFAULT_LIFETIME)
+        until = expires_at or issued.created_at + DEFAULT_LIFETIME
+        issued.expires_at = require_lifetime(until, MAX_LIFETIME)
         if email is not None:
             issued.email_key, issued.max_uses = email_key(email), 1
         if guest_user_id is not None:
@@ -253,7 +251,7 @@ class Invitation(models.Model):
         found = Invitation.objects.with_details().filter(pk=self.pk).first()
         if found is None or found.state != InvitationState.OPEN:
             return ""
-        token = new_token()
+        token = new_token(PREFIX)
         Invitation.objects.filter(pk=self.pk).update(mailed_digest=digest_of(token))
         return token
 
@@ -272,21 +270,3 @@ def _guest_of(trip: Trip, user_id: int) -> User:
     if found is None:
         raise ValidationError({"guestUserId": [_("There is no such guest.")]})
     return found.user
-
-
-def new_token() -> str:
-    """A random token of 256 bits."""
-    return PREFIX + secrets.token_urlsafe(_RANDOM_BYTES)
-
-
-def digest_of(token: str) -> str:
-    """What is stored of a token."""
-    return sha256(token.encode()).hexdigest()
-
-
-def _require_lifetime(expires_at: datetime) -> datetime:
-    now = timezone.now()
-    if not now < expires_at <= now + MAX_LIFETIME:
-        text = _("Must be in the future, and at most %(days)s days from now.")
-        raise ValidationError({"expiresAt": [text % {"days": MAX_LIFETIME.days}]})
-    return expires_at

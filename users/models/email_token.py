@@ -1,10 +1,8 @@
 """Tokens in mailed links; presenting one proves control of the address."""
 
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
-from hashlib import sha256
 
 from django.db import models
 from django.utils import timezone
@@ -14,6 +12,7 @@ from rest_framework.exceptions import APIException, NotFound
 
 from users.mail_templates import Letter
 from users.models.user import User
+from users.random_tokens import digest_of, new_token
 
 LIFETIMES = {Letter.RESET: timedelta(hours=1), Letter.VERIFY: timedelta(days=7)}
 
@@ -64,11 +63,11 @@ class EmailToken(models.Model):
     @classmethod
     def make(cls, user: User, letter: Letter) -> str:
         """Create a row and return its token, which is not stored. Call inside `user.locked`."""
-        token = secrets.token_urlsafe(32)
+        token = new_token()
         cls.objects.create(
             user=user,
             letter=letter,
-            digest=_digest(token),
+            digest=digest_of(token),
             bound_to=_state(user, letter),
             expires_at=timezone.now() + LIFETIMES[letter],
         )
@@ -92,7 +91,7 @@ class EmailToken(models.Model):
     @classmethod
     def _find(cls, token: str, letter: Letter) -> "EmailToken":
         """The unexpired row of this token, with its account, both read without the lock."""
-        links = cls.objects.filter(digest=_digest(token), letter=letter)
+        links = cls.objects.filter(digest=digest_of(token), letter=letter)
         link = links.filter(expires_at__gt=timezone.now()).select_related("user").first()
         if link is None:
             raise EmailTokenInvalid
@@ -117,10 +116,6 @@ class EmailToken(models.Model):
         )
         if not is_good or not EmailToken.objects.filter(pk=self.pk).delete()[0]:
             raise EmailTokenInvalid
-
-
-def _digest(token: str) -> str:
-    return sha256(token.encode()).hexdigest()
 
 
 def _state(user: User, letter: Letter) -> str:

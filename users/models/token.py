@@ -1,22 +1,21 @@
 """Scoped tokens for scripts: each covers the chosen scopes, never the account itself."""
 
-import secrets
 from datetime import datetime, timedelta
-from hashlib import sha256
 
 from django.db import models
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare, salted_hmac
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from rest_framework.exceptions import APIException, NotFound, ValidationError
+from rest_framework.exceptions import APIException, NotFound
 
 from tripcompanion.kit.problems import LimitReached
 from users.models.session import NOTED_EVERY
 from users.models.user import User
+from users.random_tokens import digest_of, new_token, require_lifetime
 from users.scopes import Scope
 
-#: The prefix of every token, so that people and secret scanners recognize one.
+#: The prefix of every token.
 PREFIX = "tc_"
 #: How many characters of a token are stored to tell it from others.
 HINT_CHARS = len(PREFIX) + 5
@@ -24,8 +23,6 @@ MAX_TOKEN_NAME_CHARS = 100
 MAX_ACTIVE_TOKENS = 50
 DEFAULT_LIFETIME = timedelta(days=90)
 MAX_LIFETIME = timedelta(days=365)
-
-_RANDOM_BYTES = 32
 
 
 class InsufficientScope(APIException):
@@ -116,11 +113,12 @@ class ScopedToken(models.Model):
         Raises `ValidationError` if `expires_at` is in the past or too late, `LimitReached`, and
         `NotAuthenticated` if the session of `user` has ended since.
         """
-        raw_token = PREFIX + secrets.token_urlsafe(_RANDOM_BYTES)
+        raw_token = new_token(PREFIX)
         issued = cls(user=user, name=name, trip_id=trip_id, hint=raw_token[:HINT_CHARS])
-        issued.digest = _digest(raw_token)
+        issued.digest = digest_of(raw_token)
         issued.scope_words = " ".join(scope for scope in Scope if scope in scopes)
-        issued.expires_at = _require_lifetime(expires_at or issued.created_at + DEFAULT_LIFETIME)
+        until = expires_at or issued.created_at + DEFAULT_LIFETIME
+        issued.expires_at = require_lifetime(until, MAX_LIFETIME)
         # Under the lock, so that the limit holds.
         with user.locked(by=user) as owner:
             owner.scoped_tokens.filter(expires_at__lte=timezone.now()).delete()
@@ -142,7 +140,7 @@ class ScopedToken(models.Model):
     @classmethod
     def presented(cls, raw_token: str) -> "ScopedToken | None":
         """The row of this token, with its user, in one query; None if there is none."""
-        return cls.objects.select_related("user").filter(digest=_digest(raw_token)).first()
+        return cls.objects.select_related("user").filter(digest=digest_of(raw_token)).first()
 
     def is_good(self) -> bool:
         """Whether it is valid, apart from `expires_at`. Reads `self.user`."""
@@ -175,17 +173,5 @@ class ScopedToken(models.Model):
             ScopedToken.objects.filter(pk=self.pk, used_at=self.used_at).update(used_at=now)
 
 
-def _digest(raw_token: str) -> str:
-    return sha256(raw_token.encode()).hexdigest()
-
-
 def _password_mark(user: User) -> str:
     return salted_hmac("users.ScopedToken", user.password, algorithm="sha256").hexdigest()
-
-
-def _require_lifetime(expires_at: datetime) -> datetime:
-    now = timezone.now()
-    if not now < expires_at <= now + MAX_LIFETIME:
-        text = _("Must be in the future, and at most %(days)s days from now.")
-        raise ValidationError({"expiresAt": [text % {"days": MAX_LIFETIME.days}]})
-    return expires_at
