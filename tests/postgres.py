@@ -133,12 +133,20 @@ class Cluster:
         return port
 
     def _run(self, program: str, *args: str | Path) -> None:
-        command = [self.programs / program, "--pgdata", self.home / "data", *args]
+        self.call(self.programs / program, "--pgdata", self.home / "data", *args)
+
+    def call(self, program: str | Path, *args: str | Path) -> None:
+        """Run a program as the user who runs the server, and who may connect by its own means."""
+        password = urlsplit(self.url).password if hasattr(self, "url") else None
+        environment = {**os.environ, **({"PGPASSWORD": password} if password else {})}
         try:
-            subprocess.run(command, check=True, capture_output=True, cwd=self.home, **self._as_user)
+            subprocess.run(
+                [program, *args], check=True, capture_output=True, cwd=self.home,
+                env=environment, **self._as_user,
+            )  # fmt: skip
         except (OSError, subprocess.CalledProcessError) as error:
             said = getattr(error, "stderr", b"").decode().strip() or str(error)
-            raise Unavailable(f"{self.programs / program}: {said}") from error
+            raise Unavailable(f"{program}: {said}") from error
 
 
 def installed_programs(_home: Path) -> Path:

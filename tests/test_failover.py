@@ -1,97 +1,47 @@
 """Several database servers: a standby takes over, and a COMMIT that no standby confirms."""
 
 import secrets
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
 from urllib.parse import urlsplit
 
-import httpx
-import psycopg
 import pytest
 from django.conf import settings
 
+from tests.clusters import (
+    add_trip,
+    homes,
+    new_cluster,
+    run,
+    serving,
+    stopped_at_the_end,
+    trips,
+    wait_until,
+)
 from tests.document import problem_of
-from tests.postgres import HASTE, Cluster, Unavailable, installed_programs, wheel_programs
-from tests.server import Server, running_server
-from tests.splits.journey import Traveller, sign_up
-from tests.trips.bodies import lisbon
+from tests.postgres import Cluster
 
 pytestmark = pytest.mark.skipif(
     not settings.DATABASE_URL.startswith("postgres"), reason="SQLite is no server"
 )
-TIMEOUT_SECONDS = 1
-#: Until a standby has what was written, or the service works again.
-DEADLINE_SECONDS = 20
-
-
-@contextmanager
-def stopped_at_the_end(cluster: Cluster) -> Iterator[Cluster]:
-    try:
-        cluster.start()
-        yield cluster
-    finally:
-        with suppress(Unavailable):
-            cluster.stop("immediate")
 
 
 @pytest.fixture
-def homes() -> Iterator[list[Path]]:
-    """Folders that the user who runs PostgreSQL can reach."""
-    with TemporaryDirectory(prefix="tc-") as one, TemporaryDirectory(prefix="tc-") as other:
-        yield [Path(one), Path(other)]
+def folders() -> Iterator[list[Path]]:
+    with homes(2) as made:
+        yield made
 
 
 @pytest.fixture
-def primary(homes: list[Path]) -> Iterator[Cluster]:
-    for programs in (installed_programs, wheel_programs):
-        with suppress(Unavailable):
-            cluster = Cluster(programs(homes[0]), homes[0], HASTE)
-            break
-    else:
-        pytest.skip("PostgreSQL's programs are not installed")
-    with stopped_at_the_end(cluster):
-        run(cluster, "CREATE DATABASE tripcompanion", "postgres")
+def primary(folders: list[Path]) -> Iterator[Cluster]:
+    with new_cluster(folders[0]) as cluster:
         yield cluster
 
 
-def run(cluster: Cluster, statement: str, database: str = "tripcompanion") -> list[Any]:
-    url = urlsplit(cluster.url)._replace(path=f"/{database}").geturl()
-    with psycopg.connect(url, autocommit=True) as connection:
-        cursor = connection.execute(statement)
-        return cursor.fetchall() if cursor.description else []
-
-
-def wait_until(is_done: Any) -> None:
-    deadline = time.monotonic() + DEADLINE_SECONDS
-    while not is_done():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
-
-
-@contextmanager
-def serving(database_url: str) -> Iterator[tuple[Server, Traveller]]:
-    limits = {"DATABASE_TIMEOUT": str(TIMEOUT_SECONDS), "DEBUG": "false"}
-    with (
-        running_server(DATABASE_URL=database_url, **limits) as server,
-        httpx.Client(base_url=server.url, timeout=30, trust_env=False) as http,
-    ):
-        yield server, sign_up(http)
-
-
-def add_trip(owner: Traveller, key: str) -> httpx.Response:
-    return owner.call("POST", "/trips", lisbon(), **{"Idempotency-Key": key})
-
-
-def trips(owner: Traveller) -> list[int]:
-    return [trip["id"] for trip in owner.done("GET", "/trips")["items"]]
-
-
-def test_a_promoted_standby_is_used_without_a_restart(homes: list[Path], primary: Cluster) -> None:
-    with stopped_at_the_end(primary.standby(homes[1])) as standby:
+def test_a_promoted_standby_is_used_without_a_restart(
+    folders: list[Path], primary: Cluster
+) -> None:
+    with stopped_at_the_end(primary.standby(folders[1])) as standby:
         url = urlsplit(primary.url)
         # The first host is a standby, so it is passed over.
         hosts = f"127.0.0.1:{urlsplit(standby.url).port},127.0.0.1:{url.port}"
