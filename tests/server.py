@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -33,6 +33,8 @@ class Server:
     environment: dict[str, str]
     #: The process that starts the workers and handles signals.
     pid: int = 0
+    #: The checkout that it runs.
+    root: Path = ROOT
 
     def workers(self) -> list[Path]:
         """The /proc directory of each worker; Linux only."""
@@ -43,7 +45,7 @@ class Server:
         """Run `manage.py` on the server's database; raises `CalledProcessError` if it fails."""
         return subprocess.run(
             [sys.executable, "manage.py", *arguments],
-            cwd=ROOT,
+            cwd=self.root,
             env=self.environment | environment,
             check=True,
             capture_output=True,
@@ -53,17 +55,27 @@ class Server:
 
 @contextmanager
 def running_server(
-    port: int = 0, binds: Sequence[str] = (), *, durable: bool = False, **environment: str
+    port: int = 0,
+    binds: Sequence[str] = (),
+    *,
+    durable: bool = False,
+    root: Path = ROOT,
+    **environment: str,
 ) -> Iterator[Server]:
     """Start the server with migrated tables; at the end, stop it and drop its database.
 
-    It listens on `port` and `binds`. Throttles are off unless `environment` sets them. PostgreSQL
-    writes a commit to the disk before it answers only if the database is `durable`.
+    It listens on `port` and `binds`, and runs the checkout in `root`. Throttles are off unless
+    `environment` sets them. PostgreSQL writes a commit to the disk before it answers only if the
+    database is `durable`.
     """
     port = port or free_port()
     limits = ("LOGIN", "LOGIN_ADDRESS", "REGISTER", "LOOKUP", "REFRESH", "MAIL", "EXPORT")
     limits = (*limits, "USER", "ANON")
-    with tempfile.TemporaryDirectory() as folder, _database(Path(folder), durable) as database_url:
+    given = environment.get("DATABASE_URL")
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        nullcontext(given) if given else _database(Path(folder), durable, root) as database_url,
+    ):
         server = Server(
             f"http://localhost:{port}",
             os.environ
@@ -76,12 +88,13 @@ def running_server(
                 "WEB_CONCURRENCY": "2",
             }
             | environment,
+            root=root,
         )
-        if "DATABASE_URL" in environment:
+        if given:
             server.manage("migrate_safely", "--verbosity", "0")
         listening = [f"--bind={bind}" for bind in (f"127.0.0.1:{port}", *binds)]
         command = [sys.executable, "-m", "tripcompanion", *listening]
-        process = subprocess.Popen(command, cwd=ROOT, env=server.environment)
+        process = subprocess.Popen(command, cwd=root, env=server.environment)
         try:
             _wait_until_it_answers(server, process)
             yield replace(server, pid=process.pid)
@@ -108,10 +121,10 @@ def _wait_until_it_answers(server: Server, process: subprocess.Popen[bytes]) -> 
 
 
 @contextmanager
-def _database(folder: Path, durable: bool) -> Iterator[str]:
-    """A migrated database of the engine that the tests run on."""
+def _database(folder: Path, durable: bool, root: Path) -> Iterator[str]:
+    """A database of the engine that the tests run on, migrated by the checkout in `root`."""
     parts = urlsplit(settings.DATABASE_URL)
-    template = _template(settings.DATABASE_URL)
+    template = _template(settings.DATABASE_URL, root)
     if parts.scheme.startswith("sqlite"):
         path = folder / "server.sqlite3"
         shutil.copyfile(template, path)
@@ -129,7 +142,7 @@ def _database(folder: Path, durable: bool) -> Iterator[str]:
 
 
 @cache
-def _template(database_url: str) -> str:
+def _template(database_url: str, root: Path) -> str:
     """The file or the name of a migrated database, which servers get a copy of."""
     parts = urlsplit(database_url)
     if parts.scheme.startswith("sqlite"):
@@ -144,7 +157,8 @@ def _template(database_url: str) -> str:
             connection.execute(f'CREATE DATABASE "{name}"')
         atexit.register(_drop, database_url, name)
     environment = {"DEBUG": "true", "SECRET_KEY": secrets.token_urlsafe(48), "DATABASE_URL": url}
-    Server("", os.environ | environment).manage("migrate_safely", "--verbosity", "0")
+    server = Server("", os.environ | environment, root=root)
+    server.manage("migrate_safely", "--verbosity", "0")
     return name
 
 

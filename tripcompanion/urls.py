@@ -31,6 +31,7 @@ from trips.views import (
     MemberViewSet,
     TripViewSet,
 )
+from users.key_set import KeySet
 from users.second_factor_views import (
     CodePage,
     RecoveryCodesPage,
@@ -179,6 +180,7 @@ API: list[Any] = [
 
 urlpatterns = [
     path("", LandingPage.as_view()),
+    path(".well-known/jwks.json", KeySet.as_view()),
     path("api", RootViewSet.as_view({"get": "links"}, name="API")),
     path("api/", include(API)),
     path("admin", RedirectView.as_view(pattern_name="admin:index")),

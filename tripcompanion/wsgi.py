@@ -12,7 +12,8 @@ from django.core.wsgi import get_wsgi_application
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from tripcompanion.kit.probes import PROBES, latest_migrations
+from tripcompanion.kit.probes import PROBES
+from tripcompanion.kit.schema_floor import migrations_of_code
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tripcompanion.settings")
 
@@ -88,4 +89,4 @@ def _read_body(environ: WSGIEnvironment) -> None:
 
 application = Dispatcher(get_wsgi_application(), settings.DATABASE_POOL_SIZE or 4)
 # Before the workers are forked, because it takes longer than a probe may.
-latest_migrations()
+migrations_of_code()

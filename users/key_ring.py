@@ -40,6 +40,12 @@ class KeyRing(_KeyBackend):
         super().__init__(keys[0], **claims)
         self._backends = [_KeyBackend(key, **claims) for key in keys]
 
+    @property
+    def public_jwks(self) -> list[dict[str, str]]:
+        """The public keys as JWKs (RFC 7517), each once; a secret has none."""
+        keys = {one.key.kid: one.key.public_jwk for one in self._backends if one.key.public_jwk}
+        return [dict(jwk) for jwk in keys.values()]
+
     def decode(self, token: Any, verify: bool = True) -> dict[str, Any]:
         """The claims of a token; raises `TokenBackendError`.
 

@@ -24,6 +24,10 @@ ACCOUNTS: Guards = {
          f"{_KEYS} old_key"),
         ("tokens do not name their key", "            headers={\"kid\": self.key.kid},\n", "",
          f"{_KEYS} name_their_key"),
+        ("published keys include secrets",
+         "one.key.kid: one.key.public_jwk for one in self._backends if one.key.public_jwk}",
+         'one.key.kid: one.key.public_jwk or {"k": one.key.kid} for one in self._backends}',
+         f"{_KEYS} published"),
     ],
     "users/signing_keys.py": [
         ("weak keys verify", "env.strong(name, text)", "text", f"{_KEYS} weak"),

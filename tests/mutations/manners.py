@@ -195,9 +195,16 @@ KIT: Guards = {
         ("nginx forwards what a client says of TLS",
          "    proxy_set_header X-Forwarded-Proto https;\n", "", f"{_PROXIED} tls"),
     ],
+    "tripcompanion/kit/schema_floor.py": [
+        ("ready before it is migrated", "    if missing:\n", "    if False:\n",
+         "tests/test_probes.py -k is_migrated"),
+        ("ready on a database that is too new", "    if unknown:\n", "    if False:\n",
+         "tests/test_schema_floor.py"),
+        ("no later migration accepted", "missing = code.latest - set(rows)",
+         "missing = set(rows) ^ code.all",
+         "tests/test_schema_floor.py"),
+    ],
     "tripcompanion/kit/probes.py": [
-        ("ready before it is migrated", "return latest_migrations() <= set(rows)",
-         "return bool(rows)", "tests/test_probes.py -k is_migrated"),
         ("incomplete requests taken for probes", "bool(end and _FIRST_LINE", "bool(_FIRST_LINE",
          "tests/test_probes.py -k behind_requests"),
         ("probes with a body let through", "and not _HAS_BODY.search(head)", "",

@@ -1,5 +1,6 @@
 """Probes: whether the process is alive, and whether it can serve requests."""
 
+import logging
 from typing import ClassVar
 
 from django.utils.translation import gettext_lazy as _
@@ -7,10 +8,12 @@ from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from tripcompanion.kit.probes import is_migrated
 from tripcompanion.kit.problems import Unavailable
+from tripcompanion.kit.schema_floor import schema_mismatch
 from tripcompanion.kit.serializers import HealthSerializer
 from tripcompanion.kit.viewsets import ApiViewSet
+
+logger = logging.getLogger(__name__)
 
 
 class HealthViewSet(ApiViewSet):
@@ -33,7 +36,8 @@ class HealthViewSet(ApiViewSet):
         return Response({"status": "ok"})
 
     def ready(self, request: Request) -> Response:
-        """The database responds and has all migrations of this version; otherwise 503."""
-        if not is_migrated():
+        """The database responds, and this version can run on its schema; otherwise 503."""
+        if reason := schema_mismatch():
+            logger.warning(reason)
             raise Unavailable
         return Response({"status": "ok"})

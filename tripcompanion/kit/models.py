@@ -1,4 +1,4 @@
-"""The kit's models: responses stored under an idempotency key, and request counters."""
+"""The kit's models: responses stored under a key, request counters, and the schema floor."""
 
 from datetime import UTC, datetime, timedelta
 from typing import ClassVar
@@ -74,3 +74,13 @@ class ThrottleCounter(models.Model):
             )
             (count,) = cursor.fetchone()
         return int(count)
+
+
+class SchemaFloor(models.Model):
+    """A migration that a version must have to run on this database; see `kit/schema_floor.py`."""
+
+    app = models.CharField(max_length=255, primary_key=True)
+    migration = models.CharField(max_length=255)
+
+    def __str__(self) -> str:
+        return f"{self.app}.{self.migration}"

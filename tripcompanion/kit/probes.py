@@ -1,11 +1,6 @@
-"""What server and view of the probes share: their paths, and whether the database is migrated."""
+"""The requests of probes, as the server recognizes them."""
 
 import re
-from functools import cache
-
-from django.db import ProgrammingError, connection
-from django.db.migrations.loader import MigrationLoader
-from django.db.migrations.recorder import MigrationRecorder
 
 #: `ready` may wait for the database, so each has a connection of its own.
 PROBES = ("/api/health", "/api/health/ready")
@@ -23,18 +18,3 @@ def is_probe(received: bytes) -> bool:
     """
     head, end, _rest = received.partition(b"\r\n\r\n")
     return bool(end and _FIRST_LINE.match(head) and not _HAS_BODY.search(head))
-
-
-@cache
-def latest_migrations() -> frozenset[tuple[str, str]]:
-    """App and name of the last migrations of all apps, in the code."""
-    return frozenset(MigrationLoader(None).graph.leaf_nodes())
-
-
-def is_migrated() -> bool:
-    """Whether the database has all migrations of this version, and perhaps of a later one."""
-    rows = MigrationRecorder(connection).migration_qs.values_list("app", "name")
-    try:
-        return latest_migrations() <= set(rows)
-    except ProgrammingError:  # an empty database of PostgreSQL
-        return False

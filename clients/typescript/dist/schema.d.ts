@@ -1363,8 +1363,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The database responds too; 503 if it does not
-         * @description The database responds too; 503 if it does not.
+         * The database responds, and this version can run on its schema; otherwise 503
+         * @description The database responds, and this version can run on its schema; otherwise 503.
          */
         get: operations["checkReadiness"];
         put?: never;
@@ -2829,6 +2829,7 @@ export interface components {
         /**
          * @description - `idempotency_in_progress`: the first request with this key is still running.
          *     - `already_member`: the user is a member of the trip.
+         *     - `no_owner`: all members deleted their accounts, so only an OWNER can be added.
          *     - `former_member`: the account has entries of its own in the trip.
          *     - `limit_reached`: the maximum number of such rows exists already.
          */
@@ -2901,6 +2902,7 @@ export interface components {
         /**
          * @description - `idempotency_in_progress`: the first request with this key is still running.
          *     - `already_member`: the user is a member of the trip.
+         *     - `no_owner`: all members deleted their accounts, so only an OWNER can be added.
          *     - `limit_reached`: the maximum number of such rows exists already.
          */
         AddMemberConflict: {
@@ -3374,6 +3376,7 @@ export interface components {
         /**
          * @description - `idempotency_in_progress`: the first request with this key is still running.
          *     - `already_member`: the user is a member of the trip.
+         *     - `no_owner`: all members deleted their accounts, so only an OWNER can be added.
          *     - `limit_reached`: the maximum number of such rows exists already.
          */
         JoinTripConflict: {
@@ -5269,7 +5272,7 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["IdempotencyMismatch"];
             429: components["responses"]["Throttled"];
-            503: components["responses"]["Unavailable"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
         };
     };
     renameGuest: {
@@ -5313,7 +5316,7 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["Throttled"];
-            503: components["responses"]["Unavailable"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
         };
     };
     listInvitations: {
@@ -5393,7 +5396,7 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["Throttled"];
-            503: components["responses"]["Unavailable"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
         };
     };
     revokeInvitation: {
@@ -5429,7 +5432,7 @@ export interface operations {
             406: components["responses"]["NotAcceptable"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["Throttled"];
-            503: components["responses"]["Unavailable"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
         };
     };
     getInvitation: {
@@ -5500,7 +5503,7 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["IdempotencyMismatch"];
             429: components["responses"]["Throttled"];
-            503: components["responses"]["Unavailable"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
         };
     };
     listExpenses: {

@@ -1,0 +1,68 @@
+"""Which databases this version can run on: the steps are in docs/operate.md, "Changing the schema".
+
+A database must have every migration of the code. It may have later ones: they only add, unless one
+of them raises the floor, the oldest version that may still run.
+"""
+
+from collections.abc import Iterable
+from functools import cache
+from typing import NamedTuple
+
+from django.apps import apps
+from django.db import ProgrammingError, connection
+from django.db.migrations import RunSQL
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
+
+#: App and name.
+Migrations = frozenset[tuple[str, str]]
+
+_RAISE = """
+    INSERT INTO kit_schemafloor (app, migration) VALUES (%s, %s)
+    ON CONFLICT (app) DO UPDATE SET migration = excluded.migration
+"""
+
+
+class Code(NamedTuple):
+    """The migrations of this version: the last of each app, and all."""
+
+    latest: Migrations
+    all: Migrations
+
+
+def raise_schema_floor(app: str, migration: str) -> RunSQL:
+    """An operation: from now on, only versions that have `migration` may run on this database.
+
+    For a migration that takes away what older versions use, or fills what they do not maintain. It
+    depends on `("kit", "0003_schema_floor")`. The floor stays if the migration is reversed.
+    """
+    return RunSQL([(_RAISE, [app, migration])], RunSQL.noop)
+
+
+@cache
+def migrations_of_code() -> Code:
+    graph = MigrationLoader(None).graph
+    replaced = {key for node in graph.nodes.values() for key in node.replaces}
+    return Code(frozenset(graph.leaf_nodes()), frozenset(graph.nodes) | replaced)
+
+
+def schema_mismatch() -> str:
+    """Why this version cannot run on the database; empty if it can."""
+    code = migrations_of_code()
+    rows = MigrationRecorder(connection).migration_qs.values_list("app", "name")
+    try:
+        missing = code.latest - set(rows)
+    except ProgrammingError:  # an empty database of PostgreSQL
+        missing = code.latest
+    if missing:
+        return f"The database is too old: it lacks {_names(missing)}."
+    # `wsgi.py` imports this module before the models are loaded.
+    floor = apps.get_model("kit", "SchemaFloor").objects.values_list("app", "migration")
+    unknown = set(floor) - code.all
+    if unknown:
+        return f"The database is too new: it needs a version that has {_names(unknown)}."
+    return ""
+
+
+def _names(migrations: Iterable[tuple[str, str]]) -> str:
+    return ", ".join(f"{app}.{name}" for app, name in sorted(migrations))
