@@ -108,7 +108,7 @@ class JournalQuerySet(InTripQuerySet["JournalEntry"]):
             known = row.changes
             emptied = {name: {"old": None, "new": None} for name in fields if name in known}
             if emptied:
-                text = _as_text({**known, **emptied})
+                text = as_text({**known, **emptied})
                 self.model.objects.filter(pk=row.pk).update(stored_changes=text)
 
 
@@ -208,7 +208,7 @@ def write_all(entries_by_trip: Mapping[int, Sequence[Entry]], by: User | None) -
             "event": entry.event.value,
             "object_id": entry.object_id,
             "expense_id": entry.expense_id,
-            "changes": _as_text(
+            "changes": as_text(
                 {name: {"old": old, "new": new} for name, (old, new) in entry.changes.items()}
             ),
         }
@@ -262,5 +262,6 @@ def _moment() -> Any:
     return connection.ops.adapt_datetimefield_value(timezone.now())
 
 
-def _as_text(changes: Mapping[str, Any]) -> str:
+def as_text(changes: Mapping[str, Any]) -> str:
+    """`changes` as they are stored."""
     return ExactJSONRenderer().render(changes).decode()
