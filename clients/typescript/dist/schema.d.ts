@@ -1172,6 +1172,55 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/trips/{tripId}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Every change of a trip, its members, invitations and money, newest first
+         * @description Every change of a trip, its members, invitations and money, newest first.
+         *
+         *     A scoped token without `expenses:read` does not see what happened to expenses and
+         *     settlements.
+         *
+         *     Every member may do this.
+         */
+        get: operations["listHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trips/{tripId}/expenses/{expenseId}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Every change of an expense and its splits, newest first
+         * @description Every change of an expense and its splits, newest first.
+         *
+         *     It remains after the expense is deleted.
+         *
+         *     Every member may do this.
+         */
+        get: operations["listExpenseHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/users/{userId}/pending-debts": {
         parameters: {
             query?: never;
@@ -1363,8 +1412,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The database responds too; 503 if it does not
-         * @description The database responds too; 503 if it does not.
+         * The database responds and has all migrations of this version; otherwise 503
+         * @description The database responds and has all migrations of this version; otherwise 503.
          */
         get: operations["checkReadiness"];
         put?: never;
@@ -1515,6 +1564,11 @@ export interface components {
          * @enum {string}
          */
         EntryKindEnum: "EXPENSE" | "SETTLEMENT";
+        /**
+         * @description What happened: the type of the object, and what was done to it.
+         * @enum {string}
+         */
+        EventEnum: "trip.created" | "trip.changed" | "trip.deleted" | "trip.restored" | "trip.code_renewed" | "member.added" | "member.joined" | "member.role_changed" | "member.left" | "member.removed" | "guest.added" | "guest.renamed" | "guest.claimed" | "guest.merged" | "invitation.created" | "invitation.revoked" | "invitation.accepted" | "expense.created" | "expense.changed" | "expense.deleted" | "expense.restored" | "split.added" | "split.deleted" | "split.paid" | "split.unpaid" | "settlement.created" | "settlement.deleted" | "settlement.restored" | "comment.created" | "comment.changed" | "comment.deleted";
         /** @description An expense with its payers and splits. */
         Expense: {
             /** @description The expense's id. */
@@ -1947,6 +2001,35 @@ export interface components {
              */
             status: "ok";
         };
+        /** @description One change of a trip. */
+        HistoryEntry: {
+            /** @description Counts the changes of the trip from 1, without gaps. */
+            number: number;
+            /** @description The trip. */
+            tripId: number;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /** @description Who did it; null for the service itself. */
+            by: components["schemas"]["UserSummary"] | null;
+            /** @description How they sent it: with a log-in, a scoped token, in the admin site, or not. */
+            via: components["schemas"]["ViaEnum"];
+            /** @description What happened. */
+            event: components["schemas"]["EventEnum"];
+            /** @description What it happened to. */
+            object: components["schemas"]["Object"];
+            /** @description The fields that changed, by their names in the API. Null is the old value of a new object and the new value of a deleted one; people are given by their ids. */
+            changes: {
+                [key: string]: {
+                    old: unknown;
+                    new: unknown;
+                };
+            };
+            /** @description One sentence for people, in the language of `Accept-Language`. */
+            text: string;
+        };
         /** @description An identifier, as a number or as a string of its digits. */
         Id: number | string;
         /** @description An invitation to a trip, without its token. */
@@ -2143,6 +2226,18 @@ export interface components {
             /** @description The token itself, for `Authorization: Bearer <token>`. It is not shown again. */
             token: string;
         };
+        /** @description What an event happened to. */
+        Object: {
+            /** @description A guest is a member. */
+            type: components["schemas"]["ObjectTypeEnum"];
+            /** @description The id that its path ends with: for a member, that of the user. */
+            id: number;
+        };
+        /**
+         * @description The type of an object.
+         * @enum {string}
+         */
+        ObjectTypeEnum: "comment" | "expense" | "invitation" | "member" | "settlement" | "split" | "trip";
         /** @description One page of a list. */
         PaginatedBalanceLineList: {
             /** @description The rows of this page. */
@@ -2172,6 +2267,31 @@ export interface components {
         PaginatedExpenseList: {
             /** @description The rows of this page. */
             items: components["schemas"]["Expense"][];
+            /**
+             * @description How many rows there are on all pages.
+             * @example 1
+             */
+            total: number;
+            /**
+             * @description The number of this page, from 1.
+             * @example 1
+             */
+            page: number;
+            /**
+             * @description How many rows a page has at most.
+             * @example 20
+             */
+            pageSize: number;
+            /**
+             * @description How many pages there are.
+             * @example 1
+             */
+            totalPages: number;
+        };
+        /** @description One page of a list. */
+        PaginatedHistoryEntryList: {
+            /** @description The rows of this page. */
+            items: components["schemas"]["HistoryEntry"][];
             /**
              * @description How many rows there are on all pages.
              * @example 1
@@ -2824,11 +2944,17 @@ export interface components {
             /** @description The last part of the link. It works once, within a week. */
             token: string;
         };
+        /**
+         * @description How the one who did it was authenticated.
+         * @enum {string}
+         */
+        ViaEnum: "session" | "token" | "admin" | "service";
     };
     responses: {
         /**
          * @description - `idempotency_in_progress`: the first request with this key is still running.
          *     - `already_member`: the user is a member of the trip.
+         *     - `no_owner`: all members deleted their accounts, so only an OWNER can be added.
          *     - `former_member`: the account has entries of its own in the trip.
          *     - `limit_reached`: the maximum number of such rows exists already.
          */
@@ -2901,6 +3027,7 @@ export interface components {
         /**
          * @description - `idempotency_in_progress`: the first request with this key is still running.
          *     - `already_member`: the user is a member of the trip.
+         *     - `no_owner`: all members deleted their accounts, so only an OWNER can be added.
          *     - `limit_reached`: the maximum number of such rows exists already.
          */
         AddMemberConflict: {
@@ -3374,6 +3501,7 @@ export interface components {
         /**
          * @description - `idempotency_in_progress`: the first request with this key is still running.
          *     - `already_member`: the user is a member of the trip.
+         *     - `no_owner`: all members deleted their accounts, so only an OWNER can be added.
          *     - `limit_reached`: the maximum number of such rows exists already.
          */
         JoinTripConflict: {
@@ -3753,6 +3881,24 @@ export interface components {
             headers: {
                 /** @description Seconds to wait before the next attempt. */
                 "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `invalid`: a value is refused; `errors` says which one, and why. */
+        TotalDebtBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `invalid`: a value is refused; `errors` says which one, and why. */
+        TotalPendingSplitsBadRequest: {
+            headers: {
                 [name: string]: unknown;
             };
             content: {
@@ -5269,7 +5415,7 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["IdempotencyMismatch"];
             429: components["responses"]["Throttled"];
-            503: components["responses"]["Unavailable"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
         };
     };
     renameGuest: {
@@ -5313,7 +5459,7 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["Throttled"];
-            503: components["responses"]["Unavailable"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
         };
     };
     listInvitations: {
@@ -5393,7 +5539,7 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["Throttled"];
-            503: components["responses"]["Unavailable"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
         };
     };
     revokeInvitation: {
@@ -5429,7 +5575,7 @@ export interface operations {
             406: components["responses"]["NotAcceptable"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["Throttled"];
-            503: components["responses"]["Unavailable"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
         };
     };
     getInvitation: {
@@ -5500,7 +5646,7 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["IdempotencyMismatch"];
             429: components["responses"]["Throttled"];
-            503: components["responses"]["Unavailable"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
         };
     };
     listExpenses: {
@@ -6375,6 +6521,102 @@ export interface operations {
             503: components["responses"]["UnavailableOrOutcomeUnknown"];
         };
     };
+    listHistory: {
+        parameters: {
+            query?: {
+                /** @description Only what this user did. */
+                by?: components["schemas"]["Id"];
+                /**
+                 * @description Only this event.
+                 * @example settlement.created
+                 */
+                event?: components["schemas"]["EventEnum"];
+                /**
+                 * @description The page number, from 1. A page past the end is empty.
+                 * @example 1
+                 */
+                page?: number;
+                /**
+                 * @description Rows per page.
+                 * @example 2
+                 */
+                pageSize?: number;
+                /** @description Only what happened at this instant or later. */
+                since?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 3
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedHistoryEntryList"];
+                };
+            };
+            400: components["responses"]["InvalidQuery"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeTripsRead"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listExpenseHistory: {
+        parameters: {
+            query?: {
+                /** @description The page number, from 1. A page past the end is empty. */
+                page?: number;
+                /** @description Rows per page. */
+                pageSize?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of an expense.
+                 * @example 1
+                 */
+                expenseId: number;
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 1
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedHistoryEntryList"];
+                };
+            };
+            400: components["responses"]["InvalidPage"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeExpensesRead"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listPendingDebts: {
         parameters: {
             query?: never;
@@ -6434,7 +6676,7 @@ export interface operations {
                     "application/json": number;
                 };
             };
-            400: components["responses"]["InvalidQuery"];
+            400: components["responses"]["TotalDebtBadRequest"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["ForbiddenOrInsufficientScopeExpensesRead"];
             404: components["responses"]["NotFound"];
@@ -6503,7 +6745,7 @@ export interface operations {
                     "application/json": number;
                 };
             };
-            400: components["responses"]["InvalidQuery"];
+            400: components["responses"]["TotalPendingSplitsBadRequest"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["ForbiddenOrInsufficientScopeExpensesRead"];
             404: components["responses"]["NotFound"];
