@@ -26,10 +26,10 @@ LEDGER = {
     "splits_split",
 }
 #: And those that grow with how many people there are.
-BIG = {*LEDGER, "trips_member", "trips_trip"}
+BIG = {*LEDGER, "trips_member", "trips_trip", "trips_journalentry"}
 #: A small part of all debts that there are.
 CLOSED_DEBTS = 500
-_READS_OR_WRITES = re.compile("SELECT|UPDATE|DELETE")
+_READS_OR_WRITES = re.compile("SELECT|UPDATE|DELETE|INSERT INTO trips_journalentry")
 _NODE_OF_SQLITE = re.compile(r"SCAN (\w+)")
 
 

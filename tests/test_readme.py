@@ -141,7 +141,7 @@ def neutral(value: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("document", "answers_shown", "times"), [(README, 1, 1), (DOCS["tour"], 16, 2)]
+    ("document", "answers_shown", "times"), [(README, 1, 1), (DOCS["tour"], 17, 2)]
 )
 def test_the_tour_answers_what_it_shows_every_time(
     server: Server, document: str, answers_shown: int, times: int

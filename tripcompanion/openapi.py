@@ -99,6 +99,13 @@ TAGS: list[dict[str, str]] = [
         ),
     },
     {
+        "name": "history",
+        "description": (
+            "Who changed what in a trip, and when: each change once, with the fields as they were "
+            "and as they are, and a sentence for people."
+        ),
+    },
+    {
         "name": "debts",
         "description": "What a user still owes, in all trips together.",
     },
@@ -123,6 +130,9 @@ ENUM_NAMES: dict[str, str] = {
     "ScopeEnum": "users.scopes.CHOICES",
     "EntryKindEnum": "splits.serializers.settlement.KINDS",
     "InvitationStateEnum": "trips.models.InvitationState",
+    "EventEnum": "trips.models.journal.Event",
+    "ViaEnum": "users.models.Via",
+    "ObjectTypeEnum": "splits.serializers.history.OBJECT_TYPES",
 }
 
 #: Descriptions of schemas that are no serializers.
@@ -142,6 +152,9 @@ SCHEMAS: dict[str, str] = {
     "ScopeEnum": "What a scoped token may do. Write scope does not imply read.",
     "EntryKindEnum": "What changed a balance.",
     "InvitationStateEnum": "Whether an invitation can be accepted, or why not.",
+    "EventEnum": "What happened: the type of the object, and what was done to it.",
+    "ViaEnum": "How the one who did it was authenticated.",
+    "ObjectTypeEnum": "The type of an object.",
     "SplitAmounts": "Amounts, percentages or weights by user id, as numbers or as strings.",
     "Id": "An identifier, as a number or as a string of its digits.",
 }

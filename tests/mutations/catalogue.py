@@ -4,6 +4,7 @@ from tests.mutations.accounts import ACCOUNTS
 from tests.mutations.database import DATABASE
 from tests.mutations.entry import ENTRY
 from tests.mutations.generated import constraints, role_cells
+from tests.mutations.journal import JOURNAL
 from tests.mutations.ledger import LEDGER
 from tests.mutations.manners import KIT
 from tests.mutations.mutant import Mutant, mutants_of
@@ -12,6 +13,6 @@ from tests.mutations.trips import TRIPS
 
 
 def all_mutants() -> list[Mutant]:
-    guards = (ACCOUNTS, SCOPES, TRIPS, LEDGER, KIT, ENTRY, DATABASE)
+    guards = (ACCOUNTS, SCOPES, TRIPS, LEDGER, JOURNAL, KIT, ENTRY, DATABASE)
     written = [mutant for some in guards for mutant in mutants_of(some)]
     return [*role_cells(), *constraints(), *written]

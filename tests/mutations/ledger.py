@@ -100,7 +100,7 @@ LEDGER: Guards = {
          _ALLOCATION),
         ("pay does not close the trip", "                settlements[-1].close_if_settled()\n",
          "                pass\n", _CLOSING),
-        ("unpay keeps the settlement", "            self.settlements.all().revoke()\n", "",
+        ("unpay keeps the settlement", "revoked = self.settlements.all().revoke()", "revoked = []",
          _PAYING),
         ("unpay keeps the period closed", "            self.debts.all().itemise()\n", "", _CLOSING),
         ("unpay keeps allocations", "Allocation.objects.filter(debt__split=self).release(trip.pk)",
@@ -214,7 +214,8 @@ LEDGER: Guards = {
         ("new debts get an old period",
          "                period=self.expense.trip.period,\n", "", _CLOSING),
         ("settlement of pay survives its split",
-         "            Settlement.objects.filter(split__in=split_ids).revoke()\n", "", _PAYING),
+         "            self.revoked = Settlement.objects.filter(split__in=split_ids).revoke()\n", "",
+         _PAYING),
     ],
     "splits/reports/balances.py": [
         ("ownership of plans not checked under the lock",

@@ -128,8 +128,8 @@ TRIPS: Guards = {
          "            if trip.code != code.upper():\n",
          "            if False:\n", f"{_TRIP_LOCK} renewed"),
         ("joining with an outdated role",
-         "trip._admit_locked(account, trip.join_role)",
-         "trip._admit_locked(account, self.join_role)", f"{_TRIP_LOCK} joins"),
+         "trip._admit_locked(account, trip.join_role, user)",
+         "trip._admit_locked(account, self.join_role, user)", f"{_TRIP_LOCK} joins"),
         ("trip without an owner joined",
          "        if role != TripRole.OWNER and not owners.exists():\n",
          "        if False:\n", _WITHOUT_MEMBERS),
@@ -144,7 +144,8 @@ TRIPS: Guards = {
         ("guests are added without the right to", "trip(self.pk, by, Can.ADD_MEMBERS) as trip:\n"
          "            trip._require", "trip(self.pk, by, Can.READ) as trip:\n"
          "            trip._require", f"{_TRIP_LOCK} demoted"),
-        ("renewing keeps the old code", "            trip.code = new_code()\n", "", _CODES),
+        ("renewing keeps the old code", "old_code, trip.code = trip.code, new_code()",
+         "old_code = trip.code", _CODES),
     ],
     "trips/models/invitation_queryset.py": [
         ("deactivated account invites", ", user__is_active=True", "", _INVITATIONS),

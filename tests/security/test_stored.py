@@ -10,7 +10,8 @@ from django.db.models import F
 from tests.security.environment import Environment
 from tripcompanion.kit.ids import MAX_INTEGER
 from tripcompanion.kit.models import IdempotencyRecord
-from trips.models import Invitation, Member, Trip
+from trips.models import Invitation, JournalEntry, Member, Trip
+from trips.models.journal import Entry, Event, write
 from users.models import User
 
 #: By constraint: whose row, and what it would have to hold.
@@ -29,9 +30,14 @@ VIOLATIONS: list[tuple[str, str, dict[str, Any]]] = [
     ("member_sums_in_64_bits", "member", {"paid_minor": F("share_minor") + MAX_INTEGER}),
     ("invitation_uses_in_range", "invitation", {"uses": 2}),
     ("invitation_role_known", "invitation", {"role": "ADMIN"}),
+    ("journal_number_in_trip", "entry", {"number": 1}),
+    ("journal_number_positive", "entry", {"number": 0}),
     ("idempotency_key_once_per_user", "answer", {"key": "first"}),
 ]
-UNIQUE = {"user_email_unique", "member_once_in_trip", "idempotency_key_once_per_user"}
+UNIQUE = {
+    *("user_email_unique", "member_once_in_trip", "idempotency_key_once_per_user"),
+    "journal_number_in_trip",
+}
 
 
 @pytest.mark.parametrize(
@@ -41,6 +47,8 @@ def test_a_row_that_must_not_be_is_refused(
     environment: Environment, constraint: str, name: str, changes: dict[str, Any]
 ) -> None:
     IdempotencyRecord.objects.create(user=environment.olga, key="first")
+    entry = Entry(Event.CODE_RENEWED, environment.trip.pk)
+    write(environment.trip.pk, environment.olga, entry, entry)
     rows: dict[str, Any] = {
         "ed": User.objects.filter(pk=environment.ed.pk),
         "trip": Trip.objects.filter(pk=environment.trip.pk),
@@ -48,6 +56,7 @@ def test_a_row_that_must_not_be_is_refused(
         "invitation": Invitation.objects.filter(
             pk=Invitation.issue(environment.trip, environment.olga, role="VIEWER", max_uses=1).pk
         ),
+        "entry": JournalEntry.objects.filter(trip=environment.trip.pk, number=2),
         "answer": IdempotencyRecord.objects.filter(
             pk=IdempotencyRecord.objects.create(user=environment.olga, key="second").pk
         ),

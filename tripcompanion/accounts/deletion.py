@@ -70,7 +70,7 @@ def delete_account(
         trips = Trip.objects.filter(
             Exists(members.filter(trip=OuterRef("pk")))
         ) | Trip.objects.filter(Exists(invitations.filter(trip=OuterRef("pk"))))
-        locked = {trip.pk: trip for trip in trips.order_by("pk").select_for_update()}
+        locked = {trip.pk: trip for trip in trips.order_by("pk").select_for_update(of=["self"])}
         obstacles = [obstacle for member in _annotated(members) for obstacle in _obstacles(member)]
         if settled and obstacles:
             raise AccountInUse(obstacles)

@@ -1,0 +1,48 @@
+"""Mutants of the journal and the history."""
+
+from tests.mutations.mutant import Guards
+
+_WRITING = "tests/trips/test_journal.py"
+_WALK = "tests/test_journal.py"
+_HISTORY = "tests/splits/test_history.py"
+
+JOURNAL: Guards = {
+    "trips/models/journal.py": [
+        ("rows of a trip are not counted on", "SELECT COALESCE(MAX(number), 0)",
+         "SELECT COALESCE(MIN(number), 0)", _WRITING),
+        ("everything is done by the service", "via = Via.SERVICE if by is None else by.via",
+         "via = Via.SERVICE", _WRITING),
+        ("change without a difference is noted",
+         " for name, pair in pairs.items() if pair[0] != pair[1]}",
+         " for name, pair in pairs.items()}",
+         _WRITING),
+        ("journal of a restored trip is pruned", "self.filter(~Exists(trips), trip__in",
+         "self.filter(trip__in", _WRITING),
+    ],
+    "users/tokens.py": [
+        ("token is noted as a log-in", "token, Via.TOKEN", "token, Via.SESSION", _WRITING),
+    ],
+    "trips/models/trip.py": [
+        ("deletion of a trip is not in the journal",
+         'write(trip.pk, by, Entry(Event.TRIP_DELETED, trip.pk, {"title": (trip.title, None)}))',
+         "pass", _WALK),
+    ],
+    "splits/models/split.py": [
+        ("payment is not in the journal", "write(trip.pk, by, paid, *recorded)", "pass", _WALK),
+    ],
+    "splits/models/posting.py": [
+        ("settlement that goes with a split is not in the journal",
+         "write(expense.trip_id, by, *entries, *revoked)", "write(expense.trip_id, by, *entries)",
+         _WALK),
+    ],
+    "tripcompanion/accounts/deletion.py": [
+        ("name of a former guest stays in the journal", '.forget("name")', ".forget()", _WRITING),
+    ],
+    "splits/reports/history.py": [
+        ("token without the scope of expenses sees money",
+         "if token is not None and Scope.EXPENSES_READ not in token.scopes:", "if False:",
+         _HISTORY),
+        ("history of other trips", "JournalEntry.objects.filter(trip=trip.pk)",
+         "JournalEntry.objects.all()", _HISTORY),
+    ],
+}  # fmt: skip
