@@ -103,6 +103,13 @@ TAGS: list[dict[str, str]] = [
         "description": "What a user still owes, in all trips together.",
     },
     {
+        "name": "webhooks",
+        "description": (
+            "Addresses to which the service sends what changes in a trip, or in all trips of an "
+            "account, signed as Standard Webhooks."
+        ),
+    },
+    {
         "name": "reference",
         "description": "Fixed lists for forms: currencies and categories. Open to everybody.",
     },
@@ -123,6 +130,10 @@ ENUM_NAMES: dict[str, str] = {
     "ScopeEnum": "users.scopes.CHOICES",
     "EntryKindEnum": "splits.serializers.settlement.KINDS",
     "InvitationStateEnum": "trips.models.InvitationState",
+    "WebhookStateEnum": "splits.models.webhook.WebhookState",
+    "DeliveryStateEnum": "splits.models.webhook_delivery.DeliveryState",
+    "WebhookEventEnum": "splits.models.webhook_delivery.EVENT_CHOICES",
+    "EventPatternEnum": "splits.serializers.webhook.PATTERNS",
 }
 
 #: Descriptions of schemas that are no serializers.
@@ -142,6 +153,10 @@ SCHEMAS: dict[str, str] = {
     "ScopeEnum": "What a scoped token may do. Write scope does not imply read.",
     "EntryKindEnum": "What changed a balance.",
     "InvitationStateEnum": "Whether an invitation can be accepted, or why not.",
+    "WebhookStateEnum": "Whether messages are sent to a webhook.",
+    "DeliveryStateEnum": "What became of a message.",
+    "WebhookEventEnum": "What happened in a trip; `webhook.test` is sent on request.",
+    "EventPatternEnum": "An event, all events of a kind, or all.",
     "SplitAmounts": "Amounts, percentages or weights by user id, as numbers or as strings.",
     "Id": "An identifier, as a number or as a string of its digits.",
 }
@@ -154,6 +169,8 @@ PARAMETERS: dict[str, str] = {
     "splitId": "The id of a split of this expense.",
     "settlementId": "The id of a settlement of this trip.",
     "tokenId": "The id of a scoped token of the caller.",
+    "webhookId": "The id of a webhook of the caller.",
+    "deliveryId": "The id of a message to this webhook.",
     "invitationId": "The id of an invitation to this trip.",
     "token": "The token of an invitation.",
     "sessionUuid": "The id of a session of the caller.",

@@ -5,6 +5,7 @@ from splits.views.expense import ExpenseViewSet
 from splits.views.invitation import AcceptanceViewSet
 from splits.views.settlement import BalanceViewSet, ExplanationViewSet, SettlementViewSet
 from splits.views.split import DebtViewSet, SplitViewSet
+from splits.views.webhook import WebhookViewSet
 
 __all__ = [
     "AcceptanceViewSet",
@@ -15,4 +16,5 @@ __all__ = [
     "ExplanationViewSet",
     "SettlementViewSet",
     "SplitViewSet",
+    "WebhookViewSet",
 ]

@@ -7,6 +7,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
+from splits.models.webhook import Webhook
 from tripcompanion.currency.amounts import to_major
 from tripcompanion.kit.problems import Conflict
 from trips.models.invitation import Invitation
@@ -73,6 +74,7 @@ def delete_account(
         # They contain addresses: that of the account, or those that its owner typed.
         to_account = Q(email_key=account.email_key, email_key__isnull=False)
         Invitation.objects.filter(Q(created_by=account) | to_account).delete()
+        Webhook.objects.filter(user=account).delete()
         account.empty()
 
 
