@@ -32,7 +32,7 @@ PATIENCE = timedelta(days=3)
 FIRST_PAUSE = timedelta(seconds=5)
 LONGEST_PAUSE = timedelta(hours=4)
 #: Much longer than sending a message may take.
-LEASE = timedelta(seconds=60)
+LEASE = timedelta(seconds=30)
 #: How many webhooks a worker tries to claim before it asks the database again.
 CANDIDATES = 20
 #: How many rows of the journal are read at a time.
@@ -178,7 +178,7 @@ class Lease:
             is_over = delivery.by_hand or self._is_out_of_patience(attempt)
             self._note_attempt(attempt, by_hand=delivery.by_hand)
             delivery.attempts += 1
-            delivery.last_at, delivery.duration_ms = timezone.now(), attempt.duration_ms
+            delivery.last_at, delivery.duration_ms = self.webhook.last_at, attempt.duration_ms
             delivery.status, delivery.error = attempt.status, attempt.error
             if attempt.succeeded:
                 delivery.state = DeliveryState.DELIVERED

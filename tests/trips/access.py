@@ -14,7 +14,7 @@ from django.db import connection
 from django.urls import URLResolver
 from drf_spectacular.views import SpectacularSwaggerSplitView
 
-from splits.models import Expense, Settlement
+from splits.models import Expense, Settlement, Webhook, WebhookDelivery
 from splits.reports.balances import Plan
 from splits.views import (
     AcceptanceViewSet,
@@ -25,6 +25,7 @@ from splits.views import (
     ExplanationViewSet,
     SettlementViewSet,
     SplitViewSet,
+    WebhookViewSet,
 )
 from tests.factories import PASSWORD, UserFactory, acting_as_owner, add_guest, join, settle, spend
 from tests.trips.bodies import lisbon
@@ -60,6 +61,8 @@ from users.views import (
 )
 
 MEMBERS = {"owner": TripRole.OWNER, "editor": TripRole.EDITOR, "viewer": TripRole.VIEWER}
+#: A literal address, so that nobody asks a resolver.
+PUBLIC_URL = "https://93.184.216.34/in"
 CALLERS = (*MEMBERS, "stranger", "anonymous", "admin")
 
 Statuses = Mapping[str, int]
@@ -131,6 +134,10 @@ class Scene:
             ids["session_uuid"] = Session.start(self.someone).pk
         if "token_id" in names:
             ids["token_id"] = script_of(self.someone, Scope.TRIPS_READ).pk
+        if "webhook_id" in names:
+            webhook = Webhook.register(self.someone, url=PUBLIC_URL, events=["*"])
+            ids["webhook_id"] = webhook.pk
+            ids["delivery_id"] = WebhookDelivery.test(self.someone, webhook.pk).pk
         if "expense_id" in names or route.endswith("settle-up"):
             self.expense = self._expense()
             ids["expense_id"] = self.expense.pk
@@ -199,6 +206,9 @@ class Scene:
     def settlement_body(self) -> dict[str, Any]:
         return {"fromUserId": self.holder.pk, "toUserId": self.partner.pk, "amount": 5}
 
+    def webhook(self) -> dict[str, Any]:
+        return {"url": PUBLIC_URL, "tripId": self.trip.pk}
+
     def plan_tag(self) -> dict[str, Any]:
         return {"tag": Plan(self.trip).tag}
 
@@ -266,6 +276,7 @@ EXPENSE, SETTLEMENT = TRIP + "/expenses/{expense_id}", TRIP + "/settlements/{set
 SPLITS = "/api/expenses/{expense_id}/splits"
 SPLIT = SPLITS + "/{split_id}"
 ACCOUNT = "/api/users/{user_id}"
+WEBHOOK = "/api/webhooks/{webhook_id}"
 
 ROWS = [
     Row("POST", "/api/users/register", body=Scene.account, statuses=everybody(201)),
@@ -345,6 +356,16 @@ ROWS = [
     Row("DELETE", SPLIT, 204, Can.DELETE_SPLITS),
     Row("PUT", SPLIT + "/pay", can=Can.SETTLE),
     Row("PUT", SPLIT + "/unpay", can=Can.SETTLE),
+    Row("GET", "/api/webhooks", statuses=USER),
+    Row("POST", "/api/webhooks", 201, Can.MANAGE_TRIP, Scene.webhook),
+    Row("GET", WEBHOOK, statuses=ALIEN, own=USER),
+    Row("PATCH", WEBHOOK, body=just(state="off"), statuses=ALIEN, own=USER),
+    Row("DELETE", WEBHOOK, statuses=ALIEN, own=everybody(204)),
+    Row("POST", WEBHOOK + "/test", statuses=ALIEN, own=everybody(202)),
+    Row("POST", WEBHOOK + "/rotate-secret", statuses=ALIEN, own=USER),
+    Row("GET", WEBHOOK + "/deliveries", statuses=ALIEN, own=USER),
+    Row("POST", WEBHOOK + "/deliveries/{delivery_id}/redeliver", statuses=ALIEN,
+        own=everybody(202)),
     Row("GET", "/api", statuses=everybody(200)),
     Row("GET", "/api/currencies", statuses=everybody(200)),
     Row("GET", "/api/categories", statuses=everybody(200)),
@@ -389,6 +410,7 @@ AREAS: Mapping[Any, str | None] = {
     BalanceViewSet: "expenses",
     ExplanationViewSet: "expenses",
     DebtViewSet: "expenses",
+    WebhookViewSet: None,
 }
 
 
