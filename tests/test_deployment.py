@@ -41,7 +41,7 @@ def test_profiles_add_what_the_guide_says() -> None:
         for profile in service.get("profiles", ["(always)"]):
             found.setdefault(profile, set()).add(name)
     assert found == {
-        "(always)": {"web", "migrate", "mail", "postgres", "redis"},
+        "(always)": {"web", "migrate", "mail", "webhooks", "postgres", "redis"},
         "https": {"caddy"},
         "jobs": {"prune", "rates", "audit", "backup"},
         "dev": {"mailpit"},

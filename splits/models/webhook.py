@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.db import models
@@ -186,6 +187,11 @@ class Webhook(models.Model):
             webhook.save(update_fields=["salt", "former_salt", "former_until"])
         webhook.secret = webhook.secrets()[0]
         return webhook
+
+    @property
+    def host(self) -> str:
+        """The host of the URL. The rest may be a secret of the receiver."""
+        return urlsplit(self.url).hostname or ""
 
     @property
     def last_delivery(self) -> "Webhook | None":

@@ -42,6 +42,7 @@ NOTHING = {
     "links": 0,
     "mails": 0,
     "invitations": 0,
+    "webhook deliveries": 0,
     "browser sessions": 0,
 }
 
