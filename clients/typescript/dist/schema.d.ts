@@ -1266,6 +1266,148 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The caller's webhooks, newest first
+         * @description The caller's webhooks, newest first.
+         */
+        get: operations["listWebhooks"];
+        put?: never;
+        /**
+         * Register an address that gets what changes in a trip, or in all trips of the caller
+         * @description Register an address that gets what changes in a trip, or in all trips of the caller.
+         *
+         *     Only this response contains the secret. A webhook for one trip takes the role OWNER there;
+         *     it gets nothing while its account does not have it.
+         */
+        post: operations["createWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks/{webhookId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A webhook, without its secret
+         * @description A webhook, without its secret.
+         */
+        get: operations["getWebhook"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a webhook, with the log of its deliveries
+         * @description Delete a webhook, with the log of its deliveries.
+         */
+        delete: operations["deleteWebhook"];
+        options?: never;
+        head?: never;
+        /**
+         * Change the address or the events of a webhook, or turn it on or off
+         * @description Change the address or the events of a webhook, or turn it on or off.
+         */
+        patch: operations["updateWebhook"];
+        trace?: never;
+    };
+    "/api/webhooks/{webhookId}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a message with the event `webhook.test` soon, also if the webhook is off
+         * @description Send a message with the event `webhook.test` soon, also if the webhook is off.
+         *
+         *     It is sent once. The log of deliveries shows what came of it.
+         */
+        post: operations["testWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks/{webhookId}/rotate-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Renew the secret, which only this response contains
+         * @description Renew the secret, which only this response contains.
+         *
+         *     For 24 hours, messages are signed with the former secret, too.
+         */
+        post: operations["rotateWebhookSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks/{webhookId}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The messages to a webhook, newest first. They are deleted after 30 days
+         * @description The messages to a webhook, newest first. They are deleted after 30 days.
+         */
+        get: operations["listWebhookDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks/{webhookId}/deliveries/{deliveryId}/redeliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a message once more, with the same `webhook-id` and the object as it is now
+         * @description Send a message once more, with the same `webhook-id` and the object as it is now.
+         *
+         *     It is sent soon, and not retried. A message that is being retried is sent without waiting
+         *     for the next attempt.
+         */
+        post: operations["redeliverWebhookMessage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api": {
         parameters: {
             query?: never;
@@ -1363,8 +1505,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The database responds too; 503 if it does not
-         * @description The database responds too; 503 if it does not.
+         * The database responds and has all migrations of this version; otherwise 503
+         * @description The database responds and has all migrations of this version; otherwise 503.
          */
         get: operations["checkReadiness"];
         put?: never;
@@ -1389,6 +1531,8 @@ export interface components {
             scripts: components["schemas"]["ExportedToken"][];
             /** @description The invitations that they made. */
             invitations: components["schemas"]["ExportedInvitation"][];
+            /** @description The webhooks that they registered. */
+            webhooks: components["schemas"]["ExportedWebhook"][];
             /** @description Their trips, present and former. */
             memberships: components["schemas"]["ExportedMembership"][];
             /** @description The expenses that they recorded. */
@@ -1510,11 +1654,46 @@ export interface components {
              */
             password: string;
         };
+        /** @description A message to a webhook, and what came of it. */
+        Delivery: {
+            id: number;
+            /** @description The header `webhook-id` of the message. */
+            messageId: string;
+            event: components["schemas"]["WebhookEventEnum"];
+            /** @description Null for a test. */
+            tripId: number | null;
+            /** @description The number in the history of the trip; null for a test. */
+            number: number | null;
+            state: components["schemas"]["DeliveryStateEnum"];
+            attempts: number;
+            /** Format: date-time */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description The last attempt.
+             */
+            lastAt: string | null;
+            /** @description The status of the last response; null if there was none. */
+            status: number | null;
+            /** @description Why there was no response: `address`, `timeout`, `tls`, `connection` or `http`; `gone` if the account may no longer see the object. Otherwise empty. */
+            error: string;
+            durationMs: number | null;
+        };
+        /**
+         * @description What became of a message.
+         * @enum {string}
+         */
+        DeliveryStateEnum: "waiting" | "delivered" | "failed";
         /**
          * @description What changed a balance.
          * @enum {string}
          */
         EntryKindEnum: "EXPENSE" | "SETTLEMENT";
+        /**
+         * @description An event, all events of a kind, or all.
+         * @enum {string}
+         */
+        EventPatternEnum: "*" | "comment.*" | "comment.changed" | "comment.created" | "comment.deleted" | "expense.*" | "expense.changed" | "expense.created" | "expense.deleted" | "expense.restored" | "guest.*" | "guest.added" | "guest.claimed" | "guest.merged" | "guest.renamed" | "invitation.*" | "invitation.accepted" | "invitation.created" | "invitation.revoked" | "member.*" | "member.added" | "member.joined" | "member.left" | "member.removed" | "member.role_changed" | "settlement.*" | "settlement.created" | "settlement.deleted" | "settlement.restored" | "split.*" | "split.added" | "split.deleted" | "split.paid" | "split.unpaid" | "trip.*" | "trip.changed" | "trip.code_renewed" | "trip.created" | "trip.deleted" | "trip.restored";
         /** @description An expense with its payers and splits. */
         Expense: {
             /** @description The expense's id. */
@@ -1934,6 +2113,19 @@ export interface components {
              */
             expiresAt: string;
         };
+        /** @description A webhook that the user registered, without its secret. */
+        ExportedWebhook: {
+            id: number;
+            url: string;
+            /** @description Null for all trips of the account. */
+            tripId: number | null;
+            events: string[];
+            state: components["schemas"]["WebhookStateEnum"];
+            /** Format: date-time */
+            createdAt: string;
+            /** @description The last attempt; null if there was none. */
+            lastDelivery: components["schemas"]["LastDelivery"] | null;
+        };
         /** @description The name of a guest. */
         GuestRequest: {
             /** @description 2 to 50 characters; it need not be unique. */
@@ -2038,6 +2230,13 @@ export interface components {
          * @enum {string}
          */
         JoinRoleEnum: "EDITOR" | "VIEWER";
+        /** @description The last attempt to send a message. */
+        LastDelivery: {
+            /** Format: date-time */
+            at: string;
+            /** @description The status of the response; null if there was none. */
+            status: number | null;
+        };
         /** @description The credentials of an account. */
         LoginRequest: {
             /** @description The address of the account, in any case. */
@@ -2147,6 +2346,31 @@ export interface components {
         PaginatedBalanceLineList: {
             /** @description The rows of this page. */
             items: components["schemas"]["BalanceLine"][];
+            /**
+             * @description How many rows there are on all pages.
+             * @example 1
+             */
+            total: number;
+            /**
+             * @description The number of this page, from 1.
+             * @example 1
+             */
+            page: number;
+            /**
+             * @description How many rows a page has at most.
+             * @example 20
+             */
+            pageSize: number;
+            /**
+             * @description How many pages there are.
+             * @example 1
+             */
+            totalPages: number;
+        };
+        /** @description One page of a list. */
+        PaginatedDeliveryList: {
+            /** @description The rows of this page. */
+            items: components["schemas"]["Delivery"][];
             /**
              * @description How many rows there are on all pages.
              * @example 1
@@ -2318,6 +2542,31 @@ export interface components {
              */
             totalPages: number;
         };
+        /** @description One page of a list. */
+        PaginatedWebhookList: {
+            /** @description The rows of this page. */
+            items: components["schemas"]["Webhook"][];
+            /**
+             * @description How many rows there are on all pages.
+             * @example 1
+             */
+            total: number;
+            /**
+             * @description The number of this page, from 1.
+             * @example 1
+             */
+            page: number;
+            /**
+             * @description How many rows a page has at most.
+             * @example 20
+             */
+            pageSize: number;
+            /**
+             * @description How many pages there are.
+             * @example 1
+             */
+            totalPages: number;
+        };
         /** @description The address of the account. The response does not reveal whether it exists. */
         PasswordResetRequest: {
             /** @description Where to send the link, if it is the address of an account. */
@@ -2381,6 +2630,18 @@ export interface components {
             currency?: components["schemas"]["CurrencyEnum"] | null;
             /** @description The role of those who join with the code. `null` counts as omitted. */
             joinRole?: components["schemas"]["JoinRoleEnum"] | null;
+        };
+        /** @description What to change; fields that are not sent stay as they are. */
+        PatchedWebhookChangeRequest: {
+            /**
+             * Format: uri
+             * @description An https URL on port 443, or on one from 1024, without user name, password and fragment. Its host must be on the public internet; redirects are not followed. `null` counts as omitted.
+             */
+            url?: string | null;
+            /** @description Events such as `expense.changed`, all of a kind, `expense.*`, or all, `*`. `null` counts as omitted. */
+            events?: components["schemas"]["EventPatternEnum"][] | null;
+            /** @description `on` goes on after the last message, also if the service turned it off. `null` counts as omitted. */
+            state?: components["schemas"]["WebhookStateEnum"] | null;
         };
         /** @description What one person paid for an expense. */
         Payer: {
@@ -2824,11 +3085,62 @@ export interface components {
             /** @description The last part of the link. It works once, within a week. */
             token: string;
         };
+        /** @description A webhook. */
+        Webhook: {
+            id: number;
+            url: string;
+            /** @description Null for all trips of the account. */
+            tripId: number | null;
+            events: string[];
+            state: components["schemas"]["WebhookStateEnum"];
+            /** Format: date-time */
+            createdAt: string;
+            /** @description The last attempt; null if there was none. */
+            lastDelivery: components["schemas"]["LastDelivery"] | null;
+        };
+        /**
+         * @description What happened in a trip; `webhook.test` is sent on request.
+         * @enum {string}
+         */
+        WebhookEventEnum: "trip.created" | "trip.changed" | "trip.deleted" | "trip.restored" | "trip.code_renewed" | "member.added" | "member.joined" | "member.role_changed" | "member.left" | "member.removed" | "guest.added" | "guest.renamed" | "guest.claimed" | "guest.merged" | "invitation.created" | "invitation.revoked" | "invitation.accepted" | "expense.created" | "expense.changed" | "expense.deleted" | "expense.restored" | "split.added" | "split.deleted" | "split.paid" | "split.unpaid" | "settlement.created" | "settlement.deleted" | "settlement.restored" | "comment.created" | "comment.changed" | "comment.deleted" | "webhook.test";
+        /** @description A webhook to register. */
+        WebhookRequest: {
+            /**
+             * Format: uri
+             * @description An https URL on port 443, or on one from 1024, without user name, password and fragment. Its host must be on the public internet; redirects are not followed.
+             */
+            url: string;
+            /** @description A trip of which the caller is an OWNER; null is all trips of the caller. */
+            tripId?: components["schemas"]["Id"] | null;
+            /** @description Events such as `expense.changed`, all of a kind, `expense.*`, or all, `*`. `null` counts as omitted. */
+            events?: components["schemas"]["EventPatternEnum"][] | null;
+        };
+        /**
+         * @description Whether messages are sent to a webhook.
+         * @enum {string}
+         */
+        WebhookStateEnum: "on" | "off";
+        /** @description A webhook with its secret, which is shown only once. */
+        WebhookWithSecret: {
+            id: number;
+            url: string;
+            /** @description Null for all trips of the account. */
+            tripId: number | null;
+            events: string[];
+            state: components["schemas"]["WebhookStateEnum"];
+            /** Format: date-time */
+            createdAt: string;
+            /** @description The last attempt; null if there was none. */
+            lastDelivery: components["schemas"]["LastDelivery"] | null;
+            /** @description The key of the signatures, shown only once. */
+            secret: string;
+        };
     };
     responses: {
         /**
          * @description - `idempotency_in_progress`: the first request with this key is still running.
          *     - `already_member`: the user is a member of the trip.
+         *     - `no_owner`: all members deleted their accounts, so only an OWNER can be added.
          *     - `former_member`: the account has entries of its own in the trip.
          *     - `limit_reached`: the maximum number of such rows exists already.
          */
@@ -2901,6 +3213,7 @@ export interface components {
         /**
          * @description - `idempotency_in_progress`: the first request with this key is still running.
          *     - `already_member`: the user is a member of the trip.
+         *     - `no_owner`: all members deleted their accounts, so only an OWNER can be added.
          *     - `limit_reached`: the maximum number of such rows exists already.
          */
         AddMemberConflict: {
@@ -3121,6 +3434,18 @@ export interface components {
          *     - `invalid`: a value is refused; `errors` says which one, and why.
          */
         CreateTripBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
+         *     - `invalid`: a value is refused; `errors` says which one, and why.
+         */
+        CreateWebhookBadRequest: {
             headers: {
                 [name: string]: unknown;
             };
@@ -3374,6 +3699,7 @@ export interface components {
         /**
          * @description - `idempotency_in_progress`: the first request with this key is still running.
          *     - `already_member`: the user is a member of the trip.
+         *     - `no_owner`: all members deleted their accounts, so only an OWNER can be added.
          *     - `limit_reached`: the maximum number of such rows exists already.
          */
         JoinTripConflict: {
@@ -3872,6 +4198,18 @@ export interface components {
          *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
          */
         UpdateTripForbidden: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
+         *     - `invalid`: a value is refused; `errors` says which one, and why.
+         */
+        UpdateWebhookBadRequest: {
             headers: {
                 [name: string]: unknown;
             };
@@ -5269,7 +5607,7 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["IdempotencyMismatch"];
             429: components["responses"]["Throttled"];
-            503: components["responses"]["Unavailable"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
         };
     };
     renameGuest: {
@@ -5313,7 +5651,7 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["Throttled"];
-            503: components["responses"]["Unavailable"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
         };
     };
     listInvitations: {
@@ -5393,7 +5731,7 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["Throttled"];
-            503: components["responses"]["Unavailable"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
         };
     };
     revokeInvitation: {
@@ -5429,7 +5767,7 @@ export interface operations {
             406: components["responses"]["NotAcceptable"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["Throttled"];
-            503: components["responses"]["Unavailable"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
         };
     };
     getInvitation: {
@@ -5500,7 +5838,7 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["IdempotencyMismatch"];
             429: components["responses"]["Throttled"];
-            503: components["responses"]["Unavailable"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
         };
     };
     listExpenses: {
@@ -6511,6 +6849,309 @@ export interface operations {
             409: components["responses"]["NoRate"];
             429: components["responses"]["Throttled"];
             503: components["responses"]["Unavailable"];
+        };
+    };
+    listWebhooks: {
+        parameters: {
+            query?: {
+                /** @description The page number, from 1. A page past the end is empty. */
+                page?: number;
+                /** @description Rows per page. */
+                pageSize?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedWebhookList"];
+                };
+            };
+            400: components["responses"]["InvalidPage"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookRequest"];
+            };
+        };
+        responses: {
+            /** @description A webhook with its secret, which is shown only once. */
+            201: {
+                headers: {
+                    /** @description The path of the created resource. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookWithSecret"];
+                };
+            };
+            400: components["responses"]["CreateWebhookBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ForbiddenOrInsufficientScope"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["LimitReached"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    getWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a webhook of the caller.
+                 * @example 1
+                 */
+                webhookId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A webhook. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a webhook of the caller. */
+                webhookId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    updateWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a webhook of the caller.
+                 * @example 1
+                 */
+                webhookId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["PatchedWebhookChangeRequest"];
+            };
+        };
+        responses: {
+            /** @description A webhook. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            400: components["responses"]["UpdateWebhookBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    testWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a webhook of the caller.
+                 * @example 1
+                 */
+                webhookId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A message to a webhook, and what came of it. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Delivery"];
+                };
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    rotateWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a webhook of the caller.
+                 * @example 1
+                 */
+                webhookId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A webhook with its secret, which is shown only once. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookWithSecret"];
+                };
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    listWebhookDeliveries: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a webhook of the caller.
+                 * @example 1
+                 */
+                webhookId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedDeliveryList"];
+                };
+            };
+            400: components["responses"]["InvalidPage"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    redeliverWebhookMessage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a message to this webhook.
+                 * @example 1
+                 */
+                deliveryId: number;
+                /**
+                 * @description The id of a webhook of the caller.
+                 * @example 1
+                 */
+                webhookId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A message to a webhook, and what came of it. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Delivery"];
+                };
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
         };
     };
     listLinks: {
