@@ -82,7 +82,7 @@ class WebhookChange(CamelCaseSerializer):
 class LastDelivery(CamelCaseSerializer):
     """The last attempt to send a message."""
 
-    at = serializers.DateTimeField(source="last_at")
+    at = serializers.DateTimeField(source="last_at", help_text="When it was made.")
     status = serializers.IntegerField(
         source="last_status",
         allow_null=True,
@@ -93,14 +93,19 @@ class LastDelivery(CamelCaseSerializer):
 class WebhookSerializer(CamelCaseSerializer):
     """A webhook."""
 
-    id = serializers.IntegerField()
-    url = serializers.CharField()
+    id = serializers.IntegerField(help_text="The webhook's id.")
+    url = serializers.CharField(help_text="Where the messages are sent.")
     trip_id = serializers.IntegerField(
-        allow_null=True, help_text="Null for all trips of the account."
+        allow_null=True, help_text="The trip; null for all trips of the account."
     )
-    events = serializers.ListField(child=serializers.CharField())
-    state = serializers.ChoiceField(WebhookState.choices)
-    created_at = serializers.DateTimeField()
+    events = serializers.ListField(
+        child=serializers.CharField(), help_text="The events that it gets, as patterns."
+    )
+    state = serializers.ChoiceField(
+        WebhookState.choices,
+        help_text="The service turns it `off` after three days without a success.",
+    )
+    created_at = serializers.DateTimeField(help_text="When it was registered.")
     last_delivery = LastDelivery(
         allow_null=True, help_text="The last attempt; null if there was none."
     )
@@ -109,25 +114,29 @@ class WebhookSerializer(CamelCaseSerializer):
 class WebhookWithSecret(WebhookSerializer):
     """A webhook with its secret, which is shown only once."""
 
-    secret = serializers.CharField(help_text="The key of the signatures, shown only once.")
+    secret = serializers.CharField(help_text="The key of the signatures. It is not shown again.")
 
 
 class DeliverySerializer(CamelCaseSerializer):
     """A message to a webhook, and what came of it."""
 
-    id = serializers.IntegerField()
+    id = serializers.IntegerField(help_text="The id in this log, to send the message again.")
     message_id = serializers.CharField(help_text="The header `webhook-id` of the message.")
-    event = serializers.ChoiceField(EVENT_CHOICES)
+    event = serializers.ChoiceField(EVENT_CHOICES, help_text="What happened.")
     trip_id = serializers.IntegerField(
-        source="journal_trip_id", allow_null=True, help_text="Null for a test."
+        source="journal_trip_id", allow_null=True, help_text="The trip; null for a test."
     )
     number = serializers.IntegerField(
         allow_null=True, help_text="The number in the history of the trip; null for a test."
     )
-    state = serializers.ChoiceField(DeliveryState.choices)
-    attempts = serializers.IntegerField()
-    created_at = serializers.DateTimeField()
-    last_at = serializers.DateTimeField(allow_null=True, help_text="The last attempt.")
+    state = serializers.ChoiceField(
+        DeliveryState.choices, help_text="It is `waiting` also between two attempts."
+    )
+    attempts = serializers.IntegerField(help_text="How often it was sent.")
+    created_at = serializers.DateTimeField(help_text="When its turn came.")
+    last_at = serializers.DateTimeField(
+        allow_null=True, help_text="The last attempt; null if there was none."
+    )
     status = serializers.IntegerField(
         allow_null=True, help_text="The status of the last response; null if there was none."
     )
@@ -137,4 +146,6 @@ class DeliverySerializer(CamelCaseSerializer):
             "`gone` if the account may no longer see the object. Otherwise empty."
         )
     )
-    duration_ms = serializers.IntegerField(allow_null=True)
+    duration_ms = serializers.IntegerField(
+        allow_null=True, help_text="How many milliseconds the last attempt took."
+    )

@@ -54,7 +54,8 @@ WEBHOOKS: Guards = {
          "if self.former_salt:", f"{_DELIVERIES} -k rotation"),
     ],
     "splits/models/webhook_queue.py": [
-        ("a claimed webhook is claimed again", ".filter(_unclaimed())\n", ".filter()\n",
+        ("a claimed webhook is claimed again",
+         "return Q(claimed_until=None) | Q(claimed_until__lte=timezone.now())", "return Q()",
          f"{_DELIVERIES} -k not_noted"),
         ("a worker without its lease goes on",
          "if not self._mine().update(claimed_until=timezone.now() + LEASE):",
