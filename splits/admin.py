@@ -11,9 +11,12 @@ from django.utils.translation import gettext_lazy as _
 
 from splits import csv_columns
 from splits.models import Allocation, AuditRun, Debt, Expense, Rate, Settlement, Split, Webhook
+from splits.reports.history import History
 from tripcompanion.currency.formats import format_amount
 from tripcompanion.kit.admin import ReadOnlyAdmin, StateFilter, link, shown, table
+from trips import csv_columns as trip_columns
 from trips.admin import money_column, person
+from trips.models import JournalEntry, Trip
 
 AMOUNT = money_column("amount_minor", _("amount"))
 OPEN = money_column("left_minor", _("open"))
@@ -269,3 +272,32 @@ class AuditRunAdmin(ReadOnlyAdmin):
     @admin.display(description=_("no difference"), boolean=True)
     def is_clean(self, run: AuditRun) -> bool:
         return run.difference_count == 0
+
+
+@admin.register(JournalEntry)
+class JournalAdmin(ReadOnlyAdmin):
+    """The journal of all trips, also of those that are gone."""
+
+    csv_columns = trip_columns.JOURNAL
+    list_display = ("number", "at", "trip_number", "event", "author", "via")
+    list_filter = ("event", "via")
+    list_select_related = ("by",)
+    search_fields = ("by__email", "by__name")
+    search_help_text = _("The e-mail or name of who did it")
+    ordering = ("-id",)
+    fields = (*list_display, "told")
+
+    # A link would need the trip, which may be gone.
+    @admin.display(description=_("trip"), ordering="trip_id")
+    def trip_number(self, row: JournalEntry) -> str:
+        return f"#{row.trip_id}"
+
+    @admin.display(description=_("by"), ordering="by__name")
+    def author(self, row: JournalEntry) -> str:
+        return link(row.by, row.by.shown_name) if row.by else "-"
+
+    @admin.display(description=_("what"))
+    def told(self, row: JournalEntry) -> str:
+        trip = Trip.objects.filter(pk=row.trip_id).first() or Trip(pk=row.trip_id, currency="")
+        [told], _count = History(trip, filters={"number": row.number}).page(1, 0)
+        return told.text

@@ -19,13 +19,13 @@ from splits.models import Allocation, AuditRun, Debt, Expense, Rate, Settlement,
 from splits.models.settlement import today
 from tests.admin_client import AdminClient, tables, text
 from tests.factories import PASSWORD, TripFactory, UserFactory, join, settle, spend
-from trips.models import Invitation, Member, Trip
+from trips.models import Invitation, JournalEntry, Member, Trip
 from trips.roles import TripRole
 from users.models import Mail, ScopedToken, Session, User
 
 LEDGER = (
     *(Expense, Settlement, Debt, Allocation, Rate, AuditRun),
-    *(Session, ScopedToken, Mail, LogEntry, Invitation, Webhook),
+    *(Session, ScopedToken, Mail, LogEntry, Invitation, JournalEntry, Webhook),
 )
 PEOPLE = (User, Member, Trip)
 

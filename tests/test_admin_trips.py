@@ -7,7 +7,7 @@ import pytest
 from tests.admin_client import AdminClient, errors, text, told
 from tests.conftest import Api
 from tests.factories import UserFactory, spend
-from trips.models import Member, Trip
+from trips.models import JournalEntry, Member, Trip
 from users.models import User
 
 
@@ -158,3 +158,22 @@ def test_a_membership_that_ended_stays_as_it_is(
     assert admin_client.page(member).status_code == 200
     url = admin_client.url(Member, "change", member.pk)
     assert admin_client.client.post(url, {"role": "OWNER"}).status_code == 403
+
+
+def test_the_journal_of_a_trip_is_shown_and_stays_when_the_trip_is_deleted(
+    admin_client: AdminClient, api: Api, trip: Trip, olga: User, ada: User
+) -> None:
+    api(olga).patch(f"/api/trips/{trip.pk}", {"budget": 900})
+    page = text(admin_client.page(trip))
+    assert "Olga Owner changed the budget to 900.00." in page
+    assert f"/admin/trips/journalentry/?trip__id__exact={trip.pk}" in page
+    trip.remove(by=ada)
+    row = JournalEntry.objects.get(event="trip.changed")
+    assert "900.00" in text(admin_client.page(row))
+    listed = admin_client.list(JournalEntry, f"trip__id__exact={trip.pk}")
+    assert listed.context["cl"].result_count == 2
+    for page in ("add", "delete"):
+        args = [row.pk] if page == "delete" else []
+        url = admin_client.url(JournalEntry, page, *args)
+        assert admin_client.client.post(url, {"post": "yes"}).status_code == 403
+    assert admin_client.change(row, event="trip.created").status_code == 403

@@ -220,6 +220,8 @@ def test_every_operation_answers_as_documented(api, olga, ed, sam, ada):
     as_ed("GET", f"{trip}/settlements")
     as_ed("GET", f"{trip}/settlements/{settlement['id']}")
     as_ed("DELETE", f"{trip}/settlements/{settlement['id']}", status=204)
+    as_ed("GET", f"{trip}/history")
+    as_ed("GET", f"{of_trip}/history")
     as_ed("GET", "users/me/export")
     as_olga("DELETE", "users/me", {"password": PASSWORD}, 409)
     as_olga("DELETE", of_trip, status=204)

@@ -33,6 +33,7 @@ from users.tokens import token_pair
 INVITATION = "tci_h3ZqvX0aR7wQ"
 #: What the clock or chance decides, with what `make examples` writes instead.
 VOLATILE = {
+    "at": "2026-05-14T21:40:00Z",
     "createdAt": "2026-05-14T21:40:00Z",
     "updatedAt": "2026-05-14T21:40:00Z",
     "joinedAt": "2026-05-01T09:31:00Z",

@@ -46,6 +46,8 @@ QUERIES = {
     "/api/invitations/{token}": 1,
     "/api/trips/{trip_id}/expenses": 4 + PAGE_STATEMENTS,
     "/api/trips/{trip_id}/expenses/{expense_id}": 4,
+    "/api/trips/{trip_id}/history": 6,
+    "/api/trips/{trip_id}/expenses/{expense_id}/history": 6,
     "/api/trips/{trip_id}/settlements": 2 + PAGE_STATEMENTS,
     "/api/trips/{trip_id}/settlements/{settlement_id}": 2,
     "/api/trips/{trip_id}/balances": 2,
@@ -67,6 +69,7 @@ QUERIES = {
 }
 #: Those whose rows there are many of.
 LISTS = {
+    "/api/trips/{trip_id}/history",
     "/api/users/me/sessions",
     "/api/users/me/tokens",
     "/api/users/{user_id}/pending-debts",

@@ -99,6 +99,13 @@ TAGS: list[dict[str, str]] = [
         ),
     },
     {
+        "name": "history",
+        "description": (
+            "Who changed what in a trip, and when: each change once, with the fields as they were "
+            "and as they are, and a sentence for people."
+        ),
+    },
+    {
         "name": "debts",
         "description": "What a user still owes, in all trips together.",
     },
@@ -134,6 +141,9 @@ ENUM_NAMES: dict[str, str] = {
     "DeliveryStateEnum": "splits.models.webhook_delivery.DeliveryState",
     "WebhookEventEnum": "splits.models.webhook_delivery.EVENT_CHOICES",
     "EventPatternEnum": "splits.serializers.webhook.PATTERNS",
+    "EventEnum": "trips.models.journal.Event",
+    "ViaEnum": "users.models.Via",
+    "ObjectTypeEnum": "splits.serializers.history.OBJECT_TYPES",
 }
 
 #: Descriptions of schemas that are no serializers.
@@ -157,6 +167,9 @@ SCHEMAS: dict[str, str] = {
     "DeliveryStateEnum": "What became of a message.",
     "WebhookEventEnum": "What happened in a trip; `webhook.test` is sent on request.",
     "EventPatternEnum": "An event, all events of a kind, or all.",
+    "EventEnum": "What happened: the type of the object, and what was done to it.",
+    "ViaEnum": "How the one who did it was authenticated.",
+    "ObjectTypeEnum": "The type of an object.",
     "SplitAmounts": "Amounts, percentages or weights by user id, as numbers or as strings.",
     "Id": "An identifier, as a number or as a string of its digits.",
 }

@@ -12,8 +12,10 @@ from splits.views import (
     BalanceViewSet,
     CategoryViewSet,
     DebtViewSet,
+    ExpenseHistoryViewSet,
     ExpenseViewSet,
     ExplanationViewSet,
+    HistoryViewSet,
     SettlementViewSet,
     SplitViewSet,
     WebhookViewSet,
@@ -123,6 +125,11 @@ TRIPS: list[Any] = [
     path("/<id:trip_id>/expenses", ExpenseViewSet.as_view({"get": "list", "post": "create"})),
     path("/<id:trip_id>/expenses/preview", ExpenseViewSet.as_view({"post": "preview"})),
     path("/<id:trip_id>/expenses/<id:expense_id>", ExpenseViewSet.as_view(ITEM)),
+    path("/<id:trip_id>/history", HistoryViewSet.as_view({"get": "list"})),
+    path(
+        "/<id:trip_id>/expenses/<id:expense_id>/history",
+        ExpenseHistoryViewSet.as_view({"get": "list"}),
+    ),
     path("/<id:trip_id>/settlements", SettlementViewSet.as_view({"get": "list", "post": "create"})),
     path(
         "/<id:trip_id>/settlements/<id:settlement_id>",

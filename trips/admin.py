@@ -10,7 +10,13 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from tripcompanion.currency.formats import format_amount
-from tripcompanion.kit.admin import Columns, ReadOnlyAdmin, RulesAdmin, StateFilter, link
+from tripcompanion.kit.admin import (
+    Columns,
+    ReadOnlyAdmin,
+    RulesAdmin,
+    StateFilter,
+    link,
+)
 from trips import csv_columns
 from trips.models import Invitation, Member
 from users.models import User, Via

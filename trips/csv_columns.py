@@ -60,3 +60,11 @@ MEMBERS: CsvColumns = {
     "joined_at": "joined_at",
     "left_at": "left_at",
 }
+JOURNAL: CsvColumns = {
+    "trip_id": "trip_id",
+    "number": "number",
+    "at": "at",
+    "by": "by__email",
+    **{name: name for name in ("via", "event", "object_id", "expense_id")},
+    "changes": "stored_changes",
+}

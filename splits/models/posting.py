@@ -155,7 +155,8 @@ class ExpensePosting:
         """
         expense = self.expense
         object_id = expense.pk if split_id is None else split_id
-        entries = entries_between(event, object_id, old, new, expense_id=expense.pk)
+        person_id = None if split_id is None else {**old, **new}["participantUserId"]
+        entries = entries_between(event, object_id, old, new, expense.pk, person_id)
         currency = expense.trip.currency
         revoked = settlement_entries(Event.SETTLEMENT_DELETED, self.revoked, currency)
         write(expense.trip_id, by, *entries, *revoked)

@@ -181,7 +181,8 @@ class Split(models.Model):
             paid_minor = (self.amount_minor - left_minor, self.amount_minor)
             amounts = [to_major(minor, trip.currency) for minor in paid_minor]
             changes = {"paid": (False, True), "paidAmount": (amounts[0], amounts[1])}
-            paid = Entry(Event.SPLIT_PAID, self.pk, changes, self.expense_id)
+            person_id = self.participant_id
+            paid = Entry(Event.SPLIT_PAID, self.pk, changes, self.expense_id, person_id)
             recorded = settlement_entries(Event.SETTLEMENT_CREATED, settlements, trip.currency)
             write(trip.pk, by, paid, *recorded)
             return self
@@ -198,9 +199,9 @@ class Split(models.Model):
             self.debts.all().itemise()
             Allocation.objects.filter(debt__split=self).release(trip.pk)
             after = Split.objects.with_details().get(pk=self.pk)
-            unpaid = entries_between(
-                Event.SPLIT_UNPAID, self.pk, _payment(before), _payment(after), self.expense_id
-            )
+            payments = (_payment(before), _payment(after))
+            ids = (self.expense_id, self.participant_id)
+            unpaid = entries_between(Event.SPLIT_UNPAID, self.pk, *payments, *ids)
             deleted = settlement_entries(Event.SETTLEMENT_DELETED, revoked, trip.currency)
             write(trip.pk, by, *unpaid, *deleted)
             return after

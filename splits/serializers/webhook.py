@@ -15,9 +15,10 @@ from trips.models.journal import Event
 
 MAX_PATTERNS = 50
 #: Every pattern that covers an event: its name, all of its kind, and all.
-PATTERNS = sorted(
-    {EVERYTHING, *Event.values, *(f"{event.partition('.')[0]}.*" for event in Event.values)}
-)
+PATTERNS = [
+    *sorted({*Event.values, *(f"{event.partition('.')[0]}.*" for event in Event.values)}),
+    EVERYTHING,
+]
 
 
 @extend_schema_field(OpenApiTypes.URI)

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from django.utils import timezone
+from django.utils import timezone, translation
+from django.utils.translation import gettext
 from rest_framework.exceptions import NotFound
 
 from splits.models.expense import Expense
@@ -11,17 +12,18 @@ from splits.models.settlement import Settlement
 from splits.models.split import Split
 from splits.models.webhook import Webhook
 from splits.models.webhook_delivery import WebhookDelivery
+from splits.reports.history import History
 from splits.serializers.expense_response import ExpenseSerializer
+from splits.serializers.history import HistoryEntrySerializer
 from splits.serializers.settlement import SettlementSerializer
 from splits.serializers.split import ExpenseSplitSerializer
 from tripcompanion.compiled.serializers import serialize
 from tripcompanion.kit.rendering import ExactJSONRenderer
 from tripcompanion.kit.snapshots import in_snapshot
-from trips.models import Invitation, Member, get_visible_or_404, trips_with_members
+from trips.models import Invitation, Member, Trip, get_visible_or_404, trips_with_members
 from trips.models.journal import JournalEntry
 from trips.serializers import InvitationSerializer, TripDetailSerializer, TripMemberSerializer
 from users.models import User
-from users.serializers import UserSummary
 
 
 class _Shown(NamedTuple):
@@ -49,10 +51,12 @@ _SHOWN: Mapping[str, _Shown] = {
 def message_of(webhook: Webhook, delivery: WebhookDelivery) -> bytes | None:
     """The body of a message as JSON; None if its account may no longer see the trip.
 
-    It is a row of the journal with `state`: the object as its own endpoint shows it now to the
+    It is an entry of the history, in the language of the webhook, with `state`: the object as its own endpoint shows it now to the
     account of the webhook, or null if it is gone.
     """
-    body = in_snapshot(_event, webhook, delivery) if delivery.number else _test(webhook, delivery)
+    with translation.override(webhook.language):
+        build = _event if delivery.number else _test
+        body = in_snapshot(build, webhook, delivery)
     return None if body is None else ExactJSONRenderer().render(body)
 
 
@@ -66,26 +70,20 @@ def _test(webhook: Webhook, delivery: WebhookDelivery) -> dict[str, Any]:
         "event": delivery.event,
         "object": {"type": "webhook", "id": webhook.pk},
         "changes": {},
+        "text": gettext("This is a test."),
         "state": None,
     }
 
 
 def _event(webhook: Webhook, delivery: WebhookDelivery) -> dict[str, Any] | None:
-    rows = JournalEntry.objects.with_author()
-    entry = rows.filter(trip=delivery.journal_trip_id, number=delivery.number or 0).first()
-    if entry is None:
+    trip = Trip.objects.filter(pk=delivery.journal_trip_id or 0).first()
+    if trip is None:
         return None
-    return {
-        "number": entry.number,
-        "tripId": entry.trip_id,
-        "at": entry.at,
-        "by": entry.by and serialize(UserSummary, entry.by, {}),
-        "via": entry.via,
-        "event": entry.event,
-        "object": {"type": entry.object_type, "id": entry.object_id},
-        "changes": entry.changes,
-        "state": _state(webhook.user, entry),
-    }
+    entries, _total = History(trip, filters={"number": delivery.number}).page(1, 0)
+    if not entries:
+        return None
+    shown = serialize(HistoryEntrySerializer, entries[0], {})
+    return {**shown, "state": _state(webhook.user, entries[0])}
 
 
 def _state(user: User, entry: JournalEntry) -> Any:

@@ -2,6 +2,7 @@
 
 from splits.views.category import CategoryViewSet
 from splits.views.expense import ExpenseViewSet
+from splits.views.history import ExpenseHistoryViewSet, HistoryViewSet
 from splits.views.invitation import AcceptanceViewSet
 from splits.views.settlement import BalanceViewSet, ExplanationViewSet, SettlementViewSet
 from splits.views.split import DebtViewSet, SplitViewSet
@@ -12,8 +13,10 @@ __all__ = [
     "BalanceViewSet",
     "CategoryViewSet",
     "DebtViewSet",
+    "ExpenseHistoryViewSet",
     "ExpenseViewSet",
     "ExplanationViewSet",
+    "HistoryViewSet",
     "SettlementViewSet",
     "SplitViewSet",
     "WebhookViewSet",

@@ -81,6 +81,8 @@ def test_a_change_arrives_signed_with_its_fields_and_the_state(
     assert body["via"] == "session"
     assert body["changes"]["description"] == {"old": None, "new": "Dinner"}
     assert body["state"] == api(olga).get(f"/api/trips/{trip.pk}/expenses/{expense['id']}").json()
+    history = api(olga).get(f"/api/trips/{trip.pk}/history").json()["items"]
+    assert body == {**history[0], "state": body["state"]}
     [delivery] = log_of(api, olga, hook)
     assert delivery["messageId"] == request.headers["webhook-id"]
     assert (delivery["state"], delivery["status"], delivery["attempts"]) == ("delivered", 204, 1)

@@ -1,9 +1,13 @@
 """The journal: one statement for any number of rows, counted without gaps, never changed."""
 
+from datetime import timedelta
 from decimal import Decimal
+from io import StringIO
 
+from django.core.management import call_command
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from tests.conftest import Api
 from tests.factories import TripFactory, add_guest, spend
@@ -113,3 +117,18 @@ def test_a_deleted_account_is_a_member_who_left_and_no_name_of_it_remains(
     for known in ("Sam", sam.email):
         assert known not in text
     assert rows[1].changes == {"name": {"old": None, "new": None}}
+
+
+def test_prune_deletes_the_journal_of_a_trip_that_was_deleted_a_month_ago(
+    trip: Trip, olga: User
+) -> None:
+    gone, recent = TripFactory(), TripFactory()
+    for each in (trip, gone, recent):
+        write(each.pk, olga, Entry(Event.TRIP_CREATED, each.pk))
+        write(each.pk, olga, Entry(Event.TRIP_DELETED, each.pk))
+    month_ago = timezone.now() - timedelta(days=30, seconds=1)
+    JournalEntry.objects.filter(trip__in=[trip.pk, gone.pk]).update(at=month_ago)
+    Trip.objects.filter(pk__in=[gone.pk, recent.pk]).delete()
+    call_command("prune", stdout=StringIO())
+    kept = set(JournalEntry.objects.values_list("trip", flat=True))
+    assert kept == {trip.pk, recent.pk}

@@ -8,12 +8,14 @@ a row, with two exceptions: deleting an account empties what the rows hold of th
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from decimal import Decimal
 from typing import Any, ClassVar, NamedTuple
 
 import orjson
+from django.apps import apps
 from django.db import connection, models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
@@ -69,17 +71,26 @@ class Event(models.TextChoices):
 Changes = Mapping[str, tuple[Any, Any]]
 
 
+class Subject(NamedTuple):
+    """The object of a row."""
+
+    type: str
+    id: int
+
+
 class Entry(NamedTuple):
     """What `write` notes of one object.
 
     `object_id` is what the path of the object in the API ends with: for a member or a guest, the
-    user's id. `expense_id` is the expense to which the object belongs, or which it is.
+    user's id. `expense_id` is the expense to which the object belongs, or which it is;
+    `person_id` is the participant of a split.
     """
 
     event: Event
     object_id: int
     changes: Changes = {}
     expense_id: int | None = None
+    person_id: int | None = None
 
 
 def changes_between(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
@@ -94,12 +105,21 @@ def changes_between(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str,
 class JournalQuerySet(InTripQuerySet["JournalEntry"]):
     def with_author(self) -> "JournalQuerySet":
         """With the account that did it, and only its columns that are serialized."""
-        columns = ("trip", "number", "at", "by", "via", "event", "object_id", "stored_changes")
-        return self.select_related("by").only(*columns, *summary_of("by"))
+        columns = ("trip", "number", "at", "by", "via", "event", "object_id", "expense_id")
+        rows = self.select_related("by")
+        return rows.only(*columns, "person_id", "stored_changes", *summary_of("by"))
+
+    def outdated(self, before: datetime) -> "JournalQuerySet":
+        """The rows of trips that are gone, and were deleted before this; the oldest first."""
+        deleted = self.model.objects.filter(event=Event.TRIP_DELETED, at__lte=before)
+        trips = apps.get_model("trips", "Trip").objects.filter(pk=OuterRef("trip"))
+        gone = self.filter(~Exists(trips), trip__in=deleted.values("trip"))
+        # The row that says so is the last one, so a part of them can be deleted.
+        return gone.order_by("trip_id", "number")
 
     def about(self, user_ids: Iterable[int]) -> "JournalQuerySet":
         """The rows that may have the name of one of these guests."""
-        named = (Event.GUEST_ADDED, Event.GUEST_RENAMED)
+        named = (Event.GUEST_ADDED, Event.GUEST_RENAMED, Event.MEMBER_REMOVED)
         return self.filter(event__in=named, object_id__in=user_ids)
 
     def forget(self, *fields: str) -> None:
@@ -108,7 +128,7 @@ class JournalQuerySet(InTripQuerySet["JournalEntry"]):
             known = row.changes
             emptied = {name: {"old": None, "new": None} for name in fields if name in known}
             if emptied:
-                text = _as_text({**known, **emptied})
+                text = as_text({**known, **emptied})
                 self.model.objects.filter(pk=row.pk).update(stored_changes=text)
 
 
@@ -140,12 +160,16 @@ class JournalEntry(models.Model):
     object_id = models.BigIntegerField(gettext_lazy("object"))
     #: The expense that is the object, or to which it belongs; null for other objects.
     expense_id = models.BigIntegerField(null=True)
+    #: The participant of a split; null for other objects.
+    person_id = models.BigIntegerField(null=True)
     #: `changes` as JSON text, which keeps the digits of amounts and the order of the fields.
     stored_changes = models.TextField()
 
     objects = JournalQuerySet.as_manager()
 
     caller_role: str
+    #: A sentence for people; set by `splits.reports.history`.
+    text: str
 
     class Meta:
         verbose_name = gettext_lazy("journal entry")
@@ -158,6 +182,11 @@ class JournalEntry(models.Model):
             models.Index(fields=["trip", "at", "number"], name="journal_by_time"),
             models.Index(fields=["trip", "event", "number"], name="journal_by_event"),
             models.Index(fields=["by", "trip", "number"], name="journal_by_author"),
+            models.Index(
+                fields=["at"],
+                condition=Q(event=Event.TRIP_DELETED),
+                name="journal_of_deleted_trips",
+            ),
             models.Index(
                 fields=["expense_id", "number"],
                 condition=Q(expense_id__isnull=False),
@@ -177,6 +206,10 @@ class JournalEntry(models.Model):
     def object_type(self) -> str:
         return Event(self.event).object_type
 
+    @property
+    def subject(self) -> "Subject":
+        return Subject(self.object_type, self.object_id)
+
 
 def entries_between(
     event: Event,
@@ -184,10 +217,11 @@ def entries_between(
     old: Mapping[str, Any],
     new: Mapping[str, Any],
     expense_id: int | None = None,
+    person_id: int | None = None,
 ) -> list[Entry]:
     """An entry with the fields that differ, or none if none does; see `changes_between`."""
     changes = changes_between(old, new)
-    return [Entry(event, object_id, changes, expense_id)] if changes else []
+    return [Entry(event, object_id, changes, expense_id, person_id)] if changes else []
 
 
 def write(trip_id: int, by: User | None, *entries: Entry) -> None:
@@ -208,7 +242,8 @@ def write_all(entries_by_trip: Mapping[int, Sequence[Entry]], by: User | None) -
             "event": entry.event.value,
             "object_id": entry.object_id,
             "expense_id": entry.expense_id,
-            "changes": _as_text(
+            "person_id": entry.person_id,
+            "changes": as_text(
                 {name: {"old": old, "new": new} for name, (old, new) in entry.changes.items()}
             ),
         }
@@ -225,9 +260,10 @@ def write_all(entries_by_trip: Mapping[int, Sequence[Entry]], by: User | None) -
 #: last number is final, so there is no counter to update.
 _INSERT = (
     "INSERT INTO trips_journalentry (at, by_id, via, trip_id, number, event, object_id, "
-    "expense_id, stored_changes) SELECT {at}, {by}, {via}, trip_id, place + "
+    "expense_id, person_id, stored_changes) SELECT {at}, {by}, {via}, trip_id, place + "
     "(SELECT COALESCE(MAX(number), 0) FROM trips_journalentry AS last "
-    "WHERE last.trip_id = entry.trip_id), event, object_id, expense_id, changes FROM {entries}"
+    "WHERE last.trip_id = entry.trip_id), event, object_id, expense_id, person_id, changes "
+    "FROM {entries}"
 )
 _TYPES = {
     "trip_id": "bigint",
@@ -235,6 +271,7 @@ _TYPES = {
     "event": "text",
     "object_id": "bigint",
     "expense_id": "bigint",
+    "person_id": "bigint",
     "changes": "text",
 }
 _PLACES = {
@@ -262,5 +299,6 @@ def _moment() -> Any:
     return connection.ops.adapt_datetimefield_value(timezone.now())
 
 
-def _as_text(changes: Mapping[str, Any]) -> str:
+def as_text(changes: Mapping[str, Any]) -> str:
+    """`changes` as they are stored."""
     return ExactJSONRenderer().render(changes).decode()

@@ -205,7 +205,11 @@ class Member(models.Model):
         with self._locked(by, Can.MANAGE_MEMBERS) as member:
             member._end()
             invitations = list(member.user.invitations.values_list("pk", flat=True))
-            removed = Entry(Event.MEMBER_REMOVED, member.user_id, {"role": (member.role, None)})
+            changes = {"role": (member.role, None)}
+            if member.user.is_guest:
+                # Soon nothing else knows the name.
+                changes["name"] = (member.user.name, None)
+            removed = Entry(Event.MEMBER_REMOVED, member.user_id, changes)
             revoked = [Entry(Event.INVITATION_REVOKED, pk) for pk in invitations]
             write(member.trip_id, by, removed, *revoked)
             if member.user.is_guest:

@@ -10,6 +10,7 @@ from django.db.models.functions import Coalesce
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path
+from django.utils.html import format_html
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -17,10 +18,12 @@ from splits.admin import AMOUNT, RECEIVER, RECORDED_BY, SENDER
 from splits.models import Debt, Expense, Settlement
 from splits.reports.audit import differences
 from splits.reports.balances import Plan
+from splits.reports.history import History
 from tripcompanion.currency.amounts import Amount, to_major
 from tripcompanion.currency.fields import AmountField
 from tripcompanion.currency.formats import format_amount
 from tripcompanion.kit.admin import (
+    SHOWN_ROWS,
     Columns,
     RulesAdmin,
     as_the_api,
@@ -34,7 +37,7 @@ from tripcompanion.kit.admin import (
 from tripcompanion.kit.serializers import UrlOrPath
 from trips import csv_columns
 from trips.admin import MEMBER_COLUMNS, caller_of, person
-from trips.models import Member, Trip
+from trips.models import JournalEntry, Member, Trip
 
 TRANSFER_COLUMNS: Columns = {
     _("sender"): SENDER,
@@ -102,7 +105,7 @@ class TripAdmin(RulesAdmin):
     ordering = ("-start_date", "-id")
     readonly_fields: ClassVar[Any] = (
         *("code", "members", "expenses", "plan", "settlements", "other_lists"),
-        *("created_at", "updated_at"),
+        *("journal", "created_at", "updated_at"),
     )
     fieldsets: ClassVar[Any] = (
         (None, {"fields": ("title", "destination", "description", "image_url")}),
@@ -112,7 +115,7 @@ class TripAdmin(RulesAdmin):
         (_("Members"), {"fields": ("members",)}),
         (_("Expenses"), {"fields": ("expenses",)}),
         (_("Settling up"), {"fields": ("plan", "settlements", "other_lists")}),
-        (_("History"), {"fields": (("created_at", "updated_at"),)}),
+        (_("History"), {"fields": ("journal", ("created_at", "updated_at"))}),
     )
     actions = ("renew_codes",)
     row_actions: ClassVar = {"renew_codes": _("Renew the code")}
@@ -180,6 +183,14 @@ class TripAdmin(RulesAdmin):
     @admin.display(description=_("see also"))
     def other_lists(self, trip: Trip) -> str:
         return list_link(Debt, Debt._meta.verbose_name_plural, trip__id__exact=trip.pk)
+
+    @admin.display(description=_("latest changes"))
+    def journal(self, trip: Trip) -> str:
+        rows, count = History(trip).page(SHOWN_ROWS, 0)
+        columns = {_("at"): lambda row: link(row, shown(row.at)), _("what"): lambda row: row.text}
+        label = gettext("all %(count)d") % {"count": count}
+        everything = list_link(JournalEntry, label, trip__id__exact=trip.pk)
+        return format_html("<div>{}<p>{}</p></div>", table(rows, columns), everything)
 
     def audit_view(self, request: HttpRequest, trip_id: int) -> HttpResponse:
         """The differences between this trip's stored values and its entries; changes nothing."""

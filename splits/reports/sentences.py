@@ -1,0 +1,211 @@
+"""Sentences that tell people what a row of the journal says."""
+
+from collections.abc import Iterable, Mapping
+from datetime import date
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from django.utils.formats import date_format, number_format
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from splits.models import Category, SplitType
+from trips.models import JournalEntry
+from trips.models.joining import ROLE_LABELS
+from trips.models.journal import Event
+from trips.roles import TripRole
+
+_SENTENCES = {
+    Event.TRIP_CREATED: gettext_lazy("%(by)s created the trip."),
+    Event.TRIP_CHANGED: gettext_lazy("%(by)s changed %(changes)s."),
+    Event.TRIP_DELETED: gettext_lazy("%(by)s deleted the trip."),
+    Event.TRIP_RESTORED: gettext_lazy("%(by)s restored the trip."),
+    Event.CODE_RENEWED: gettext_lazy("%(by)s renewed the trip code."),
+    Event.MEMBER_ADDED: gettext_lazy("%(by)s added %(who)s as %(role)s."),
+    Event.MEMBER_JOINED: gettext_lazy("%(who)s joined as %(role)s."),
+    Event.ROLE_CHANGED: gettext_lazy(
+        "%(by)s changed the role of %(who)s from %(old_role)s to %(role)s."
+    ),
+    Event.MEMBER_LEFT: gettext_lazy("%(who)s left the trip."),
+    Event.MEMBER_REMOVED: gettext_lazy("%(by)s removed %(who)s."),
+    Event.GUEST_ADDED: gettext_lazy("%(by)s added the guest %(who)s."),
+    Event.GUEST_RENAMED: gettext_lazy("%(by)s renamed the guest %(old_name)s to %(who)s."),
+    Event.GUEST_CLAIMED: gettext_lazy("%(who)s took the place of a guest."),
+    Event.GUEST_MERGED: gettext_lazy("%(by)s merged a guest with %(who)s."),
+    Event.INVITATION_CREATED: gettext_lazy("%(by)s invited somebody as %(role)s."),
+    Event.INVITATION_REVOKED: gettext_lazy("%(by)s revoked an invitation."),
+    Event.INVITATION_ACCEPTED: gettext_lazy("%(by)s accepted an invitation."),
+    Event.EXPENSE_CREATED: gettext_lazy("%(by)s recorded %(what)s: %(amount)s."),
+    Event.EXPENSE_CHANGED: gettext_lazy("%(by)s changed %(changes)s in %(what)s."),
+    Event.EXPENSE_DELETED: gettext_lazy("%(by)s deleted %(what)s."),
+    Event.EXPENSE_RESTORED: gettext_lazy("%(by)s restored %(what)s."),
+    Event.SPLIT_ADDED: gettext_lazy("%(by)s added %(who)s to %(what)s."),
+    Event.SPLIT_DELETED: gettext_lazy("%(by)s removed %(who)s from %(what)s."),
+    Event.SPLIT_PAID: gettext_lazy("%(by)s marked the part of %(who)s in %(what)s as paid."),
+    Event.SPLIT_UNPAID: gettext_lazy("%(by)s marked the part of %(who)s in %(what)s as unpaid."),
+    Event.SETTLEMENT_CREATED: gettext_lazy(
+        "%(by)s recorded that %(sender)s gave %(receiver)s %(amount)s."
+    ),
+    Event.SETTLEMENT_DELETED: gettext_lazy(
+        "%(by)s deleted the settlement of %(amount)s from %(sender)s to %(receiver)s."
+    ),
+    Event.SETTLEMENT_RESTORED: gettext_lazy(
+        "%(by)s restored the settlement of %(amount)s from %(sender)s to %(receiver)s."
+    ),
+    Event.COMMENT_CREATED: gettext_lazy("%(by)s commented on %(what)s."),
+    Event.COMMENT_CHANGED: gettext_lazy("%(by)s changed a comment on %(what)s."),
+    Event.COMMENT_DELETED: gettext_lazy("%(by)s deleted a comment on %(what)s."),
+}
+#: If somebody did it for themselves.
+_OWN = {
+    Event.SPLIT_PAID: gettext_lazy("%(by)s paid their part of %(what)s."),
+    Event.SETTLEMENT_CREATED: gettext_lazy("%(by)s gave %(receiver)s %(amount)s."),
+}
+#: Where the expense is the page itself, it is not named.
+_ALONE = gettext_lazy("%(by)s changed %(changes)s.")
+
+#: The fields in the order in which a sentence names them. Those of a sum follow from the others.
+_FIELDS = {
+    "title": gettext_lazy("the title"),
+    "description": gettext_lazy("the description"),
+    "amount": gettext_lazy("the amount"),
+    "budget": gettext_lazy("the budget"),
+    "currency": gettext_lazy("the currency"),
+    "exchangeRate": gettext_lazy("the exchange rate"),
+    "destination": gettext_lazy("the destination"),
+    "startDate": gettext_lazy("the start date"),
+    "endDate": gettext_lazy("the end date"),
+    "expenseDate": gettext_lazy("the date"),
+    "category": gettext_lazy("the category"),
+    "splitType": gettext_lazy("how it is split"),
+    "payers": gettext_lazy("who paid"),
+    "splits": gettext_lazy("the splits"),
+    "joinRole": gettext_lazy("the role of those who join"),
+    "imageUrl": gettext_lazy("the picture"),
+    "receiptUrl": gettext_lazy("the receipt"),
+    "notes": gettext_lazy("the notes"),
+}
+#: Too long to be quoted, or not a single value.
+_NOT_QUOTED = {"payers", "splits", "imageUrl", "receiptUrl", "notes", "description"}
+_LABELS: Mapping[str, Any] = {
+    "joinRole": ROLE_LABELS,
+    "category": dict(Category.choices),
+    "splitType": dict(SplitType.choices),
+}
+
+
+class Names(NamedTuple):
+    """What the ids in the rows stand for; an id that is missing is somebody who is gone."""
+
+    people: Mapping[int, str]
+    #: The descriptions of expenses.
+    expenses: Mapping[int, str]
+
+
+def people_in(row: JournalEntry) -> set[int]:
+    """The ids of the people whom the sentence of a row may name."""
+    ids = {row.object_id} if row.object_type == "member" else set()
+    changes = row.changes
+    ids |= {_latest(changes[name]) for name in ("fromUserId", "toUserId") if name in changes}
+    return ids if row.person_id is None else ids | {row.person_id}
+
+
+def sentence(row: JournalEntry, names: Names, currency: str, *, alone: bool = False) -> str:
+    """One sentence in the active language. `currency` is the trip's; `alone`: see `_ALONE`."""
+    changes = row.changes
+    told = {name: _latest(pair) for name, pair in changes.items()}
+    shown_currency = told.get("currency") or currency
+    values = {
+        "by": row.by.shown_name if row.by else _("The service"),
+        "who": _who(row, names, told),
+        "what": _what(row, names, told),
+        "role": _role(told.get("role")),
+        "old_role": _role(changes.get("role", {}).get("old")),
+        "old_name": changes.get("name", {}).get("old") or _("somebody"),
+        "changes": _changed(changes),
+        "sender": names.people.get(told.get("fromUserId", 0), _("somebody")),
+        "receiver": names.people.get(told.get("toUserId", 0), _("somebody")),
+        "amount": f"{_quoted('amount', told.get('amount'))} {shown_currency}",
+    }
+    return _template(row, told, alone=alone) % values
+
+
+def _template(row: JournalEntry, told: Mapping[str, Any], *, alone: bool) -> Any:
+    event = Event(row.event)
+    if alone and event is Event.EXPENSE_CHANGED:
+        return _ALONE
+    person = told.get("fromUserId") or row.person_id
+    is_own = row.by_id is not None and row.by_id == person
+    return _OWN[event] if is_own and event in _OWN else _SENTENCES[event]
+
+
+def _latest(pair: Mapping[str, Any]) -> Any:
+    return pair["old"] if pair["new"] is None else pair["new"]
+
+
+def _who(row: JournalEntry, names: Names, told: Mapping[str, Any]) -> str:
+    user_id = row.person_id or row.object_id
+    return told.get("name") or names.people.get(user_id) or _("somebody")
+
+
+def _what(row: JournalEntry, names: Names, told: Mapping[str, Any]) -> str:
+    own = told.get("description") if row.object_type == "expense" else None
+    known = names.expenses.get(row.expense_id or 0) or own
+    return _("“%(title)s”") % {"title": known} if known else _("an expense")
+
+
+def _role(role: str | None) -> str:
+    return str(ROLE_LABELS[TripRole(role)]) if role else ""
+
+
+def _changed(changes: Mapping[str, Mapping[str, Any]]) -> str:
+    """`the amount from 40.00 to 45.00 and the notes`."""
+    following = _following(changes)
+    phrases = [
+        _phrase(name, str(label), changes[name])
+        for name, label in _FIELDS.items()
+        if name in changes and name not in following
+    ]
+    if len(phrases) < 2:  # noqa: PLR2004 -- nothing to join
+        return "".join(phrases) or _("the details")
+    return _("%(first)s and %(last)s") % {"first": ", ".join(phrases[:-1]), "last": phrases[-1]}
+
+
+def _following(changes: Mapping[str, Mapping[str, Any]]) -> set[str]:
+    """The fields that changed only because the amount or the division did."""
+    if changes.keys().isdisjoint({"amount", "currency", "exchangeRate", "splitType"}):
+        return set()
+    ids = {"payers": "userId", "splits": "participantUserId"}
+    return {
+        name
+        for name, key in ids.items()
+        if name in changes and _ids(changes[name]["old"], key) == _ids(changes[name]["new"], key)
+    }
+
+
+def _ids(rows: Iterable[Mapping[str, Any]] | None, key: str) -> list[int]:
+    return [row[key] for row in rows or ()]
+
+
+def _phrase(name: str, label: str, pair: Mapping[str, Any]) -> str:
+    old, new = (_quoted(name, pair[side]) for side in ("old", "new"))
+    if name in _NOT_QUOTED or not new:
+        return label
+    if not old:
+        return _("%(field)s to %(new)s") % {"field": label, "new": new}
+    return _("%(field)s from %(old)s to %(new)s") % {"field": label, "old": old, "new": new}
+
+
+def _quoted(name: str, value: Any) -> str:
+    """A value as people read it, in the active language; "" for None."""
+    if value is None:
+        return ""
+    if name in _LABELS:
+        return str(_LABELS[name].get(value, value))
+    if name.endswith("Date"):
+        return date_format(date.fromisoformat(value), "DATE_FORMAT")
+    if isinstance(value, Decimal | int):
+        exponent = Decimal(value).as_tuple().exponent
+        decimals = -exponent if isinstance(exponent, int) else 0
+        return number_format(value, max(decimals, 0), use_l10n=True, force_grouping=True)
+    return str(value)

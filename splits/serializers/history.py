@@ -1,0 +1,75 @@
+"""Serializers of the history."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from tripcompanion.kit.serializers import CamelCaseSerializer, IdField, StrictChoice, StrictInstant
+from trips.models.journal import Event
+from users.models import Via
+from users.serializers import UserSummary
+
+#: The types of objects.
+OBJECT_TYPES = sorted({event.object_type for event in Event})
+
+
+class HistoryQuery(CamelCaseSerializer):
+    """The filters of the history, which are combined."""
+
+    since = StrictInstant(required=False, help_text="Only what happened at this instant or later.")
+    by = IdField(required=False, help_text="Only what this user did.")
+    event = StrictChoice(choices=Event.values, required=False, help_text="Only this event.")
+
+
+class ObjectSerializer(CamelCaseSerializer):
+    """What an event happened to."""
+
+    type = serializers.ChoiceField(choices=OBJECT_TYPES, help_text="A guest is a member.")
+    id = serializers.IntegerField(
+        help_text="The id that its path ends with: for a member, that of the user."
+    )
+
+
+@extend_schema_field(
+    {
+        "type": "object",
+        "additionalProperties": {
+            "type": "object",
+            "required": ["old", "new"],
+            "properties": {"old": {}, "new": {}},
+        },
+    }
+)
+class ChangesField(serializers.Field):
+    """`{field: {"old", "new"}}`; read-only."""
+
+    def to_representation(self, value: Any) -> Any:
+        return value
+
+
+class HistoryEntrySerializer(CamelCaseSerializer):
+    """One change of a trip."""
+
+    number = serializers.IntegerField(
+        help_text="Counts the changes of the trip from 1, without gaps."
+    )
+    trip_id = serializers.IntegerField(help_text="The trip.")
+    at = serializers.DateTimeField(help_text="When it happened.")
+    by = UserSummary(allow_null=True, help_text="Who did it; null for the service itself.")
+    via = serializers.ChoiceField(
+        choices=Via.choices,
+        help_text="How they sent it: with a log-in, a scoped token, in the admin site, or not.",
+    )
+    event = serializers.ChoiceField(choices=Event.choices, help_text="What happened.")
+    object = ObjectSerializer(source="subject", help_text="What it happened to.")
+    changes = ChangesField(
+        read_only=True,
+        help_text=(
+            "The fields that changed, by their names in the API. Null is the old value of a new "
+            "object and the new value of a deleted one; people are given by their ids."
+        ),
+    )
+    text = serializers.CharField(
+        help_text="One sentence for people, in the language of `Accept-Language`."
+    )

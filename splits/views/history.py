@@ -1,0 +1,61 @@
+"""The history of a trip and of an expense."""
+
+from typing import ClassVar
+
+from django.utils.translation import gettext_lazy as _
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from splits.models import Expense
+from splits.pages import EXPENSE
+from splits.reports.history import ExpenseHistory, History
+from splits.serializers.history import HistoryEntrySerializer, HistoryQuery
+from trips.models import Trip
+from trips.roles import Can
+from trips.viewsets import InTripViewSet
+
+
+class HistoryViewSet(InTripViewSet):
+    """What happened in a trip."""
+
+    tag = "history"
+    operation_ids: ClassVar = {"list": "listHistory"}
+    scope_prefix = "trips"
+    needs: ClassVar = {"list": Can.READ}
+    query_serializers: ClassVar = {"list": HistoryQuery}
+    response_serializers: ClassVar = {"list": HistoryEntrySerializer}
+    page_titles: ClassVar = {"list": _("History")}
+
+    def list(self, request: Request, trip_id: int) -> Response:
+        """Every change of a trip, its members, invitations and money, newest first.
+
+        A scoped token without `expenses:read` does not see what happened to expenses and
+        settlements.
+        """
+        filters = self.query()
+        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        return self.page(History(trip, self.caller, filters))
+
+
+class ExpenseHistoryViewSet(InTripViewSet):
+    """What happened to an expense."""
+
+    tag = "history"
+    operation_ids: ClassVar = {"list": "listExpenseHistory"}
+    scope_prefix = "expenses"
+    needs: ClassVar = {"list": Can.READ}
+    response_serializers: ClassVar = {"list": HistoryEntrySerializer}
+    named: ClassVar = {**InTripViewSet.named, "expense_id": EXPENSE}
+    page_titles: ClassVar = {"list": _("History")}
+
+    def list(self, request: Request, trip_id: int, expense_id: int) -> Response:
+        """Every change of an expense and its splits, newest first.
+
+        It remains after the expense is deleted.
+        """
+        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        history = ExpenseHistory(trip, self.caller, expense_id)
+        if not history.rows.exists():
+            # It may be older than the journal.
+            self.get_permitted_object(Expense.objects.all, trip_id=trip_id, pk=expense_id)
+        return self.page(history)

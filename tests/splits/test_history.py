@@ -1,0 +1,193 @@
+"""The history of a trip and of an expense, for programs and for people."""
+
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from tests.conftest import Api
+from tests.factories import TripFactory, join, spend
+from tests.splits.ledger import Ledger
+from tests.users.logins import bearer
+from trips.models import JournalEntry, Trip
+from trips.models.journal import Entry, Event, write
+from trips.roles import TripRole
+from users.models import ScopedToken, User
+
+Json = dict[str, Any]
+
+
+@pytest.fixture
+def ledger(api: Api, trip: Trip, olga: User) -> Ledger:
+    return Ledger(trip, api, olga)
+
+
+def history(ledger: Ledger, user: User, query: str = "", **headers: str) -> Json:
+    response = ledger.client(user).get(f"{ledger.url}/history{query}", **headers)
+    assert response.status_code == 200, response.content
+    return response.json()
+
+
+def texts(ledger: Ledger, user: User, language: str = "en") -> list[str]:
+    """The sentences, the oldest first."""
+    found = history(ledger, user, "?pageSize=100", headers={"Accept-Language": language})
+    return [row["text"] for row in reversed(found["items"])]
+
+
+def test_an_entry_says_who_did_what_and_which_fields_changed(
+    ledger: Ledger, ed: User, vera: User
+) -> None:
+    expense = ledger.spend(ed, "40.00", ed, vera, description="Dinner", paidByUserId=ed.pk)
+    ledger.change(expense, ed, amount="45.00", notes="With tip.")
+    [entry, created] = history(ledger, vera)["items"]
+    assert created["event"] == "expense.created"
+    assert (entry["number"], entry["tripId"], entry["via"]) == (2, ledger.trip.pk, "session")
+    assert entry["event"] == "expense.changed"
+    assert entry["object"] == {"type": "expense", "id": expense["id"]}
+    assert entry["by"]["id"] == ed.pk
+    assert entry["changes"]["amount"] == {"old": 40.0, "new": 45.0}
+    assert entry["changes"]["notes"] == {"old": "", "new": "With tip."}
+    assert set(entry["changes"]) == {"amount", "tripAmount", "payers", "splits", "notes"}
+    what = "changed the amount from 40.00 to 45.00 and the notes"
+    assert entry["text"] == f"Ed Editor {what} in “Dinner”."
+
+
+def test_every_event_has_a_sentence_in_both_languages(
+    ledger: Ledger, olga: User, ed: User, vera: User
+) -> None:
+    client = ledger.client(olga)
+    client.patch(ledger.url, {"title": "Porto", "budget": "900"})
+    client.put(f"{ledger.url}/members/{vera.pk}/role", {"role": "EDITOR"})
+    guest = client.post(f"{ledger.url}/guests", {"name": "Grandma"}).json()["user"]["id"]
+    client.put(f"{ledger.url}/guests/{guest}", {"name": "Granny"})
+    client.delete(f"{ledger.url}/members/{guest}")
+    client.post(f"{ledger.url}/invitations", {"role": "EDITOR"})
+    expense = ledger.spend(olga, "62.50", olga, ed, description="Dinner", category="OTHER")
+    ledger.pay(ledger.split(expense, ed), by=ed)
+    ledger.settle(vera, olga, 4)
+    ledger.change(expense, olga, expenseDate="2026-05-17", category="FOOD")
+    client.delete(f"{ledger.url}/expenses/{expense['id']}")
+    assert texts(ledger, vera) == [
+        f"Olga Owner changed the title from {ledger.trip.title} to Porto and the budget to 900.00.",
+        "Olga Owner changed the role of Vera Viewer from viewer to editor.",
+        "Olga Owner added the guest Grandma.",
+        "Olga Owner renamed the guest Grandma to Granny.",
+        "Olga Owner removed Granny.",
+        "Olga Owner invited somebody as editor.",
+        "Olga Owner recorded “Dinner”: 62.50 EUR.",
+        "Ed Editor paid their part of “Dinner”.",
+        "Ed Editor gave Olga Owner 31.25 EUR.",
+        "Vera Viewer gave Olga Owner 4.00 EUR.",
+        "Olga Owner changed the date from May 14, 2026 to May 17, 2026 and the category from "
+        "other to food in “Dinner”.",
+        "Olga Owner deleted “Dinner”.",
+        "Olga Owner deleted the settlement of 31.25 EUR from Ed Editor to Olga Owner.",
+    ]
+    spanish = texts(ledger, vera, "es")
+    assert spanish[6] == "Olga Owner registró «Dinner»: 62,50 EUR."
+    assert spanish[1] == "Olga Owner cambió el rol de Vera Viewer de lector a editor."
+    with CaptureQueriesContext(connection):
+        write(ledger.trip.pk, None, *(Entry(event, olga.pk, {}, 1) for event in Event))
+    for language in ("en", "es"):
+        latest = texts(ledger, vera, language)[-len(Event) :]
+        assert not [text for text in latest if "%" in text or not text.endswith(".")]
+
+
+def test_the_filters_are_combined(ledger: Ledger, olga: User, ed: User, vera: User) -> None:
+    for payer in (olga, ed, olga):
+        ledger.spend(payer, 10, olga, ed)
+    ledger.settle(ed, olga, 1)
+    rows = history(ledger, vera)["items"]
+    third = rows[1]["at"]
+    found = history(ledger, vera, f"?by={olga.pk}&event=expense.created&since={third}")
+    assert [row["number"] for row in found["items"]] == [3]
+    assert found["total"] == 1
+    assert history(ledger, vera, f"?by={ed.pk}")["total"] == 2
+    assert history(ledger, vera, "?event=trip.deleted")["items"] == []
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["since=yesterday", "since=", "by=x", "by=0", "by=1.5", "event=expense", "event=", "page=0"],
+)
+def test_a_filter_that_says_nothing_is_refused(ledger: Ledger, vera: User, query: str) -> None:
+    assert ledger.answer(vera, "get", f"history?{query}").status_code == 400
+
+
+def test_it_has_pages_without_gaps(ledger: Ledger, olga: User, vera: User) -> None:
+    write(ledger.trip.pk, olga, *(Entry(Event.CODE_RENEWED, 1) for _row in range(45)))
+    pages = [history(ledger, vera, f"?page={page}") for page in (1, 2, 3, 4, 2**60)]
+    assert [[row["number"] for row in page["items"]] for page in pages] == [
+        list(range(45, 25, -1)),
+        list(range(25, 5, -1)),
+        list(range(5, 0, -1)),
+        [],
+        [],
+    ]
+    assert {page["total"] for page in pages} == {45}
+
+
+def test_an_expense_has_its_own_history_even_once_it_is_deleted(
+    ledger: Ledger, olga: User, ed: User, vera: User
+) -> None:
+    expense, _other = ledger.spend(olga, 10, olga, ed), ledger.spend(olga, 20, olga, ed)
+    ledger.pay(ledger.split(expense, ed), by=ed)
+    ledger.change(expense, olga, amount="12.00")
+    path = f"expenses/{expense['id']}"
+    assert ledger.answer(olga, "delete", path).status_code == 204
+    rows = ledger.answer(vera, "get", f"{path}/history").json()["items"]
+    assert [row["event"] for row in rows] == [
+        "expense.deleted",
+        "expense.changed",
+        "split.paid",
+        "expense.created",
+    ]
+    assert rows[1]["text"] == "Olga Owner changed the amount from 10.00 to 12.00."
+
+
+def test_an_expense_without_a_journal_has_an_empty_history(
+    ledger: Ledger, olga: User, vera: User
+) -> None:
+    expense = spend(ledger.trip, 1000, paid_by=olga, among=[olga])
+    JournalEntry.objects.all().delete()
+    empty = ledger.answer(vera, "get", f"expenses/{expense.pk}/history")
+    assert (empty.status_code, empty.json()["items"]) == (200, [])
+    missing = ledger.answer(vera, "get", f"expenses/{expense.pk + 1}/history")
+    assert missing.status_code == 404
+
+
+def test_the_history_of_an_expense_of_another_trip_is_closed(
+    ledger: Ledger, olga: User, sam: User
+) -> None:
+    expense = spend(ledger.trip, 1000, paid_by=olga, among=[olga])
+    own = TripFactory()
+    join(own, sam, TripRole.OWNER)
+    for path in (f"{ledger.url}/history", f"{ledger.url}/expenses/{expense.pk}/history"):
+        assert ledger.answer(sam, "get", path).status_code == 404
+    through = f"/api/trips/{own.pk}/expenses/{expense.pk}/history"
+    assert ledger.answer(sam, "get", through).status_code == 404
+
+
+def test_a_token_without_the_scope_of_expenses_sees_no_money(
+    ledger: Ledger, olga: User, ed: User
+) -> None:
+    ledger.client(olga).patch(ledger.url, {"title": "Porto"})
+    ledger.spend(olga, 10, olga, ed)
+    ledger.settle(ed, olga, 1)
+    found = {}
+    for scopes in (["trips:read"], ["trips:read", "expenses:read"]):
+        token = ScopedToken.issue(ed, name="Import", scopes=scopes)
+        page = bearer(token.token).get(f"{ledger.url}/history").json()
+        found[len(scopes)] = (page["total"], [row["event"] for row in page["items"]])
+    assert found == {
+        1: (1, ["trip.changed"]),
+        2: (3, ["settlement.created", "expense.created", "trip.changed"]),
+    }
+
+
+@pytest.mark.parametrize("method", ["post", "put", "patch", "delete"])
+def test_nobody_can_change_the_history(ledger: Ledger, olga: User, ada: User, method: str) -> None:
+    ledger.spend(olga, 10, olga)
+    for user in (olga, ada):
+        assert ledger.answer(user, method, "history", {}).status_code == 405
