@@ -51,8 +51,8 @@ _SHOWN: Mapping[str, _Shown] = {
 def message_of(webhook: Webhook, delivery: WebhookDelivery) -> bytes | None:
     """The body of a message as JSON; None if its account may no longer see the trip.
 
-    It is an entry of the history, in the language of the webhook, with `state`: the object as its own endpoint shows it now to the
-    account of the webhook, or null if it is gone.
+    It is an entry of the history, in the language of the webhook, with `state`: the object as its
+    own endpoint shows it now to the account of the webhook, or null if it is gone.
     """
     with translation.override(webhook.language):
         build = _event if delivery.number else _test

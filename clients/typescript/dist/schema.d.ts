@@ -1172,6 +1172,55 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/trips/{tripId}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Every change of a trip, its members, invitations and money, newest first
+         * @description Every change of a trip, its members, invitations and money, newest first.
+         *
+         *     A scoped token without `expenses:read` does not see what happened to expenses and
+         *     settlements.
+         *
+         *     Every member may do this.
+         */
+        get: operations["listHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trips/{tripId}/expenses/{expenseId}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Every change of an expense and its splits, newest first
+         * @description Every change of an expense and its splits, newest first.
+         *
+         *     It remains after the expense is deleted.
+         *
+         *     Every member may do this.
+         */
+        get: operations["listExpenseHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/users/{userId}/pending-debts": {
         parameters: {
             query?: never;
@@ -1656,27 +1705,35 @@ export interface components {
         };
         /** @description A message to a webhook, and what came of it. */
         Delivery: {
+            /** @description The id in this log, to send the message again. */
             id: number;
             /** @description The header `webhook-id` of the message. */
             messageId: string;
+            /** @description What happened. */
             event: components["schemas"]["WebhookEventEnum"];
-            /** @description Null for a test. */
+            /** @description The trip; null for a test. */
             tripId: number | null;
             /** @description The number in the history of the trip; null for a test. */
             number: number | null;
+            /** @description It is `waiting` also between two attempts. */
             state: components["schemas"]["DeliveryStateEnum"];
+            /** @description How often it was sent. */
             attempts: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When its turn came.
+             */
             createdAt: string;
             /**
              * Format: date-time
-             * @description The last attempt.
+             * @description The last attempt; null if there was none.
              */
             lastAt: string | null;
             /** @description The status of the last response; null if there was none. */
             status: number | null;
             /** @description Why there was no response: `address`, `timeout`, `tls`, `connection` or `http`; `gone` if the account may no longer see the object. Otherwise empty. */
             error: string;
+            /** @description How many milliseconds the last attempt took. */
             durationMs: number | null;
         };
         /**
@@ -1690,10 +1747,15 @@ export interface components {
          */
         EntryKindEnum: "EXPENSE" | "SETTLEMENT";
         /**
+         * @description What happened: the type of the object, and what was done to it.
+         * @enum {string}
+         */
+        EventEnum: "trip.created" | "trip.changed" | "trip.deleted" | "trip.restored" | "trip.code_renewed" | "member.added" | "member.joined" | "member.role_changed" | "member.left" | "member.removed" | "guest.added" | "guest.renamed" | "guest.claimed" | "guest.merged" | "invitation.created" | "invitation.revoked" | "invitation.accepted" | "expense.created" | "expense.changed" | "expense.deleted" | "expense.restored" | "split.added" | "split.deleted" | "split.paid" | "split.unpaid" | "settlement.created" | "settlement.deleted" | "settlement.restored" | "comment.created" | "comment.changed" | "comment.deleted";
+        /**
          * @description An event, all events of a kind, or all.
          * @enum {string}
          */
-        EventPatternEnum: "*" | "comment.*" | "comment.changed" | "comment.created" | "comment.deleted" | "expense.*" | "expense.changed" | "expense.created" | "expense.deleted" | "expense.restored" | "guest.*" | "guest.added" | "guest.claimed" | "guest.merged" | "guest.renamed" | "invitation.*" | "invitation.accepted" | "invitation.created" | "invitation.revoked" | "member.*" | "member.added" | "member.joined" | "member.left" | "member.removed" | "member.role_changed" | "settlement.*" | "settlement.created" | "settlement.deleted" | "settlement.restored" | "split.*" | "split.added" | "split.deleted" | "split.paid" | "split.unpaid" | "trip.*" | "trip.changed" | "trip.code_renewed" | "trip.created" | "trip.deleted" | "trip.restored";
+        EventPatternEnum: "comment.*" | "comment.changed" | "comment.created" | "comment.deleted" | "expense.*" | "expense.changed" | "expense.created" | "expense.deleted" | "expense.restored" | "guest.*" | "guest.added" | "guest.claimed" | "guest.merged" | "guest.renamed" | "invitation.*" | "invitation.accepted" | "invitation.created" | "invitation.revoked" | "member.*" | "member.added" | "member.joined" | "member.left" | "member.removed" | "member.role_changed" | "settlement.*" | "settlement.created" | "settlement.deleted" | "settlement.restored" | "split.*" | "split.added" | "split.deleted" | "split.paid" | "split.unpaid" | "trip.*" | "trip.changed" | "trip.code_renewed" | "trip.created" | "trip.deleted" | "trip.restored" | "*";
         /** @description An expense with its payers and splits. */
         Expense: {
             /** @description The expense's id. */
@@ -2115,13 +2177,20 @@ export interface components {
         };
         /** @description A webhook that the user registered, without its secret. */
         ExportedWebhook: {
+            /** @description The webhook's id. */
             id: number;
+            /** @description Where the messages are sent. */
             url: string;
-            /** @description Null for all trips of the account. */
+            /** @description The trip; null for all trips of the account. */
             tripId: number | null;
+            /** @description The events that it gets, as patterns. */
             events: string[];
+            /** @description The service turns it `off` after three days without a success. */
             state: components["schemas"]["WebhookStateEnum"];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was registered.
+             */
             createdAt: string;
             /** @description The last attempt; null if there was none. */
             lastDelivery: components["schemas"]["LastDelivery"] | null;
@@ -2138,6 +2207,35 @@ export interface components {
              * @constant
              */
             status: "ok";
+        };
+        /** @description One change of a trip. */
+        HistoryEntry: {
+            /** @description Counts the changes of the trip from 1, without gaps. */
+            number: number;
+            /** @description The trip. */
+            tripId: number;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /** @description Who did it; null for the service itself. */
+            by: components["schemas"]["UserSummary"] | null;
+            /** @description How they sent it: with a log-in, a scoped token, in the admin site, or not. */
+            via: components["schemas"]["ViaEnum"];
+            /** @description What happened. */
+            event: components["schemas"]["EventEnum"];
+            /** @description What it happened to. */
+            object: components["schemas"]["Object"];
+            /** @description The fields that changed, by their names in the API. Null is the old value of a new object and the new value of a deleted one; people are given by their ids. */
+            changes: {
+                [key: string]: {
+                    old: unknown;
+                    new: unknown;
+                };
+            };
+            /** @description One sentence for people, in the language of `Accept-Language`. */
+            text: string;
         };
         /** @description An identifier, as a number or as a string of its digits. */
         Id: number | string;
@@ -2232,7 +2330,10 @@ export interface components {
         JoinRoleEnum: "EDITOR" | "VIEWER";
         /** @description The last attempt to send a message. */
         LastDelivery: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
             at: string;
             /** @description The status of the response; null if there was none. */
             status: number | null;
@@ -2342,6 +2443,18 @@ export interface components {
             /** @description The token itself, for `Authorization: Bearer <token>`. It is not shown again. */
             token: string;
         };
+        /** @description What an event happened to. */
+        Object: {
+            /** @description A guest is a member. */
+            type: components["schemas"]["ObjectTypeEnum"];
+            /** @description The id that its path ends with: for a member, that of the user. */
+            id: number;
+        };
+        /**
+         * @description The type of an object.
+         * @enum {string}
+         */
+        ObjectTypeEnum: "comment" | "expense" | "invitation" | "member" | "settlement" | "split" | "trip";
         /** @description One page of a list. */
         PaginatedBalanceLineList: {
             /** @description The rows of this page. */
@@ -2396,6 +2509,31 @@ export interface components {
         PaginatedExpenseList: {
             /** @description The rows of this page. */
             items: components["schemas"]["Expense"][];
+            /**
+             * @description How many rows there are on all pages.
+             * @example 1
+             */
+            total: number;
+            /**
+             * @description The number of this page, from 1.
+             * @example 1
+             */
+            page: number;
+            /**
+             * @description How many rows a page has at most.
+             * @example 20
+             */
+            pageSize: number;
+            /**
+             * @description How many pages there are.
+             * @example 1
+             */
+            totalPages: number;
+        };
+        /** @description One page of a list. */
+        PaginatedHistoryEntryList: {
+            /** @description The rows of this page. */
+            items: components["schemas"]["HistoryEntry"][];
             /**
              * @description How many rows there are on all pages.
              * @example 1
@@ -3085,15 +3223,27 @@ export interface components {
             /** @description The last part of the link. It works once, within a week. */
             token: string;
         };
+        /**
+         * @description How the one who did it was authenticated.
+         * @enum {string}
+         */
+        ViaEnum: "session" | "token" | "admin" | "service";
         /** @description A webhook. */
         Webhook: {
+            /** @description The webhook's id. */
             id: number;
+            /** @description Where the messages are sent. */
             url: string;
-            /** @description Null for all trips of the account. */
+            /** @description The trip; null for all trips of the account. */
             tripId: number | null;
+            /** @description The events that it gets, as patterns. */
             events: string[];
+            /** @description The service turns it `off` after three days without a success. */
             state: components["schemas"]["WebhookStateEnum"];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was registered.
+             */
             createdAt: string;
             /** @description The last attempt; null if there was none. */
             lastDelivery: components["schemas"]["LastDelivery"] | null;
@@ -3122,17 +3272,24 @@ export interface components {
         WebhookStateEnum: "on" | "off";
         /** @description A webhook with its secret, which is shown only once. */
         WebhookWithSecret: {
+            /** @description The webhook's id. */
             id: number;
+            /** @description Where the messages are sent. */
             url: string;
-            /** @description Null for all trips of the account. */
+            /** @description The trip; null for all trips of the account. */
             tripId: number | null;
+            /** @description The events that it gets, as patterns. */
             events: string[];
+            /** @description The service turns it `off` after three days without a success. */
             state: components["schemas"]["WebhookStateEnum"];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was registered.
+             */
             createdAt: string;
             /** @description The last attempt; null if there was none. */
             lastDelivery: components["schemas"]["LastDelivery"] | null;
-            /** @description The key of the signatures, shown only once. */
+            /** @description The key of the signatures. It is not shown again. */
             secret: string;
         };
     };
@@ -4079,6 +4236,24 @@ export interface components {
             headers: {
                 /** @description Seconds to wait before the next attempt. */
                 "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `invalid`: a value is refused; `errors` says which one, and why. */
+        TotalDebtBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `invalid`: a value is refused; `errors` says which one, and why. */
+        TotalPendingSplitsBadRequest: {
+            headers: {
                 [name: string]: unknown;
             };
             content: {
@@ -6713,6 +6888,102 @@ export interface operations {
             503: components["responses"]["UnavailableOrOutcomeUnknown"];
         };
     };
+    listHistory: {
+        parameters: {
+            query?: {
+                /** @description Only what this user did. */
+                by?: components["schemas"]["Id"];
+                /**
+                 * @description Only this event.
+                 * @example settlement.created
+                 */
+                event?: components["schemas"]["EventEnum"];
+                /**
+                 * @description The page number, from 1. A page past the end is empty.
+                 * @example 1
+                 */
+                page?: number;
+                /**
+                 * @description Rows per page.
+                 * @example 2
+                 */
+                pageSize?: number;
+                /** @description Only what happened at this instant or later. */
+                since?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 3
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedHistoryEntryList"];
+                };
+            };
+            400: components["responses"]["InvalidQuery"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeTripsRead"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listExpenseHistory: {
+        parameters: {
+            query?: {
+                /** @description The page number, from 1. A page past the end is empty. */
+                page?: number;
+                /** @description Rows per page. */
+                pageSize?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of an expense.
+                 * @example 1
+                 */
+                expenseId: number;
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 1
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedHistoryEntryList"];
+                };
+            };
+            400: components["responses"]["InvalidPage"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeExpensesRead"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listPendingDebts: {
         parameters: {
             query?: never;
@@ -6772,7 +7043,7 @@ export interface operations {
                     "application/json": number;
                 };
             };
-            400: components["responses"]["InvalidQuery"];
+            400: components["responses"]["TotalDebtBadRequest"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["ForbiddenOrInsufficientScopeExpensesRead"];
             404: components["responses"]["NotFound"];
@@ -6841,7 +7112,7 @@ export interface operations {
                     "application/json": number;
                 };
             };
-            400: components["responses"]["InvalidQuery"];
+            400: components["responses"]["TotalPendingSplitsBadRequest"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["ForbiddenOrInsufficientScopeExpensesRead"];
             404: components["responses"]["NotFound"];
