@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from splits import csv_columns
-from splits.models import Allocation, AuditRun, Debt, Expense, Rate, Settlement, Split
+from splits.models import Allocation, AuditRun, Debt, Expense, Rate, Settlement, Split, Webhook
 from splits.reports.history import History
 from tripcompanion.currency.formats import format_amount
 from tripcompanion.kit.admin import ReadOnlyAdmin, StateFilter, link, shown, table
@@ -236,6 +236,28 @@ class RateAdmin(ReadOnlyAdmin):
     list_display = ("currency", "per_euro", "day")
     search_fields = ("currency",)
     ordering = ("currency",)
+
+
+@admin.register(Webhook)
+class WebhookAdmin(ReadOnlyAdmin):
+    """Webhooks and what came of their last messages. Of the URLs only the hosts are displayed."""
+
+    csv_columns = csv_columns.WEBHOOKS
+    list_display = (
+        "id",
+        person("user", _("user")),
+        *("trip", "host", "state", "last_at", "last_status", "failing_since", "created_at"),
+    )
+    list_filter = ("state",)
+    list_select_related = ("user", "trip")
+    search_fields = ("user__email", "user__name", "trip__title")
+    search_help_text = _("A person's e-mail or name, or a trip's title")
+    ordering = ("-id",)
+    fields = ("user", "trip", "host", "events", *list_display[4:-1], "due_at", "created_at")
+
+    @admin.display(description=_("host"))
+    def host(self, webhook: Webhook) -> str:
+        return webhook.host
 
 
 @admin.register(AuditRun)

@@ -252,7 +252,12 @@ class World:
         script["expiresAt"] = day_after.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
         token = self._made("/api/users/me/tokens", script)
         invitation = self._made(f"{trip_url}/invitations", {})
+        webhook = {"url": "https://93.184.216.34/in", "tripId": trip.pk, "events": ["expense.*"]}
+        webhook_id = self._made("/api/webhooks", webhook)["id"]
+        message = self.client.post(f"/api/webhooks/{webhook_id}/test").json()
         self.ids = {
+            "webhookId": webhook_id,
+            "deliveryId": message["id"],
             "invitationId": invitation["id"],
             "token": invitation["token"],
             "tokenId": token["id"],
@@ -291,6 +296,10 @@ class World:
                 }
             ],
             "POST /api/users/me/tokens": [script],
+            "POST /api/webhooks": [webhook],
+            "PATCH /api/webhooks/{webhookId}": [
+                {"url": webhook["url"], "events": ["*"], "state": "off"}
+            ],
             "POST /api/trips": [plan],
             "PUT /api/trips/{tripId}": [plan],
             "PATCH /api/trips/{tripId}": [plan],

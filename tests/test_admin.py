@@ -15,7 +15,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from splits.models import Allocation, AuditRun, Debt, Expense, Rate, Settlement, Split
+from splits.models import Allocation, AuditRun, Debt, Expense, Rate, Settlement, Split, Webhook
 from splits.models.settlement import today
 from tests.admin_client import AdminClient, tables, text
 from tests.factories import PASSWORD, TripFactory, UserFactory, join, settle, spend
@@ -25,7 +25,7 @@ from users.models import Mail, ScopedToken, Session, User
 
 LEDGER = (
     *(Expense, Settlement, Debt, Allocation, Rate, AuditRun),
-    *(Session, ScopedToken, Mail, LogEntry, Invitation, JournalEntry),
+    *(Session, ScopedToken, Mail, LogEntry, Invitation, JournalEntry, Webhook),
 )
 PEOPLE = (User, Member, Trip)
 
@@ -48,6 +48,7 @@ def fill(
             own = TripFactory()
             join(own, olga, TripRole.OWNER)
             Invitation.issue(own, olga, role="VIEWER", email="nina@example.com")
+            Webhook.register(olga, url="https://93.184.216.34/", events=["*"], trip_id=own.pk)
             Session.start(olga)
             Mail.objects.ask_to_verify(user)
             ScopedToken.issue(user, name="Import", scopes=["trips:read"], trip_id=trip.pk)

@@ -14,7 +14,7 @@ from django.db.models import Model
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from splits.models import Allocation, Debt, Expense, Settlement
+from splits.models import Allocation, Debt, Expense, Settlement, Webhook
 from tests.admin_client import AdminClient, told
 from tests.factories import TripFactory, join, settle, spend
 from tripcompanion.kit import admin_export
@@ -28,6 +28,7 @@ SECRETS = {
     ScopedToken: ("digest", "password_fingerprint"),
     Trip: ("code",),
     Invitation: ("digest", "mailed_digest"),
+    Webhook: ("salt", "url"),
 }
 
 
@@ -47,6 +48,7 @@ def filled(trip: Trip, olga: User, ed: User) -> Callable[[], None]:
         Mail.objects.ask_to_verify(olga)
         ScopedToken.issue(olga, name="Import", scopes=["trips:read"])
         Invitation.issue(trip, olga, role="VIEWER").mail_token()
+        Webhook.register(olga, url="https://93.184.216.34/key", events=["*"])
 
     return fill
 

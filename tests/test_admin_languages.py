@@ -11,7 +11,7 @@ from django.contrib.admin.models import LogEntry
 from django.http import HttpResponse
 from django.utils import timezone, translation
 
-from splits.models import Allocation, AuditRun, Debt, Expense, Rate
+from splits.models import Allocation, AuditRun, Debt, Expense, Rate, Webhook
 from splits.models.settlement import today
 from tests.admin_client import AdminClient
 from tests.factories import TripFactory, UserFactory, join, settle, spend
@@ -82,6 +82,7 @@ def rows(trip: Trip, ada: User, olga: User, ed: User, vera: User) -> dict[str, A
     Session.start(olga, device="Curl/8", address="127.0.0.1")
     ScopedToken.issue(olga, name="Import", scopes=["trips:read"], trip_id=trip.pk)
     Invitation.issue(trip, olga, role="VIEWER", email="nina@example.com")
+    Webhook.register(olga, url="https://93.184.216.34/", events=["*"], trip_id=trip.pk)
     mail = Mail.objects.create(
         user=olga,
         letter=Letter.VERIFY,

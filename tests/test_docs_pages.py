@@ -11,6 +11,7 @@ import pytest
 from django.contrib.staticfiles import finders
 from django.test import Client
 
+from splits.models import Webhook
 from tests.document import OPERATIONS, parse_yaml, problem_of, read_document
 from tests.factories import PASSWORD, overwrite, spend
 from tests.trips.access import script_of
@@ -247,6 +248,7 @@ def test_every_endpoint_has_a_page(browser, olga, ed, trip, operation):
     ids = {"tripId": trip.pk, "expenseId": expense.pk, "splitId": split.pk, "userId": olga.pk}
     ids |= {"settlementId": trip.settlements.get().pk, "email": ed.email}
     ids |= {"code": trip.code, "tokenId": script_of(olga, "trips:read").pk}
+    ids |= {"webhookId": Webhook.register(olga, url="https://93.184.216.34/", events=["*"]).pk}
     ids |= {"token": Invitation.issue(trip, olga, role="VIEWER").token}
     path = operation.url(ids)
     response = browser.get(path)

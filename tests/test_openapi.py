@@ -241,7 +241,8 @@ def required_in_whole(operation: Operation) -> list[str]:
     """What a body must have; a PATCH may leave it out, but not make it null."""
     whole = operation
     if operation.method == "PATCH":
-        (whole,) = [op for op in OPERATIONS if str(op) == f"PUT {operation.path}"]
+        found = [op for op in OPERATIONS if str(op) == f"PUT {operation.path}"]
+        whole = found[0] if found else operation
     return whole.body.get("required", [])
 
 

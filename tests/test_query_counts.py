@@ -9,7 +9,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from splits.models import Debt, Rate
+from splits.models import Debt, Rate, Webhook, WebhookDelivery
+from splits.models.webhook_delivery import new_message_id
 from tests.compiled_only import PAGE_STATEMENTS
 from tests.conftest import Api
 from tests.factories import TripFactory, UserFactory, join, settle, spend
@@ -25,7 +26,7 @@ SMALL, LARGE = 10, 200
 #: Queries of each GET. The first of those that need a log-in finds the session with its user.
 QUERIES = {
     "/api/users/me": 1,
-    "/api/users/me/export": 10,
+    "/api/users/me/export": 11,
     "/api/users/me/sessions": 3,
     "/api/users/me/tokens": 3,
     "/api/users/me/tokens/{token_id}": 2,
@@ -55,6 +56,9 @@ QUERIES = {
     "/api/expenses/{expense_id}/splits": 3,
     "/api/expenses/{expense_id}/splits/{split_id}": 2,
     "/api": 1,
+    "/api/webhooks": 3,
+    "/api/webhooks/{webhook_id}": 2,
+    "/api/webhooks/{webhook_id}/deliveries": 4,
     "/api/currencies": 0,
     "/api/categories": 0,
     "/api/health": 0,
@@ -80,6 +84,8 @@ LISTS = {
     "/api/trips/{trip_id}/balances/{user_id}",
     "/api/trips/{trip_id}/settle-up",
     "/api/expenses/{expense_id}/splits",
+    "/api/webhooks",
+    "/api/webhooks/{webhook_id}/deliveries",
 }
 
 
@@ -118,7 +124,15 @@ def ids(rows: int, trip: Trip, olga: User, ed: User) -> dict[str, Any]:
     Invitation.objects.bulk_create(
         Invitation(**values | {"id": None, "digest": f"{at:064}"}) for at in range(rows)
     )
+    webhook = Webhook.register(olga, url="https://93.184.216.34/", events=["*"])
+    values = {field.attname: getattr(webhook, field.attname) for field in Webhook._meta.fields}
+    Webhook.objects.bulk_create(Webhook(**values | {"id": None}) for _at in range(rows))
+    WebhookDelivery.objects.bulk_create(
+        WebhookDelivery(webhook=webhook, message_id=new_message_id(), event="webhook.test")
+        for _at in range(rows)
+    )
     return {
+        "webhook_id": webhook.pk,
         "token": invitation.token,
         "invitation_id": invitation.pk,
         "token_id": token.pk,

@@ -75,6 +75,8 @@ WRONG = {
     "QUOTA_TRIPS": ("0", "many"),
     "QUOTA_MEMBERS": ("0", "-1"),
     "QUOTA_EXPENSES": ("0", "1e4"),
+    "QUOTA_WEBHOOKS": ("0", "many"),
+    "WEBHOOKS_ALLOW_PRIVATE": ("maybe",),
     "JWT_SIGNING_KEY": ("short", "x" * 31, "-----BEGIN PRIVATE KEY-----"),
     "JWT_VERIFYING_KEYS": ("short", "a-good-key-of-32-characters-1234,short"),
 }
@@ -100,6 +102,8 @@ DEFAULTS = {
     "QUOTA_TRIPS": 1000,
     "QUOTA_MEMBERS": 200,
     "QUOTA_EXPENSES": 10_000,
+    "QUOTA_WEBHOOKS": 10,
+    "WEBHOOKS_ALLOW_PRIVATE": False,
     "EMAIL_URL": {},
     "DEFAULT_FROM_EMAIL": "Trip Companion <noreply@localhost>",
     "FRONTEND_URL": "http://localhost:4200",

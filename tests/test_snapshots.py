@@ -48,6 +48,7 @@ SINGLE = {
     "/api/expenses/users/{user_id}/total-debt",
     "/api/expenses/{expense_id}/splits/{split_id}",
     "/api/invitations/{token}",
+    "/api/webhooks/{webhook_id}",
     "/api/health",
     "/api/health/ready",
 }

@@ -110,6 +110,13 @@ TAGS: list[dict[str, str]] = [
         "description": "What a user still owes, in all trips together.",
     },
     {
+        "name": "webhooks",
+        "description": (
+            "Addresses to which the service sends what changes in a trip, or in all trips of an "
+            "account, signed as Standard Webhooks."
+        ),
+    },
+    {
         "name": "reference",
         "description": "Fixed lists for forms: currencies and categories. Open to everybody.",
     },
@@ -130,6 +137,10 @@ ENUM_NAMES: dict[str, str] = {
     "ScopeEnum": "users.scopes.CHOICES",
     "EntryKindEnum": "splits.serializers.settlement.KINDS",
     "InvitationStateEnum": "trips.models.InvitationState",
+    "WebhookStateEnum": "splits.models.webhook.WebhookState",
+    "DeliveryStateEnum": "splits.models.webhook_delivery.DeliveryState",
+    "WebhookEventEnum": "splits.models.webhook_delivery.EVENT_CHOICES",
+    "EventPatternEnum": "splits.serializers.webhook.PATTERNS",
     "EventEnum": "trips.models.journal.Event",
     "ViaEnum": "users.models.Via",
     "ObjectTypeEnum": "splits.serializers.history.OBJECT_TYPES",
@@ -152,6 +163,10 @@ SCHEMAS: dict[str, str] = {
     "ScopeEnum": "What a scoped token may do. Write scope does not imply read.",
     "EntryKindEnum": "What changed a balance.",
     "InvitationStateEnum": "Whether an invitation can be accepted, or why not.",
+    "WebhookStateEnum": "Whether messages are sent to a webhook.",
+    "DeliveryStateEnum": "What became of a message.",
+    "WebhookEventEnum": "What happened in a trip; `webhook.test` is sent on request.",
+    "EventPatternEnum": "An event, all events of a kind, or all.",
     "EventEnum": "What happened: the type of the object, and what was done to it.",
     "ViaEnum": "How the one who did it was authenticated.",
     "ObjectTypeEnum": "The type of an object.",
@@ -167,6 +182,8 @@ PARAMETERS: dict[str, str] = {
     "splitId": "The id of a split of this expense.",
     "settlementId": "The id of a settlement of this trip.",
     "tokenId": "The id of a scoped token of the caller.",
+    "webhookId": "The id of a webhook of the caller.",
+    "deliveryId": "The id of a message to this webhook.",
     "invitationId": "The id of an invitation to this trip.",
     "token": "The token of an invitation.",
     "sessionUuid": "The id of a session of the caller.",

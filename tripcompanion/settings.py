@@ -214,6 +214,11 @@ REST_FRAMEWORK = {
 QUOTA_TRIPS = env.count("QUOTA_TRIPS", 1000, minimum=1)
 QUOTA_MEMBERS = env.count("QUOTA_MEMBERS", 200, minimum=1)
 QUOTA_EXPENSES = env.count("QUOTA_EXPENSES", 10_000, minimum=1)
+QUOTA_WEBHOOKS = env.count("QUOTA_WEBHOOKS", 10, minimum=1)
+
+# Whether webhooks may use HTTP, and lead to addresses that are not on the public internet. Only for
+# development: whoever registers one could reach what only this machine can.
+WEBHOOKS_ALLOW_PRIVATE = env.boolean("WEBHOOKS_ALLOW_PRIVATE", False)
 
 SPECTACULAR_SETTINGS = {
     "TITLE": "Trip Companion",

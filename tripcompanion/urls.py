@@ -18,6 +18,7 @@ from splits.views import (
     HistoryViewSet,
     SettlementViewSet,
     SplitViewSet,
+    WebhookViewSet,
 )
 from tripcompanion.accounts.views import AccountViewSet, RootViewSet, TokenViewSet, UserViewSet
 from tripcompanion.currency.views import CurrencyViewSet
@@ -152,6 +153,21 @@ SPLITS = [
     path("/<id:split_id>/unpay", SplitViewSet.as_view({"put": "unpay"})),
 ]
 
+WEBHOOKS = [
+    path("", WebhookViewSet.as_view({"get": "list", "post": "create"})),
+    path(
+        "/<id:webhook_id>",
+        WebhookViewSet.as_view({"get": "retrieve", "patch": "partial_update", "delete": "destroy"}),
+    ),
+    path("/<id:webhook_id>/test", WebhookViewSet.as_view({"post": "test"})),
+    path("/<id:webhook_id>/rotate-secret", WebhookViewSet.as_view({"post": "rotate_secret"})),
+    path("/<id:webhook_id>/deliveries", WebhookViewSet.as_view({"get": "deliveries"})),
+    path(
+        "/<id:webhook_id>/deliveries/<id:delivery_id>/redeliver",
+        WebhookViewSet.as_view({"post": "redeliver"}),
+    ),
+]
+
 BROWSER_SESSION = [
     path("login", BrowserLogin.as_view(), name="login"),
     path("logout", BrowserLogout.as_view(), name="logout"),
@@ -176,6 +192,7 @@ API: list[Any] = [
     path("trips", include(TRIPS)),
     path("invitations/", include(INVITATIONS)),
     path("expenses/<id:expense_id>/splits", include(SPLITS)),
+    path("webhooks", include(WEBHOOKS)),
     path("currencies", CurrencyViewSet.as_view({"get": "list"})),
     path("categories", CategoryViewSet.as_view({"get": "list"})),
     path("health", HealthViewSet.as_view({"get": "live"})),

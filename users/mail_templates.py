@@ -16,6 +16,7 @@ class Letter(models.TextChoices):
     PASSWORD_CHANGED = "PASSWORD_CHANGED", gettext_lazy("password changed")
     EMAIL_CHANGED = "EMAIL_CHANGED", gettext_lazy("e-mail address changed")
     INVITATION = "INVITATION", gettext_lazy("invitation to a trip")
+    WEBHOOK_OFF = "WEBHOOK_OFF", gettext_lazy("webhook turned off")
 
 
 #: The front-end pages that the links open; each page sends the token back to the API.
@@ -43,6 +44,7 @@ def write(letter: str, url: str) -> tuple[str, str]:
         Letter.PASSWORD_CHANGED: _password_changed,
         Letter.EMAIL_CHANGED: _email_changed,
         Letter.INVITATION: _invitation,
+        Letter.WEBHOOK_OFF: _webhook_off,
     }[Letter(letter)]()
     return subject, text.format(url=url)
 
@@ -92,4 +94,13 @@ def _invitation() -> tuple[str, str]:
         "{url}\n\n"
         "You need an account with this e-mail address, which you confirm first. If you do not know "
         "who invited you, ignore this e-mail.\n"
+    )
+
+
+def _webhook_off() -> tuple[str, str]:
+    return _("A webhook was turned off"), _(
+        "Hello,\n\n"
+        "One of your webhooks has not accepted a message for three days, so we turned it off. Its "
+        "list of deliveries shows what went wrong. When the receiver works again, turn the webhook "
+        "on: it goes on with the next message, and those that failed can be sent again.\n"
     )

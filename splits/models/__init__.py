@@ -8,6 +8,8 @@ from splits.models.posting import Payer
 from splits.models.rate import Rate
 from splits.models.settlement import Allocation, Debt, Settlement
 from splits.models.split import Split
+from splits.models.webhook import Webhook, WebhookPosition
+from splits.models.webhook_delivery import WebhookDelivery
 
 __all__ = [
     "Allocation",
@@ -23,4 +25,7 @@ __all__ = [
     "Settlement",
     "Split",
     "SplitType",
+    "Webhook",
+    "WebhookDelivery",
+    "WebhookPosition",
 ]

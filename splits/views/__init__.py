@@ -6,6 +6,7 @@ from splits.views.history import ExpenseHistoryViewSet, HistoryViewSet
 from splits.views.invitation import AcceptanceViewSet
 from splits.views.settlement import BalanceViewSet, ExplanationViewSet, SettlementViewSet
 from splits.views.split import DebtViewSet, SplitViewSet
+from splits.views.webhook import WebhookViewSet
 
 __all__ = [
     "AcceptanceViewSet",
@@ -18,4 +19,5 @@ __all__ = [
     "HistoryViewSet",
     "SettlementViewSet",
     "SplitViewSet",
+    "WebhookViewSet",
 ]

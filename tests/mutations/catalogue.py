@@ -10,9 +10,10 @@ from tests.mutations.manners import KIT
 from tests.mutations.mutant import Mutant, mutants_of
 from tests.mutations.scopes import SCOPES
 from tests.mutations.trips import TRIPS
+from tests.mutations.webhooks import WEBHOOKS
 
 
 def all_mutants() -> list[Mutant]:
-    guards = (ACCOUNTS, SCOPES, TRIPS, LEDGER, JOURNAL, KIT, ENTRY, DATABASE)
+    guards = (ACCOUNTS, SCOPES, TRIPS, LEDGER, JOURNAL, WEBHOOKS, KIT, ENTRY, DATABASE)
     written = [mutant for some in guards for mutant in mutants_of(some)]
     return [*role_cells(), *constraints(), *written]

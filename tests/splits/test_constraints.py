@@ -11,7 +11,15 @@ from django.db import IntegrityError, connection, transaction
 from django.db.models import CheckConstraint, F, ProtectedError, UniqueConstraint
 from django.utils import timezone
 
-from splits.models import Expense, Rate, Settlement, Split
+from splits.models import (
+    Expense,
+    Rate,
+    Settlement,
+    Split,
+    Webhook,
+    WebhookDelivery,
+    WebhookPosition,
+)
 from splits.models.period import ClosedPeriod, ClosedSum
 from splits.models.posting import Payer
 from splits.models.settlement import Allocation, Debt
@@ -31,6 +39,8 @@ class Rows(NamedTuple):
     allocation: Allocation
     closed_period: ClosedPeriod
     closed_sum: ClosedSum
+    webhook_position: WebhookPosition
+    webhook_delivery: WebhookDelivery
 
 
 @pytest.fixture
@@ -40,6 +50,7 @@ def rows(trip: Trip, olga: User, ed: User) -> Rows:
     closed_period = ClosedPeriod.objects.create(trip=trip, number=7, settlement=settlement)
     member = trip.members.get(user=ed)
     closed_sum = ClosedSum.objects.create(settlement=settlement, member=member, owed_minor=1)
+    webhook = Webhook.register(olga, url="https://93.184.216.34/", events=["*"], trip_id=trip.pk)
     return Rows(
         expense,
         Payer.objects.get(),
@@ -49,6 +60,8 @@ def rows(trip: Trip, olga: User, ed: User) -> Rows:
         Allocation.objects.get(),
         closed_period,
         closed_sum,
+        webhook.positions.get(),
+        webhook.deliveries.create(event="expense.created", journal_trip_id=trip.pk, number=1),
     )
 
 
@@ -96,6 +109,8 @@ TWICE: list[tuple[str, str]] = [
     ("debt_once_to_a_creditor", "debt"),
     ("period_closed_once", "closed_period"),
     ("closed_sum_once_for_a_member", "closed_sum"),
+    ("webhook_position_unique", "webhook_position"),
+    ("webhook_delivery_unique", "webhook_delivery"),
 ]
 
 

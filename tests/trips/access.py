@@ -14,7 +14,7 @@ from django.db import connection
 from django.urls import URLResolver
 from drf_spectacular.views import SpectacularSwaggerSplitView
 
-from splits.models import Expense, Settlement
+from splits.models import Expense, Settlement, Webhook, WebhookDelivery
 from splits.reports.balances import Plan
 from splits.views import (
     AcceptanceViewSet,
@@ -27,6 +27,7 @@ from splits.views import (
     HistoryViewSet,
     SettlementViewSet,
     SplitViewSet,
+    WebhookViewSet,
 )
 from tests.factories import PASSWORD, UserFactory, acting_as_owner, add_guest, join, settle, spend
 from tests.trips.bodies import lisbon
@@ -62,6 +63,8 @@ from users.views import (
 )
 
 MEMBERS = {"owner": TripRole.OWNER, "editor": TripRole.EDITOR, "viewer": TripRole.VIEWER}
+#: A literal address, so that nobody asks a resolver.
+PUBLIC_URL = "https://93.184.216.34/in"
 CALLERS = (*MEMBERS, "stranger", "anonymous", "admin")
 
 Statuses = Mapping[str, int]
@@ -131,6 +134,7 @@ class Scene:
             ids |= {"token": invitation.token, "invitation_id": invitation.pk}
         if "session_uuid" in names:
             ids["session_uuid"] = Session.start(self.someone).pk
+        ids |= self._webhook(names)
         if "token_id" in names:
             ids["token_id"] = script_of(self.someone, Scope.TRIPS_READ).pk
         if "expense_id" in names or route.endswith("settle-up"):
@@ -148,6 +152,13 @@ class Scene:
         if route.endswith("/leave"):
             join(self.trip, UserFactory(), TripRole.OWNER)
         return {name: ids[name] for name in names}
+
+    def _webhook(self, names: list[str]) -> dict[str, int]:
+        if "webhook_id" not in names:
+            return {}
+        webhook = Webhook.register(self.someone, url=PUBLIC_URL, events=["*"])
+        test = WebhookDelivery.test(self.someone, webhook.pk)
+        return {"webhook_id": webhook.pk, "delivery_id": test.pk}
 
     def _expense(self) -> Expense:
         among = [self.holder, self.partner]
@@ -200,6 +211,9 @@ class Scene:
 
     def settlement_body(self) -> dict[str, Any]:
         return {"fromUserId": self.holder.pk, "toUserId": self.partner.pk, "amount": 5}
+
+    def webhook(self) -> dict[str, Any]:
+        return {"url": PUBLIC_URL, "tripId": self.trip.pk}
 
     def plan_tag(self) -> dict[str, Any]:
         return {"tag": Plan(self.trip).tag}
@@ -268,6 +282,7 @@ EXPENSE, SETTLEMENT = TRIP + "/expenses/{expense_id}", TRIP + "/settlements/{set
 SPLITS = "/api/expenses/{expense_id}/splits"
 SPLIT = SPLITS + "/{split_id}"
 ACCOUNT = "/api/users/{user_id}"
+WEBHOOK = "/api/webhooks/{webhook_id}"
 
 ROWS = [
     Row("POST", "/api/users/register", body=Scene.account, statuses=everybody(201)),
@@ -349,6 +364,17 @@ ROWS = [
     Row("DELETE", SPLIT, 204, Can.DELETE_SPLITS),
     Row("PUT", SPLIT + "/pay", can=Can.SETTLE),
     Row("PUT", SPLIT + "/unpay", can=Can.SETTLE),
+    Row("GET", "/api/webhooks", statuses=USER),
+    Row("POST", "/api/webhooks", body=Scene.webhook,
+        statuses=everybody(403, owner=201, stranger=404, anonymous=401, admin=201)),
+    Row("GET", WEBHOOK, statuses=ALIEN, own=USER),
+    Row("PATCH", WEBHOOK, body=just(state="off"), statuses=ALIEN, own=USER),
+    Row("DELETE", WEBHOOK, statuses=ALIEN, own=everybody(204)),
+    Row("POST", WEBHOOK + "/test", statuses=ALIEN, own=everybody(202)),
+    Row("POST", WEBHOOK + "/rotate-secret", statuses=ALIEN, own=USER),
+    Row("GET", WEBHOOK + "/deliveries", statuses=ALIEN, own=USER),
+    Row("POST", WEBHOOK + "/deliveries/{delivery_id}/redeliver", statuses=ALIEN,
+        own=everybody(202)),
     Row("GET", "/api", statuses=everybody(200)),
     Row("GET", "/api/currencies", statuses=everybody(200)),
     Row("GET", "/api/categories", statuses=everybody(200)),
@@ -395,6 +421,7 @@ AREAS: Mapping[Any, str | None] = {
     BalanceViewSet: "expenses",
     ExplanationViewSet: "expenses",
     DebtViewSet: "expenses",
+    WebhookViewSet: None,
 }
 
 

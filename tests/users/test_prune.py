@@ -12,6 +12,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from splits.models import Webhook, WebhookDelivery
+from splits.models.webhook_delivery import DeliveryState
 from tests.conftest import Api
 from tests.trips.bodies import lisbon
 from tests.users.logins import bearer, log_in
@@ -43,6 +45,7 @@ NOTHING = {
     "links": 0,
     "mails": 0,
     "invitations": 0,
+    "webhook deliveries": 0,
     "journal entries of deleted trips": 0,
     "browser sessions": 0,
 }
@@ -57,6 +60,8 @@ def fill(api: Api, user: User) -> None:
     Mail.objects.ask_to_verify(user)
     ScopedToken.issue(user, name="Import", scopes=["trips:read"])
     Invitation.issue(Trip.objects.get(), user, role="VIEWER")
+    webhook = Webhook.register(user, url="https://93.184.216.34/", events=["*"])
+    webhook.deliveries.create(event="webhook.test")
     ThrottleCounter.add("login:1:olga", (timezone.now() + timedelta(minutes=1)).timestamp())
 
 
@@ -80,6 +85,7 @@ def test_what_is_over_goes(api: Api, olga: User) -> None:
     write(0, None, Entry(Event.TRIP_DELETED, 0))
     JournalEntry.objects.update(at=now - MONTH)
     Invitation.objects.update(expires_at=now - MONTH)
+    WebhookDelivery.objects.update(created_at=now - MONTH, state=DeliveryState.DELIVERED)
     BrowserSession.objects.update(expire_date=now)
     # This session has ended in both ways, and is still one.
     Session.objects.update(ended_at=now - MONTH)
@@ -95,6 +101,7 @@ def test_what_is_over_goes(api: Api, olga: User) -> None:
         EmailToken,
         Mail,
         Invitation,
+        WebhookDelivery,
         BrowserSession,
     ):
         assert not model._default_manager.exists()
@@ -144,6 +151,7 @@ ENDS = {
     ("users_emailtoken", "expires_at"),
     ("users_mail", "given_up_at"),
     ("trips_invitation", "expires_at"),
+    ("splits_webhookdelivery", "created_at"),
     ("trips_journalentry", "trip_id"),
     ("django_session", "expire_date"),
 }

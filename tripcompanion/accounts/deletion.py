@@ -7,6 +7,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
+from splits.models.webhook import Webhook
 from tripcompanion.currency.amounts import to_major
 from tripcompanion.kit.problems import Conflict
 from trips.models.invitation import Invitation
@@ -88,6 +89,7 @@ def delete_account(
         # As a guest they had another id.
         guest_ids = [trip.ranks[account.pk] for trip in locked.values() if account.pk in trip.ranks]
         JournalEntry.objects.filter(trip__in=locked).about(guest_ids).forget("name")
+        Webhook.objects.filter(user=account).delete()
         account.empty()
 
 

@@ -33,6 +33,7 @@ def personal_data_of(user: User) -> Mapping[str, QuerySet]:
         "log_ins": user.sessions.order_by("created_at"),
         "scripts": user.scoped_tokens.order_by("id"),
         "invitations": Invitation.objects.filter(created_by=user).order_by("id"),
+        "webhooks": user.webhooks.order_by("id"),
         "memberships": Member.objects.filter(user=user).select_related("trip"),
         "expenses": Expense.objects.filter(created_by=user).order_by("id"),
         "payments": Payer.objects.filter(user=user).select_related("expense").order_by("id"),

@@ -3,6 +3,7 @@
 from rest_framework import serializers
 
 from splits.models import Category, SplitType
+from splits.serializers.webhook import WebhookSerializer
 from tripcompanion.currency.fields import CurrencyField, MoneyField
 from tripcompanion.kit.serializers import CamelCaseSerializer
 from trips.models import ROLE_CHOICES
@@ -72,6 +73,10 @@ class ExportedInvitation(CamelCaseSerializer):
     uses = serializers.IntegerField(help_text="How many accepted it.")
     created_at = serializers.DateTimeField(help_text="When it was created.")
     expires_at = serializers.DateTimeField(help_text="When it expires.")
+
+
+class ExportedWebhook(WebhookSerializer):
+    """A webhook that the user registered, without its secret."""
 
 
 class ExportedMembership(CamelCaseSerializer):
@@ -180,6 +185,7 @@ class AccountExport(CamelCaseSerializer):
     log_ins = ExportedLogIn(many=True, help_text="The user's API sessions.")
     scripts = ExportedToken(many=True, help_text="Their scoped tokens.")
     invitations = ExportedInvitation(many=True, help_text="The invitations that they made.")
+    webhooks = ExportedWebhook(many=True, help_text="The webhooks that they registered.")
     memberships = ExportedMembership(many=True, help_text="Their trips, present and former.")
     expenses = ExportedExpense(many=True, help_text="The expenses that they recorded.")
     payments = ExportedPayment(many=True, help_text="What they paid.")

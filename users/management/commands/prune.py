@@ -26,8 +26,8 @@ class Command(BaseCommand):
 
     help = (
         "Delete expired e-mail links, browser sessions, idempotency keys and throttle counters, "
-        "and sessions, scoped tokens, invitations and mails that ended 30 days ago, and the "
-        "journal of trips that were deleted 30 days ago. For cron."
+        "and sessions, scoped tokens, invitations, mails and deliveries to webhooks that ended 30 "
+        "days ago, and the journal of trips that were deleted 30 days ago. For cron."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -67,11 +67,13 @@ def outdated() -> Iterator[tuple[str, list[QuerySet]]]:
     yield "links", [EmailToken.objects.expired().order_by("expires_at")]
     mails = Mail.objects.filter(given_up_at__lte=month_ago)
     yield "mails", [mails.order_by("given_up_at")]
-    # This command belongs to a lower layer than invitations and the journal.
+    # This command belongs to a lower layer than invitations, the journal and webhooks.
     invitations = apps.get_model("trips", "Invitation").objects.filter(expires_at__lte=month_ago)
     yield "invitations", [invitations.order_by("expires_at")]
     journal = apps.get_model("trips", "JournalEntry").objects
     yield "journal entries of deleted trips", [journal.outdated(month_ago)]
+    deliveries = apps.get_model("splits", "WebhookDelivery").objects.ended(before=month_ago)
+    yield "webhook deliveries", [deliveries.order_by("created_at")]
     browsers = BrowserSession.objects.filter(expire_date__lte=now)
     yield "browser sessions", [browsers.order_by("expire_date")]
 

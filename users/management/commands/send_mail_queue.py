@@ -1,22 +1,17 @@
 """Sends the mails in the outbox, once or continuously."""
 
 import logging
-import signal
 from argparse import ArgumentParser
-from threading import Event
 from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
-from django.db import InterfaceError, OperationalError, close_old_connections
 
+from tripcompanion.kit.watching import ended_by_signal, watch
 from users.models import Mail
 
 logger = logging.getLogger(__name__)
 
-#: The polling interval, and the pause after a failure.
-PAUSE_SECONDS = 2
-PAUSE_AFTER_FAILURE_SECONDS = 30
 UNSET = "EMAIL_URL is not set; mails stay in the outbox."
 
 
@@ -48,21 +43,8 @@ class Command(BaseCommand):
 
     def _watch(self) -> None:
         """Deliver until SIGTERM or SIGINT; finish the current mail first."""
-        ended = Event()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda *_signal: ended.set())
+        ended = ended_by_signal()
         if not settings.EMAIL_URL:
             logger.warning(UNSET)
             ended.wait()
-        while not ended.is_set():
-            ended.wait(self._pause_seconds(ended))
-
-    def _pause_seconds(self, ended: Event) -> int:
-        """Deliver once; return how long to wait before the next run."""
-        close_old_connections()
-        try:
-            done = Mail.objects.deliver(ended.is_set)
-        except (OperationalError, InterfaceError) as error:
-            logger.error("The database is unavailable", exc_info=error)
-            return PAUSE_AFTER_FAILURE_SECONDS
-        return PAUSE_AFTER_FAILURE_SECONDS if done.failed else PAUSE_SECONDS
+        watch(ended, lambda: not Mail.objects.deliver(ended.is_set).failed)

@@ -1,0 +1,42 @@
+"""Sends the messages of webhooks, once or continuously."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from splits.webhooks import deliver
+from tripcompanion.kit.watching import ended_by_signal, watch
+
+
+class Command(BaseCommand):
+    """Several instances may run at once: each webhook is served by one at a time."""
+
+    help = (
+        "Send to the webhooks what has changed in their trips. Failed messages are retried for "
+        "three days with growing pauses; then the webhook is turned off."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--watch", action="store_true", help="keep running until SIGTERM or SIGINT"
+        )
+
+    def handle(self, *args: Any, watch: bool = False, **options: Any) -> None:
+        if watch:
+            _watch()
+            return
+        done = deliver()
+        self.stdout.write(f"{done.delivered} messages delivered, {done.failed} attempts failed.")
+
+
+def _watch() -> None:
+    """Deliver until SIGTERM or SIGINT; finish the current message first."""
+    ended = ended_by_signal()
+
+    def work() -> bool:
+        deliver(ended.is_set)
+        # A receiver that fails delays no other one.
+        return True
+
+    watch(ended, work)

@@ -1,0 +1,258 @@
+"""Webhooks: addresses to which the service sends what changes in trips."""
+
+import secrets
+from base64 import b64encode
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from datetime import datetime, timedelta
+from typing import Any, ClassVar
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Exists, Max, OuterRef, Q
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
+from django.utils.translation import gettext_lazy
+from rest_framework.exceptions import NotFound, ValidationError
+
+from tripcompanion.kit.outgoing import MAX_URL_CHARS, BadAddress, require_reachable
+from tripcompanion.kit.problems import LimitReached
+from trips.models import Member, Trip, locked_trip
+from trips.models.journal import JournalEntry
+from trips.roles import TABLE, Can, Reach, TripRole
+from users.models import Role, User
+from users.models.outbox import current_language
+
+#: The prefix of every secret (Standard Webhooks).
+SECRET_PREFIX = "whsec_"  # noqa: S105 -- not a secret
+#: How long deliveries are also signed with the secret before the last one.
+ROTATION = timedelta(hours=24)
+#: How long the lookup of a host may take while a request waits.
+LOOK_UP_SECONDS = 3
+#: The pattern of all events.
+EVERYTHING = "*"
+
+_SALT_BYTES = 16
+
+
+class WebhookState(models.TextChoices):
+    """Whether messages are sent."""
+
+    ON = "on", gettext_lazy("on")
+    OFF = "off", gettext_lazy("off")
+
+
+#: The roles whose members may register a webhook for a trip.
+_OWNERS = [role for role in TripRole if TABLE[Can.MANAGE_TRIP][role] is Reach.ANY]
+
+
+class WebhookQuerySet(models.QuerySet["Webhook"]):
+    def permitted(self) -> "WebhookQuerySet":
+        """Webhooks whose account is active and, if they are for a trip, still owns that trip."""
+        owned = Member.objects.present().filter(
+            trip=OuterRef("trip"), user=OuterRef("user"), role__in=_OWNERS
+        )
+        active = User.objects.active().filter(pk=OuterRef("user"))
+        may = Q(trip=None) | Q(user__role=Role.ADMIN) | Q(Exists(owned))
+        return self.filter(may, Exists(active))
+
+
+class Webhook(models.Model):
+    """An address that an account registered for one trip that it owns, or for all of its trips.
+
+    Its secret is derived from a stored salt and from the SECRET_KEY, so the table contains no
+    secret.
+    """
+
+    user = models.ForeignKey(
+        User, on_delete=models.CASCADE, related_name="webhooks", verbose_name=gettext_lazy("user")
+    )
+    #: Null for all trips of the account.
+    trip = models.ForeignKey(
+        Trip,
+        on_delete=models.CASCADE,
+        null=True,
+        related_name="webhooks",
+        verbose_name=gettext_lazy("trip"),
+    )
+    url = models.CharField(gettext_lazy("URL"), max_length=MAX_URL_CHARS)
+    #: Patterns of events: `expense.changed`, `expense.*` or `*`.
+    events = models.JSONField(gettext_lazy("events"), default=list)
+    state = models.CharField(
+        gettext_lazy("state"), max_length=3, choices=WebhookState, default=WebhookState.ON
+    )
+    salt = models.CharField(max_length=32)
+    #: The salt before the last rotation, which is used until `former_until`.
+    former_salt = models.CharField(max_length=32, blank=True, default="")
+    former_until = models.DateTimeField(null=True)
+    #: The language of mails about it.
+    language = models.CharField(max_length=7, default=current_language)
+    created_at = models.DateTimeField(gettext_lazy("created at"), default=timezone.now)
+    #: When the next attempt is due.
+    due_at = models.DateTimeField(gettext_lazy("next attempt at"), default=timezone.now)
+    #: Failed attempts since the last success, and when the first was.
+    failures = models.PositiveIntegerField(gettext_lazy("failures"), default=0)
+    failing_since = models.DateTimeField(gettext_lazy("failing since"), null=True)
+    #: The last attempt, and the status of its response; null if there was none.
+    last_at = models.DateTimeField(gettext_lazy("last delivery"), null=True)
+    last_status = models.PositiveSmallIntegerField(gettext_lazy("last status"), null=True)
+    #: The worker that sends its messages, until when unless it renews the lease.
+    claimed_by = models.UUIDField(null=True)
+    claimed_until = models.DateTimeField(null=True)
+
+    objects = WebhookQuerySet.as_manager()
+
+    #: The secret itself; set by `register` and `rotate_secret` only.
+    secret: str
+
+    class Meta:
+        verbose_name = gettext_lazy("webhook")
+        verbose_name_plural = gettext_lazy("webhooks")
+        indexes: ClassVar = [models.Index(fields=["state", "due_at"], name="webhook_due")]
+
+    def __str__(self) -> str:
+        return f"#{self.pk}"
+
+    @classmethod
+    def register(
+        cls, user: User, *, url: str, events: list[str], trip_id: int | None = None
+    ) -> "Webhook":
+        """Create a webhook of `user` with `.secret` set; without `trip_id`, for all their trips.
+
+        It gets what changes from now on. Raises `ValidationError` if messages cannot be sent to
+        `url`, `LimitReached`, and for a trip what `locked_trip` raises.
+        """
+        require_url(url)
+        webhook = cls(user=user, url=url, events=events, salt=_new_salt())
+        with user.locked(by=user) as owner:
+            owned = (
+                nullcontext() if trip_id is None else locked_trip(trip_id, user, Can.MANAGE_TRIP)
+            )
+            with owned as trip:
+                webhook.trip = trip
+                rivals = Webhook.objects.filter(trip=trip)
+                if trip is None:
+                    rivals = rivals.filter(user=owner)
+                if rivals.permitted().count() >= settings.QUOTA_WEBHOOKS:
+                    raise LimitReached(limit=settings.QUOTA_WEBHOOKS)
+                webhook.save()
+                if trip is not None:
+                    WebhookPosition.start(webhook, trip.pk)
+        webhook.secret = webhook.secrets()[0]
+        return webhook
+
+    @classmethod
+    @contextmanager
+    def locked(cls, user: User, webhook_id: int) -> Iterator["Webhook"]:
+        """Open a transaction, lock the account, and yield its webhook; raises `NotFound`."""
+        with user.locked(by=user) as owner:
+            found = owner.webhooks.filter(pk=webhook_id).first()
+            if found is None:
+                raise NotFound
+            yield found
+
+    @classmethod
+    def change(cls, user: User, webhook_id: int, **fields: Any) -> "Webhook":
+        """Change `url`, `events` or `state`. A webhook that is turned on again starts at once.
+
+        Raises `NotFound`, and `ValidationError` if messages cannot be sent to the URL.
+        """
+        if "url" in fields:
+            require_url(fields["url"])
+        with cls.locked(user, webhook_id) as webhook:
+            if fields.get("state") == WebhookState.ON or "url" in fields:
+                fields |= {"due_at": timezone.now(), "failures": 0, "failing_since": None}
+            for name, value in fields.items():
+                setattr(webhook, name, value)
+            if fields:
+                webhook.save(update_fields=list(fields))
+        return webhook
+
+    @classmethod
+    def remove(cls, user: User, webhook_id: int) -> None:
+        """Delete a webhook and the log of its deliveries; raises `NotFound`."""
+        with cls.locked(user, webhook_id) as webhook:
+            webhook.delete()
+
+    @classmethod
+    def rotate_secret(cls, user: User, webhook_id: int) -> "Webhook":
+        """Give the webhook a new secret; messages are signed with both for `ROTATION`.
+
+        Raises `NotFound`.
+        """
+        with cls.locked(user, webhook_id) as webhook:
+            webhook.former_salt, webhook.salt = webhook.salt, _new_salt()
+            webhook.former_until = timezone.now() + ROTATION
+            webhook.save(update_fields=["salt", "former_salt", "former_until"])
+        webhook.secret = webhook.secrets()[0]
+        return webhook
+
+    @property
+    def host(self) -> str:
+        """The host of the URL. The rest may be a secret of the receiver."""
+        return urlsplit(self.url).hostname or ""
+
+    @property
+    def last_delivery(self) -> "Webhook | None":
+        """Its last attempt, whose columns are in this row; None if there was none."""
+        return None if self.last_at is None else self
+
+    def secrets(self) -> list[str]:
+        """The secrets with which messages are signed now, the newest first."""
+        salts = [self.salt]
+        if self.former_until is not None and self.former_until > timezone.now():
+            salts.append(self.former_salt)
+        return [SECRET_PREFIX + b64encode(_key(salt)).decode() for salt in salts]
+
+    def wants(self, event: str) -> bool:
+        """Whether one of the patterns covers `event`."""
+        kind = event.partition(".")[0]
+        return not {EVERYTHING, f"{kind}.*", event}.isdisjoint(self.events)
+
+
+class WebhookPosition(models.Model):
+    """How far a webhook has come in the journal of a trip."""
+
+    webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="positions")
+    trip = models.ForeignKey(Trip, on_delete=models.CASCADE, related_name="+")
+    #: The number of the last row of the journal that was sent or did not match.
+    number = models.BigIntegerField(default=0)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["webhook", "trip"], name="webhook_position_unique")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.trip_id}: {self.number}"
+
+    @classmethod
+    def start(cls, webhook: Webhook, trip_id: int, since: datetime | None = None) -> None:
+        """Start with the rows of the journal from `since`, by default with the next one."""
+        rows = JournalEntry.objects.filter(trip=trip_id)
+        before = rows if since is None else rows.filter(at__lt=since)
+        number = before.aggregate(last=Max("number"))["last"] or 0
+        cls.objects.create(webhook=webhook, trip_id=trip_id, number=number)
+
+
+def require_url(url: str) -> None:
+    """Raise `ValidationError` unless messages can be sent to `url` now.
+
+    Call it outside transactions: it looks up the host.
+    """
+    try:
+        require_reachable(
+            url, allow_private=settings.WEBHOOKS_ALLOW_PRIVATE, seconds=LOOK_UP_SECONDS
+        )
+    except BadAddress as error:
+        raise ValidationError({"url": [error.args[0]]}) from error
+
+
+def _new_salt() -> str:
+    return secrets.token_hex(_SALT_BYTES)
+
+
+def _key(salt: str) -> bytes:
+    """The 32 bytes of a secret."""
+    return salted_hmac("splits.Webhook", salt, algorithm="sha256").digest()

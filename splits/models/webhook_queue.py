@@ -1,0 +1,221 @@
+"""What the workers do: claim a webhook, take its next message, and store what came of it.
+
+No row stays locked while a message is sent. A worker has a webhook to itself for the time of a
+lease, which it renews before each message. So the messages of a webhook are sent one after the
+other, in the order of the journal of each trip. If a worker dies, its lease ends and another one
+goes on with the same message.
+"""
+
+from datetime import timedelta
+from typing import NamedTuple
+from uuid import UUID, uuid4
+
+from django.db import models, transaction
+from django.db.models import Exists, OuterRef, Q
+from django.utils import timezone, translation
+
+from splits.models.webhook import Webhook, WebhookPosition, WebhookState
+from splits.models.webhook_delivery import (
+    DeliveryError,
+    DeliveryState,
+    WebhookDelivery,
+    new_message_id,
+)
+from trips.models import Member
+from trips.models.journal import JournalEntry
+from users.mail_templates import Letter
+from users.models import Mail
+
+#: A webhook whose messages fail for this long is turned off.
+PATIENCE = timedelta(days=3)
+#: The pause doubles after each attempt.
+FIRST_PAUSE = timedelta(seconds=5)
+LONGEST_PAUSE = timedelta(hours=4)
+#: Much longer than sending a message may take.
+LEASE = timedelta(seconds=30)
+#: How many webhooks a worker tries to claim before it asks the database again.
+CANDIDATES = 20
+#: How many rows of the journal are read at a time.
+BATCH_ROWS = 100
+
+
+class Attempt(NamedTuple):
+    """What came of sending a message once."""
+
+    #: The status of the response; None if there was none.
+    status: int | None
+    error: DeliveryError
+    duration_ms: int
+
+    @property
+    def succeeded(self) -> bool:
+        return self.status is not None and 200 <= self.status < 300
+
+
+def due() -> models.QuerySet[Webhook]:
+    """The webhooks with something to send that no worker is at, the longest waiting first."""
+    of_webhook = {"webhook": OuterRef("pk")}
+    waiting = WebhookDelivery.objects.waiting().filter(**of_webhook)
+    later = JournalEntry.objects.filter(trip=OuterRef("trip"), number__gt=OuterRef("number"))
+    behind = WebhookPosition.objects.filter(Exists(later), **of_webhook)
+    known = WebhookPosition.objects.filter(
+        webhook=OuterRef(OuterRef("pk")), trip=OuterRef("trip_id")
+    )
+    unknown = Member.objects.present().filter(~Exists(known), user=OuterRef("user"))
+    has_news = Exists(waiting) | Exists(behind) | Q(Exists(unknown), trip=None)
+    by_hand = Exists(waiting.filter(by_hand=True))
+    now = timezone.now()
+    return (
+        Webhook.objects.permitted()
+        .filter(_unclaimed())
+        .filter(Q(by_hand) | Q(has_news, state=WebhookState.ON, due_at__lte=now))
+        .order_by("due_at", "id")
+    )
+
+
+def _unclaimed() -> Q:
+    return Q(claimed_until=None) | Q(claimed_until__lte=timezone.now())
+
+
+class Lease:
+    """The right of a worker to send the messages of a webhook."""
+
+    def __init__(self, webhook: Webhook, worker: UUID) -> None:
+        self.webhook = webhook
+        self._worker = worker
+
+    @classmethod
+    def claim(cls) -> "Lease | None":
+        """Claim a webhook that is due; None if there is none."""
+        worker = uuid4()
+        for webhook in due()[:CANDIDATES]:
+            # Only columns of the row: PostgreSQL compares them again after waiting for it.
+            free = Webhook.objects.filter(_unclaimed(), pk=webhook.pk)
+            if free.update(claimed_by=worker, claimed_until=timezone.now() + LEASE):
+                lease = cls(webhook, worker)
+                lease._align()
+                return lease
+        return None
+
+    def _mine(self) -> models.QuerySet[Webhook]:
+        return Webhook.objects.filter(pk=self.webhook.pk, claimed_by=self._worker)
+
+    def release(self) -> None:
+        self._mine().update(claimed_by=None, claimed_until=None)
+
+    def _renew(self) -> bool:
+        """Renew it, and lock and read the row; False if another worker has taken over.
+
+        Call it inside a transaction.
+        """
+        if not self._mine().update(claimed_until=timezone.now() + LEASE):
+            return False
+        self.webhook = self._mine().select_related("user").get()
+        return True
+
+    def _align(self) -> None:
+        """Follow the memberships of an account whose webhook is for all of its trips."""
+        webhook = self.webhook
+        if webhook.trip_id is not None:
+            return
+        with transaction.atomic():
+            if not self._renew():
+                return
+            present = Member.objects.present().filter(user=webhook.user_id)
+            webhook.positions.exclude(trip__in=present.values("trip")).delete()
+            known = webhook.positions.values("trip")
+            for trip_id, joined_at in present.exclude(trip__in=known).values_list(
+                "trip", "joined_at"
+            ):
+                since = max(webhook.created_at, joined_at)
+                WebhookPosition.start(webhook, trip_id, since)
+            gone = webhook.deliveries.waiting().filter(journal_trip_id__isnull=False)
+            gone.exclude(journal_trip_id__in=present.values("trip")).update(
+                state=DeliveryState.FAILED, error=DeliveryError.GONE
+            )
+
+    def next(self) -> WebhookDelivery | None:
+        """The next message; None if there is none, or if this worker may no longer send any."""
+        with transaction.atomic():
+            if not self._renew() or not Webhook.objects.permitted().filter(pk=self.webhook.pk):
+                return None
+            waiting = self.webhook.deliveries.waiting().order_by("-by_hand", "id").first()
+            if waiting is not None and waiting.by_hand:
+                return waiting
+            is_on = self.webhook.state == WebhookState.ON
+            if not is_on or self.webhook.due_at > timezone.now():
+                return None
+            return waiting or self._from_journal()
+
+    def _from_journal(self) -> WebhookDelivery | None:
+        """A new message for the next row of a journal that the webhook wants."""
+        for position in self.webhook.positions.order_by("id"):
+            while rows := events_after(position.trip_id, position.number):
+                for number, event in rows:
+                    position.number = number
+                    if self.webhook.wants(event):
+                        position.save(update_fields=["number"])
+                        return WebhookDelivery.objects.create(
+                            webhook=self.webhook,
+                            event=event,
+                            journal_trip_id=position.trip_id,
+                            number=number,
+                            message_id=new_message_id(),
+                        )
+                position.save(update_fields=["number"])
+        return None
+
+    def note(self, delivery: WebhookDelivery, attempt: Attempt) -> bool:
+        """Store what came of an attempt; return whether this worker may go on at once.
+
+        After a failure it may not, unless the message was sent by hand. Then that was all;
+        otherwise the message is sent again after a pause. After `PATIENCE`, the webhook is turned
+        off, and its account is notified by mail.
+        """
+        with transaction.atomic():
+            if not self._renew():
+                return False
+            is_over = delivery.by_hand or self._is_out_of_patience(attempt)
+            self._note_attempt(attempt, by_hand=delivery.by_hand)
+            delivery.attempts += 1
+            delivery.last_at, delivery.duration_ms = self.webhook.last_at, attempt.duration_ms
+            delivery.status, delivery.error = attempt.status, attempt.error
+            if attempt.succeeded:
+                delivery.state = DeliveryState.DELIVERED
+            elif is_over:
+                delivery.state = DeliveryState.FAILED
+            columns = ["attempts", "last_at", "duration_ms", "status", "error", "state"]
+            delivery.save(update_fields=columns)
+        return attempt.succeeded or delivery.by_hand
+
+    def _is_out_of_patience(self, attempt: Attempt) -> bool:
+        since = self.webhook.failing_since
+        return not attempt.succeeded and since is not None and since <= timezone.now() - PATIENCE
+
+    def _note_attempt(self, attempt: Attempt, *, by_hand: bool) -> None:
+        webhook, now = self.webhook, timezone.now()
+        webhook.last_at, webhook.last_status = now, attempt.status
+        if attempt.succeeded:
+            webhook.failures, webhook.failing_since, webhook.due_at = 0, None, now
+        elif not by_hand:
+            if self._is_out_of_patience(attempt):
+                webhook.state = WebhookState.OFF
+                self._tell()
+            webhook.failures += 1
+            webhook.failing_since = webhook.failing_since or now
+            doubled = FIRST_PAUSE * 2 ** min(webhook.failures - 1, 20)
+            webhook.due_at = now + min(doubled, LONGEST_PAUSE)
+        columns = ["last_at", "last_status", "failures", "failing_since", "due_at", "state"]
+        webhook.save(update_fields=columns)
+
+    def _tell(self) -> None:
+        user = self.webhook.user
+        if user.email:
+            with translation.override(self.webhook.language):
+                Mail.objects.tell(user, Letter.WEBHOOK_OFF, user.email)
+
+
+def events_after(trip_id: int, number: int) -> list[tuple[int, str]]:
+    """Number and event of the next rows of a trip's journal."""
+    rows = JournalEntry.objects.filter(trip=trip_id, number__gt=number).order_by("number")
+    return list(rows.values_list("number", "event")[:BATCH_ROWS])

@@ -1,0 +1,137 @@
+"""Views of the caller's webhooks."""
+
+from typing import Any, ClassVar
+
+from django.utils.translation import gettext_lazy as _
+from rest_framework.exceptions import NotFound
+from rest_framework.generics import get_object_or_404
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.throttling import BaseThrottle
+
+from splits.models.webhook import Webhook
+from splits.models.webhook_delivery import WebhookDelivery
+from splits.serializers.webhook import (
+    DeliverySerializer,
+    WebhookChange,
+    WebhookRequest,
+    WebhookSerializer,
+    WebhookWithSecret,
+)
+from tripcompanion.kit.problems import LimitReached
+from tripcompanion.kit.viewsets import ApiViewSet
+from trips.throttles import LookupThrottle
+
+
+class WebhookViewSet(ApiViewSet):
+    """The caller's webhooks. Each is for one trip or for all trips of the caller."""
+
+    tag = "webhooks"
+    operation_ids: ClassVar = {
+        "list": "listWebhooks",
+        "create": "createWebhook",
+        "retrieve": "getWebhook",
+        "partial_update": "updateWebhook",
+        "destroy": "deleteWebhook",
+        "test": "testWebhook",
+        "rotate_secret": "rotateWebhookSecret",
+        "deliveries": "listWebhookDeliveries",
+        "redeliver": "redeliverWebhookMessage",
+    }
+    # A stored response would contain the secret.
+    safe_retries = False
+    accepts: ClassVar = frozenset({"test", "redeliver"})
+    lists: ClassVar = frozenset({"list", "deliveries"})
+    request_serializers: ClassVar = {"create": WebhookRequest, "partial_update": WebhookChange}
+    response_serializers: ClassVar = {
+        "list": WebhookSerializer,
+        "create": WebhookWithSecret,
+        "retrieve": WebhookSerializer,
+        "partial_update": WebhookSerializer,
+        "test": DeliverySerializer,
+        "rotate_secret": WebhookWithSecret,
+        "deliveries": DeliverySerializer,
+        "redeliver": DeliverySerializer,
+    }
+    single_statement: ClassVar = frozenset({"retrieve"})
+    page_titles: ClassVar = {
+        "list": _("Webhooks"),
+        "create": _("Register a webhook"),
+        "partial_update": _("Change the webhook"),
+        "destroy": _("Delete the webhook"),
+        "test": _("Send a test message"),
+        "rotate_secret": _("Renew the secret"),
+        "deliveries": _("Deliveries"),
+        "redeliver": _("Send the message again"),
+    }
+    problems: ClassVar = {"create": [NotFound, LimitReached]}
+
+    def may_forbid(self) -> bool:
+        return self.action == "create"
+
+    def named_rows(self) -> tuple[Any, dict[str, str]]:
+        if "webhook_id" not in self.kwargs:
+            return None, {}
+        webhook = self.own().filter(pk=self.kwargs["webhook_id"]).first()
+        return webhook, {"webhook_id": webhook.url} if webhook else {}
+
+    def get_throttles(self) -> list[BaseThrottle]:
+        # They look up hosts and send messages.
+        if self.action in {"create", "partial_update", "test", "redeliver"}:
+            return [LookupThrottle()]
+        return super().get_throttles()
+
+    def own(self) -> Any:
+        return Webhook.objects.filter(user=self.caller)
+
+    def list(self, request: Request) -> Response:
+        """The caller's webhooks, newest first."""
+        return self.page(self.own().order_by("-id"))
+
+    def create(self, request: Request) -> Response:
+        """Register an address that gets what changes in a trip, or in all trips of the caller.
+
+        Only this response contains the secret. A webhook for one trip takes the role OWNER there;
+        it gets nothing while its account does not have it.
+        """
+        webhook = Webhook.register(self.caller, **self.body())
+        return self.answer(webhook, location=f"/api/webhooks/{webhook.pk}")
+
+    def retrieve(self, request: Request, webhook_id: int) -> Response:
+        """A webhook, without its secret."""
+        return self.answer(get_object_or_404(self.own(), pk=webhook_id))
+
+    def partial_update(self, request: Request, webhook_id: int) -> Response:
+        """Change the address or the events of a webhook, or turn it on or off."""
+        return self.answer(Webhook.change(self.caller, webhook_id, **self.body(partial=True)))
+
+    def destroy(self, request: Request, webhook_id: int) -> Response:
+        """Delete a webhook, with the log of its deliveries."""
+        Webhook.remove(self.caller, webhook_id)
+        return self.no_content()
+
+    def test(self, request: Request, webhook_id: int) -> Response:
+        """Send a message with the event `webhook.test` soon, also if the webhook is off.
+
+        It is sent once. The log of deliveries shows what came of it.
+        """
+        return self.answer(WebhookDelivery.test(self.caller, webhook_id))
+
+    def rotate_secret(self, request: Request, webhook_id: int) -> Response:
+        """Renew the secret, which only this response contains.
+
+        For 24 hours, messages are signed with the former secret, too.
+        """
+        return self.answer(Webhook.rotate_secret(self.caller, webhook_id))
+
+    def deliveries(self, request: Request, webhook_id: int) -> Response:
+        """The messages to a webhook, newest first. They are deleted after 30 days."""
+        return self.page(WebhookDelivery.of(get_object_or_404(self.own(), pk=webhook_id)))
+
+    def redeliver(self, request: Request, webhook_id: int, delivery_id: int) -> Response:
+        """Send a message once more, with the same `webhook-id` and the object as it is now.
+
+        It is sent soon, and not retried. A message that is being retried is sent without waiting
+        for the next attempt.
+        """
+        return self.answer(WebhookDelivery.redeliver(self.caller, webhook_id, delivery_id))

@@ -1,0 +1,94 @@
+"""Sends the messages of webhooks, signed as Standard Webhooks has it.
+
+https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
+"""
+
+import hmac
+import logging
+import time
+from base64 import b64decode, b64encode
+from collections.abc import Callable
+from hashlib import sha256
+from typing import NamedTuple
+
+from django.conf import settings
+from django.utils import timezone
+
+from splits.models.webhook import SECRET_PREFIX, Webhook
+from splits.models.webhook_delivery import DeliveryError, WebhookDelivery
+from splits.models.webhook_queue import Attempt, Lease
+from splits.serializers.webhook_message import message_of
+from tripcompanion.kit.outgoing import NotAnswered, post
+
+logger = logging.getLogger(__name__)
+
+#: For lookup, connection, request and response together.
+TIMEOUT_SECONDS = 5
+#: How many messages a worker sends to one webhook before it looks after the others.
+MESSAGES_IN_A_ROW = 50
+
+
+class Tally(NamedTuple):
+    """The result of a run: messages that were delivered, and attempts that failed."""
+
+    delivered: int = 0
+    failed: int = 0
+
+
+def deliver(is_over: Callable[[], bool] = bool) -> Tally:
+    """Send every message that is due, until `is_over`.
+
+    Call it outside transactions. Any number of processes may run it at once.
+    """
+    delivered = failed = 0
+    while not is_over() and (lease := Lease.claim()) is not None:
+        try:
+            for _message in range(MESSAGES_IN_A_ROW):
+                if is_over() or (delivery := lease.next()) is None:
+                    break
+                attempt = send(lease.webhook, delivery)
+                delivered += attempt.succeeded
+                failed += not attempt.succeeded
+                if not lease.note(delivery, attempt):
+                    break
+        finally:
+            lease.release()
+    return Tally(delivered, failed)
+
+
+def send(webhook: Webhook, delivery: WebhookDelivery) -> Attempt:
+    """Send a message once."""
+    body = message_of(webhook, delivery)
+    if body is None:
+        return Attempt(None, DeliveryError.GONE, 0)
+    sent_at = int(timezone.now().timestamp())
+    headers = {
+        "Content-Type": "application/json",
+        "webhook-id": delivery.message_id,
+        "webhook-timestamp": str(sent_at),
+        "webhook-signature": " ".join(
+            signature(secret, delivery.message_id, sent_at, body) for secret in webhook.secrets()
+        ),
+    }
+    started, status, error = time.monotonic(), None, DeliveryError.NONE
+    try:
+        status = post(
+            webhook.url,
+            body,
+            headers,
+            allow_private=settings.WEBHOOKS_ALLOW_PRIVATE,
+            seconds=TIMEOUT_SECONDS,
+        )
+    except NotAnswered as unanswered:
+        error = DeliveryError(unanswered.reason)
+    attempt = Attempt(status, error, int((time.monotonic() - started) * 1000))
+    if not attempt.succeeded:
+        logger.warning("%s was not delivered to webhook %s: %s", delivery, webhook, status or error)
+    return attempt
+
+
+def signature(secret: str, message_id: str, sent_at: int, body: bytes) -> str:
+    """One signature of a message, in the form of the header."""
+    key = b64decode(secret.removeprefix(SECRET_PREFIX))
+    signed = b"%s.%d.%s" % (message_id.encode(), sent_at, body)
+    return f"v1,{b64encode(hmac.digest(key, signed, sha256)).decode()}"

@@ -1,0 +1,374 @@
+"""Messages to webhooks, with a real receiver: signed, in order, and retried."""
+
+import json
+from collections.abc import Iterator
+from datetime import timedelta
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+import time_machine
+from django.core.management import call_command
+from django.utils import timezone
+from standardwebhooks import Webhook as Verifier
+from standardwebhooks import WebhookVerificationError
+
+from splits.models import Webhook, WebhookDelivery
+from splits.models.webhook_queue import LEASE, PATIENCE, Lease
+from splits.webhooks import deliver, send
+from tests.conftest import Api
+from tests.factories import TripFactory, join
+from tests.receiver import HOST, Authority, Receiver, never, receiving, resolving, status
+from tests.splits.test_webhooks import WEBHOOKS, register
+from trips.models import Member, Trip
+from trips.roles import TripRole
+from users.models import Mail, User
+
+
+@pytest.fixture
+def receiver(tmp_path: Path, monkeypatch: Any, settings: Any) -> Iterator[Receiver]:
+    """A receiver at `HOST`, over TLS, that webhooks may lead to."""
+    authority = Authority(tmp_path / "ca.pem")
+    authority.ca.cert_pem.write_to_path(str(authority.file))
+    monkeypatch.setenv("SSL_CERT_FILE", str(authority.file))
+    resolving(monkeypatch, hooks_example=["127.0.0.1"])
+    settings.WEBHOOKS_ALLOW_PRIVATE = True
+    with receiving(authority.context(HOST)) as receiver:
+        yield receiver
+
+
+@pytest.fixture
+def hook(api: Api, trip: Trip, olga: User, receiver: Receiver) -> dict[str, Any]:
+    """Olga's webhook for her trip."""
+    return register(api, olga, url=f"https://{HOST}:{receiver.port}/", tripId=trip.pk)
+
+
+def record(api: Api, user: User, trip: Trip, description: str = "Dinner") -> dict[str, Any]:
+    body = {
+        "description": description, "amount": 60, "expenseDate": "2026-05-14",
+        "splitType": "EQUAL", "participantUserIds": [user.pk],
+    }  # fmt: skip
+    response = api(user).post(f"/api/trips/{trip.pk}/expenses", body)
+    assert response.status_code == 201, response.content
+    return response.json()
+
+
+def bodies(receiver: Receiver) -> list[dict[str, Any]]:
+    return [json.loads(request.body) for request in receiver.received]
+
+
+def log_of(api: Api, user: User, hook: dict[str, Any]) -> list[dict[str, Any]]:
+    return api(user).get(f"{WEBHOOKS}/{hook['id']}/deliveries").json()["items"]
+
+
+def make_due() -> None:
+    """Let all pauses pass."""
+    Webhook.objects.update(due_at=timezone.now())
+
+
+def test_a_change_arrives_signed_with_its_fields_and_the_state(
+    api: Api, trip: Trip, olga: User, receiver: Receiver, hook: dict[str, Any]
+) -> None:
+    expense = record(api, olga, trip)
+    assert deliver() == (1, 0)
+    [request] = receiver.received
+    body = Verifier(hook["secret"]).verify(request.body, request.headers)
+    assert body["tripId"] == trip.pk
+    assert body["event"] == "expense.created"
+    assert body["object"] == {"type": "expense", "id": expense["id"]}
+    assert body["by"]["id"] == olga.pk
+    assert body["via"] == "session"
+    assert body["changes"]["description"] == {"old": None, "new": "Dinner"}
+    assert body["state"] == api(olga).get(f"/api/trips/{trip.pk}/expenses/{expense['id']}").json()
+    history = api(olga).get(f"/api/trips/{trip.pk}/history").json()["items"]
+    assert body == {**history[0], "state": body["state"]}
+    [delivery] = log_of(api, olga, hook)
+    assert delivery["messageId"] == request.headers["webhook-id"]
+    assert (delivery["state"], delivery["status"], delivery["attempts"]) == ("delivered", 204, 1)
+    assert delivery["number"] == body["number"]
+    shown = api(olga).get(f"{WEBHOOKS}/{hook['id']}").json()["lastDelivery"]
+    assert shown == {"at": delivery["lastAt"], "status": 204}
+    assert deliver() == (0, 0)
+
+
+def test_a_forged_body_does_not_verify(
+    api: Api, trip: Trip, olga: User, receiver: Receiver, hook: dict[str, Any]
+) -> None:
+    record(api, olga, trip)
+    deliver()
+    [request] = receiver.received
+    with pytest.raises(WebhookVerificationError):
+        Verifier(hook["secret"]).verify(request.body + b" ", request.headers)
+
+
+def test_messages_are_signed_with_both_secrets_for_a_day_after_a_rotation(
+    api: Api, trip: Trip, olga: User, receiver: Receiver, hook: dict[str, Any]
+) -> None:
+    renewed = api(olga).post(f"{WEBHOOKS}/{hook['id']}/rotate-secret").json()["secret"]
+    assert renewed != hook["secret"]
+    record(api, olga, trip)
+    deliver()
+    for secret in (renewed, hook["secret"]):
+        Verifier(secret).verify(receiver.received[0].body, receiver.received[0].headers)
+    Webhook.objects.update(former_until=timezone.now())
+    record(api, olga, trip)
+    deliver()
+    last = receiver.received[-1]
+    Verifier(renewed).verify(last.body, last.headers)
+    with pytest.raises(WebhookVerificationError):
+        Verifier(hook["secret"]).verify(last.body, last.headers)
+
+
+def test_a_filter_skips_other_events(
+    api: Api, trip: Trip, olga: User, receiver: Receiver, hook: dict[str, Any]
+) -> None:
+    client = api(olga)
+    client.patch(f"{WEBHOOKS}/{hook['id']}", {"events": ["trip.changed", "expense.deleted"]})
+    url = f"/api/trips/{trip.pk}/expenses/{record(api, olga, trip)['id']}"
+    client.patch(f"/api/trips/{trip.pk}", {"title": "Porto"})
+    client.delete(url)
+    deliver()
+    assert [body["event"] for body in bodies(receiver)] == ["trip.changed", "expense.deleted"]
+    # What is gone has no state.
+    assert bodies(receiver)[1]["state"] is None
+    assert not Lease.claim()
+
+
+def test_the_webhook_of_an_account_gets_what_happens_in_its_trips_from_then_on(
+    api: Api, trip: Trip, olga: User, vera: User, receiver: Receiver
+) -> None:
+    record(api, olga, trip, "before")
+    register(api, vera, url=f"https://{HOST}:{receiver.port}/", events=["expense.*", "member.*"])
+    other, strange = TripFactory(), TripFactory()
+    for one in (other, strange):
+        join(one, olga, TripRole.OWNER)
+    record(api, olga, other, "before she joined")
+    record(api, olga, strange, "strange")
+    api(olga).post(f"/api/trips/{other.pk}/members", {"userId": vera.pk})
+    record(api, olga, trip, "here")
+    record(api, olga, other, "there")
+    deliver()
+    seen = [(body["tripId"], body["event"]) for body in bodies(receiver)]
+    assert sorted(seen) == sorted(
+        [
+            (trip.pk, "expense.created"),
+            (other.pk, "member.added"),
+            (other.pk, "expense.created"),
+        ]
+    )
+    api(olga).delete(f"/api/trips/{other.pk}/members/{vera.pk}")
+    record(api, olga, other, "after she left")
+    receiver.received.clear()
+    assert deliver() == (0, 0)
+
+
+def test_a_failed_message_holds_back_the_later_ones_and_keeps_its_id(
+    api: Api, trip: Trip, olga: User, receiver: Receiver, hook: dict[str, Any]
+) -> None:
+    for name in ("first", "second"):
+        record(api, olga, trip, name)
+    receiver.answer = status(500)
+    assert deliver() == (0, 1)
+    assert deliver() == (0, 0)
+    make_due()
+    receiver.answer = status(200)
+    assert deliver() == (2, 0)
+    ids = [request.headers["webhook-id"] for request in receiver.received]
+    assert [body["state"]["description"] for body in bodies(receiver)] == [
+        "first",
+        "first",
+        "second",
+    ]
+    assert ids[0] == ids[1] != ids[2]
+    assert [row["attempts"] for row in log_of(api, olga, hook)] == [1, 2]
+
+
+def test_another_webhook_is_not_held_back(
+    api: Api, trip: Trip, olga: User, receiver: Receiver, hook: dict[str, Any]
+) -> None:
+    register(api, olga, url=f"https://{HOST}:{receiver.port}/good", tripId=trip.pk)
+    receiver.answers["/"] = status(500)
+    record(api, olga, trip)
+    assert deliver() == (1, 1)
+
+
+@pytest.mark.parametrize("code", [301, 302, 307, 400, 404, 410, 500])
+def test_only_2xx_is_a_success(
+    api: Api, trip: Trip, olga: User, receiver: Receiver, hook: dict[str, Any], code: int
+) -> None:
+    receiver.answer = status(code)
+    record(api, olga, trip)
+    assert deliver() == (0, 1)
+    [delivery] = log_of(api, olga, hook)
+    assert (delivery["state"], delivery["status"]) == ("waiting", code)
+
+
+def test_a_receiver_that_never_answers_is_a_timeout(
+    api: Api,
+    trip: Trip,
+    olga: User,
+    receiver: Receiver,
+    hook: dict[str, Any],
+    monkeypatch: Any,
+) -> None:
+    monkeypatch.setattr("splits.webhooks.TIMEOUT_SECONDS", 0.3)
+    receiver.answer = never
+    record(api, olga, trip)
+    assert deliver() == (0, 1)
+    [delivery] = log_of(api, olga, hook)
+    assert (delivery["status"], delivery["error"]) == (None, "timeout")
+    assert 250 < delivery["durationMs"] < 3000
+
+
+def test_an_address_that_became_private_is_not_reached(
+    api: Api, trip: Trip, olga: User, receiver: Receiver, hook: dict[str, Any], settings: Any
+) -> None:
+    settings.WEBHOOKS_ALLOW_PRIVATE = False
+    record(api, olga, trip)
+    assert deliver() == (0, 1)
+    assert log_of(api, olga, hook)[0]["error"] == "address"
+    assert receiver.connections == 0
+
+
+def test_the_pauses_grow_and_after_three_days_it_is_off_and_its_account_told(
+    api: Api, trip: Trip, olga: User, receiver: Receiver, hook: dict[str, Any]
+) -> None:
+    record(api, olga, trip, "poison")
+    receiver.answer = status(500)
+    start = timezone.now()
+    pauses = []
+    with time_machine.travel(start, tick=False) as clock:
+        while Webhook.objects.get().state == "on" and len(pauses) < 60:
+            before = timezone.now()
+            assert deliver() == (0, 1)
+            pauses.append((Webhook.objects.get().due_at - before).total_seconds())
+            clock.shift(pauses[-1])
+        assert PATIENCE <= timezone.now() - start < PATIENCE + timedelta(hours=12)
+    assert pauses[:4] == [5, 10, 20, 40]
+    assert max(pauses) == 4 * 3600
+    assert len(pauses) < 40
+    [mail] = Mail.objects.all()
+    assert (mail.letter, mail.address) == ("WEBHOOK_OFF", olga.email)
+    [delivery] = log_of(api, olga, hook)
+    assert delivery["state"] == "failed"
+    # Off, it sends nothing; on again, it goes on with what came after.
+    record(api, olga, trip, "next")
+    receiver.received.clear()
+    receiver.answer = status(200)
+    assert deliver() == (0, 0)
+    api(olga).patch(f"{WEBHOOKS}/{hook['id']}", {"state": "on"})
+    assert deliver() == (1, 0)
+    assert [body["state"]["description"] for body in bodies(receiver)] == ["next"]
+
+
+def test_a_message_is_sent_again_by_hand_with_the_same_id(
+    api: Api, trip: Trip, olga: User, receiver: Receiver, hook: dict[str, Any]
+) -> None:
+    expense = record(api, olga, trip)
+    deliver()
+    api(olga).patch(f"/api/trips/{trip.pk}/expenses/{expense['id']}", {"description": "Lunch"})
+    deliver()
+    first = log_of(api, olga, hook)[-1]
+    url = f"{WEBHOOKS}/{hook['id']}/deliveries/{first['id']}/redeliver"
+    assert api(olga).post(url).status_code == 202
+    assert deliver() == (1, 0)
+    assert receiver.received[-1].headers["webhook-id"] == first["messageId"]
+    # The event is the old one, the state is that of now.
+    assert bodies(receiver)[-1]["changes"] == bodies(receiver)[0]["changes"]
+    assert bodies(receiver)[-1]["state"]["description"] == "Lunch"
+
+
+def test_a_test_message_is_sent_once_also_if_the_webhook_is_off(
+    api: Api, trip: Trip, olga: User, receiver: Receiver, hook: dict[str, Any]
+) -> None:
+    api(olga).patch(f"{WEBHOOKS}/{hook['id']}", {"state": "off"})
+    api(olga).post(f"{WEBHOOKS}/{hook['id']}/test")
+    receiver.answer = status(500)
+    assert deliver() == (0, 1)
+    assert deliver() == (0, 0)
+    [request] = receiver.received
+    body = Verifier(hook["secret"]).verify(request.body, request.headers)
+    assert (body["event"], body["tripId"], body["state"]) == ("webhook.test", trip.pk, None)
+    assert [row["state"] for row in log_of(api, olga, hook)] == ["failed"]
+    assert Webhook.objects.get().failures == 0
+
+
+@pytest.mark.parametrize("loss", ["role", "membership", "deactivation"])
+def test_what_its_account_may_no_longer_have_gets_nothing(
+    api: Api,
+    trip: Trip,
+    olga: User,
+    ed: User,
+    receiver: Receiver,
+    hook: dict[str, Any],
+    loss: str,
+) -> None:
+    Member.objects.filter(user=ed).update(role=TripRole.OWNER)
+    api(olga).post(f"{WEBHOOKS}/{hook['id']}/test")
+    if loss == "role":
+        Member.objects.filter(user=olga).update(role=TripRole.EDITOR)
+    elif loss == "membership":
+        Member.objects.filter(user=olga).update(left_at=timezone.now())
+    else:
+        User.objects.filter(pk=olga.pk).update(is_active=False)
+    record(api, ed, trip)
+    assert deliver() == (0, 0)
+    assert receiver.connections == 0
+
+
+def test_a_worker_that_lost_the_role_between_two_messages_stops(
+    api: Api, trip: Trip, olga: User, receiver: Receiver, hook: dict[str, Any]
+) -> None:
+    record(api, olga, trip)
+    lease = Lease.claim()
+    Member.objects.filter(user=olga).update(role=TripRole.EDITOR)
+    assert lease.next() is None
+
+
+def test_what_was_sent_but_not_noted_is_sent_again_with_the_same_id(
+    api: Api, trip: Trip, olga: User, receiver: Receiver, hook: dict[str, Any]
+) -> None:
+    """A worker that is killed between the two."""
+    record(api, olga, trip, "first")
+    record(api, olga, trip, "second")
+    killed = Lease.claim()
+    send(killed.webhook, killed.next())
+    assert deliver() == (0, 0)
+    with time_machine.travel(timezone.now() + LEASE):
+        assert deliver() == (2, 0)
+    ids = [request.headers["webhook-id"] for request in receiver.received]
+    assert ids[0] == ids[1] != ids[2]
+    assert len(WebhookDelivery.objects.all()) == 2
+
+
+def test_a_worker_whose_lease_has_passed_to_another_changes_nothing(
+    api: Api, trip: Trip, olga: User, receiver: Receiver, hook: dict[str, Any]
+) -> None:
+    record(api, olga, trip)
+    slow = Lease.claim()
+    delivery = slow.next()
+    attempt = send(slow.webhook, delivery)
+    with time_machine.travel(timezone.now() + LEASE):
+        assert deliver() == (1, 0)
+        after = list(WebhookDelivery.objects.values()), list(Webhook.objects.values())
+        assert slow.note(delivery, attempt) is False
+        assert slow.next() is None
+        slow.release()
+    assert (list(WebhookDelivery.objects.values()), list(Webhook.objects.values())) == after
+
+
+def test_the_log_ends_after_a_month(
+    api: Api, trip: Trip, olga: User, receiver: Receiver, hook: dict[str, Any]
+) -> None:
+    record(api, olga, trip)
+    deliver()
+    record(api, olga, trip)
+    receiver.answer = status(500)
+    deliver()
+    WebhookDelivery.objects.update(created_at=timezone.now() - timedelta(days=31))
+    said = StringIO()
+    call_command("prune", stdout=said)
+    assert "1 webhook deliveries" in said.getvalue()
+    # One that still waits is not lost.
+    assert [row["state"] for row in log_of(api, olga, hook)] == ["waiting"]

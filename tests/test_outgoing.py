@@ -1,0 +1,234 @@
+"""Requests to addresses that users chose, and receivers that misbehave."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.receiver import (
+    HOST,
+    Answer,
+    Authority,
+    Receiver,
+    dripping,
+    megabytes,
+    never,
+    receiving,
+    redirect_to,
+    resolving,
+    status,
+)
+from tripcompanion.kit import outgoing
+from tripcompanion.kit.outgoing import BadAddress, NotAnswered, is_public, post, require_reachable
+
+pytestmark = pytest.mark.once
+
+
+@pytest.fixture
+def authority(tmp_path: Path, monkeypatch: Any) -> Authority:
+    authority = Authority(tmp_path / "ca.pem")
+    authority.ca.cert_pem.write_to_path(str(authority.file))
+    monkeypatch.setenv("SSL_CERT_FILE", str(authority.file))
+    return authority
+
+
+@pytest.fixture
+def receiver(authority: Authority, monkeypatch: Any) -> Iterator[Receiver]:
+    """A receiver at `HOST`, over TLS."""
+    resolving(monkeypatch, hooks_example=["127.0.0.1"])
+    with receiving(authority.context(HOST)) as receiver:
+        yield receiver
+
+
+def send(receiver: Receiver, path: str = "/", *, seconds: float = 2) -> int:
+    url = f"https://{HOST}:{receiver.port}{path}"
+    return post(url, b"{}", {"webhook-id": "msg_1"}, allow_private=True, seconds=seconds)
+
+
+def reason(receiver: Receiver, **options: Any) -> str:
+    with pytest.raises(NotAnswered) as refused:
+        send(receiver, **options)
+    return refused.value.reason
+
+
+def test_a_request_arrives_under_the_name_of_its_host(receiver: Receiver) -> None:
+    assert send(receiver, "/in?for=olga") == 204
+    [request] = receiver.received
+    assert request.path == "/in?for=olga"
+    assert request.body == b"{}"
+    assert request.headers["host"] == f"{HOST}:{receiver.port}"
+    assert request.headers["webhook-id"] == "msg_1"
+
+
+def test_a_status_is_returned_whatever_it_is(receiver: Receiver) -> None:
+    receiver.answer = status(503)
+    assert send(receiver) == 503
+
+
+def test_a_redirect_is_not_followed(receiver: Receiver) -> None:
+    receiver.answers["/"] = redirect_to(f"https://{HOST}:{receiver.port}/other")
+    assert send(receiver) == 307
+    assert [request.path for request in receiver.received] == ["/"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        never,
+        dripping(b"HTTP/1.1 200 OK\r\nX-Slow: "),
+        dripping(b"HTTP/1.1 200 OK\r\nContent-Length: 4000\r\n\r\n"),
+        dripping(b"HTTP/1.1 100 Continue\r\n"),
+    ],
+    ids=["never", "headers", "body", "before the status"],
+)
+def test_the_whole_exchange_has_one_time_limit(receiver: Receiver, answer: Answer) -> None:
+    receiver.answer = answer
+    started = time.monotonic()
+    assert reason(receiver, seconds=0.6) == "timeout"
+    assert 0.5 < time.monotonic() - started < 1.5
+
+
+def test_a_host_that_does_not_speak_tls_ends_with_the_time_limit(
+    receiver: Receiver, authority: Authority
+) -> None:
+    with receiving(None) as plain:
+        started = time.monotonic()
+        assert reason(plain, seconds=0.6) in {"timeout", "tls"}
+        assert time.monotonic() - started < 1.5
+
+
+def test_a_resolver_that_hangs_ends_with_the_time_limit(
+    receiver: Receiver, monkeypatch: Any
+) -> None:
+    resolving(monkeypatch, hooks_example=["hang"])
+    started = time.monotonic()
+    assert reason(receiver, seconds=0.5) == "timeout"
+    assert time.monotonic() - started < 1.5
+
+
+def test_a_response_of_megabytes_is_not_read(receiver: Receiver) -> None:
+    receiver.answer = megabytes
+    assert send(receiver) == 200
+    # The kernels buffer a part of the rest.
+    time.sleep(0.2)
+    assert receiver.sent_bytes < 8_000_000
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        (b"SSH-2.0-OpenSSH_9.6\r\n", "http"),
+        (b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 200 + b"\r\n", "http"),
+        (b"HTTP/1.1 200 OK\r\nX: " + b"y" * 70_000 + b"\r\n\r\n", "http"),
+        (b"", "connection"),
+    ],
+    ids=["no HTTP", "200 headers", "a long header", "nothing"],
+)
+def test_what_is_no_response_is_a_failure(receiver: Receiver, answer: bytes, expected: str) -> None:
+    receiver.answer = lambda handler: handler.wfile.write(answer)
+    assert reason(receiver) == expected
+
+
+def test_the_certificate_must_be_that_of_the_name(receiver: Receiver, authority: Authority) -> None:
+    with receiving(authority.context("other.example")) as other:
+        assert reason(other) == "tls"
+        assert other.received == []
+
+
+def test_the_certificate_must_be_of_a_known_authority(
+    receiver: Receiver, monkeypatch: Any, tmp_path: Path
+) -> None:
+    with receiving(Authority(tmp_path / "none").context(HOST)) as forger:
+        assert reason(forger) == "tls"
+        assert forger.received == []
+
+
+def test_proxies_in_the_environment_are_not_used(receiver: Receiver, monkeypatch: Any) -> None:
+    for name in ("https_proxy", "HTTPS_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    assert send(receiver) == 204
+
+
+def test_the_next_address_is_tried_if_the_first_refuses(
+    receiver: Receiver, monkeypatch: Any
+) -> None:
+    resolving(monkeypatch, hooks_example=["127.0.0.9 127.0.0.1"])
+    assert send(receiver) == 204
+
+
+def test_a_host_whose_address_changes_after_the_check_is_not_reached(
+    receiver: Receiver, monkeypatch: Any
+) -> None:
+    """DNS rebinding: the first lookup says 203.0.114.1, and every later one 127.0.0.1."""
+    url = f"https://{HOST}:{receiver.port}/"
+    connected = []
+
+    def connect(address: Any, *_args: Any, **_options: Any) -> Any:
+        connected.append(address)
+        raise ConnectionRefusedError
+
+    monkeypatch.setattr(outgoing.socket, "create_connection", connect)
+    resolving(monkeypatch, hooks_example=["203.0.114.1", "127.0.0.1"])
+    with pytest.raises(NotAnswered, match="connection"):
+        post(url, b"", {}, allow_private=False, seconds=2)
+    assert connected == [("203.0.114.1", receiver.port)]
+    with pytest.raises(NotAnswered, match="address"):
+        post(url, b"", {}, allow_private=False, seconds=2)
+    assert len(connected) == 1
+    assert receiver.connections == 0
+
+
+def test_one_private_address_among_public_ones_is_refused(
+    receiver: Receiver, monkeypatch: Any
+) -> None:
+    resolving(monkeypatch, hooks_example=["93.184.216.34 127.0.0.1"])
+    with pytest.raises(BadAddress):
+        require_reachable(f"https://{HOST}/", allow_private=False, seconds=2)
+    assert receiver.connections == 0
+
+
+PRIVATE = """
+    0.0.0.0 10.0.0.1 100.64.0.1 127.0.0.1 127.1.2.3 169.254.169.254 172.16.0.1 192.0.0.1 192.0.2.1
+    192.168.0.1 198.18.0.1 203.0.113.1 224.0.0.1 239.1.1.1 240.0.0.1 255.255.255.255
+    :: ::1 ::ffff:127.0.0.1 ::ffff:93.184.216.34 ::127.0.0.1 64:ff9b::7f00:1 64:ff9b:1::1 100::1
+    2001::1 2001:db8::1 2002:7f00:1:: fc00::1 fd00:ec2::254 fe80::1 fe80::1%lo fec0::1 ff02::1
+"""
+
+
+@pytest.mark.parametrize("address", PRIVATE.split())
+def test_addresses_that_are_not_public_are_refused(address: str) -> None:
+    assert not is_public(address)
+
+
+@pytest.mark.parametrize("address", ["93.184.216.34", "1.1.1.1", "2606:4700::1111", "2a00::1"])
+def test_public_addresses_are_accepted(address: str) -> None:
+    assert is_public(address)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://93.184.216.34/", "ftp://93.184.216.34/", "93.184.216.34", "//93.184.216.34/", "",
+        "https://", "https:///path", "https://olga@93.184.216.34/",
+        "https://olga:secret@93.184.216.34/", "https://@93.184.216.34/", "https://93.184.216.34/#a",
+        "https://93.184.216.34:22/", "https://93.184.216.34:0/", "https://93.184.216.34:65536/",
+        "https://93.184.216.34:a/", "https://93.184.216.34/\r\nX: y", "https://93.184.216.34/a b",
+        "https://93.184.216.34\\@127.0.0.1/", "https://[::1", "https://münchen.example/",
+        "https://127.0.0.1/", "https://localhost/", "https://[::ffff:10.0.0.1]/",
+        "https://2130706433/", "https://0x7f.1/", "https://127.1/", "https://0/",
+        "https://nowhere.invalid/", f"https://{'a' * 300}.example/",
+        "https://93.184.216.34/" + "a" * 2048,
+    ],
+)  # fmt: skip
+def test_other_urls_are_refused(url: str) -> None:
+    with pytest.raises(BadAddress):
+        require_reachable(url, allow_private=False, seconds=3)
+
+
+@pytest.mark.parametrize(
+    "url", ["https://93.184.216.34/a?b=c", "https://93.184.216.34:8443", "HTTPS://1.1.1.1:443/"]
+)
+def test_public_https_urls_are_accepted(url: str) -> None:
+    require_reachable(url, allow_private=False, seconds=3)

@@ -1,0 +1,243 @@
+"""POST requests to addresses that users chose.
+
+Such a request must not reach what only this machine can: the networks behind the firewall. So the
+host is looked up once, all its addresses must be public, and the connection goes to one of those
+very addresses, while the certificate is verified for the name. A second lookup could give another
+answer (DNS rebinding). Redirects are not followed, and proxies in the environment are not used.
+"""
+
+import socket
+import ssl
+import time
+from collections.abc import Mapping
+from concurrent.futures import Future
+from contextlib import closing
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from ipaddress import IPv6Address, IPv6Network, ip_address
+from threading import Thread
+from typing import Any, NamedTuple
+from urllib.parse import SplitResult, urlsplit
+
+from django.utils.translation import gettext_lazy as _
+
+MAX_URL_CHARS = 2048
+#: How much of a response is read.
+MAX_RESPONSE_BYTES = 4096
+USER_AGENT = "TripCompanion-Webhooks/1.0"
+
+_STANDARD_PORTS = {"http": 80, "https": 443}
+_FIRST_FREE_PORT = 1024
+#: The addresses of other hosts; what is outside maps IPv4 or is for networks that are not public.
+_IPV6_UNICAST = IPv6Network("2000::/3")
+
+
+class BadAddress(ValueError):
+    """A URL to which nothing is sent. Its argument says why, translated."""
+
+
+class NotAnswered(Exception):
+    """No valid response: `reason` is address, timeout, tls, connection or http."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class Address(NamedTuple):
+    """Where a URL leads to."""
+
+    scheme: str
+    host: str
+    port: int
+    #: With the query.
+    path: str
+
+    @classmethod
+    def of(cls, url: str, *, allow_private: bool) -> "Address":
+        """The parts of `url`; raises `BadAddress`.
+
+        It must be an HTTPS URL in printable ASCII, without user name, password and fragment, on
+        port 443 or one from 1024. `allow_private` also allows HTTP and every port.
+        """
+        parts = _split(url)
+        if parts.scheme not in ({"http", "https"} if allow_private else {"https"}):
+            raise BadAddress(_("Must be an https URL."))
+        if parts.username is not None or parts.password is not None:
+            raise BadAddress(_("Must not contain a user name or a password."))
+        if parts.fragment:
+            raise BadAddress(_("Must not contain a fragment."))
+        standard = _STANDARD_PORTS[parts.scheme]
+        port = standard if parts.port is None else parts.port
+        if not allow_private and port != standard and port < _FIRST_FREE_PORT:
+            raise BadAddress(_("The port must be 443, or 1024 or higher."))
+        path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        return cls(parts.scheme, parts.hostname or "", port, path)
+
+    def look_up(self, *, allow_private: bool, seconds: float) -> list[str]:
+        """The IP addresses of the host.
+
+        Raises `BadAddress` if it has none or, without `allow_private`, if any is not public, and
+        `TimeoutError`.
+        """
+        try:
+            found = _found(self.host, self.port, seconds)
+        except (OSError, UnicodeError) as error:
+            if isinstance(error, TimeoutError):
+                raise
+            raise BadAddress(_("This host was not found.")) from error
+        if not found or not (allow_private or all(map(is_public, found))):
+            raise BadAddress(_("This host is not on the public internet."))
+        return found
+
+
+def is_public(text: str) -> bool:
+    """Whether an IP address is one of a host on the public internet.
+
+    No address is that stands for another one, such as `::ffff:127.0.0.1`.
+    """
+    address = ip_address(text)
+    if isinstance(address, IPv6Address):
+        embeds = address.sixtofour is not None or address.teredo is not None
+        if embeds or address.scope_id or address not in _IPV6_UNICAST:
+            return False
+    return address.is_global and not (address.is_multicast or address.is_reserved)
+
+
+def require_reachable(url: str, *, allow_private: bool, seconds: float) -> None:
+    """Raise `BadAddress` unless requests can be sent to `url` now."""
+    try:
+        address = Address.of(url, allow_private=allow_private)
+        address.look_up(allow_private=allow_private, seconds=seconds)
+    except TimeoutError as error:
+        raise BadAddress(_("This host was not found.")) from error
+
+
+def post(
+    url: str, body: bytes, headers: Mapping[str, str], *, allow_private: bool, seconds: float
+) -> int:
+    """Send a POST and return the status of the response; raises `NotAnswered`.
+
+    Lookup, connection, request and response together may take `seconds`, however slowly bytes
+    arrive.
+    """
+    deadline = time.monotonic() + seconds
+    try:
+        address = Address.of(url, allow_private=allow_private)
+        found = address.look_up(allow_private=allow_private, seconds=seconds)
+        with _connected(address, found, deadline) as sock:
+            return _exchange(sock, address, body, headers)
+    except BadAddress as error:
+        raise NotAnswered("address") from error
+    except TimeoutError as error:
+        raise NotAnswered("timeout") from error
+    except ssl.SSLError as error:
+        raise NotAnswered("tls") from error
+    except OSError as error:
+        raise NotAnswered("connection") from error
+    except (HTTPException, ValueError) as error:
+        raise NotAnswered("http") from error
+
+
+def _split(url: str) -> SplitResult:
+    """The parts of an absolute URL, which has a host and a valid port."""
+    if len(url) > MAX_URL_CHARS:
+        raise BadAddress(_("Must have at most %(chars)s characters.") % {"chars": MAX_URL_CHARS})
+    try:
+        parts = urlsplit(url)
+        is_whole = bool(parts.hostname) and parts.port != 0
+    except ValueError as error:
+        raise BadAddress(_("Must be an https URL.")) from error
+    # `urlsplit` removes line breaks and tabs.
+    if not is_whole or any(not "!" <= letter <= "~" or letter == "\\" for letter in url):
+        raise BadAddress(_("Must be an https URL."))
+    return parts
+
+
+def _found(host: str, port: int, seconds: float) -> list[str]:
+    """The addresses of a host. A thread looks them up, because the lookup has no time-out."""
+    answer: Future[list[Any]] = Future()
+
+    def look_up() -> None:
+        try:
+            answer.set_result(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
+        except (OSError, UnicodeError) as error:
+            answer.set_exception(error)
+
+    Thread(target=look_up, daemon=True).start()
+    return list(dict.fromkeys(info[4][0] for info in answer.result(seconds)))
+
+
+class _Deadline:
+    """A mixin for sockets: all reads and writes together end at `deadline`."""
+
+    deadline: float
+    settimeout: Any
+
+    def _limit(self) -> None:
+        self.settimeout(_seconds_until(self.deadline))
+
+    def recv_into(self, *args: Any, **options: Any) -> int:
+        self._limit()
+        return super().recv_into(*args, **options)  # type: ignore[misc]
+
+    def send(self, *args: Any, **options: Any) -> int:
+        self._limit()
+        return super().send(*args, **options)  # type: ignore[misc]
+
+    def sendall(self, *args: Any, **options: Any) -> None:
+        self._limit()
+        super().sendall(*args, **options)  # type: ignore[misc]
+
+
+class _Socket(_Deadline, socket.socket):
+    pass
+
+
+class _TlsSocket(_Deadline, ssl.SSLSocket):
+    pass
+
+
+def _seconds_until(deadline: float) -> float:
+    """The seconds that are left; raises `TimeoutError`."""
+    seconds = deadline - time.monotonic()
+    if seconds <= 0:
+        raise TimeoutError
+    return seconds
+
+
+def _connected(address: Address, found: list[str], deadline: float) -> _Socket | _TlsSocket:
+    """A connection to the first of the addresses in `found` that accepts one."""
+    for place, one in enumerate(found, 1):
+        try:
+            plain = socket.create_connection((one, address.port), _seconds_until(deadline))
+            break
+        except OSError:
+            if place == len(found):
+                raise
+    if address.scheme == "http":
+        sock: Any = _Socket(fileno=plain.detach())
+    else:
+        context = ssl.create_default_context()
+        context.sslsocket_class = _TlsSocket
+        try:
+            # The time-out is one for the whole handshake.
+            plain.settimeout(_seconds_until(deadline))
+            sock = context.wrap_socket(plain, server_hostname=address.host)
+        finally:
+            plain.close()
+    sock.deadline = deadline
+    return sock
+
+
+def _exchange(
+    sock: _Socket | _TlsSocket, address: Address, body: bytes, headers: Mapping[str, str]
+) -> int:
+    kind = HTTPSConnection if address.scheme == "https" else HTTPConnection
+    # It does not connect, because it has a socket.
+    connection = kind(address.host, address.port)
+    connection.sock = sock
+    sent = {"User-Agent": USER_AGENT, "Connection": "close", **headers}
+    connection.request("POST", address.path, body, sent)
+    with closing(connection.getresponse()) as response:
+        response.read(MAX_RESPONSE_BYTES)
+        return response.status
