@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from splits.models import Debt, Rate
+from splits.models import Comment, Debt, Rate
 from tests.compiled_only import PAGE_STATEMENTS
 from tests.conftest import Api
 from tests.factories import TripFactory, UserFactory, join, settle, spend
@@ -25,7 +25,7 @@ SMALL, LARGE = 10, 200
 #: Queries of each GET. The first of those that need a log-in finds the session with its user.
 QUERIES = {
     "/api/users/me": 1,
-    "/api/users/me/export": 10,
+    "/api/users/me/export": 11,
     "/api/users/me/sessions": 3,
     "/api/users/me/tokens": 3,
     "/api/users/me/tokens/{token_id}": 2,
@@ -50,6 +50,7 @@ QUERIES = {
     "/api/trips/{trip_id}/balances": 2,
     "/api/trips/{trip_id}/balances/{user_id}": 5,
     "/api/trips/{trip_id}/settle-up": 3,
+    "/api/expenses/{expense_id}/comments": 4,
     "/api/expenses/{expense_id}/splits": 3,
     "/api/expenses/{expense_id}/splits/{split_id}": 2,
     "/api": 1,
@@ -76,6 +77,7 @@ LISTS = {
     "/api/trips/{trip_id}/balances",
     "/api/trips/{trip_id}/balances/{user_id}",
     "/api/trips/{trip_id}/settle-up",
+    "/api/expenses/{expense_id}/comments",
     "/api/expenses/{expense_id}/splits",
 }
 
@@ -93,6 +95,10 @@ def ids(rows: int, trip: Trip, olga: User, ed: User) -> dict[str, Any]:
     for user in people:
         join(trip, user)
     whole = spend(trip, rows * 100, paid_by=olga, among=[ed, *people])
+    # Each by another, so that a query for each author would be seen.
+    Comment.objects.bulk_create(
+        Comment(expense=whole, created_by=user, text="Tasty.") for user in people
+    )
     for at in range(rows):
         day = date(2026, 5, 1) + timedelta(days=at % 30)
         payers = {olga.pk: 600 + at, people[at].pk: 400}

@@ -78,6 +78,13 @@ TAGS: list[dict[str, str]] = [
         ),
     },
     {
+        "name": "comments",
+        "description": (
+            "What members write about an expense. Every member may write; authors change and "
+            "delete their own comments, and an OWNER deletes any."
+        ),
+    },
+    {
         "name": "splits",
         "description": (
             "One person's part of an expense. What exceeds their own payment is a debt to those "
@@ -151,6 +158,7 @@ PARAMETERS: dict[str, str] = {
     "userId": "The id of a user.",
     "tripId": "The id of a trip of the caller; an ADMIN may name any trip.",
     "expenseId": "The id of an expense.",
+    "commentId": "The id of a comment on this expense.",
     "splitId": "The id of a split of this expense.",
     "settlementId": "The id of a settlement of this trip.",
     "tokenId": "The id of a scoped token of the caller.",

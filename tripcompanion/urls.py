@@ -11,6 +11,7 @@ from splits.views import (
     AcceptanceViewSet,
     BalanceViewSet,
     CategoryViewSet,
+    CommentViewSet,
     DebtViewSet,
     ExpenseViewSet,
     ExplanationViewSet,
@@ -144,6 +145,11 @@ SPLITS = [
     path("/<id:split_id>/unpay", SplitViewSet.as_view({"put": "unpay"})),
 ]
 
+COMMENTS = [
+    path("", CommentViewSet.as_view({"get": "list", "post": "create"})),
+    path("/<id:comment_id>", CommentViewSet.as_view({"put": "update", "delete": "destroy"})),
+]
+
 BROWSER_SESSION = [
     path("login", BrowserLogin.as_view(), name="login"),
     path("logout", BrowserLogout.as_view(), name="logout"),
@@ -168,6 +174,7 @@ API: list[Any] = [
     path("trips", include(TRIPS)),
     path("invitations/", include(INVITATIONS)),
     path("expenses/<id:expense_id>/splits", include(SPLITS)),
+    path("expenses/<id:expense_id>/comments", include(COMMENTS)),
     path("currencies", CurrencyViewSet.as_view({"get": "list"})),
     path("categories", CategoryViewSet.as_view({"get": "list"})),
     path("health", HealthViewSet.as_view({"get": "live"})),

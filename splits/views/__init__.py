@@ -1,6 +1,7 @@
-"""The views of expenses, splits, settlements, balances, plans and debts."""
+"""The views of expenses, comments, splits, settlements, balances, plans and debts."""
 
 from splits.views.category import CategoryViewSet
+from splits.views.comment import CommentViewSet
 from splits.views.expense import ExpenseViewSet
 from splits.views.invitation import AcceptanceViewSet
 from splits.views.settlement import BalanceViewSet, ExplanationViewSet, SettlementViewSet
@@ -10,6 +11,7 @@ __all__ = [
     "AcceptanceViewSet",
     "BalanceViewSet",
     "CategoryViewSet",
+    "CommentViewSet",
     "DebtViewSet",
     "ExpenseViewSet",
     "ExplanationViewSet",

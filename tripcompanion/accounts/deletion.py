@@ -7,6 +7,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
+from splits.models.comment import Comment
 from tripcompanion.currency.amounts import to_major
 from tripcompanion.kit.problems import Conflict
 from trips.models.invitation import Invitation
@@ -50,7 +51,7 @@ def delete_account(
     settled: bool = False,
     proof: str | None = None,
 ) -> None:
-    """Delete an account: end its memberships and empty its row; its entries stay.
+    """Delete an account: end its memberships, empty its row and its comments; its entries stay.
 
     Raises `LastOwner` if the other members of a trip would have no owner, and `LastAdmin`. With
     `settled`, raises `AccountInUse` instead of `LastOwner`, and also for open balances. `by` and
@@ -73,6 +74,8 @@ def delete_account(
         # They contain addresses: that of the account, or those that its owner typed.
         to_account = Q(email_key=account.email_key, email_key__isnull=False)
         Invitation.objects.filter(Q(created_by=account) | to_account).delete()
+        # The rows stay, so that the answers of others keep their place.
+        Comment.objects.filter(created_by=account).update(text="")
         account.empty()
 
 

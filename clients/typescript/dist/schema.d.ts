@@ -928,6 +928,64 @@ export interface paths {
         patch: operations["updateExpense"];
         trace?: never;
     };
+    "/api/expenses/{expenseId}/comments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The comments on an expense, oldest first
+         * @description The comments on an expense, oldest first.
+         *
+         *     Every member may do this.
+         */
+        get: operations["listComments"];
+        put?: never;
+        /**
+         * Write a comment on an expense
+         * @description Write a comment on an expense.
+         *
+         *     An expense has at most 500 comments. They are deleted with it.
+         *
+         *     Every member may do this.
+         */
+        post: operations["createComment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/expenses/{expenseId}/comments/{commentId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Replace the text of one's own comment
+         * @description Replace the text of one's own comment.
+         *
+         *     Every member may do this to their own.
+         */
+        put: operations["replaceComment"];
+        post?: never;
+        /**
+         * Delete a comment
+         * @description Delete a comment.
+         *
+         *     Allowed to OWNER, and to EDITOR and VIEWER for their own.
+         */
+        delete: operations["deleteComment"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/expenses/{expenseId}/splits": {
         parameters: {
             query?: never;
@@ -1363,8 +1421,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The database responds too; 503 if it does not
-         * @description The database responds too; 503 if it does not.
+         * The database responds and has all migrations of this version; otherwise 503
+         * @description The database responds and has all migrations of this version; otherwise 503.
          */
         get: operations["checkReadiness"];
         put?: never;
@@ -1393,6 +1451,8 @@ export interface components {
             memberships: components["schemas"]["ExportedMembership"][];
             /** @description The expenses that they recorded. */
             expenses: components["schemas"]["ExportedExpense"][];
+            /** @description The comments that they wrote. */
+            comments: components["schemas"]["ExportedComment"][];
             /** @description What they paid. */
             payments: components["schemas"]["ExportedPayment"][];
             /** @description Their parts of expenses. */
@@ -1478,6 +1538,32 @@ export interface components {
         ChangeMemberRoleRequest: {
             /** @description The new role. */
             role: components["schemas"]["TripRoleEnum"];
+        };
+        /** @description A comment on an expense. */
+        Comment: {
+            /** @description The comment's id. */
+            id: number;
+            /** @description The expense. */
+            expenseId: number;
+            /** @description Who wrote it. */
+            by: components["schemas"]["UserSummary"];
+            /** @description What they wrote; empty once the author deleted their account. */
+            text: string;
+            /**
+             * Format: date-time
+             * @description When it was written.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it last changed.
+             */
+            updatedAt: string;
+        };
+        /** @description The text of a comment. */
+        CommentRequest: {
+            /** @description 1 to 2,000 characters. */
+            text: string;
         };
         /** @description One more part of an expense, as an amount or as a percentage. */
         CreateSplitRequest: {
@@ -1682,6 +1768,27 @@ export interface components {
              * @description The last login to the admin site or the browsable API; null if none.
              */
             lastBrowserLogIn: string | null;
+        };
+        /** @description A comment that the user wrote. */
+        ExportedComment: {
+            /** @description The comment's id. */
+            id: number;
+            /** @description The expense. */
+            expenseId: number;
+            /** @description The trip. */
+            tripId: number;
+            /** @description What the user wrote. */
+            text: string;
+            /**
+             * Format: date-time
+             * @description When it was written.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it last changed.
+             */
+            updatedAt: string;
         };
         /** @description A debt of the user or to the user, from a split. */
         ExportedDebt: {
@@ -2147,6 +2254,31 @@ export interface components {
         PaginatedBalanceLineList: {
             /** @description The rows of this page. */
             items: components["schemas"]["BalanceLine"][];
+            /**
+             * @description How many rows there are on all pages.
+             * @example 1
+             */
+            total: number;
+            /**
+             * @description The number of this page, from 1.
+             * @example 1
+             */
+            page: number;
+            /**
+             * @description How many rows a page has at most.
+             * @example 20
+             */
+            pageSize: number;
+            /**
+             * @description How many pages there are.
+             * @example 1
+             */
+            totalPages: number;
+        };
+        /** @description One page of a list. */
+        PaginatedCommentList: {
+            /** @description The rows of this page. */
+            items: components["schemas"]["Comment"][];
             /**
              * @description How many rows there are on all pages.
              * @example 1
@@ -2829,6 +2961,7 @@ export interface components {
         /**
          * @description - `idempotency_in_progress`: the first request with this key is still running.
          *     - `already_member`: the user is a member of the trip.
+         *     - `no_owner`: all members deleted their accounts, so only an OWNER can be added.
          *     - `former_member`: the account has entries of its own in the trip.
          *     - `limit_reached`: the maximum number of such rows exists already.
          */
@@ -2901,6 +3034,7 @@ export interface components {
         /**
          * @description - `idempotency_in_progress`: the first request with this key is still running.
          *     - `already_member`: the user is a member of the trip.
+         *     - `no_owner`: all members deleted their accounts, so only an OWNER can be added.
          *     - `limit_reached`: the maximum number of such rows exists already.
          */
         AddMemberConflict: {
@@ -2964,6 +3098,27 @@ export interface components {
          *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
          */
         ChangeMemberRoleForbidden: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
+         *     - `invalid`: a value is refused; `errors` says which one, and why.
+         */
+        CreateCommentBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `not_found`: it does not exist, or the caller may not see it. */
+        CreateCommentNotFound: {
             headers: {
                 [name: string]: unknown;
             };
@@ -3133,6 +3288,18 @@ export interface components {
          *     - `currency_changed`: the amounts are in the trip's previous currency.
          */
         CurrencyFixedOrCurrencyChanged: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `forbidden`: the caller may know of this, but may not do it.
+         *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
+         */
+        DeleteCommentForbidden: {
             headers: {
                 [name: string]: unknown;
             };
@@ -3315,6 +3482,15 @@ export interface components {
             };
         };
         /** @description `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1). */
+        InsufficientScopeExpensesWrite: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1). */
         InsufficientScopeTripsRead: {
             headers: {
                 [name: string]: unknown;
@@ -3374,6 +3550,7 @@ export interface components {
         /**
          * @description - `idempotency_in_progress`: the first request with this key is still running.
          *     - `already_member`: the user is a member of the trip.
+         *     - `no_owner`: all members deleted their accounts, so only an OWNER can be added.
          *     - `limit_reached`: the maximum number of such rows exists already.
          */
         JoinTripConflict: {
@@ -3643,6 +3820,30 @@ export interface components {
         };
         /** @description `not_found`: it does not exist, or the caller may not see it. */
         RenameGuestNotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
+         *     - `invalid`: a value is refused; `errors` says which one, and why.
+         */
+        ReplaceCommentBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `forbidden`: the caller may know of this, but may not do it.
+         *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
+         */
+        ReplaceCommentForbidden: {
             headers: {
                 [name: string]: unknown;
             };
@@ -5269,7 +5470,7 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["IdempotencyMismatch"];
             429: components["responses"]["Throttled"];
-            503: components["responses"]["Unavailable"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
         };
     };
     renameGuest: {
@@ -5313,7 +5514,7 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["Throttled"];
-            503: components["responses"]["Unavailable"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
         };
     };
     listInvitations: {
@@ -5393,7 +5594,7 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["Throttled"];
-            503: components["responses"]["Unavailable"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
         };
     };
     revokeInvitation: {
@@ -5429,7 +5630,7 @@ export interface operations {
             406: components["responses"]["NotAcceptable"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["Throttled"];
-            503: components["responses"]["Unavailable"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
         };
     };
     getInvitation: {
@@ -5500,7 +5701,7 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["IdempotencyMismatch"];
             429: components["responses"]["Throttled"];
-            503: components["responses"]["Unavailable"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
         };
     };
     listExpenses: {
@@ -5844,6 +6045,170 @@ export interface operations {
             409: components["responses"]["UpdateExpenseConflict"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    listComments: {
+        parameters: {
+            query?: {
+                /** @description The page number, from 1. A page past the end is empty. */
+                page?: number;
+                /** @description Rows per page. */
+                pageSize?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of an expense.
+                 * @example 4
+                 */
+                expenseId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedCommentList"];
+                };
+            };
+            400: components["responses"]["InvalidPage"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeExpensesRead"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createComment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description The id of an expense.
+                 * @example 4
+                 */
+                expenseId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CommentRequest"];
+            };
+        };
+        responses: {
+            /** @description A comment on an expense. */
+            201: {
+                headers: {
+                    /** @description The path of the created resource. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Comment"];
+                };
+            };
+            400: components["responses"]["CreateCommentBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeExpensesWrite"];
+            404: components["responses"]["CreateCommentNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["IdempotencyInProgressOrLimitReached"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    replaceComment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a comment on this expense.
+                 * @example 1
+                 */
+                commentId: number;
+                /**
+                 * @description The id of an expense.
+                 * @example 4
+                 */
+                expenseId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CommentRequest"];
+            };
+        };
+        responses: {
+            /** @description A comment on an expense. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Comment"];
+                };
+            };
+            400: components["responses"]["ReplaceCommentBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ReplaceCommentForbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    deleteComment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a comment on this expense.
+                 * @example 1
+                 */
+                commentId: number;
+                /**
+                 * @description The id of an expense.
+                 * @example 4
+                 */
+                expenseId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["DeleteCommentForbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["Throttled"];
             503: components["responses"]["UnavailableOrOutcomeUnknown"];

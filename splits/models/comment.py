@@ -1,0 +1,96 @@
+"""Comments: what members write to each other about an expense."""
+
+from contextlib import AbstractContextManager
+
+from django.db import models
+from django.utils import timezone
+from django.utils.translation import gettext_lazy
+
+from splits.models.expense import Expense
+from tripcompanion.kit.problems import LimitReached
+from trips.models import InTripQuerySet, locked_row
+from trips.roles import Can
+from users.models import User, summary_of
+
+MAX_COMMENTS = 500
+MAX_COMMENT_CHARS = 2000
+
+
+class CommentQuerySet(InTripQuerySet["Comment"]):
+    members_path = "expense__trip__members"
+
+    def with_expense(self) -> "CommentQuerySet":
+        """With the expense, which names the trip, and the author."""
+        return self.select_related("expense", "created_by")
+
+    def with_details(self) -> "CommentQuerySet":
+        """With the columns that a response contains."""
+        columns = ("expense", "text", "created_at", "updated_at")
+        return self.select_related("created_by").only(*columns, *summary_of("created_by"))
+
+
+class Comment(models.Model):
+    """A comment on an expense. Its text is empty once the author deleted their account."""
+
+    expense = models.ForeignKey(
+        Expense,
+        on_delete=models.CASCADE,
+        related_name="comments",
+        verbose_name=gettext_lazy("expense"),
+    )
+    created_by = models.ForeignKey(
+        User, on_delete=models.PROTECT, related_name="+", verbose_name=gettext_lazy("written by")
+    )
+    text = models.TextField(gettext_lazy("text"), max_length=MAX_COMMENT_CHARS)
+    created_at = models.DateTimeField(
+        gettext_lazy("created at"), default=timezone.now, editable=False
+    )
+    updated_at = models.DateTimeField(
+        gettext_lazy("updated at"), default=timezone.now, editable=False
+    )
+
+    objects = CommentQuerySet.as_manager()
+
+    caller_role: str
+
+    class Meta:
+        verbose_name = gettext_lazy("comment")
+        verbose_name_plural = gettext_lazy("comments")
+
+    def __str__(self) -> str:
+        return f"#{self.pk}"
+
+    def is_own(self, user: User, can: Can) -> bool:
+        """Whether `user` wrote it."""
+        return user.pk == self.created_by_id
+
+    @classmethod
+    def write(cls, expense: Expense, by: User, text: str) -> "Comment":
+        """Add a comment to `expense`. Raises `LimitReached` above `MAX_COMMENTS`."""
+        rows = Expense.objects.with_trip
+        with locked_row(rows, by, Can.COMMENT, trip_id=expense.trip_id, pk=expense.pk) as locked:
+            if locked.comments.count() >= MAX_COMMENTS:
+                raise LimitReached(limit=MAX_COMMENTS)
+            now = timezone.now()
+            return locked.comments.create(created_by=by, text=text, created_at=now, updated_at=now)
+
+    def change(self, by: User, text: str) -> "Comment":
+        """Replace the text. Returns the comment as it is now."""
+        with self._locked(by, Can.CHANGE_COMMENTS) as stored:
+            stored.text, stored.updated_at = text, timezone.now()
+            stored.save(update_fields=["text", "updated_at"])
+            return stored
+
+    def remove(self, by: User) -> None:
+        """Delete the comment."""
+        with self._locked(by, Can.DELETE_COMMENTS) as stored:
+            stored.delete()
+
+    def _locked(self, by: User, can: Can) -> AbstractContextManager["Comment"]:
+        rows = Comment.objects.with_expense
+        return locked_row(rows, by, can, trip_id=self.expense.trip_id, pk=self.pk)
+
+
+def comments_of(expense_id: int) -> CommentQuerySet:
+    """The comments on an expense with details, the oldest first."""
+    return Comment.objects.with_details().filter(expense=expense_id).order_by("id")
