@@ -287,6 +287,7 @@ class World:
                     "email": "olga@example.org",
                     "profilePicture": "/pictures/olga.webp",
                     "currency": "JPY",
+                    "notices": {"email": "daily", "events": ["split.paid"]},
                     "currentPassword": PASSWORD,
                     "newPassword": f"{PASSWORD}-2",
                     "newPasswordConfirm": f"{PASSWORD}-2",

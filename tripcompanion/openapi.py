@@ -130,6 +130,8 @@ ENUM_NAMES: dict[str, str] = {
     "ScopeEnum": "users.scopes.CHOICES",
     "EntryKindEnum": "splits.serializers.settlement.KINDS",
     "InvitationStateEnum": "trips.models.InvitationState",
+    "NoticeModeEnum": "users.models.NoticeMode",
+    "NoticeEventEnum": "users.serializers.NOTICE_EVENTS",
 }
 
 #: Descriptions of schemas that are no serializers.
@@ -149,6 +151,12 @@ SCHEMAS: dict[str, str] = {
     "ScopeEnum": "What a scoped token may do. Write scope does not imply read.",
     "EntryKindEnum": "What changed a balance.",
     "InvitationStateEnum": "Whether an invitation can be accepted, or why not.",
+    "NoticeModeEnum": "When an account gets mails about its trips.",
+    "NoticeEventEnum": (
+        "What an account may be notified of. `member.added`: it was added to a trip. "
+        "`split.paid`: somebody else marked its split as paid. `expense.created`, "
+        "`expense.changed`, `comment.created`: an expense that it paid for or takes part in."
+    ),
     "SplitAmounts": "Amounts, percentages or weights by user id, as numbers or as strings.",
     "Id": "An identifier, as a number or as a string of its digits.",
 }

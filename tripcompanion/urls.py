@@ -40,6 +40,7 @@ from users.second_factor_views import (
     TurnOffPage,
     admin_login,
 )
+from users.unsubscribe import UnsubscribePage
 from users.views import (
     BrowserLogin,
     BrowserLogout,
@@ -186,6 +187,7 @@ API: list[Any] = [
 
 urlpatterns = [
     path("", LandingPage.as_view()),
+    path("unsubscribe", UnsubscribePage.as_view()),
     path("api", RootViewSet.as_view({"get": "links"}, name="API")),
     path("api/", include(API)),
     path("admin", RedirectView.as_view(pattern_name="admin:index")),

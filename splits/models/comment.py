@@ -7,8 +7,9 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
 from splits.models.expense import Expense
+from splits.models.posting import people_in
 from tripcompanion.kit.problems import LimitReached
-from trips.models import InTripQuerySet, locked_row
+from trips.models import InTripQuerySet, locked_row, notify
 from trips.roles import Can
 from users.models import User, summary_of
 
@@ -72,7 +73,12 @@ class Comment(models.Model):
             if locked.comments.count() >= MAX_COMMENTS:
                 raise LimitReached(limit=MAX_COMMENTS)
             now = timezone.now()
-            return locked.comments.create(created_by=by, text=text, created_at=now, updated_at=now)
+            comment = locked.comments.create(
+                created_by=by, text=text, created_at=now, updated_at=now
+            )
+            about = {"trip_id": locked.trip_id, "expense_id": locked.pk}
+            notify("comment.created", people_in(locked.pk), by=by, **about)
+            return comment
 
     def change(self, by: User, text: str) -> "Comment":
         """Replace the text. Returns the comment as it is now."""

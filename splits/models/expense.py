@@ -31,7 +31,7 @@ from splits.models.settlement import today
 from splits.models.split import Split
 from tripcompanion.compiled.inserts import insert
 from tripcompanion.currency.amounts import MAX_AMOUNT, Amount, convert, to_major, to_minor
-from trips.models import InTripQuerySet, Trip, locked_row, locked_trip
+from trips.models import InTripQuerySet, Trip, locked_row, locked_trip, notify
 from trips.models.trip import CurrencyChanged
 from trips.roles import Can
 from users.models import User
@@ -186,7 +186,10 @@ class Expense(models.Model):
             payments, parts = expense.divide(posting, paid_by_user, division, payers_field)
             locked.count_expense()
             insert([expense])
-            return posting.write(payments, parts)
+            written = posting.write(payments, parts)
+            if wanting := written._who_may_want_notices():
+                written._notify("expense.created", Q(pk__in=wanting), by)
+            return written
 
     def change(
         self,
@@ -233,6 +236,7 @@ class Expense(models.Model):
                 posting.rewrite(payments, parts)
             stored.updated_at = timezone.now()
             stored.save()
+            stored._notify("expense.changed", posting.people(), by)
             return Expense.objects.with_details().get(pk=stored.pk)
 
     def remove(self, by: User) -> None:
@@ -271,6 +275,7 @@ class Expense(models.Model):
             part = Part(amount_minor, percentage_e4=percentage_e4 or None)
             posting.rewrite(posting.paid_by_user, {**posting.parts, participant_id: part})
             stored._divided_by_hand()
+            stored._notify("expense.changed", posting.people(), by)
             return Split.objects.with_details().get(expense=stored, participant=participant_id)
 
     def remove_split(self, split: Split, by: User) -> None:
@@ -282,6 +287,7 @@ class Expense(models.Model):
             rest = {u: part for u, part in posting.parts.items() if u != split.participant_id}
             posting.rewrite(posting.paid_by_user, rest)
             stored._divided_by_hand()
+            stored._notify("expense.changed", posting.people(), by)
 
     def divide(
         self,
@@ -391,6 +397,15 @@ class Expense(models.Model):
 
     def _locked(self, by: User, can: Can) -> AbstractContextManager["Expense"]:
         return locked_row(Expense.objects.all, by, can, trip_id=self.trip_id, pk=self.pk)
+
+    def _who_may_want_notices(self) -> set[int]:
+        """The people in an expense that was just written; it takes no statement."""
+        people = [payer.user for payer in self.loaded_payers]
+        people += [split.participant for split in self.loaded_splits]
+        return {user.pk for user in people if user.may_want_notices}
+
+    def _notify(self, event: str, people: Q, by: User) -> None:
+        notify(event, people, by=by, trip_id=self.trip_id, expense_id=self.pk)
 
     def _divided_by_hand(self) -> None:
         self.divided = False

@@ -21,7 +21,7 @@ from splits.models.settlement import (
 from tripcompanion.compiled.expressions import OneOf
 from tripcompanion.compiled.inserts import insert
 from tripcompanion.currency.formats import format_amount
-from trips.models import InTripQuerySet, ViewerParam, locked_row
+from trips.models import InTripQuerySet, ViewerParam, locked_row, notify
 from trips.roles import Can
 from users.models import User, summary_of
 
@@ -63,7 +63,7 @@ class SplitQuerySet(InTripQuerySet["Split"]):
 
     def changeable(self) -> "SplitQuerySet":
         """With details and the expense, which determines who may change them."""
-        columns = (*_COLUMNS, "expense__trip", "expense__created_by")
+        columns = (*_COLUMNS, "participant__notice_mode", "expense__trip", "expense__created_by")
         return self.with_details().select_related("participant", "expense").only(*columns)
 
     def pending(self, user: User | ViewerParam) -> "SplitQuerySet":
@@ -173,6 +173,9 @@ class Split(models.Model):
             self.open_minor = 0
             if settlements:
                 settlements[-1].close_if_settled()
+            if self.participant.may_want_notices:
+                paid, expense = Q(pk=self.participant_id), self.expense_id
+                notify("split.paid", paid, by=by, trip_id=trip.pk, expense_id=expense)
             return self
 
     def unpay(self, by: User) -> "Split":

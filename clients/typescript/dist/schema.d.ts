@@ -1748,6 +1748,8 @@ export interface components {
             profilePicture: string | null;
             /** @description The currency of new trips and of the total debt. Null for other users. */
             currency: components["schemas"]["CurrencyEnum"] | null;
+            /** @description Which mails the account gets. Null for other users. */
+            notices: components["schemas"]["Notices"] | null;
             /**
              * Format: date-time
              * @description When the account was created. Null for other users.
@@ -2249,6 +2251,30 @@ export interface components {
             lastUsedAt: string | null;
             /** @description The token itself, for `Authorization: Bearer <token>`. It is not shown again. */
             token: string;
+        };
+        /**
+         * @description What an account may be notified of. `member.added`: it was added to a trip. `split.paid`: somebody else marked its split as paid. `expense.created`, `expense.changed`, `comment.created`: an expense that it paid for or takes part in.
+         * @enum {string}
+         */
+        NoticeEventEnum: "member.added" | "split.paid" | "expense.created" | "expense.changed" | "comment.created";
+        /**
+         * @description When an account gets mails about its trips.
+         * @enum {string}
+         */
+        NoticeModeEnum: "off" | "each" | "daily";
+        /** @description What the account is notified of by mail. */
+        Notices: {
+            /** @description `each`: at once; `daily`: one mail a day at 16:00 UTC; `off`: never. */
+            email: components["schemas"]["NoticeModeEnum"];
+            /** @description The events that are reported. */
+            events: components["schemas"]["NoticeEventEnum"][];
+        };
+        /** @description When to send mails about the trips of the account, and about what. */
+        NoticesRequest: {
+            /** @description `each`: at once; `daily`: one mail a day at 16:00 UTC; `off`: never. */
+            email: components["schemas"]["NoticeModeEnum"];
+            /** @description The events to report. Omitted: as before; at first all of them. `null` counts as omitted. */
+            events?: components["schemas"]["NoticeEventEnum"][] | null;
         };
         /** @description One page of a list. */
         PaginatedBalanceLineList: {
@@ -2889,6 +2915,8 @@ export interface components {
             profilePicture: string | null;
             /** @description The currency of new trips and of the total debt. Null for other users. */
             currency: components["schemas"]["CurrencyEnum"] | null;
+            /** @description Which mails the account gets. Null for other users. */
+            notices: components["schemas"]["Notices"] | null;
             /**
              * Format: date-time
              * @description When the account was created. Null for other users.
@@ -2935,6 +2963,8 @@ export interface components {
             profilePicture?: string | null;
             /** @description The currency of new trips and of the total debt. `null` counts as omitted. */
             currency?: components["schemas"]["CurrencyEnum"] | null;
+            /** @description Mails about the trips, in the language of this request. Only to a confirmed address, and never about what the user did. `null` counts as omitted. */
+            notices?: components["schemas"]["NoticesRequest"] | null;
             /**
              * Format: password
              * @description Required to set a new password, unless an ADMIN does it for another user. `null` counts as omitted.
