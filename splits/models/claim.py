@@ -10,6 +10,8 @@ from splits.models.split import Split
 from tripcompanion.kit.problems import Conflict
 from trips.models import Invitation, Member, Trip
 from trips.models.joining import AlreadyMember, require_trip_quota
+from trips.models.journal import Event, entries_between, write
+from trips.roles import TripRole
 from users.models import User
 
 #: Every column that names a person of the ledger. Guests record nothing, so `created_by` is none.
@@ -40,8 +42,13 @@ def accept_invitation(token: str, user: User) -> Member:
     """
     with Invitation.accepted(token, user) as (invitation, account):
         if invitation.guest_id is None:
-            return invitation.admit(account)
-        return _claim(invitation.trip, invitation.guest_id, account, invitation.role)
+            return invitation.admit(account, user)
+        member = _claim(invitation.trip, invitation.guest_id, account, invitation.role)
+        guest = {"userId": invitation.guest_id, "role": TripRole.VIEWER}
+        now = {"userId": account.pk, "role": invitation.role}
+        claimed = entries_between(Event.GUEST_CLAIMED, account.pk, guest, now)
+        write(invitation.trip_id, user, invitation.acceptance, *claimed)
+        return member
 
 
 def _claim(trip: Trip, guest_id: int, account: User, role: str) -> Member:

@@ -10,6 +10,7 @@ from splits.models.expense import Expense
 from splits.models.posting import people_in
 from tripcompanion.kit.problems import LimitReached
 from trips.models import InTripQuerySet, locked_row, notify
+from trips.models.journal import Entry, Event, JournalEntry, entries_between, write
 from trips.roles import Can
 from users.models import User, summary_of
 
@@ -76,6 +77,8 @@ class Comment(models.Model):
             comment = locked.comments.create(
                 created_by=by, text=text, created_at=now, updated_at=now
             )
+            entry = Entry(Event.COMMENT_CREATED, comment.pk, {"text": (None, text)}, locked.pk)
+            write(locked.trip_id, by, entry)
             about = {"trip_id": locked.trip_id, "expense_id": locked.pk}
             notify("comment.created", people_in(locked.pk), by=by, **about)
             return comment
@@ -83,14 +86,21 @@ class Comment(models.Model):
     def change(self, by: User, text: str) -> "Comment":
         """Replace the text. Returns the comment as it is now."""
         with self._locked(by, Can.CHANGE_COMMENTS) as stored:
+            old, new = {"text": stored.text}, {"text": text}
             stored.text, stored.updated_at = text, timezone.now()
             stored.save(update_fields=["text", "updated_at"])
+            changed = entries_between(Event.COMMENT_CHANGED, stored.pk, old, new, stored.expense_id)
+            write(stored.expense.trip_id, by, *changed)
             return stored
 
     def remove(self, by: User) -> None:
         """Delete the comment."""
         with self._locked(by, Can.DELETE_COMMENTS) as stored:
+            comment_id = stored.pk
             stored.delete()
+            changes = {"text": (stored.text, None)}
+            entry = Entry(Event.COMMENT_DELETED, comment_id, changes, stored.expense_id)
+            write(stored.expense.trip_id, by, entry)
 
     def _locked(self, by: User, can: Can) -> AbstractContextManager["Comment"]:
         rows = Comment.objects.with_expense
@@ -100,3 +110,15 @@ class Comment(models.Model):
 def comments_of(expense_id: int) -> CommentQuerySet:
     """The comments on an expense with details, the oldest first."""
     return Comment.objects.with_details().filter(expense=expense_id).order_by("id")
+
+
+def forget_comments_of(account: User) -> None:
+    """Empty all comments of an account, also in the journal. Call under the locks of the trips.
+
+    The rows stay, so that the answers of others keep their place.
+    """
+    Comment.objects.filter(created_by=account).update(text="")
+    written = JournalEntry.objects.filter(by=account, event=Event.COMMENT_CREATED)
+    events = (Event.COMMENT_CREATED, Event.COMMENT_CHANGED, Event.COMMENT_DELETED)
+    rows = JournalEntry.objects.filter(trip__in=written.values("trip"), event__in=events)
+    rows.filter(object_id__in=written.values("object_id")).forget("text")

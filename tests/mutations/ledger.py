@@ -49,6 +49,7 @@ LEDGER: Guards = {
     "splits/models/comment.py": [
         ("comments of others changed", "return user.pk == self.created_by_id", "return True",
          _COMMENTS),
+        ("comments of a deleted account stay in the journal", '.forget("text")', "", _COMMENTS),
         ("number of comments not limited", "if locked.comments.count() >= MAX_COMMENTS:",
          "if False:", _COMMENTS),
     ],

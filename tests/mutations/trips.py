@@ -276,7 +276,7 @@ TRIPS: Guards = {
         ("account deletion despite an open balance", "if settled and obstacles:", "if False:",
          "tests/splits/test_account_rights.py"),
         ("comments of a deleted account stay",
-         '        Comment.objects.filter(created_by=account).update(text="")\n', "",
+         "        forget_comments_of(account)\n", "",
          "tests/splits/test_comments.py"),
         ("addresses of a deleted account stay in invitations",
          "Q(created_by=account) | to_account", "Q(created_by=account)", _INVITATIONS),

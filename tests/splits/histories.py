@@ -13,6 +13,7 @@ from rest_framework.response import Response
 
 from tests.conftest import Api
 from tests.factories import TripFactory, join
+from tests.replay import Replay, shown
 from tests.splits.ledger import Json, Ledger, exact
 from tests.splits.rules import Money, Rules, share_out
 from trips.roles import Can, Reach, TripRole, reach
@@ -78,7 +79,7 @@ class Histories(RuleBasedStateMachine):
         trip = TripFactory(currency=currency)
         for user, role in self.roles.items():
             join(trip, self.users[user], role)
-        self.currency = currency
+        self.currency, self.initial = currency, dict(self.roles)
         self.ledger = Ledger(trip, self.api, self.admin)
 
     def teardown(self) -> None:
@@ -210,6 +211,12 @@ class Histories(RuleBasedStateMachine):
     @invariant()
     def the_audit_finds_nothing(self) -> None:
         call_command("audit_ledger", stdout=StringIO())
+
+    @invariant()
+    def the_journal_says_what_is_shown(self) -> None:
+        replay = Replay(self.initial).run(self.ledger.trip.pk)
+        client = self.ledger.client(self.admin)
+        assert replay.state == shown(client.get, self.ledger.trip.pk)
 
     # -- Ids that the service gave ----------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from tests.factories import spend
 from tests.splits.ledger import Json, Ledger
 from tripcompanion.accounts.deletion import delete_account
 from tripcompanion.accounts.export import personal_data_of
-from trips.models import Trip
+from trips.models import JournalEntry, Trip
 from users.models import User
 
 
@@ -120,7 +120,12 @@ def test_a_deleted_account_leaves_empty_comments(ledger: Ledger, olga: User, ver
     ledger.comment(expense, vera, "My telephone number")
     ledger.comment(expense, olga, "Noted")
     assert [row.text for row in personal_data_of(vera)["comments"]] == ["My telephone number"]
+    gone = ledger.comment(expense, vera, "My address")
+    ledger.answer(olga, "delete", url_of(gone))
     delete_account(vera, by=None)
+    for secret in ("telephone", "address"):
+        assert not JournalEntry.objects.filter(stored_changes__contains=secret).exists()
+    assert JournalEntry.objects.filter(stored_changes__contains="Noted").count() == 1
     assert [(row["by"]["name"], row["text"]) for row in ledger.comments(expense)] == [
         ("Deleted user", ""),
         (olga.name, "Noted"),

@@ -21,6 +21,7 @@ from users.models.user import (
     User,
     summary_of,
 )
+from users.models.via import Via
 from users.passwords import MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS
 
 __all__ = [
@@ -45,6 +46,7 @@ __all__ = [
     "ScopedToken",
     "Session",
     "User",
+    "Via",
     "sessions_of",
     "summaries",
     "summary_of",

@@ -30,8 +30,9 @@ from splits.models.division import SCALE
 from splits.reports.balances import Plan
 from tripcompanion.currency.amounts import Amount, to_minor
 from tripcompanion.environment import require_development
-from trips.models import Trip
+from trips.models import JournalEntry, Trip
 from trips.models.joining import CODE_ALPHABET
+from trips.models.journal import as_text
 from trips.roles import TripRole
 from users.emails import email_key
 from users.models import User
@@ -170,6 +171,23 @@ class Loading:
         for debt in debts:
             debt.covered_at = max(split_at[debt.split_id], paid_at[debt.pk])
         Debt.objects.bulk_update(debts, ["covered_at"])
+        self._date_journal()
+
+    def _date_journal(self) -> None:
+        """Date the journal like its objects; no row is before the one that it follows."""
+        rows, latest = list(self.trip.journal.order_by("number")), self.trip.created_at
+        expenses = dict(self.trip.expenses.values_list("pk", "created_at"))
+        settlements = {row.pk: row for row in self.trip.settlements.all()}
+        for row in rows:
+            if row.object_type == "settlement":
+                settlement, changes = settlements[row.object_id], row.changes
+                latest = max(latest, settlement.created_at)
+                changes["settledOn"]["new"] = settlement.settled_on
+                row.stored_changes = as_text(changes)
+            elif row.expense_id is not None:
+                latest = max(latest, expenses[row.expense_id])
+            row.at = latest
+        JournalEntry.objects.bulk_update(rows, ["at", "stored_changes"])
 
     def _record(
         self, day: str, description: str, category: str, amount: str, paid: str, divided: str

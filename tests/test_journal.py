@@ -1,0 +1,243 @@
+"""Nothing changes a trip without a row in its journal, and the journal tells the whole trip."""
+
+from collections.abc import Callable
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.contrib import admin
+from django.core.management import call_command
+
+from tests.admin_client import AdminClient
+from tests.conftest import Api
+from tests.factories import UserFactory, join
+from tests.replay import TRIP, Replay, shown
+from tests.splits.ledger import exact
+from tests.trips.access import ROWS, Row, Scene, call, everything_stored
+from trips.models import Invitation, JournalEntry, Member, Trip
+from trips.roles import TripRole
+from users.models import Role, User
+
+#: Who sends a request, if it is not Olga.
+CALLERS = {
+    "DELETE /api/users/me": "ed",
+    "DELETE /api/users/{user_id}": "ada",
+    "PUT /api/users/{user_id}": "ada",
+    "PUT /api/users/{user_id}/profile": "ada",
+    "POST /api/trips/join": "sam",
+    "POST /api/invitations/{token}/accept": "sam",
+}
+COMMENTS = "/api/expenses/{expense_id}/comments"
+SPLITS = "/api/expenses/{expense_id}/splits"
+#: The rows that each writing request of `access.ROWS` makes; all others make none.
+WRITTEN = {
+    "DELETE /api/users/me": ["member.left"],
+    "DELETE /api/users/{user_id}": ["member.left"],
+    "POST /api/trips": ["trip.created", "member.joined"],
+    "POST /api/trips/join": ["member.joined"],
+    "PUT /api/trips/{trip_id}": ["trip.changed"],
+    "PATCH /api/trips/{trip_id}": ["trip.changed"],
+    "DELETE /api/trips/{trip_id}": ["trip.deleted"],
+    "POST /api/trips/{trip_id}/code": ["trip.code_renewed"],
+    "POST /api/trips/{trip_id}/members": ["member.added"],
+    "POST /api/trips/{trip_id}/members/leave": ["member.left"],
+    "DELETE /api/trips/{trip_id}/members/{user_id}": ["member.removed"],
+    "PUT /api/trips/{trip_id}/members/{user_id}/role": ["member.role_changed"],
+    "POST /api/trips/{trip_id}/guests": ["guest.added"],
+    "PUT /api/trips/{trip_id}/guests/{user_id}": ["guest.renamed"],
+    "POST /api/trips/{trip_id}/invitations": ["invitation.created"],
+    "DELETE /api/trips/{trip_id}/invitations/{invitation_id}": ["invitation.revoked"],
+    "POST /api/invitations/{token}/accept": ["invitation.accepted", "member.joined"],
+    "POST /api/trips/{trip_id}/expenses": ["expense.created"],
+    "PUT /api/trips/{trip_id}/expenses/{expense_id}": ["expense.changed"],
+    "PATCH /api/trips/{trip_id}/expenses/{expense_id}": ["expense.changed"],
+    "DELETE /api/trips/{trip_id}/expenses/{expense_id}": ["expense.deleted"],
+    "POST /api/trips/{trip_id}/settlements": ["settlement.created"],
+    "DELETE /api/trips/{trip_id}/settlements/{settlement_id}": ["settlement.deleted"],
+    "POST /api/trips/{trip_id}/settle-up": ["settlement.created"],
+    f"POST {COMMENTS}": ["comment.created"],
+    f"PUT {COMMENTS}/{{comment_id}}": ["comment.changed"],
+    f"DELETE {COMMENTS}/{{comment_id}}": ["comment.deleted"],
+    f"POST {SPLITS}": ["split.added"],
+    f"DELETE {SPLITS}/{{split_id}}": ["split.deleted"],
+    f"PUT {SPLITS}/{{split_id}}/pay": ["split.paid", "settlement.created"],
+    f"PUT {SPLITS}/{{split_id}}/unpay": ["split.unpaid", "settlement.deleted"],
+}
+Cast = dict[str, User]
+
+
+@pytest.fixture
+def cast(olga: User, ed: User, vera: User, sam: User, ada: User) -> Cast:
+    return {"olga": olga, "ed": ed, "vera": vera, "sam": sam, "ada": ada}
+
+
+def trips_stored() -> dict[str, Any]:
+    """All rows of trips and their ledgers, without the journal."""
+    journal = JournalEntry._meta.label
+    kept = (name for name in everything_stored() if name.startswith(("trips.", "splits.")))
+    stored = everything_stored()
+    return {name: stored[name] for name in kept if name != journal}
+
+
+def new_events(act: Callable[[], Any]) -> list[str]:
+    """The events of the rows that `act` writes, in their order."""
+    known = set(JournalEntry.objects.values_list("pk", flat=True))
+    act()
+    rows = JournalEntry.objects.exclude(pk__in=known).order_by("pk")
+    return list(rows.values_list("event", flat=True))
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if row.method != "GET"], ids=str)
+def test_every_request_that_changes_a_trip_writes_what_it_did(
+    api: Api, cast: Cast, trip: Trip, row: Row
+) -> None:
+    caller = cast[CALLERS.get(str(row), "olga")]
+    scene = Scene(trip, caller, own=caller == cast["olga"])
+    ids, body = scene.ids(row.route), row.body(scene)
+    if str(row) == "DELETE /api/users/me":
+        trip.expenses.all().delete()
+    if row.route.endswith("/unpay"):
+        scene.expense.splits.get(pk=ids["split_id"]).pay(by=cast["olga"])
+    if row.route == "/api/trips/{trip_id}/expenses/{expense_id}" and row.method == "PUT":
+        body = {**body, "notes": "Nice."}
+    if row.route.endswith("/role"):
+        body = {"role": "VIEWER"}
+    client, before = api(caller), trips_stored()
+    statuses = []
+
+    def act() -> None:
+        response = call(client, row.method, row.route.format(**ids), body)
+        statuses.append(response.status_code)
+
+    assert new_events(act) == WRITTEN.get(str(row), [])
+    if str(row) in WRITTEN:
+        assert statuses[0] < 300
+    else:
+        assert trips_stored() == before
+
+
+def test_the_table_names_only_what_there_is() -> None:
+    assert set(WRITTEN) <= {str(row) for row in ROWS}
+
+
+# -- The admin site --------------------------------------------------------------------------------
+
+
+def in_the_admin_site(trip: Trip, site: AdminClient, olga: User) -> dict[str, Any]:
+    """Everything that can be done to a trip there, with the rows that it makes."""
+    ed, vera = (trip.members.get(user__name=name) for name in ("Ed Editor", "Vera Viewer"))
+    invitation = Invitation.issue(trip, olga, role=TripRole.VIEWER)
+    new, gone, other = UserFactory.create_batch(3)
+    for user in (gone, other):
+        join(trip, user)
+    return {
+        "change": (lambda: site.change(trip, title="Porto"), ["trip.changed"]),
+        "save": (lambda: site.change(trip), []),
+        "renew_codes": (lambda: site.act("renew_codes", trip), ["trip.code_renewed"]),
+        "add": (lambda: site.add(Member, trip=trip.pk, user=new.pk, role="VIEWER"),
+                ["member.added"]),
+        "role": (lambda: site.change(ed, role="VIEWER"), ["member.role_changed"]),
+        "end": (lambda: site.act("end", vera), ["member.removed"]),
+        "revoke": (lambda: site.act("revoke", invitation), ["invitation.revoked"]),
+        "account": (lambda: site.delete(gone), ["member.left"]),
+        "accounts": (lambda: site.act("delete_selected", other, post="yes"), ["member.left"]),
+        "delete": (
+            lambda: site.client.post(
+                site.url(Trip, "delete", trip.pk), {"post": "yes", "title": "Porto"}
+            ),
+            ["trip.deleted"],
+        ),
+    }  # fmt: skip
+
+
+def test_the_admin_site_writes_what_it_did_as_the_admin_site(
+    trip: Trip, olga: User, ada: User
+) -> None:
+    for name, (act, expected) in in_the_admin_site(trip, AdminClient(ada), olga).items():
+        assert new_events(act) == expected, name
+    rows = JournalEntry.objects.filter(by=ada)
+    assert {row.via for row in rows} == {"admin"}
+    assert rows.count() == 9
+
+
+def test_the_admin_site_can_do_nothing_else_to_a_trip() -> None:
+    acting = {
+        model.__name__: set(site.actions)
+        for model, site in admin.site._registry.items()
+        if model._meta.app_label in {"trips", "splits"} and site.actions
+    }
+    assert acting == {"Trip": {"renew_codes"}, "Member": {"end"}, "Invitation": {"revoke"}}
+
+
+# -- Replaying -------------------------------------------------------------------------------------
+
+
+def assert_replayed(api: Api, reader: User, trip_id: int) -> None:
+    get = api(reader).get
+    replay, trip = Replay().run(trip_id), exact(get(f"/api/trips/{trip_id}"))
+    assert {name: replay.trip.get(name) for name in TRIP} == {name: trip[name] for name in TRIP}
+    assert replay.state == shown(get, trip_id)
+
+
+@pytest.mark.django_db
+def test_the_demo_is_in_the_journal(api: Api) -> None:
+    call_command("demo", force=True, stdout=StringIO())
+    reader = User.objects.filter(role=Role.ADMIN).first()
+    trips = list(Trip.objects.values_list("pk", flat=True))
+    assert trips
+    for trip_id in trips:
+        assert_replayed(api, reader, trip_id)
+
+
+def test_replaying_a_journal_gives_what_the_api_shows(
+    api: Api, olga: User, ed: User, vera: User, sam: User, ada: User
+) -> None:
+    """One of everything that can be done to a trip through the API."""
+    clients = {user: api(user) for user in (olga, ed, vera, sam)}
+
+    def done(user: User, method: str, path: str, body: Any = None) -> Any:
+        response = getattr(clients[user], method)(path, body)
+        assert response.status_code < 300, response.content
+        return exact(response) if response.content else None
+
+    start = {"startDate": "2026-05-14", "endDate": "2026-05-18", "budget": "900.50"}
+    made = done(olga, "post", "/api/trips", {"title": "A", "destination": "Lisbon", **start})
+    url = f"/api/trips/{made['id']}"
+    done(olga, "patch", url, {"title": "B", "budget": None, "imageUrl": "/b.webp"})
+    code = done(olga, "post", f"{url}/code")["tripCode"]
+    done(ed, "post", "/api/trips/join", {"tripCode": code})
+    done(olga, "post", f"{url}/members", {"userId": vera.pk})
+    done(olga, "put", f"{url}/members/{ed.pk}/role", {"role": "EDITOR"})
+    guest = done(ed, "post", f"{url}/guests", {"name": "Grandma"})["user"]["id"]
+    expense = {"description": "Boat", "amount": 100, "expenseDate": "2026-05-14"}
+    among = {"splitType": "EQUAL", "participantUserIds": [olga.pk, ed.pk, vera.pk, guest]}
+    payers = [{"userId": guest, "amount": 40}, {"userId": olga.pk, "amount": 60}]
+    boat = done(olga, "post", f"{url}/expenses", {**expense, **among, "payers": payers})
+    shares = {"splitType": "PERCENTAGE", "splitAmounts": {str(ed.pk): 100}}
+    dinner = done(ed, "post", f"{url}/expenses", {**expense, **shares,
+                  "participantUserIds": [ed.pk], "currency": "EUR", "notes": "Late."})  # fmt: skip
+    split = next(s for s in boat["splits"] if s["participant"]["id"] == vera.pk)
+    done(vera, "put", f"/api/expenses/{boat['id']}/splits/{split['id']}/pay")
+    done(olga, "patch", f"{url}/expenses/{boat['id']}",
+         {"amount": 120, "payers": [{"userId": olga.pk, "amount": 120}]})  # fmt: skip
+    comments = f"/api/expenses/{boat['id']}/comments"
+    tasty, gone = (done(user, "post", comments, {"text": "Nice."})["id"] for user in (vera, ed))
+    done(vera, "put", f"{comments}/{tasty}", {"text": "Very nice."})
+    done(olga, "delete", f"{comments}/{gone}")
+    done(ed, "post", f"/api/expenses/{dinner['id']}/comments", {"text": "Late."})
+    splits = f"/api/expenses/{dinner['id']}/splits"
+    done(ed, "delete", f"{splits}/{dinner['splits'][0]['id']}")
+    done(ed, "post", splits, {"participantUserId": vera.pk, "percentage": 12.5})
+    body = {"guestUserId": guest, "role": "EDITOR"}
+    token = done(olga, "post", f"{url}/invitations", body)["token"]
+    done(sam, "post", f"/api/invitations/{token}/accept")
+    sent = {"fromUserId": sam.pk, "toUserId": olga.pk, "amount": 5, "note": "Cash"}
+    sent = done(sam, "post", f"{url}/settlements", sent)
+    assert_replayed(api, ada, made["id"])
+    plan = clients[olga].get(f"{url}/settle-up")
+    done(olga, "post", f"{url}/settle-up", {"tag": plan["ETag"].strip('"')})
+    assert_replayed(api, ada, made["id"])
+    done(vera, "post", f"{url}/members/leave")
+    done(olga, "delete", f"{url}/settlements/{sent['id']}")
+    done(ed, "delete", f"{url}/expenses/{dinner['id']}")
+    assert_replayed(api, ada, made["id"])
