@@ -181,4 +181,6 @@ class Reference:
         """The owner, as in the response to a login."""
         person = self.person(0)
         del person["guest"]
-        return {**person, "role": "USER", "currency": "EUR"}
+        events = ["member.added", "split.paid", "expense.created", "expense.changed"]
+        notices = {"email": "off", "events": [*events, "comment.created"]}
+        return {**person, "role": "USER", "currency": "EUR", "notices": notices}

@@ -10,7 +10,17 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from splits import csv_columns
-from splits.models import Allocation, AuditRun, Debt, Expense, Rate, Settlement, Split, Webhook
+from splits.models import (
+    Allocation,
+    AuditRun,
+    Comment,
+    Debt,
+    Expense,
+    Rate,
+    Settlement,
+    Split,
+    Webhook,
+)
 from splits.reports.history import History
 from tripcompanion.currency.formats import format_amount
 from tripcompanion.kit.admin import ReadOnlyAdmin, StateFilter, link, shown, table
@@ -104,6 +114,19 @@ class ExpenseAdmin(LedgerAdmin):
         return table(
             Split.objects.with_open_amounts().filter(expense=expense).order_by("id"), columns
         )
+
+
+@admin.register(Comment)
+class CommentAdmin(LedgerAdmin):
+    """Comments on expenses."""
+
+    csv_columns = csv_columns.COMMENTS
+    list_display = ("id", "created_at", person("created_by", _("written by")), "expense", "text")
+    list_select_related = ("expense", "created_by")
+    search_fields = ("text", "expense__description", "created_by__email", "created_by__name")
+    search_help_text = _("A text, an expense, or the author's e-mail or name")
+    date_hierarchy = "created_at"
+    readonly_fields = ("expense", "created_by", "text", "created_at", "updated_at")
 
 
 class SettlementState(StateFilter):

@@ -37,6 +37,15 @@ EXPENSES: CsvColumns = {
     "created_at": "created_at",
     "updated_at": "updated_at",
 }
+COMMENTS: CsvColumns = {
+    "id": "id",
+    "expense_id": "expense_id",
+    "expense": "expense__description",
+    **_person("created_by"),
+    "text": "text",
+    "created_at": "created_at",
+    "updated_at": "updated_at",
+}
 SETTLEMENTS: CsvColumns = {
     "id": "id",
     **TRIP,

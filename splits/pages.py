@@ -6,7 +6,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from splits.models import Expense, Settlement, Split
+from splits.models import Comment, Expense, Settlement, Split
 from splits.models.division import ENTERED_COLUMN, SCALE, SplitType
 from tripcompanion.currency.amounts import to_major
 from tripcompanion.kit.navigation import Link
@@ -16,6 +16,10 @@ from trips.pages import NamedRow
 
 def _split_with_trip() -> Any:
     return Split.objects.select_related("participant", "expense__trip")
+
+
+def _comment_with_trip() -> Any:
+    return Comment.objects.select_related("created_by", "expense__trip")
 
 
 def _member_with_user() -> Any:
@@ -33,6 +37,11 @@ SPLIT = NamedRow(
     _split_with_trip,
     {"expense_id": "expense_id", "pk": "split_id"},
     attrgetter("participant.name"),
+)
+COMMENT = NamedRow(
+    _comment_with_trip,
+    {"expense_id": "expense_id", "pk": "comment_id"},
+    attrgetter("created_by.name"),
 )
 SETTLEMENT = NamedRow(
     Settlement.objects.with_details,

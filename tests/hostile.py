@@ -243,6 +243,7 @@ class World:
         trip_url = f"/api/trips/{trip.pk}"
         expense = self._made(f"{trip_url}/expenses", equally)
         split_url = f"/api/expenses/{expense['id']}/splits"
+        comment = self._made(f"/api/expenses/{expense['id']}/comments", {"text": "Tasty."})
         mine, eds = (split["id"] for split in expense["splits"])
         assert self.client.delete(f"{split_url}/{eds}").status_code == 204
         settled = self._made(f"{trip_url}/settlements", settlement)
@@ -265,6 +266,7 @@ class World:
             "tripId": trip.pk,
             "userId": olga.pk,
             "expenseId": expense["id"],
+            "commentId": comment["id"],
             "splitId": mine,
             "settlementId": settled["id"],
             "code": trip.code,
@@ -290,6 +292,7 @@ class World:
                     "email": "olga@example.org",
                     "profilePicture": "/pictures/olga.webp",
                     "currency": "JPY",
+                    "notices": {"email": "daily", "events": ["split.paid"]},
                     "currentPassword": PASSWORD,
                     "newPassword": f"{PASSWORD}-2",
                     "newPasswordConfirm": f"{PASSWORD}-2",
@@ -318,6 +321,8 @@ class World:
             "POST /api/trips/{tripId}/expenses": [by_amount, equally],
             "PUT /api/trips/{tripId}/expenses/{expenseId}": [by_amount, equally],
             "PATCH /api/trips/{tripId}/expenses/{expenseId}": [by_amount, equally],
+            "POST /api/expenses/{expenseId}/comments": [{"text": "Tasty."}],
+            "PUT /api/expenses/{expenseId}/comments/{commentId}": [{"text": "Very tasty."}],
             "POST /api/expenses/{expenseId}/splits": [
                 {"participantUserId": ed.pk, "amount": 10},
                 {"participantUserId": ed.pk, "percentage": 12.5},

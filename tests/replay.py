@@ -26,6 +26,7 @@ class Replay:
         self.members = dict(members or {})
         self.expenses: dict[int, State] = {}
         self.settlements: dict[int, State] = {}
+        self.comments: dict[int, State] = {}
 
     def run(self, trip_id: int) -> "Replay":
         rows = JournalEntry.objects.filter(trip=trip_id).order_by("number")
@@ -49,8 +50,9 @@ class Replay:
                 self.members[row.object_id] = new["role"]
         elif kind == "split":
             self._apply_to_split(verb, self.expenses[row.expense_id]["splits"], row)
-        elif kind in {"expense", "settlement"}:
-            rows = self.expenses if kind == "expense" else self.settlements
+        elif kind in {"expense", "settlement", "comment"}:
+            rows = getattr(self, f"{kind}s")
+            new |= {"expenseId": row.expense_id} if kind == "comment" else {}
             rows[row.object_id] = rows.get(row.object_id, {}) | new
             if verb == "deleted":
                 del rows[row.object_id]
@@ -93,7 +95,13 @@ class Replay:
         settlements = {
             key: {name: row.get(name) for name in names} for key, row in self.settlements.items()
         }
-        return {"members": self.members, "expenses": expenses, "settlements": settlements}
+        comments = {key: row for key, row in self.comments.items() if row["expenseId"] in expenses}
+        return {
+            "members": self.members,
+            "expenses": expenses,
+            "settlements": settlements,
+            "comments": comments,
+        }
 
 
 def by_person(splits: list[State]) -> list[State]:
@@ -129,7 +137,17 @@ def shown(get: Callable[[str], Any], trip_id: int) -> State:
         for row in items(get, f"{url}/settlements")
     }
     members = {row["user"]["id"]: row["role"] for row in exact(get(f"{url}/members"))}
-    return {"members": members, "expenses": expenses, "settlements": settlements}
+    comments = {
+        row["id"]: {"text": row["text"], "expenseId": expense_id}
+        for expense_id in expenses
+        for row in items(get, f"/api/expenses/{expense_id}/comments")
+    }
+    return {
+        "members": members,
+        "expenses": expenses,
+        "settlements": settlements,
+        "comments": comments,
+    }
 
 
 def items(get: Callable[[str], Any], url: str) -> Iterator[State]:

@@ -15,7 +15,17 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from splits.models import Allocation, AuditRun, Debt, Expense, Rate, Settlement, Split, Webhook
+from splits.models import (
+    Allocation,
+    AuditRun,
+    Comment,
+    Debt,
+    Expense,
+    Rate,
+    Settlement,
+    Split,
+    Webhook,
+)
 from splits.models.settlement import today
 from tests.admin_client import AdminClient, tables, text
 from tests.factories import PASSWORD, TripFactory, UserFactory, join, settle, spend
@@ -24,7 +34,7 @@ from trips.roles import TripRole
 from users.models import Mail, ScopedToken, Session, User
 
 LEDGER = (
-    *(Expense, Settlement, Debt, Allocation, Rate, AuditRun),
+    *(Expense, Comment, Settlement, Debt, Allocation, Rate, AuditRun),
     *(Session, ScopedToken, Mail, LogEntry, Invitation, JournalEntry, Webhook),
 )
 PEOPLE = (User, Member, Trip)
@@ -52,7 +62,8 @@ def fill(
             Session.start(olga)
             Mail.objects.ask_to_verify(user)
             ScopedToken.issue(user, name="Import", scopes=["trips:read"], trip_id=trip.pk)
-            spend(trip, 1000 + number, paid_by=olga, among=[olga, ed, vera])
+            expense = spend(trip, 1000 + number, paid_by=olga, among=[olga, ed, vera])
+            Comment.write(expense, vera, "Tasty.")
             settle(trip, ed, olga, 200)
             AuditRun.record(timezone.now(), rows, ["a difference"] * number)
         admin_client.act("confirm_addresses", *User.objects.filter(email_verified_at=None))

@@ -14,7 +14,7 @@ from django.db.models import Model
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from splits.models import Allocation, Debt, Expense, Settlement, Webhook
+from splits.models import Allocation, Comment, Debt, Expense, Settlement, Webhook
 from tests.admin_client import AdminClient, told
 from tests.factories import TripFactory, join, settle, spend
 from tripcompanion.kit import admin_export
@@ -42,7 +42,8 @@ def filled(trip: Trip, olga: User, ed: User) -> Callable[[], None]:
     """`filled()` adds a row to every list but that of rates."""
 
     def fill() -> None:
-        spend(trip, 1000, paid_by=olga, among=[olga, ed])
+        expense = spend(trip, 1000, paid_by=olga, among=[olga, ed])
+        Comment.write(expense, ed, "Tasty.")
         settle(trip, ed, olga, 200)
         Session.start(olga)
         Mail.objects.ask_to_verify(olga)

@@ -45,6 +45,9 @@ PROMISED = {
     Can.CHANGE_EXPENSES:    ("any", "own",  "none"),
     Can.DELETE_SPLITS:      ("any", "own",  "none"),
     Can.DELETE_SETTLEMENTS: ("any", "own",  "none"),
+    Can.COMMENT:            ("any", "any",  "any"),
+    Can.CHANGE_COMMENTS:    ("own", "own",  "own"),
+    Can.DELETE_COMMENTS:    ("any", "own",  "own"),
     Can.MANAGE_MEMBERS:     ("any", "none", "none"),
     Can.MANAGE_TRIP:        ("any", "none", "none"),
 }  # fmt: skip
@@ -126,6 +129,9 @@ PROMISED_SCOPES = {
     Can.CHANGE_EXPENSES: "expenses:write",
     Can.DELETE_SPLITS: "expenses:write",
     Can.DELETE_SETTLEMENTS: "expenses:write",
+    Can.COMMENT: "expenses:write",
+    Can.CHANGE_COMMENTS: "expenses:write",
+    Can.DELETE_COMMENTS: "expenses:write",
     Can.MANAGE_MEMBERS: "trips:write",
     Can.MANAGE_TRIP: "trips:write",
 }

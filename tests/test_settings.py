@@ -63,6 +63,7 @@ WRONG = {
     ),
     "EMAIL_FROM": ("noreply", "@example.com", "Trips <a@example.com", "a@b.example, c@d.example"),
     "FRONTEND_URL": ("app.example.com", "https://app.example.com/", "https://a.x,https://b.x", ","),
+    "PUBLIC_URL": ("api.example.com", "https://api.example.com/api", "https://a.x,https://b.x"),
     "REQUIRE_VERIFIED_EMAIL": ("maybe",),
     "REQUIRE_SECOND_FACTOR": ("admins",),
     "THROTTLE_USER": ("/min",),
@@ -107,6 +108,7 @@ DEFAULTS = {
     "EMAIL_URL": {},
     "DEFAULT_FROM_EMAIL": "Trip Companion <noreply@localhost>",
     "FRONTEND_URL": "http://localhost:4200",
+    "PUBLIC_URL": "http://localhost:8000",
     "REQUIRE_VERIFIED_EMAIL": False,
     "REQUIRE_SECOND_FACTOR": False,
 }

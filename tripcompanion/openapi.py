@@ -78,6 +78,13 @@ TAGS: list[dict[str, str]] = [
         ),
     },
     {
+        "name": "comments",
+        "description": (
+            "What members write about an expense. Every member may write; authors change and "
+            "delete their own comments, and an OWNER deletes any."
+        ),
+    },
+    {
         "name": "splits",
         "description": (
             "One person's part of an expense. What exceeds their own payment is a debt to those "
@@ -144,6 +151,8 @@ ENUM_NAMES: dict[str, str] = {
     "EventEnum": "trips.models.journal.Event",
     "ViaEnum": "users.models.Via",
     "ObjectTypeEnum": "splits.serializers.history.OBJECT_TYPES",
+    "NoticeModeEnum": "users.models.NoticeMode",
+    "NoticeEventEnum": "users.serializers.NOTICE_EVENTS",
 }
 
 #: Descriptions of schemas that are no serializers.
@@ -170,6 +179,12 @@ SCHEMAS: dict[str, str] = {
     "EventEnum": "What happened: the type of the object, and what was done to it.",
     "ViaEnum": "How the one who did it was authenticated.",
     "ObjectTypeEnum": "The type of an object.",
+    "NoticeModeEnum": "When an account gets mails about its trips.",
+    "NoticeEventEnum": (
+        "What an account may be notified of. `member.added`: it was added to a trip. "
+        "`split.paid`: somebody else marked its split as paid. `expense.created`, "
+        "`expense.changed`, `comment.created`: an expense that it paid for or takes part in."
+    ),
     "SplitAmounts": "Amounts, percentages or weights by user id, as numbers or as strings.",
     "Id": "An identifier, as a number or as a string of its digits.",
 }
@@ -179,6 +194,7 @@ PARAMETERS: dict[str, str] = {
     "userId": "The id of a user.",
     "tripId": "The id of a trip of the caller; an ADMIN may name any trip.",
     "expenseId": "The id of an expense.",
+    "commentId": "The id of a comment on this expense.",
     "splitId": "The id of a split of this expense.",
     "settlementId": "The id of a settlement of this trip.",
     "tokenId": "The id of a scoped token of the caller.",

@@ -11,6 +11,7 @@ from splits.views import (
     AcceptanceViewSet,
     BalanceViewSet,
     CategoryViewSet,
+    CommentViewSet,
     DebtViewSet,
     ExpenseHistoryViewSet,
     ExpenseViewSet,
@@ -43,6 +44,7 @@ from users.second_factor_views import (
     TurnOffPage,
     admin_login,
 )
+from users.unsubscribe import UnsubscribePage
 from users.views import (
     BrowserLogin,
     BrowserLogout,
@@ -168,6 +170,11 @@ WEBHOOKS = [
     ),
 ]
 
+COMMENTS = [
+    path("", CommentViewSet.as_view({"get": "list", "post": "create"})),
+    path("/<id:comment_id>", CommentViewSet.as_view({"put": "update", "delete": "destroy"})),
+]
+
 BROWSER_SESSION = [
     path("login", BrowserLogin.as_view(), name="login"),
     path("logout", BrowserLogout.as_view(), name="logout"),
@@ -193,6 +200,7 @@ API: list[Any] = [
     path("invitations/", include(INVITATIONS)),
     path("expenses/<id:expense_id>/splits", include(SPLITS)),
     path("webhooks", include(WEBHOOKS)),
+    path("expenses/<id:expense_id>/comments", include(COMMENTS)),
     path("currencies", CurrencyViewSet.as_view({"get": "list"})),
     path("categories", CategoryViewSet.as_view({"get": "list"})),
     path("health", HealthViewSet.as_view({"get": "live"})),
@@ -205,6 +213,7 @@ API: list[Any] = [
 urlpatterns = [
     path("", LandingPage.as_view()),
     path(".well-known/jwks.json", KeySet.as_view()),
+    path("unsubscribe", UnsubscribePage.as_view()),
     path("api", RootViewSet.as_view({"get": "links"}, name="API")),
     path("api/", include(API)),
     path("admin", RedirectView.as_view(pattern_name="admin:index")),

@@ -25,6 +25,9 @@ class Can(Enum):
     CHANGE_EXPENSES = "change or delete expenses"
     DELETE_SPLITS = "delete splits"
     DELETE_SETTLEMENTS = "delete settlements"
+    COMMENT = "comment on expenses"
+    CHANGE_COMMENTS = "change comments"
+    DELETE_COMMENTS = "delete comments"
     MANAGE_MEMBERS = "change roles, remove members"
     MANAGE_TRIP = "change or delete the trip, renew its code"
 
@@ -33,7 +36,8 @@ class Reach(Enum):
     """How far a capability reaches.
 
     Own objects are: a split or settlement to which the caller is a party (`SETTLE`), an expense
-    that they created or paid, with its splits, and a settlement that they recorded.
+    that they created or paid, with its splits, a settlement that they recorded, and a comment
+    that they wrote.
     """
 
     ANY = "any"
@@ -55,6 +59,9 @@ TABLE: Mapping[Can, Mapping[TripRole, Reach]] = {
         Can.CHANGE_EXPENSES:    (_ANY,  _OWN,  _NONE),
         Can.DELETE_SPLITS:      (_ANY,  _OWN,  _NONE),
         Can.DELETE_SETTLEMENTS: (_ANY,  _OWN,  _NONE),
+        Can.COMMENT:            (_ANY,  _ANY,  _ANY),
+        Can.CHANGE_COMMENTS:    (_OWN,  _OWN,  _OWN),
+        Can.DELETE_COMMENTS:    (_ANY,  _OWN,  _OWN),
         Can.MANAGE_MEMBERS:     (_ANY,  _NONE, _NONE),
         Can.MANAGE_TRIP:        (_ANY,  _NONE, _NONE),
     }.items()
@@ -73,6 +80,9 @@ SCOPES: Mapping[Scope, frozenset[Can]] = {
             Can.CHANGE_EXPENSES,
             Can.DELETE_SPLITS,
             Can.DELETE_SETTLEMENTS,
+            Can.COMMENT,
+            Can.CHANGE_COMMENTS,
+            Can.DELETE_COMMENTS,
         }
     ),
 }

@@ -44,6 +44,8 @@ class InTripViewSet(ApiViewSet):
             roles[reached].append(role)
         if len(roles[Reach.ANY]) == len(TABLE[can]):
             return "Every member may do this."
+        if not roles[Reach.ANY]:
+            return "Every member may do this to their own."
         own = f", and to {' and '.join(roles[Reach.OWN])} for their own" if roles[Reach.OWN] else ""
         return f"Allowed to {' and '.join(roles[Reach.ANY])}{own}."
 

@@ -1,5 +1,6 @@
 """The subjects and texts of the mails that the service sends."""
 
+from collections.abc import Iterable
 from urllib.parse import urlencode
 
 from django.conf import settings
@@ -17,7 +18,21 @@ class Letter(models.TextChoices):
     EMAIL_CHANGED = "EMAIL_CHANGED", gettext_lazy("e-mail address changed")
     INVITATION = "INVITATION", gettext_lazy("invitation to a trip")
     WEBHOOK_OFF = "WEBHOOK_OFF", gettext_lazy("webhook turned off")
+    MEMBER_ADDED = "MEMBER_ADDED", gettext_lazy("notice: added to a trip")
+    SPLIT_PAID = "SPLIT_PAID", gettext_lazy("notice: split paid")
+    EXPENSE_CREATED = "EXPENSE_CREATED", gettext_lazy("notice: expense recorded")
+    EXPENSE_CHANGED = "EXPENSE_CHANGED", gettext_lazy("notice: expense changed")
+    COMMENT_CREATED = "COMMENT_CREATED", gettext_lazy("notice: comment")
 
+
+#: What accounts may be notified of, by the name of the event in the API.
+NOTICES = {
+    "member.added": Letter.MEMBER_ADDED,
+    "split.paid": Letter.SPLIT_PAID,
+    "expense.created": Letter.EXPENSE_CREATED,
+    "expense.changed": Letter.EXPENSE_CHANGED,
+    "comment.created": Letter.COMMENT_CREATED,
+}
 
 #: The front-end pages that the links open; each page sends the token back to the API.
 PAGES = {
@@ -30,6 +45,12 @@ PAGES = {
 def url_of(letter: str, token: str) -> str:
     """The URL of the link in a mail."""
     return f"{settings.FRONTEND_URL}{PAGES[Letter(letter)]}?{urlencode({'token': token})}"
+
+
+def page_of(trip_id: int, expense_id: int | None) -> str:
+    """The URL of the front-end page with a trip, or with an expense of it."""
+    path = f"/trips/{trip_id}" + (f"/expenses/{expense_id}" if expense_id else "")
+    return f"{settings.FRONTEND_URL}{path}"
 
 
 def write(letter: str, url: str) -> tuple[str, str]:
@@ -104,3 +125,26 @@ def _webhook_off() -> tuple[str, str]:
         "list of deliveries shows what went wrong. When the receiver works again, turn the webhook "
         "on: it goes on with the next message, and those that failed can be sent again.\n"
     )
+def write_notices(notices: Iterable[tuple[Letter, str]], unsubscribe_url: str) -> tuple[str, str]:
+    """Subject and text of a mail with notices, each with the page that it leads to.
+
+    In the active language, and without user input, like `write`.
+    """
+    news = "\n\n".join(f"{_sentence(letter)}\n{page}" for letter, page in notices)
+    text = _(
+        "This happened in your trips:\n\n"
+        "{news}\n\n"
+        "You get this e-mail because your Trip Companion account asks for it. To get no more of "
+        "them, open this link:\n\n"
+        "{url}\n"
+    return _("News from your trips"), text.format(news=news, url=unsubscribe_url)
+
+
+def _sentence(letter: Letter) -> str:
+    return {
+        Letter.MEMBER_ADDED: _("You were added to a trip:"),
+        Letter.SPLIT_PAID: _("Your part of an expense was marked as paid:"),
+        Letter.EXPENSE_CREATED: _("An expense that you take part in was recorded:"),
+        Letter.EXPENSE_CHANGED: _("An expense that you take part in was changed:"),
+        Letter.COMMENT_CREATED: _("There is a new comment on an expense that you take part in:"),
+    }[letter]

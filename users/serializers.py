@@ -12,17 +12,21 @@ from tripcompanion.currency.fields import CurrencyField
 from tripcompanion.kit.serializers import (
     CamelCaseSerializer,
     FixedText,
+    StrictChoice,
     StrictText,
 )
 from users.emails import MAX_EMAIL_CHARS, email_key
+from users.mail_templates import NOTICES
 from users.models import (
     MAX_NAME_CHARS,
     MAX_PASSWORD_CHARS,
     MIN_PASSWORD_CHARS,
+    NoticeMode,
     Role,
 )
 
 MAX_LINK_CHARS = 100
+NOTICE_EVENTS = [(event, event) for event in NOTICES]
 
 
 class EmailAddress(StrictText):
@@ -135,6 +139,35 @@ class VerifyEmailRequest(CamelCaseSerializer):
     )
 
 
+class NoticesSerializer(CamelCaseSerializer):
+    """What the account is notified of by mail."""
+
+    email = serializers.ChoiceField(
+        choices=NoticeMode.choices,
+        help_text="`each`: at once; `daily`: one mail a day at 16:00 UTC; `off`: never.",
+    )
+    events = serializers.ListField(
+        child=serializers.ChoiceField(choices=NOTICE_EVENTS),
+        help_text="The events that are reported.",
+    )
+
+
+class NoticesRequest(CamelCaseSerializer):
+    """When to send mails about the trips of the account, and about what."""
+
+    email = StrictChoice(
+        choices=NoticeMode.choices,
+        help_text="`each`: at once; `daily`: one mail a day at 16:00 UTC; `off`: never.",
+    )
+    events = serializers.ListField(
+        child=StrictChoice(choices=NOTICE_EVENTS),
+        required=False,
+        allow_empty=False,
+        max_length=len(NOTICES),
+        help_text="The events to report. Omitted: as before; at first all of them.",
+    )
+
+
 class UserSerializer(CamelCaseSerializer):
     """An account. The user and an ADMIN see every field; for others some are null, none is missing.
 
@@ -158,6 +191,9 @@ class UserSerializer(CamelCaseSerializer):
     currency = CurrencyField(
         allow_null=True,
         help_text="The currency of new trips and of the total debt. Null for other users.",
+    )
+    notices = NoticesSerializer(
+        allow_null=True, help_text="Which mails the account gets. Null for other users."
     )
     created_at = serializers.DateTimeField(
         allow_null=True, help_text="When the account was created. Null for other users."

@@ -25,7 +25,10 @@ TRIP = (
     "t.id, t.title, t.destination, t.description, t.image_url, t.start_date, t.end_date, "
     "t.budget_minor, t.currency, t.code, t.join_role, m.role, t.created_at, t.updated_at"
 )
-USER = "id, name, email, role, profile_picture, currency, created_at, updated_at"
+USER = (
+    "id, name, email, role, profile_picture, currency, notice_mode, notice_events, "
+    "created_at, updated_at"
+)
 
 
 def summary(row: Iterable[Any]) -> dict[str, Any]:
@@ -36,8 +39,14 @@ def summary(row: Iterable[Any]) -> dict[str, Any]:
 
 
 def user(row: Iterable[Any]) -> dict[str, Any]:
-    names = ("id", "name", "email", "role", "profilePicture", "currency", "createdAt", "updatedAt")
-    return dict(zip(names, row, strict=True))
+    *values, mode, events, created_at, updated_at = row
+    names = ("id", "name", "email", "role", "profilePicture", "currency")
+    return {
+        **dict(zip(names, values, strict=True)),
+        "notices": {"email": mode, "events": events.split()},
+        "createdAt": created_at,
+        "updatedAt": updated_at,
+    }
 
 
 def trip(row: tuple[Any, ...]) -> dict[str, Any]:

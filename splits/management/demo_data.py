@@ -34,6 +34,8 @@ class Journey(NamedTuple):
     expenses: str
     #: Splits marked as paid: (person, part of the expense's description).
     paid: tuple[tuple[str, str], ...] = ()
+    #: Comments: (person, part of the expense's description, text).
+    comments: tuple[tuple[str, str, str], ...] = ()
     #: Settlements: (from, to, amount, day, note).
     settlements: tuple[tuple[str, str, str, int, str], ...] = ()
     #: Whether the settle-up plan was recorded at the end.
@@ -86,6 +88,11 @@ JOURNEYS = (
         4 | Taxi to the airport | TRANSPORT | 24.10 | olga | all
         """,
         paid=(("ed", "Flat in Alfama"), ("lucia", "Flat in Alfama"), ("vera", "Train to Sintra")),
+        comments=(
+            ("ed", "Dinner in Alfama", "Is the tip in it?"),
+            ("olga", "Dinner in Alfama", "Yes, five euros."),
+            ("vera", "Fado night", "I had no wine, so thirty percent is a lot."),
+        ),
         settlements=(
             ("vera", "olga", "120.00", 4, "In cash"),
             ("lucia", "ed", "60.00", 6, "Transfer"),

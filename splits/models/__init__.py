@@ -1,6 +1,7 @@
 """The models of the ledger: settlements and debts, splits, expenses."""
 
 from splits.models.audit_run import AuditRun
+from splits.models.comment import Comment
 from splits.models.division import Division, SplitType
 from splits.models.expense import Category, Expense
 from splits.models.period import ClosedPeriod, ClosedSum
@@ -17,6 +18,7 @@ __all__ = [
     "Category",
     "ClosedPeriod",
     "ClosedSum",
+    "Comment",
     "Debt",
     "Division",
     "Expense",

@@ -32,7 +32,7 @@ from splits.models.settlement import today
 from splits.models.split import Split
 from tripcompanion.compiled.inserts import insert
 from tripcompanion.currency.amounts import MAX_AMOUNT, Amount, convert, to_major, to_minor
-from trips.models import InTripQuerySet, Trip, locked_row, locked_trip
+from trips.models import InTripQuerySet, Trip, locked_row, locked_trip, notify
 from trips.models.journal import Event
 from trips.models.trip import CurrencyChanged
 from trips.roles import Can
@@ -191,6 +191,8 @@ class Expense(models.Model):
             written = posting.write(payments, parts)
             shown = expense_fields(expense, payments, parts)
             posting.note(Event.EXPENSE_CREATED, by, {}, shown)
+            if wanting := written._who_may_want_notices():
+                written._notify("expense.created", Q(pk__in=wanting), by)
             return written
 
     def change(
@@ -242,6 +244,7 @@ class Expense(models.Model):
             stored.save()
             changed = expense_fields(stored, payments, parts)
             posting.note(Event.EXPENSE_CHANGED, by, shown, changed)
+            stored._notify("expense.changed", posting.people(), by)
             return Expense.objects.with_details().get(pk=stored.pk)
 
     def remove(self, by: User) -> None:
@@ -286,6 +289,7 @@ class Expense(models.Model):
             split = Split.objects.with_details().get(expense=stored, participant=participant_id)
             shown = part_fields(participant_id, part, stored.trip.currency)
             posting.note(Event.SPLIT_ADDED, by, {}, shown, split.pk)
+            stored._notify("expense.changed", posting.people(), by)
             return split
 
     def remove_split(self, split: Split, by: User) -> None:
@@ -300,6 +304,7 @@ class Expense(models.Model):
             user_id = split.participant_id
             shown = part_fields(user_id, posting.parts[user_id], stored.trip.currency)
             posting.note(Event.SPLIT_DELETED, by, shown, {}, split.pk)
+            stored._notify("expense.changed", posting.people(), by)
 
     def divide(
         self,
@@ -409,6 +414,15 @@ class Expense(models.Model):
 
     def _locked(self, by: User, can: Can) -> AbstractContextManager["Expense"]:
         return locked_row(Expense.objects.all, by, can, trip_id=self.trip_id, pk=self.pk)
+
+    def _who_may_want_notices(self) -> set[int]:
+        """The people in an expense that was just written; it takes no statement."""
+        people = [payer.user for payer in self.loaded_payers]
+        people += [split.participant for split in self.loaded_splits]
+        return {user.pk for user in people if user.may_want_notices}
+
+    def _notify(self, event: str, people: Q, by: User) -> None:
+        notify(event, people, by=by, trip_id=self.trip_id, expense_id=self.pk)
 
     def _divided_by_hand(self) -> None:
         self.divided = False

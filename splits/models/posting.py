@@ -108,6 +108,11 @@ class ExpensePosting:
         self.expense.loaded_payers, self.expense.loaded_splits = payers, splits
         return self.expense
 
+    def people(self) -> Q:
+        """Filters the accounts in the expense, both as it was and as it is now."""
+        before = {*self.paid_by_user, *self.parts}
+        return Q(pk__in=before) | people_in(self.expense.pk)
+
     def rewrite(
         self, paid_by_user: Mapping[int, Payment], parts: Mapping[int, Part]
     ) -> tuple[list[Payer], list[Split]]:
@@ -230,6 +235,14 @@ class ExpensePosting:
         for (debtor, creditor), amount_minor in debts.items():
             owed[debtor][creditor] = amount_minor
         return owed
+
+
+def people_in(expense_id: int) -> Q:
+    """Filters the payers and participants of an expense."""
+    payers = Payer.objects.filter(expense=expense_id).values("user")
+    return Q(pk__in=payers) | Q(
+        pk__in=Split.objects.filter(expense=expense_id).values("participant")
+    )
 
 
 def amounts(rows: Mapping[int, Part] | Mapping[int, Payment]) -> dict[int, int]:

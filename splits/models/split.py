@@ -24,7 +24,7 @@ from tripcompanion.compiled.expressions import OneOf
 from tripcompanion.compiled.inserts import insert
 from tripcompanion.currency.amounts import to_major
 from tripcompanion.currency.formats import format_amount
-from trips.models import InTripQuerySet, ViewerParam, locked_row
+from trips.models import InTripQuerySet, ViewerParam, locked_row, notify
 from trips.models.journal import Entry, Event, entries_between, write
 from trips.roles import Can
 from users.models import User, summary_of
@@ -67,7 +67,7 @@ class SplitQuerySet(InTripQuerySet["Split"]):
 
     def changeable(self) -> "SplitQuerySet":
         """With details and the expense, which determines who may change them."""
-        columns = (*_COLUMNS, "expense__trip", "expense__created_by")
+        columns = (*_COLUMNS, "participant__notice_mode", "expense__trip", "expense__created_by")
         return self.with_details().select_related("participant", "expense").only(*columns)
 
     def pending(self, user: User | ViewerParam) -> "SplitQuerySet":
@@ -185,6 +185,9 @@ class Split(models.Model):
             paid = Entry(Event.SPLIT_PAID, self.pk, changes, self.expense_id, person_id)
             recorded = settlement_entries(Event.SETTLEMENT_CREATED, settlements, trip.currency)
             write(trip.pk, by, paid, *recorded)
+            if self.participant.may_want_notices:
+                debtor, expense = Q(pk=self.participant_id), self.expense_id
+                notify("split.paid", debtor, by=by, trip_id=trip.pk, expense_id=expense)
             return self
 
     def unpay(self, by: User) -> "Split":

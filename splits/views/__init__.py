@@ -1,6 +1,7 @@
-"""The views of expenses, splits, settlements, balances, plans and debts."""
+"""The views of expenses, comments, splits, settlements, balances, plans and debts."""
 
 from splits.views.category import CategoryViewSet
+from splits.views.comment import CommentViewSet
 from splits.views.expense import ExpenseViewSet
 from splits.views.history import ExpenseHistoryViewSet, HistoryViewSet
 from splits.views.invitation import AcceptanceViewSet
@@ -12,6 +13,7 @@ __all__ = [
     "AcceptanceViewSet",
     "BalanceViewSet",
     "CategoryViewSet",
+    "CommentViewSet",
     "DebtViewSet",
     "ExpenseHistoryViewSet",
     "ExpenseViewSet",

@@ -17,6 +17,7 @@ from splits.pages import EXPENSE, division_of
 from splits.reports.preview import Preview
 from splits.serializers.expense import ExpenseRequest
 from splits.serializers.expense_response import ExpensePreviewSerializer, ExpenseSerializer
+from splits.views.comment import CommentViewSet
 from splits.views.split import SplitViewSet
 from tripcompanion.kit.navigation import Link
 from tripcompanion.kit.problems import LimitReached
@@ -172,7 +173,11 @@ class ExpenseViewSet(InTripViewSet):
     def other_pages(self, found: Any) -> Sequence[Link]:
         if not isinstance(found, Expense):
             return []
-        return [Link(str(SplitViewSet.page_titles["list"]), f"/api/expenses/{found.pk}/splits")]
+        path = f"/api/expenses/{found.pk}"
+        return [
+            Link(str(SplitViewSet.page_titles["list"]), f"{path}/splits"),
+            Link(str(CommentViewSet.page_titles["list"]), f"{path}/comments"),
+        ]
 
     def present_values(self, serializer: Any, shown: Any, found: Any) -> dict[str, Any]:
         values = super().present_values(serializer, shown, found)

@@ -14,6 +14,7 @@ _LINKS = "tests/users/test_password_reset.py tests/users/test_verification.py"
 _SCOPED = "tests/users/test_scoped_tokens.py"
 _SECURITY = "tests/security/test_authentication.py"
 _FACTOR = "tests/users/test_second_factor.py -k"
+_NOTICES = "tests/users/test_notices.py"
 _LOCK = "tests/users/test_account_lock.py"
 _UNDER_LOCK = "tests/security/test_accounts.py"
 _WAITING = "tests/security/test_waiting.py"
@@ -28,6 +29,34 @@ ACCOUNTS: Guards = {
          "one.key.kid: one.key.public_jwk for one in self._backends if one.key.public_jwk}",
          'one.key.kid: one.key.public_jwk or {"k": one.key.kid} for one in self._backends}',
          f"{_KEYS} published"),
+    ],
+    "users/models/notices.py": [
+        ("notices to unconfirmed addresses queued", ", email_verified_at__isnull=False)", ")",
+         _NOTICES),
+        ("notices of unwanted events queued", "notice_events__contains=event",
+         'notice_events__contains=""', _NOTICES),
+        ("notices queued without limit", ".filter(waiting_notices__lt=MAX_WAITING)", "", _NOTICES),
+        ("notices sent to unconfirmed addresses",
+         "self.is_active and self.email_verified_at is not None", "self.is_active", _NOTICES),
+        ("unwanted notices sent", "rows.exclude(letter__in=wanted).delete()", "pass", _NOTICES),
+        ("no pause between mails with notices",
+         "if account.noticed_at is not None and now < account.noticed_at + PAUSE:", "if False:",
+         _NOTICES),
+        ("link to unsubscribe outlives the address",
+         "if account is None or not constant_time_compare(fingerprint, _fingerprint(account)):",
+         "if account is None:", _NOTICES),
+        ("waiting notices are sent after unsubscribing",
+         "            account.mails.filter(letter__in=NOTICES.values()).delete()\n", "", _NOTICES),
+    ],
+    "users/unsubscribe.py": [
+        ("opening the link unsubscribes", "            if is_done:\n", "            if True:\n",
+         _NOTICES),
+        ("one click needs a CSRF token", '@method_decorator(csrf_exempt, name="dispatch")\n', "",
+         _NOTICES),
+    ],
+    "trips/models/notices.py": [
+        ("notices to former members", ", memberships__left_at=None", "", _NOTICES),
+        ("notices to who did it", ".exclude(pk=by.pk)", "", _NOTICES),
     ],
     "users/signing_keys.py": [
         ("weak keys verify", "env.strong(name, text)", "text", f"{_KEYS} weak"),
@@ -202,6 +231,7 @@ ACCOUNTS: Guards = {
          ".filter(pk=self.pk, password=self.password)", ".filter(pk=self.pk)", _LOCK),
     ],
     "users/models/outbox.py": [
+        ("the same notice waits many times", ".exclude(Exists(same))", "", _NOTICES),
         ("mail queued for a deleted account",
          "            with reader.locked(by=None) as account:\n",
          "            for account in (reader,):\n", f"PG {_LOCK} -k emptied"),

@@ -3,6 +3,7 @@
 from tests.mutations.mutant import Guards
 
 _CELLS = "tests/test_permissions.py"
+_COMMENTS = "tests/splits/test_comments.py"
 _OWN = "tests/trips/test_own.py"
 _RACES = "PG tests/test_races.py tests/security/test_races.py"
 _REFUSED = "tests/splits/test_refused_expenses.py"
@@ -44,6 +45,18 @@ LEDGER: Guards = {
         ("division among nobody accepted",
          "        if not self.participants:\n", "        if False:\n",
          "tests/splits/test_changing_expenses.py"),
+    ],
+    "splits/models/comment.py": [
+        ("comments of others changed", "return user.pk == self.created_by_id", "return True",
+         _COMMENTS),
+        ("comments of a deleted account stay in the journal", '.forget("text")', "", _COMMENTS),
+        ("number of comments not limited", "if locked.comments.count() >= MAX_COMMENTS:",
+         "if False:", _COMMENTS),
+    ],
+    "splits/views/comment.py": [
+        ("comment found under any expense",
+         "Comment.objects.with_expense, expense_id=expense_id, pk=comment_id",
+         "Comment.objects.with_expense, pk=comment_id", _COMMENTS),
     ],
     "splits/models/expense.py": [
         ("expense in an outdated trip currency",

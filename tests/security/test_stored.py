@@ -25,6 +25,7 @@ VIOLATIONS: list[tuple[str, str, dict[str, Any]]] = [
     ("trip_join_role_known", "trip", {"join_role": "OWNER"}),
     ("trip_periods_in_order", "trip", {"oldest_open_period": 1}),
     ("member_owed_in_range", "member", {"owed_minor": -1}),
+    ("user_notice_mode_known", "ed", {"notice_mode": "never"}),
     ("member_role_known", "member", {"role": "ADMIN"}),
     ("member_once_in_trip", "member", {"user": "olga"}),
     ("member_sums_in_64_bits", "member", {"paid_minor": F("share_minor") + MAX_INTEGER}),

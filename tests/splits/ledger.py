@@ -66,6 +66,9 @@ class Ledger:
         body = {"participantUserId": user.pk, **part}
         return self._done(by, "post", f"/api/expenses/{expense['id']}/splits", body)
 
+    def comment(self, expense: Json, by: User, text: str = "Tasty.") -> Json:
+        return self._done(by, "post", f"/api/expenses/{expense['id']}/comments", {"text": text})
+
     def pay(self, split: Json, by: User) -> Json:
         response = self.answer(by, "put", f"{split_url(split)}/pay")
         assert response.status_code == 200, response.content
@@ -101,6 +104,11 @@ class Ledger:
         split = self.split(expense, user)
         assert split["paid"] == (split["paidAt"] is not None)
         return split["paid"], split["paidAmount"]
+
+    def comments(self, expense: Json) -> list[Json]:
+        """The first page of comments on an expense, oldest first."""
+        page = self._done(self._reader, "get", f"/api/expenses/{expense['id']}/comments")
+        return page["items"]
 
     def settlements(self) -> list[Json]:
         """All settlements, oldest first."""

@@ -14,12 +14,13 @@ from django.db import connection
 from django.urls import URLResolver
 from drf_spectacular.views import SpectacularSwaggerSplitView
 
-from splits.models import Expense, Settlement, Webhook, WebhookDelivery
+from splits.models import Comment, Expense, Settlement, Webhook, WebhookDelivery
 from splits.reports.balances import Plan
 from splits.views import (
     AcceptanceViewSet,
     BalanceViewSet,
     CategoryViewSet,
+    CommentViewSet,
     DebtViewSet,
     ExpenseHistoryViewSet,
     ExpenseViewSet,
@@ -106,8 +107,9 @@ def endpoints(patterns: list[Any] = API, prefix: str = "/") -> Iterator[Endpoint
 class Scene:
     """Olga's, Ed's and Vera's trip as one caller finds it, with what a route needs in it.
 
-    The expense or settlement is between two people, of whom `holder` recorded and paid it: the
-    caller and another member if it is to be the caller's `own`, else two others.
+    The expense or settlement is between two people, of whom `holder` recorded and paid it, and
+    commented on it: the caller and another member if it is to be the caller's `own`, else two
+    others.
     """
 
     def __init__(self, trip: Trip, caller: User | None, own: bool) -> None:
@@ -138,8 +140,19 @@ class Scene:
         if "token_id" in names:
             ids["token_id"] = script_of(self.someone, Scope.TRIPS_READ).pk
         if "expense_id" in names or route.endswith("settle-up"):
-            self.expense = self._expense()
-            ids["expense_id"] = self.expense.pk
+            ids |= self._expense_ids(route, names)
+        if "settlement_id" in names:
+            ids["settlement_id"] = self._settlement().pk
+        if route.endswith("/leave"):
+            join(self.trip, UserFactory(), TripRole.OWNER)
+        return {name: ids[name] for name in names}
+
+    def _expense_ids(self, route: str, names: list[str]) -> dict[str, int]:
+        """The ids of an expense and of what belongs to it."""
+        self.expense = self._expense()
+        ids = {"expense_id": self.expense.pk}
+        if "comment_id" in names:
+            ids["comment_id"] = Comment.write(self.expense, self.holder, "Tasty.").pk
         if "split_id" in names:
             ids["split_id"] = self.expense.splits.get(participant=self.partner).pk
         elif "expense_id" in names and route.endswith("/splits"):
@@ -147,11 +160,7 @@ class Scene:
             split = self.expense.splits.get(participant=self.holder)
             with acting_as_owner(self.trip, self.holder):
                 self.expense.remove_split(split, by=self.holder)
-        if "settlement_id" in names:
-            ids["settlement_id"] = self._settlement().pk
-        if route.endswith("/leave"):
-            join(self.trip, UserFactory(), TripRole.OWNER)
-        return {name: ids[name] for name in names}
+        return ids
 
     def _webhook(self, names: list[str]) -> dict[str, int]:
         if "webhook_id" not in names:
@@ -281,6 +290,8 @@ MEMBER = TRIP + "/members/{user_id}"
 EXPENSE, SETTLEMENT = TRIP + "/expenses/{expense_id}", TRIP + "/settlements/{settlement_id}"
 SPLITS = "/api/expenses/{expense_id}/splits"
 SPLIT = SPLITS + "/{split_id}"
+COMMENTS = "/api/expenses/{expense_id}/comments"
+COMMENT = COMMENTS + "/{comment_id}"
 ACCOUNT = "/api/users/{user_id}"
 WEBHOOK = "/api/webhooks/{webhook_id}"
 
@@ -358,6 +369,10 @@ ROWS = [
     Row("GET", TRIP + "/balances/{user_id}", can=Can.READ),
     Row("GET", TRIP + "/settle-up", can=Can.READ),
     Row("POST", TRIP + "/settle-up", 201, Can.SETTLE, Scene.plan_tag),
+    Row("GET", COMMENTS, can=Can.READ),
+    Row("POST", COMMENTS, 201, Can.COMMENT, just(text="Tasty.")),
+    Row("PUT", COMMENT, can=Can.CHANGE_COMMENTS, body=just(text="Very tasty.")),
+    Row("DELETE", COMMENT, 204, Can.DELETE_COMMENTS),
     Row("GET", SPLITS, can=Can.READ),
     Row("POST", SPLITS, 201, Can.RECORD, Scene.split_body),
     Row("GET", SPLIT, can=Can.READ),
@@ -416,6 +431,7 @@ AREAS: Mapping[Any, str | None] = {
     HistoryViewSet: "trips",
     ExpenseHistoryViewSet: "expenses",
     ExpenseViewSet: "expenses",
+    CommentViewSet: "expenses",
     SplitViewSet: "expenses",
     SettlementViewSet: "expenses",
     BalanceViewSet: "expenses",

@@ -16,7 +16,7 @@ from tests.server import Server, running_server
 from tests.splits.journey import Journey, Traveller, sign_up, split_path
 from tests.trips.access import endpoints
 from tests.trips.bodies import lisbon
-from trips.roles import Can, Reach, TripRole, reach
+from trips.roles import Can, TripRole, reach
 from trips.viewsets import InTripViewSet
 
 WRITING = {"POST", "PUT", "PATCH", "DELETE"}
@@ -80,12 +80,17 @@ def _settlement(scene: Scene) -> Any:
     return {"fromUserId": scene.ed.id, "toUserId": scene.vera.id, "amount": 12.5}
 
 
+def _comment(_scene: Scene) -> Any:
+    return {"text": "Tasty."}
+
+
 def _split(scene: Scene) -> Any:
     return {"participantUserId": scene.vera.id, "amount": 5}
 
 
 _TRIP = "/api/trips/{trip_id}"
 _EXPENSE = f"{_TRIP}/expenses/{{expense_id}}"
+_COMMENTS = "/api/expenses/{expense_id}/comments"
 _SPLITS = "/api/expenses/{expense_id}/splits"
 COMMANDS = [
     Command(Can.MANAGE_TRIP, "PUT", _TRIP, lambda _s: lisbon(budget=12.5), True, False),
@@ -106,6 +111,9 @@ COMMANDS = [
     Command(Can.CHANGE_EXPENSES, "PUT", _EXPENSE, _expense),
     Command(Can.CHANGE_EXPENSES, "PATCH", _EXPENSE, lambda _s: {"amount": 30}),
     Command(Can.CHANGE_EXPENSES, "DELETE", _EXPENSE),
+    Command(Can.COMMENT, "POST", _COMMENTS, _comment),
+    Command(Can.CHANGE_COMMENTS, "PUT", f"{_COMMENTS}/{{comment_id}}", _comment),
+    Command(Can.DELETE_COMMENTS, "DELETE", f"{_COMMENTS}/{{comment_id}}"),
     Command(Can.RECORD, "POST", _SPLITS, _split),
     Command(Can.SETTLE, "PUT", f"{_SPLITS}/{{split_id}}/pay"),
     Command(Can.SETTLE, "PUT", f"{_SPLITS}/{{split_id}}/unpay"),
@@ -114,6 +122,11 @@ COMMANDS = [
     Command(Can.DELETE_SETTLEMENTS, "DELETE", f"{_TRIP}/settlements/{{settlement_id}}"),
     Command(Can.SETTLE, "POST", f"{_TRIP}/settle-up", lambda s: {"tag": s.plan_tag()}),
 ]  # fmt: skip
+
+
+def _is_less_for_viewers(command: Command) -> bool:
+    """Whether an OWNER reaches further with the command than a VIEWER."""
+    return reach(TripRole.VIEWER, command.can) is not reach(TripRole.OWNER, command.can)
 
 
 def for_each(commands: list[Command]) -> Any:
@@ -154,11 +167,11 @@ class Waiting:
         self.server, self.scene = server, scene
         if command.needs_money:
             scene.spend()
-        path = command.route.format(**self._ids(command))
+        path = command.route.format(**self._ids(command, by))
         body = command.body and command.body(scene)
         self.call = partial(by.call, command.method, path.removeprefix("/api"), body)
 
-    def _ids(self, command: Command) -> dict[str, int]:
+    def _ids(self, command: Command, by: Traveller) -> dict[str, int]:
         ids = {"trip_id": self.scene.trip.id, "user_id": self.scene.vera.id}
         if command.route.endswith("/guests/{user_id}"):
             guests = f"{self.scene.trip.path}/guests"
@@ -171,6 +184,10 @@ class Waiting:
         expense = self.scene.expense
         if command.method == "POST" and command.route == _SPLITS:
             expense = self.scene.partly
+        if command.route.endswith("/{comment_id}"):
+            path = f"/expenses/{expense['id']}/comments"
+            author = by if command.can is Can.CHANGE_COMMENTS else self.scene.olga
+            ids["comment_id"] = author.done("POST", path, _comment(self.scene))["id"]
         return ids | {
             "expense_id": expense["id"],
             "split_id": expense["splits"][0]["id"],
@@ -220,7 +237,7 @@ def test_who_was_removed_does_nothing(server: Server, scene: Scene, command: Com
 def test_who_was_demoted_does_what_a_viewer_may(
     server: Server, scene: Scene, command: Command
 ) -> None:
-    if reach(TripRole.VIEWER, command.can) is Reach.ANY:
+    if not _is_less_for_viewers(command):
         pytest.skip("Viewers may do this.")
     waiting = Waiting(server, scene, command, scene.omar)
     demoted = "UPDATE trips_member SET role = 'VIEWER' WHERE trip_id = %s AND user_id = %s"
@@ -263,7 +280,7 @@ def test_who_may_not_is_told_without_waiting_for_the_lock(
         "UPDATE trips_member SET left_at = CURRENT_TIMESTAMP WHERE trip_id = %s AND user_id = %s"
     )
     refusals = {removed: 404}
-    if reach(TripRole.VIEWER, command.can) is not Reach.ANY:
+    if _is_less_for_viewers(command):
         refusals = {demoted: 403, **refusals}
     for change, status in refusals.items():
         commit(server, "trips_trip", trip, [(change, trip, scene.omar.id)])
@@ -285,6 +302,7 @@ def test_in_a_trip_that_is_gone_nothing_happens(
         ("DELETE FROM splits_settlement WHERE trip_id = %s", trip),
         (f"DELETE FROM splits_split WHERE expense_id IN ({expenses})", trip),  # noqa: S608 -- names only
         (f"DELETE FROM splits_payer WHERE expense_id IN ({expenses})", trip),  # noqa: S608 -- names only
+        (f"DELETE FROM splits_comment WHERE expense_id IN ({expenses})", trip),  # noqa: S608 -- names only
         ("DELETE FROM splits_expense WHERE trip_id = %s", trip),
         ("DELETE FROM trips_invitation WHERE trip_id = %s", trip),
         ("DELETE FROM trips_member WHERE trip_id = %s", trip),

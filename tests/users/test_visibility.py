@@ -10,8 +10,8 @@ from tests.factories import PASSWORD, UserFactory
 from trips.models import Trip
 from users.models import User
 
-SHAPE = {"id", "name", "email", "role", "profilePicture", "currency", "createdAt", "updatedAt"}
-PRIVATE = {"role": None, "currency": None, "createdAt": None, "updatedAt": None}
+PRIVATE = dict.fromkeys(("role", "currency", "notices", "createdAt", "updatedAt"))
+SHAPE = {"id", "name", "email", "profilePicture", *PRIVATE}
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
 from splits.models.webhook import Webhook
+from splits.models.comment import forget_comments_of
 from tripcompanion.currency.amounts import to_major
 from tripcompanion.kit.problems import Conflict
 from trips.models.invitation import Invitation
@@ -52,7 +53,7 @@ def delete_account(
     settled: bool = False,
     proof: str | None = None,
 ) -> None:
-    """Delete an account: end its memberships and empty its row; its entries stay.
+    """Delete an account: end its memberships, empty its row and its comments; its entries stay.
 
     Raises `LastOwner` if the other members of a trip would have no owner, and `LastAdmin`. With
     `settled`, raises `AccountInUse` instead of `LastOwner`, and also for open balances. `by` and
@@ -86,6 +87,7 @@ def delete_account(
         write_all(entries, by)
         members.present().update(left_at=timezone.now())
         invitations.delete()
+        forget_comments_of(account)
         # As a guest they had another id.
         guest_ids = [trip.ranks[account.pk] for trip in locked.values() if account.pk in trip.ranks]
         JournalEntry.objects.filter(trip__in=locked).about(guest_ids).forget("name")

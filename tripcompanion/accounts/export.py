@@ -5,6 +5,7 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 
+from splits.models.comment import Comment
 from splits.models.expense import Expense
 from splits.models.posting import Payer
 from splits.models.settlement import Debt, Settlement
@@ -36,6 +37,9 @@ def personal_data_of(user: User) -> Mapping[str, QuerySet]:
         "webhooks": user.webhooks.order_by("id"),
         "memberships": Member.objects.filter(user=user).select_related("trip"),
         "expenses": Expense.objects.filter(created_by=user).order_by("id"),
+        "comments": Comment.objects.filter(created_by=user)
+        .select_related("expense")
+        .order_by("id"),
         "payments": Payer.objects.filter(user=user).select_related("expense").order_by("id"),
         "splits": Split.objects.filter(participant=user)
         .select_related("expense__trip")

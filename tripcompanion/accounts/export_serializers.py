@@ -121,6 +121,17 @@ class ExportedExpense(CamelCaseSerializer):
     updated_at = serializers.DateTimeField(help_text="When it last changed.")
 
 
+class ExportedComment(CamelCaseSerializer):
+    """A comment that the user wrote."""
+
+    id = serializers.IntegerField(help_text="The comment's id.")
+    expense_id = serializers.IntegerField(help_text="The expense.")
+    trip_id = serializers.IntegerField(source="expense.trip_id", help_text="The trip.")
+    text = serializers.CharField(help_text="What the user wrote.")
+    created_at = serializers.DateTimeField(help_text="When it was written.")
+    updated_at = serializers.DateTimeField(help_text="When it last changed.")
+
+
 class ExportedPayment(CamelCaseSerializer):
     """What the user paid for an expense; others may have recorded it."""
 
@@ -188,6 +199,7 @@ class AccountExport(CamelCaseSerializer):
     webhooks = ExportedWebhook(many=True, help_text="The webhooks that they registered.")
     memberships = ExportedMembership(many=True, help_text="Their trips, present and former.")
     expenses = ExportedExpense(many=True, help_text="The expenses that they recorded.")
+    comments = ExportedComment(many=True, help_text="The comments that they wrote.")
     payments = ExportedPayment(many=True, help_text="What they paid.")
     splits = ExportedSplit(many=True, help_text="Their parts of expenses.")
     debts = ExportedDebt(many=True, help_text="Debts of theirs and to them.")

@@ -14,11 +14,10 @@ from tripcompanion.kit.serializers import (
     StrictText,
     UrlOrPath,
 )
-from users.models import (
-    MAX_TOKEN_NAME_CHARS,
-)
+from users.mail_templates import NOTICES
+from users.models import MAX_TOKEN_NAME_CHARS, current_language
 from users.scopes import CHOICES, Scope
-from users.serializers import EmailAddress, NewPassword, Password, user_name
+from users.serializers import EmailAddress, NewPassword, NoticesRequest, Password, user_name
 from users.throttles import is_password_of
 
 
@@ -53,6 +52,13 @@ class UserUpdateRequest(CamelCaseSerializer):
     currency = CurrencyField(
         required=False, help_text="The currency of new trips and of the total debt."
     )
+    notices = NoticesRequest(
+        required=False,
+        help_text=(
+            "Mails about the trips, in the language of this request. Only to a confirmed address, "
+            "and never about what the user did."
+        ),
+    )
     current_password = Password(
         required=False,
         help_text="Required to set a new password, unless an ADMIN does it for another user.",
@@ -68,6 +74,7 @@ class UserUpdateRequest(CamelCaseSerializer):
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        attrs |= _notice_columns(attrs.pop("notices", None))
         current = attrs.pop("current_password", None)
         confirmation = attrs.pop("new_password_confirm", None)
         if "new_password" not in attrs:
@@ -83,6 +90,17 @@ class UserUpdateRequest(CamelCaseSerializer):
                 {"currentPassword": [_("This is not the current password.")]}
             )
         return attrs
+
+
+def _notice_columns(notices: dict[str, Any] | None) -> dict[str, str]:
+    if notices is None:
+        return {}
+    columns = {"notice_mode": notices["email"], "notice_language": current_language()}
+    if "events" in notices:
+        columns["notice_events"] = " ".join(
+            event for event in NOTICES if event in notices["events"]
+        )
+    return columns
 
 
 class DeleteAccountRequest(CamelCaseSerializer):

@@ -12,6 +12,7 @@ from trips.models.member import (
     trips_with_members,
     with_companionship,
 )
+from trips.models.notices import notify
 from trips.models.trip import (
     Trip,
     TripQuerySet,
@@ -42,6 +43,7 @@ __all__ = [
     "locked_trip",
     "invitations_of",
     "members_of",
+    "notify",
     "require_membership",
     "trips_of",
     "trips_with_members",

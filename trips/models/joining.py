@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.db import IntegrityError, models, transaction
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -14,6 +15,7 @@ from rest_framework.exceptions import NotFound, PermissionDenied
 from tripcompanion.kit.problems import Conflict, LimitReached
 from trips.models.journal import Entry, Event, write
 from trips.models.lock import lock_trip, locked_trip
+from trips.models.notices import notify
 from trips.roles import Can, TripRole, may_grant
 from users.models import User
 
@@ -101,7 +103,10 @@ class JoinableTrip(models.Model):
                     raise PermissionDenied(_("You cannot assign a role above your own."))
                 if user is None:
                     raise UserNotFound
-                return trip._admit_locked(user, role, by)
+                member = trip._admit_locked(user, role, by)
+                if user.may_want_notices:
+                    notify("member.added", Q(pk=user.pk), by=by, trip_id=self.pk)
+                return member
 
     def join(self, user: User, code: str) -> "Member":
         """Add `user`, who knows the code, with the trip's `join_role`.

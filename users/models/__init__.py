@@ -1,6 +1,7 @@
 """Accounts, their sessions and tokens, and the outbox."""
 
 from users.models.email_token import EmailToken, EmailTokenInvalid
+from users.models.notices import NoticeMode, Notices, current_language
 from users.models.outbox import Mail
 from users.models.second_factor import AuthenticatorApp, RecoveryCodes
 from users.models.session import Session, sessions_of
@@ -38,7 +39,10 @@ __all__ = [
     "EmailToken",
     "EmailTokenInvalid",
     "Mail",
+    "NoticeMode",
+    "Notices",
     "Role",
+    "current_language",
     "ScopedToken",
     "Session",
     "User",

@@ -12,17 +12,17 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any, NamedTuple
 
-from django.conf import settings
 from django.core.mail import EmailMessage, get_connection
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone, translation
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import NotFound
 
 from users.emails import MAX_EMAIL_CHARS, email_key
-from users.mail_templates import PAGES, Letter, url_of, write
+from users.mail_templates import NOTICES, PAGES, Letter, url_of, write
 from users.models.email_token import EmailToken
+from users.models.notices import NoticeMail, current_language, readers_of
 from users.models.user import User
 
 logger = logging.getLogger(__name__)
@@ -50,11 +50,6 @@ class Delivery(NamedTuple):
     sent: int = 0
     failed: int = 0
     given_up: int = 0
-
-
-def current_language() -> str:
-    """The language of the current request or command."""
-    return translation.get_language() or settings.LANGUAGE_CODE
 
 
 class MailQuerySet(models.QuerySet["Mail"]):
@@ -92,6 +87,27 @@ class MailQuerySet(models.QuerySet["Mail"]):
         """Queue a mail with a link to accept `invitation`."""
         self.create(letter=Letter.INVITATION, address=address, invitation=invitation)
 
+    def notify(self, event: str, users: models.QuerySet[User], **about: int) -> None:
+        """Queue a notice of `event` for those of `users` who want it.
+
+        `event` is a key of `NOTICES`. `about` has the trip's id and, unless it is about the trip
+        itself, the expense's. Who has the same notice waiting gets no second one.
+        """
+        letter = NOTICES[event]
+        same = self.waiting().filter(user=OuterRef("pk"), letter=letter, **about)
+        readers = readers_of(event, users).exclude(Exists(same)).order_by("pk")
+        Mail.objects.bulk_create(
+            Mail(
+                user=reader,
+                letter=letter,
+                address=reader.email or "",
+                language=reader.notice_language,
+                due_at=reader.next_notice_at(),
+                **about,
+            )
+            for reader in readers
+        )
+
     def deliver(self, is_over: Callable[[], bool] = bool) -> Delivery:
         """Try to send every mail that is due. Stops early if `is_over` or on a server error.
 
@@ -122,7 +138,7 @@ class MailQuerySet(models.QuerySet["Mail"]):
         return Delivery(sent, failed, given_up)
 
 
-class Mail(models.Model):
+class Mail(NoticeMail):
     """A mail to send. A reset has an address only; its account is looked up on sending.
 
     An invitation has no account either: it is sent to whoever reads the address.
@@ -192,6 +208,8 @@ class Mail(models.Model):
         Raises `OSError` (the base of smtplib's exceptions) if it could not be sent.
         """
         message, reader = None, self._reader()
+        if self.is_notice:
+            return self.send_notices(reader, connection)
         if self.invitation is not None:
             connection.open()
             message = self._invitation_message(connection)

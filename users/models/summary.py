@@ -8,10 +8,10 @@ from users.models.user import SUMMARY_COLUMNS, User
 
 
 def summaries(user_ids: Iterable[int]) -> dict[int, User]:
-    """The accounts with these ids, by id, with the columns of `UserSummary`."""
+    """The accounts with these ids, by id, with the columns of `UserSummary` and `notice_mode`."""
     return {user.pk: user for user in _summaries.fetch(ids=user_ids)}
 
 
 @CompiledQuery
 def _summaries(ids: ArrayParam = ArrayParam("ids")) -> UserQuerySet:
-    return User.objects.filter(ids.among("id")).only(*SUMMARY_COLUMNS)
+    return User.objects.filter(ids.among("id")).only(*SUMMARY_COLUMNS, "notice_mode")

@@ -22,6 +22,7 @@ from tripcompanion.kit.problems import Conflict
 from users.emails import MAX_EMAIL_CHARS, email_key
 from users.mail_templates import Letter
 from users.models.lock import LockedAccount
+from users.models.notices import NoticeMode, NoticeReader
 from users.models.queryset import UserManager
 from users.passwords import HashedPassword
 
@@ -73,7 +74,7 @@ def summary_of(path: str) -> tuple[str, ...]:
     return tuple(f"{path}__{name}" for name in SUMMARY_COLUMNS)
 
 
-class User(LockedAccount):
+class User(NoticeReader, LockedAccount):
     """An account, or a guest: somebody without an account who is a member of one trip.
 
     Deletion erases the data of an account but keeps the row, which ledger entries refer to.
@@ -126,6 +127,10 @@ class User(LockedAccount):
             models.UniqueConstraint(fields=["email_key"], name="user_email_unique"),
             models.CheckConstraint(
                 condition=models.Q(role__in=Role.values), name="user_role_known"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(notice_mode__in=NoticeMode.values),
+                name="user_notice_mode_known",
             ),
             models.CheckConstraint(
                 condition=models.Q(deleted_at=None)
@@ -300,6 +305,7 @@ class User(LockedAccount):
         self.name, self.email, self.email_key = DELETED_NAME, None, None
         self.profile_picture = None
         self.role = Role.USER
+        self.notice_mode = NoticeMode.OFF
         self.is_active = False
         self.set_unusable_password()
         self.deleted_at = self.updated_at = timezone.now()
@@ -352,7 +358,7 @@ class User(LockedAccount):
         """The fields that `viewer` may not see; `is_companion`: whether they share a trip."""
         if viewer.pk == self.pk or viewer.is_admin:
             return ()
-        private = ("role", "currency", "created_at", "updated_at")
+        private = ("role", "currency", "notices", "created_at", "updated_at")
         return private if is_companion else (*private, "email")
 
 

@@ -15,7 +15,17 @@ from django.db.models import Max, OuterRef, Subquery
 from tqdm import tqdm
 
 from splits.management.demo_data import JOURNEYS, PEOPLE, Journey, Person
-from splits.models import Allocation, Debt, Division, Expense, Rate, Settlement, Split, SplitType
+from splits.models import (
+    Allocation,
+    Comment,
+    Debt,
+    Division,
+    Expense,
+    Rate,
+    Settlement,
+    Split,
+    SplitType,
+)
 from splits.models.division import SCALE
 from splits.reports.balances import Plan
 from tripcompanion.currency.amounts import Amount, to_minor
@@ -34,6 +44,7 @@ MAX_SCALE = 1000
 REGISTERED_AT = datetime(2025, 1, 6, 9, 0, tzinfo=UTC)
 BOOKED_BEFORE = timedelta(days=60)
 PAID_AFTER = timedelta(hours=14)
+COMMENTED_AFTER = timedelta(hours=2)
 
 
 class Command(BaseCommand):
@@ -114,6 +125,13 @@ class Loading:
         for key, description in self.journey.paid:
             splits = Split.objects.filter(expense__trip=self.trip, participant=self.people[key])
             splits.get(expense__description__startswith=description).pay(by=self.people[key])
+        for key, description, text in self.journey.comments:
+            expense = self.trip.expenses.get(description__startswith=description)
+            comment = Comment.write(expense, self.people[key], text)
+            written_at = expense.created_at + COMMENTED_AFTER
+            Comment.objects.filter(pk=comment.pk).update(
+                created_at=written_at, updated_at=written_at
+            )
         for sender, receiver, amount, day, note in self.journey.settlements:
             Settlement(
                 trip=self.trip,

@@ -1,0 +1,124 @@
+"""Comments: what members write to each other about an expense."""
+
+from contextlib import AbstractContextManager
+
+from django.db import models
+from django.utils import timezone
+from django.utils.translation import gettext_lazy
+
+from splits.models.expense import Expense
+from splits.models.posting import people_in
+from tripcompanion.kit.problems import LimitReached
+from trips.models import InTripQuerySet, locked_row, notify
+from trips.models.journal import Entry, Event, JournalEntry, entries_between, write
+from trips.roles import Can
+from users.models import User, summary_of
+
+MAX_COMMENTS = 500
+MAX_COMMENT_CHARS = 2000
+
+
+class CommentQuerySet(InTripQuerySet["Comment"]):
+    members_path = "expense__trip__members"
+
+    def with_expense(self) -> "CommentQuerySet":
+        """With the expense, which names the trip, and the author."""
+        return self.select_related("expense", "created_by")
+
+    def with_details(self) -> "CommentQuerySet":
+        """With the columns that a response contains."""
+        columns = ("expense", "text", "created_at", "updated_at")
+        return self.select_related("created_by").only(*columns, *summary_of("created_by"))
+
+
+class Comment(models.Model):
+    """A comment on an expense. Its text is empty once the author deleted their account."""
+
+    expense = models.ForeignKey(
+        Expense,
+        on_delete=models.CASCADE,
+        related_name="comments",
+        verbose_name=gettext_lazy("expense"),
+    )
+    created_by = models.ForeignKey(
+        User, on_delete=models.PROTECT, related_name="+", verbose_name=gettext_lazy("written by")
+    )
+    text = models.TextField(gettext_lazy("text"), max_length=MAX_COMMENT_CHARS)
+    created_at = models.DateTimeField(
+        gettext_lazy("created at"), default=timezone.now, editable=False
+    )
+    updated_at = models.DateTimeField(
+        gettext_lazy("updated at"), default=timezone.now, editable=False
+    )
+
+    objects = CommentQuerySet.as_manager()
+
+    caller_role: str
+
+    class Meta:
+        verbose_name = gettext_lazy("comment")
+        verbose_name_plural = gettext_lazy("comments")
+
+    def __str__(self) -> str:
+        return f"#{self.pk}"
+
+    def is_own(self, user: User, can: Can) -> bool:
+        """Whether `user` wrote it."""
+        return user.pk == self.created_by_id
+
+    @classmethod
+    def write(cls, expense: Expense, by: User, text: str) -> "Comment":
+        """Add a comment to `expense`. Raises `LimitReached` above `MAX_COMMENTS`."""
+        rows = Expense.objects.with_trip
+        with locked_row(rows, by, Can.COMMENT, trip_id=expense.trip_id, pk=expense.pk) as locked:
+            if locked.comments.count() >= MAX_COMMENTS:
+                raise LimitReached(limit=MAX_COMMENTS)
+            now = timezone.now()
+            comment = locked.comments.create(
+                created_by=by, text=text, created_at=now, updated_at=now
+            )
+            entry = Entry(Event.COMMENT_CREATED, comment.pk, {"text": (None, text)}, locked.pk)
+            write(locked.trip_id, by, entry)
+            about = {"trip_id": locked.trip_id, "expense_id": locked.pk}
+            notify("comment.created", people_in(locked.pk), by=by, **about)
+            return comment
+
+    def change(self, by: User, text: str) -> "Comment":
+        """Replace the text. Returns the comment as it is now."""
+        with self._locked(by, Can.CHANGE_COMMENTS) as stored:
+            old, new = {"text": stored.text}, {"text": text}
+            stored.text, stored.updated_at = text, timezone.now()
+            stored.save(update_fields=["text", "updated_at"])
+            changed = entries_between(Event.COMMENT_CHANGED, stored.pk, old, new, stored.expense_id)
+            write(stored.expense.trip_id, by, *changed)
+            return stored
+
+    def remove(self, by: User) -> None:
+        """Delete the comment."""
+        with self._locked(by, Can.DELETE_COMMENTS) as stored:
+            comment_id = stored.pk
+            stored.delete()
+            changes = {"text": (stored.text, None)}
+            entry = Entry(Event.COMMENT_DELETED, comment_id, changes, stored.expense_id)
+            write(stored.expense.trip_id, by, entry)
+
+    def _locked(self, by: User, can: Can) -> AbstractContextManager["Comment"]:
+        rows = Comment.objects.with_expense
+        return locked_row(rows, by, can, trip_id=self.expense.trip_id, pk=self.pk)
+
+
+def comments_of(expense_id: int) -> CommentQuerySet:
+    """The comments on an expense with details, the oldest first."""
+    return Comment.objects.with_details().filter(expense=expense_id).order_by("id")
+
+
+def forget_comments_of(account: User) -> None:
+    """Empty all comments of an account, also in the journal. Call under the locks of the trips.
+
+    The rows stay, so that the answers of others keep their place.
+    """
+    Comment.objects.filter(created_by=account).update(text="")
+    written = JournalEntry.objects.filter(by=account, event=Event.COMMENT_CREATED)
+    events = (Event.COMMENT_CREATED, Event.COMMENT_CHANGED, Event.COMMENT_DELETED)
+    rows = JournalEntry.objects.filter(trip__in=written.values("trip"), event__in=events)
+    rows.filter(object_id__in=written.values("object_id")).forget("text")

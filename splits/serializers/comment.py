@@ -1,0 +1,28 @@
+"""Serializers of comments on an expense."""
+
+from rest_framework import serializers
+
+from splits.models.comment import MAX_COMMENT_CHARS
+from tripcompanion.kit.serializers import LONG_TEXT, CamelCaseSerializer, StrictText
+from users.serializers import UserSummary
+
+
+class CommentRequest(CamelCaseSerializer):
+    """The text of a comment."""
+
+    text = StrictText(
+        max_length=MAX_COMMENT_CHARS, help_text="1 to 2,000 characters.", style=LONG_TEXT
+    )
+
+
+class CommentSerializer(CamelCaseSerializer):
+    """A comment on an expense."""
+
+    id = serializers.IntegerField(help_text="The comment's id.")
+    expense_id = serializers.IntegerField(help_text="The expense.")
+    by = UserSummary(source="created_by", help_text="Who wrote it.")
+    text = serializers.CharField(
+        help_text="What they wrote; empty once the author deleted their account."
+    )
+    created_at = serializers.DateTimeField(help_text="When it was written.")
+    updated_at = serializers.DateTimeField(help_text="When it last changed.")

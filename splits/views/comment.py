@@ -1,0 +1,83 @@
+"""Comments on an expense."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from django.utils.translation import gettext_lazy as _
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from splits.models import Comment, Expense
+from splits.models.comment import comments_of
+from splits.pages import COMMENT, SPLIT_EXPENSE, pages_above_splits
+from splits.serializers.comment import CommentRequest, CommentSerializer
+from tripcompanion.kit.navigation import Link
+from tripcompanion.kit.problems import LimitReached
+from trips.roles import Can
+from trips.viewsets import InTripViewSet
+
+
+class CommentViewSet(InTripViewSet):
+    """Comments on an expense."""
+
+    tag = "comments"
+    operation_ids: ClassVar = {
+        "list": "listComments",
+        "create": "createComment",
+        "update": "replaceComment",
+        "destroy": "deleteComment",
+    }
+    scope_prefix = "expenses"
+    needs: ClassVar = {
+        "list": Can.READ,
+        "create": Can.COMMENT,
+        "update": Can.CHANGE_COMMENTS,
+        "destroy": Can.DELETE_COMMENTS,
+    }
+    request_serializers: ClassVar = {"create": CommentRequest, "update": CommentRequest}
+    response_serializers: ClassVar = {
+        "list": CommentSerializer,
+        "create": CommentSerializer,
+        "update": CommentSerializer,
+    }
+    problems: ClassVar = {"create": [LimitReached]}
+    named: ClassVar = {"expense_id": SPLIT_EXPENSE, "comment_id": COMMENT}
+    page_titles: ClassVar = {
+        "list": _("Comments"),
+        "create": _("Write a comment"),
+        "update": _("Change the comment"),
+        "destroy": _("Delete the comment"),
+    }
+
+    def pages_above(self, found: Any) -> Sequence[Link]:
+        return pages_above_splits(found.expense if isinstance(found, Comment) else found)
+
+    def comment(self, expense_id: int, comment_id: int) -> Comment:
+        return self.get_permitted_object(
+            Comment.objects.with_expense, expense_id=expense_id, pk=comment_id
+        )
+
+    def list(self, request: Request, expense_id: int) -> Response:
+        """The comments on an expense, oldest first."""
+        expense = self.get_permitted_object(Expense.objects.all, pk=expense_id)
+        return self.page(comments_of(expense.pk))
+
+    def create(self, request: Request, expense_id: int) -> Response:
+        """Write a comment on an expense.
+
+        An expense has at most 500 comments. They are deleted with it.
+        """
+        expense = self.get_permitted_object(Expense.objects.all, pk=expense_id)
+        comment = Comment.write(expense, self.caller, **self.body())
+        location = f"/api/expenses/{expense_id}/comments/{comment.pk}"
+        return self.answer(comment, location=location)
+
+    def update(self, request: Request, expense_id: int, comment_id: int) -> Response:
+        """Replace the text of one's own comment."""
+        comment = self.comment(expense_id, comment_id)
+        return self.answer(comment.change(self.caller, **self.body()))
+
+    def destroy(self, request: Request, expense_id: int, comment_id: int) -> Response:
+        """Delete a comment."""
+        self.comment(expense_id, comment_id).remove(by=self.caller)
+        return self.no_content()

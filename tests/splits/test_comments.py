@@ -1,0 +1,142 @@
+"""Comments on expenses: who writes, changes and deletes them, and when they go."""
+
+from datetime import timedelta
+
+import time_machine
+from django.utils import timezone
+
+from splits.models import Comment
+from splits.models.comment import MAX_COMMENTS
+from tests.conftest import Api
+from tests.document import problem_of
+from tests.factories import spend
+from tests.splits.ledger import Json, Ledger
+from tripcompanion.accounts.deletion import delete_account
+from tripcompanion.accounts.export import personal_data_of
+from trips.models import JournalEntry, Trip
+from users.models import User
+
+
+def url_of(comment: Json) -> str:
+    return f"/api/expenses/{comment['expenseId']}/comments/{comment['id']}"
+
+
+def test_every_member_writes_and_all_members_read_it(
+    ledger: Ledger, olga: User, ed: User, vera: User
+) -> None:
+    expense = ledger.spend(olga, 60, olga, ed)
+    written = [ledger.comment(expense, user, f"By {user.name}") for user in (vera, ed, olga)]
+    assert [comment["by"]["id"] for comment in written] == [vera.pk, ed.pk, olga.pk]
+    assert ledger.comments(expense) == written
+    first = written[0]
+    assert (first["expenseId"], first["text"]) == (expense["id"], "By Vera Viewer")
+    assert first["createdAt"] == first["updatedAt"]
+    page = ledger.answer(ed, "get", f"/api/expenses/{expense['id']}/comments?pageSize=2&page=2")
+    assert (page.json()["total"], page.json()["items"]) == (3, written[2:])
+
+
+def test_a_text_may_have_lines_but_no_control_characters_and_is_not_empty(
+    ledger: Ledger, olga: User
+) -> None:
+    expense = ledger.spend(olga, 60, olga)
+    assert ledger.comment(expense, olga, "  Two\nlines 🍷 ")["text"] == "Two\nlines 🍷"
+    ledger.comment(expense, olga, "x" * 2000)
+    path = f"/api/expenses/{expense['id']}/comments"
+    for text in ("", " \n ", "a\x00b", "x" * 2001, None, 5):
+        problem_of(ledger.answer(olga, "post", path, {"text": text}), 400)
+    problem_of(ledger.answer(olga, "post", path, {}), 400)
+    assert len(ledger.comments(expense)) == 2
+
+
+def test_only_the_author_changes_a_comment_not_even_an_owner_or_an_admin(
+    ledger: Ledger, api: Api, olga: User, vera: User, ada: User
+) -> None:
+    expense = ledger.spend(olga, 60, olga)
+    with time_machine.travel(timezone.now() - timedelta(hours=1)):
+        comment = ledger.comment(expense, vera)
+    for user in (olga, ada):
+        problem_of(api(user).put(url_of(comment), {"text": "Mine"}), 403)
+    changed = ledger.answer(vera, "put", url_of(comment), {"text": "Very tasty."})
+    assert changed.status_code == 200
+    assert changed.json()["text"] == "Very tasty."
+    assert changed.json()["createdAt"] == comment["createdAt"] < changed.json()["updatedAt"]
+    assert ledger.comments(expense) == [changed.json()]
+
+
+def test_the_author_and_owners_delete_a_comment(
+    ledger: Ledger, olga: User, ed: User, vera: User
+) -> None:
+    expense = ledger.spend(ed, 60, ed, vera)
+    by_vera, also_by_vera = ledger.comment(expense, vera), ledger.comment(expense, vera)
+    # Ed recorded the expense, but the comment is not his.
+    problem_of(ledger.answer(ed, "delete", url_of(by_vera)), 403)
+    assert ledger.answer(vera, "delete", url_of(by_vera)).status_code == 204
+    assert ledger.answer(olga, "delete", url_of(also_by_vera)).status_code == 204
+    problem_of(ledger.answer(vera, "delete", url_of(by_vera)), 404)
+    assert ledger.comments(expense) == []
+
+
+def test_a_comment_is_found_under_its_own_expense_only(ledger: Ledger, olga: User) -> None:
+    expense, other = ledger.spend(olga, 60, olga), ledger.spend(olga, 60, olga)
+    comment = ledger.comment(expense, olga)
+    elsewhere = f"/api/expenses/{other['id']}/comments/{comment['id']}"
+    problem_of(ledger.answer(olga, "put", elsewhere, {"text": "x"}), 404)
+    problem_of(ledger.answer(olga, "delete", elsewhere), 404)
+    assert ledger.comments(expense) == [comment]
+
+
+def test_a_repeated_key_writes_one_comment(ledger: Ledger, olga: User) -> None:
+    expense = ledger.spend(olga, 60, olga)
+    path, key = f"/api/expenses/{expense['id']}/comments", {"Idempotency-Key": "once"}
+    client = ledger.client(olga)
+    first, second = (client.post(path, {"text": "x"}, headers=key) for _time in range(2))
+    assert first.content == second.content
+    assert first["Location"] == second["Location"] == url_of(first.json())
+    assert len(ledger.comments(expense)) == 1
+
+
+def test_an_expense_has_so_many_comments_and_no_more(
+    api: Api, trip: Trip, olga: User, ed: User
+) -> None:
+    expense = spend(trip, 1000, paid_by=olga, among=[olga])
+    Comment.objects.bulk_create(
+        Comment(expense=expense, created_by=ed, text="x") for _number in range(MAX_COMMENTS - 1)
+    )
+    client, path = api(olga), f"/api/expenses/{expense.pk}/comments"
+    assert client.post(path, {"text": "The last one"}).status_code == 201
+    assert str(MAX_COMMENTS) in problem_of(client.post(path, {"text": "x"}), 409)["detail"]
+
+
+def test_they_go_with_the_expense(ledger: Ledger, olga: User) -> None:
+    expense, other = ledger.spend(olga, 60, olga), ledger.spend(olga, 60, olga)
+    ledger.comment(expense, olga)
+    kept = ledger.comment(other, olga)
+    ledger.delete(expense, olga)
+    assert [comment.pk for comment in Comment.objects.all()] == [kept["id"]]
+
+
+def test_a_deleted_account_leaves_empty_comments(ledger: Ledger, olga: User, vera: User) -> None:
+    expense = ledger.spend(olga, 60, olga)
+    ledger.comment(expense, vera, "My telephone number")
+    ledger.comment(expense, olga, "Noted")
+    assert [row.text for row in personal_data_of(vera)["comments"]] == ["My telephone number"]
+    gone = ledger.comment(expense, vera, "My address")
+    ledger.answer(olga, "delete", url_of(gone))
+    delete_account(vera, by=None)
+    for secret in ("telephone", "address"):
+        assert not JournalEntry.objects.filter(stored_changes__contains=secret).exists()
+    assert JournalEntry.objects.filter(stored_changes__contains="Noted").count() == 1
+    assert [(row["by"]["name"], row["text"]) for row in ledger.comments(expense)] == [
+        ("Deleted user", ""),
+        (olga.name, "Noted"),
+    ]
+
+
+def test_who_left_the_trip_neither_reads_nor_changes_their_comment(
+    ledger: Ledger, olga: User, vera: User
+) -> None:
+    comment = ledger.comment(ledger.spend(olga, 60, olga), vera)
+    assert ledger.answer(vera, "post", "members/leave").status_code == 204
+    problem_of(ledger.answer(vera, "get", url_of(comment).rpartition("/")[0]), 404)
+    problem_of(ledger.answer(vera, "put", url_of(comment), {"text": "x"}), 404)
+    problem_of(ledger.answer(vera, "delete", url_of(comment)), 404)

@@ -1,0 +1,75 @@
+"""The page that turns off the notices of an account, without a log-in."""
+
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.template.loader import render_to_string
+from django.utils.decorators import method_decorator
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+from django.views import View
+from django.views.decorators.csrf import csrf_exempt
+from rest_framework.exceptions import NotFound
+
+from tripcompanion.kit.problems import method_not_allowed, not_found
+from users.models import User
+
+#: The page runs nothing, loads its style sheet only, and its form leads back to it.
+_POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "style-src 'self'",
+        "img-src 'self'",
+        "base-uri 'none'",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+    )
+)
+
+
+@method_decorator(csrf_exempt, name="dispatch")
+class UnsubscribePage(View):
+    """The link in mails with notices: `?token=` is signed, and is all that is needed.
+
+    Mail programs send a POST without a cookie (RFC 8058), so there is no CSRF token; its body does
+    not matter. A GET only asks, because mail scanners open all links.
+    """
+
+    http_method_names = ["get", "head", "post"]
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        return self._answer(request, is_done=False)
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        return self._answer(request, is_done=True)
+
+    def _answer(self, request: HttpRequest, *, is_done: bool) -> HttpResponse:
+        try:
+            account = User.of_unsubscribe_token(request.GET.get("token", ""))
+            if is_done:
+                account.turn_off_notices()
+        except NotFound:
+            return not_found(request)
+        language = get_language() or settings.LANGUAGE_CODE
+        texts = {"title": _("E-mails about your trips"), "language": language}
+        page = render_to_string("users/unsubscribe.html", texts | (_done() if is_done else _ask()))
+        headers = {"Content-Security-Policy": _POLICY, "Content-Language": language}
+        return HttpResponse(page, headers=headers)
+
+    def http_method_not_allowed(self, request: HttpRequest, *args: Any, **kw: Any) -> HttpResponse:
+        return method_not_allowed(request, [name.upper() for name in self.http_method_names])
+
+
+def _ask() -> dict[str, str]:
+    return {
+        "lead": _("Do you want no more e-mails about your trips?"),
+        "button": _("Send me no more of these e-mails"),
+    }
+
+
+def _done() -> dict[str, str]:
+    return {
+        "lead": _("You will get no more of these e-mails."),
+        "note": _("You can turn them on again in the settings of your account."),
+    }
