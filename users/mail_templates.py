@@ -125,6 +125,8 @@ def _webhook_off() -> tuple[str, str]:
         "list of deliveries shows what went wrong. When the receiver works again, turn the webhook "
         "on: it goes on with the next message, and those that failed can be sent again.\n"
     )
+
+
 def write_notices(notices: Iterable[tuple[Letter, str]], unsubscribe_url: str) -> tuple[str, str]:
     """Subject and text of a mail with notices, each with the page that it leads to.
 
@@ -132,11 +134,13 @@ def write_notices(notices: Iterable[tuple[Letter, str]], unsubscribe_url: str) -
     """
     news = "\n\n".join(f"{_sentence(letter)}\n{page}" for letter, page in notices)
     text = _(
+        "Hello,\n\n"
         "This happened in your trips:\n\n"
         "{news}\n\n"
         "You get this e-mail because your Trip Companion account asks for it. To get no more of "
         "them, open this link:\n\n"
         "{url}\n"
+    )
     return _("News from your trips"), text.format(news=news, url=unsubscribe_url)
 
 

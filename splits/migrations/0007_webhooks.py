@@ -10,7 +10,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('splits', '0003_initial'),
+        ('splits', '0006_comments'),
         ('trips', '0005_journal'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]

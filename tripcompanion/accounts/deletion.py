@@ -7,8 +7,8 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
-from splits.models.webhook import Webhook
 from splits.models.comment import forget_comments_of
+from splits.models.webhook import Webhook
 from tripcompanion.currency.amounts import to_major
 from tripcompanion.kit.problems import Conflict
 from trips.models.invitation import Invitation
