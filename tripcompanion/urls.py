@@ -14,6 +14,7 @@ from splits.views import (
     DebtViewSet,
     ExpenseViewSet,
     ExplanationViewSet,
+    MergeViewSet,
     SettlementViewSet,
     SplitViewSet,
 )
@@ -111,6 +112,7 @@ TRIPS: list[Any] = [
     path("/<id:trip_id>/members", include(MEMBERS)),
     path("/<id:trip_id>/guests", GuestViewSet.as_view({"post": "create"})),
     path("/<id:trip_id>/guests/<id:user_id>", GuestViewSet.as_view({"put": "update"})),
+    path("/<id:trip_id>/guests/<id:user_id>/merge", MergeViewSet.as_view({"post": "merge"})),
     path(
         "/<id:trip_id>/invitations",
         InvitationViewSet.as_view({"get": "list", "post": "create"}),

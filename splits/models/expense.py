@@ -93,6 +93,8 @@ class Expense(models.Model):
     split_type = models.CharField(gettext_lazy("split type"), max_length=10, choices=SplitType)
     #: False once a single split was added or deleted: the parts are then no longer a division.
     divided = models.BooleanField(default=True, editable=False)
+    #: What each of the people had who are one member now; see `splits.models.merged`.
+    merged = models.JSONField(null=True, editable=False)
     receipt_url = models.CharField(  # noqa: DJ001 -- as in the API
         gettext_lazy("receipt URL"), max_length=2048, null=True, blank=True
     )
@@ -215,7 +217,8 @@ class Expense(models.Model):
                 paid_by_user is None
                 or list(stored._paid(paid_by_user).items()) == list(posting.entered.items())
             )
-            if stored.divided or not is_same_money or stored._is_other(posting, division or {}):
+            is_division = stored.divided and stored.merged is None
+            if is_division or not is_same_money or stored._is_other(posting, division or {}):
                 if not stored.divided and not division:
                     raise DividedByHand
                 if "exchange_rate" in fields or stored.currency != old["currency"]:
@@ -395,4 +398,4 @@ class Expense(models.Model):
     def _divided_by_hand(self) -> None:
         self.divided = False
         self.updated_at = timezone.now()
-        self.save(update_fields=["divided", "updated_at"])
+        self.save(update_fields=["divided", "merged", "updated_at"])

@@ -3,6 +3,7 @@
 from splits.views.category import CategoryViewSet
 from splits.views.expense import ExpenseViewSet
 from splits.views.invitation import AcceptanceViewSet
+from splits.views.merge import MergeViewSet
 from splits.views.settlement import BalanceViewSet, ExplanationViewSet, SettlementViewSet
 from splits.views.split import DebtViewSet, SplitViewSet
 
@@ -13,6 +14,7 @@ __all__ = [
     "DebtViewSet",
     "ExpenseViewSet",
     "ExplanationViewSet",
+    "MergeViewSet",
     "SettlementViewSet",
     "SplitViewSet",
 ]

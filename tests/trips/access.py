@@ -23,6 +23,7 @@ from splits.views import (
     DebtViewSet,
     ExpenseViewSet,
     ExplanationViewSet,
+    MergeViewSet,
     SettlementViewSet,
     SplitViewSet,
 )
@@ -183,6 +184,9 @@ class Scene:
     def trip_code(self) -> dict[str, Any]:
         return {"tripCode": self.trip.code}
 
+    def other_member(self) -> dict[str, Any]:
+        return {"userId": self.partner.pk}
+
     def new_member(self) -> dict[str, Any]:
         return {"userId": UserFactory().pk}
 
@@ -318,6 +322,7 @@ ROWS = [
     Row("PUT", MEMBER + "/role", can=Can.MANAGE_MEMBERS, body=just(role="EDITOR")),
     Row("POST", TRIP + "/guests", 201, Can.ADD_MEMBERS, just(name="Grandma")),
     Row("PUT", TRIP + "/guests/{user_id}", can=Can.ADD_MEMBERS, body=just(name="Granny")),
+    Row("POST", TRIP + "/guests/{user_id}/merge", 200, Can.MANAGE_MEMBERS, Scene.other_member),
     Row("GET", TRIP + "/invitations", can=Can.READ),
     Row("POST", TRIP + "/invitations", 201, Can.ADD_MEMBERS, just(role="VIEWER")),
     Row("DELETE", TRIP + "/invitations/{invitation_id}", 204, Can.ADD_MEMBERS),
@@ -380,6 +385,7 @@ AREAS: Mapping[Any, str | None] = {
     TripViewSet: "trips",
     MemberViewSet: "trips",
     GuestViewSet: "trips",
+    MergeViewSet: "trips",
     InvitationViewSet: "trips",
     AcceptanceViewSet: "trips",
     InvitationPreviewViewSet: OPEN,

@@ -68,6 +68,10 @@ def _guest(_scene: Scene) -> Any:
     return {"name": "Grandma"}
 
 
+def _other(scene: Scene) -> Any:
+    return {"userId": scene.ed.id}
+
+
 def _role(_scene: Scene) -> Any:
     return {"role": "EDITOR"}
 
@@ -95,6 +99,7 @@ COMMANDS = [
     Command(Can.ADD_MEMBERS, "POST", f"{_TRIP}/members", _person),
     Command(Can.ADD_MEMBERS, "POST", f"{_TRIP}/guests", _guest),
     Command(Can.ADD_MEMBERS, "PUT", f"{_TRIP}/guests/{{user_id}}", _guest, False, False),
+    Command(Can.MANAGE_MEMBERS, "POST", f"{_TRIP}/guests/{{user_id}}/merge", _other, False, False),
     Command(Can.ADD_MEMBERS, "POST", f"{_TRIP}/invitations", lambda _s: {}, False, False),
     Command(
         Can.ADD_MEMBERS, "DELETE", f"{_TRIP}/invitations/{{invitation_id}}", None, False, False
@@ -160,7 +165,7 @@ class Waiting:
 
     def _ids(self, command: Command) -> dict[str, int]:
         ids = {"trip_id": self.scene.trip.id, "user_id": self.scene.vera.id}
-        if command.route.endswith("/guests/{user_id}"):
+        if "/guests/{user_id}" in command.route:
             guests = f"{self.scene.trip.path}/guests"
             ids["user_id"] = self.scene.olga.done("POST", guests, _guest(self.scene))["user"]["id"]
         if command.route.endswith("/{invitation_id}"):

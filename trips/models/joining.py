@@ -138,8 +138,7 @@ class JoinableTrip(models.Model):
         require_trip_quota(user)
         if member is None:
             return self.members.create(user=user, role=role)
-        member.role, member.left_at, member.joined_at = role, None, timezone.now()
-        member.save(update_fields=["role", "left_at", "joined_at"])
+        member.readmit(role)
         return member
 
     def add_guest(self, by: User, name: str) -> "Member":
