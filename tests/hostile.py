@@ -86,6 +86,7 @@ def without_null(schema: Mapping[str, Any]) -> dict[str, Any]:
     return rest | (resolved(options[0]) if len(options) == 1 else {"oneOf": options})
 
 
+NO_BOOLEAN = ("0", "1", '"true"', '"yes"', '""', "[]", "[true]", "{}")
 #: Values that are no number of people.
 NO_COUNT = ("0", "-1", "1.5", "true", '"a"', '""', "[]", "[1]", "{}", "9" * 400)
 
@@ -100,6 +101,8 @@ def hostile(name: str, schema: Mapping[str, Any]) -> Iterator[str]:
     options = {option.get("type"): option for option in schema.get("oneOf", ())}
     if "enum" in schema:
         yield from _no_choice(schema["enum"])
+    elif schema.get("type") == "boolean":
+        yield from NO_BOOLEAN
     elif "integer" in options:
         yield from NO_ID
     elif "number" in options:
@@ -301,6 +304,7 @@ class World:
             ],
             "POST /api/trips/{tripId}/guests": [{"name": "Grandma"}],
             "PUT /api/trips/{tripId}/guests/{userId}": [{"name": "Granny"}],
+            "POST /api/trips/{tripId}/guests/{userId}/merge": [{"userId": ed.pk, "dryRun": True}],
             "POST /api/trips/{tripId}/invitations": [
                 {"role": "EDITOR", "maxUses": 3, "note": "x", "expiresAt": script["expiresAt"]},
                 {"role": "EDITOR", "email": "nora@example.com", "guestUserId": self.guest_id},

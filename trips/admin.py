@@ -13,12 +13,13 @@ from tripcompanion.currency.formats import format_amount
 from tripcompanion.kit.admin import Columns, ReadOnlyAdmin, RulesAdmin, StateFilter, link
 from trips import csv_columns
 from trips.models import Invitation, Member
-from users.models import User
+from users.models import User, Via
 
 
 def caller_of(request: HttpRequest) -> User:
     """The administrator who sent the request."""
     caller: Any = request.user
+    caller.via = Via.ADMIN
     return caller
 
 

@@ -21,7 +21,7 @@ from rest_framework_simplejwt.utils import aware_utcnow, datetime_from_epoch
 from tripcompanion.kit.problems import CsrfFailed
 from tripcompanion.kit.throttling import address_of
 from users.key_ring import KeyRing
-from users.models import Session, User, sessions_of
+from users.models import Session, User, Via, sessions_of
 from users.models.token import PREFIX, ScopedToken
 
 _SCHEME = b"bearer"
@@ -141,6 +141,12 @@ def issuing_session(
 class BrowserSession(SessionAuthentication):
     """Session authentication of the browsable API; a failed CSRF check is a `CsrfFailed`."""
 
+    def authenticate(self, request: Request) -> tuple[User, None] | None:
+        found: Any = super().authenticate(request)
+        if found is not None:
+            found[0].via = Via.SESSION
+        return found
+
     def enforce_csrf(self, request: Request) -> None:
         try:
             super().enforce_csrf(request)
@@ -162,7 +168,7 @@ class BearerAuthentication(BaseAuthentication):
         except UnicodeDecodeError as error:
             raise TokenRefused from error
         session.note_use()
-        session.user.by_session = session.pk
+        session.user.by_session, session.user.via = session.pk, Via.SESSION
         return session.user, session
 
     def authenticate_header(self, request: Request) -> str:
@@ -183,7 +189,7 @@ class ScopedTokenAuthentication(BaseAuthentication):
         if token.has_expired:
             raise TokenExpired
         token.note_use()
-        token.user.by_token = token
+        token.user.by_token, token.user.via = token, Via.TOKEN
         return token.user, token
 
     def authenticate_header(self, request: Request) -> str:

@@ -8,6 +8,8 @@ from splits.models.merge import BATCH_ROWS, PEOPLE, Merge
 from splits.models.merged import MergedPeople
 from trips.models import Invitation, Member, Trip
 from trips.models.joining import require_trip_quota
+from trips.models.journal import Entry, Event, entries_between, write
+from trips.roles import TripRole
 from users.models import User
 
 
@@ -19,15 +21,19 @@ def accept_invitation(token: str, user: User) -> Member:
     """
     with Invitation.accepted(token, user) as (invitation, account):
         if invitation.guest_id is None:
-            return invitation.admit(account)
-        return _claim(invitation.trip, invitation.guest_id, account, invitation.role)
+            return invitation.admit(account, user)
+        trip = invitation.trip
+        claimed = _claim(trip, invitation.guest_id, account, invitation.role)
+        write(trip.pk, user, invitation.acceptance, *claimed)
+        return Member.objects.with_details().get(trip=trip, user=account)
 
 
-def _claim(trip: Trip, guest_id: int, account: User, role: str) -> Member:
+def _claim(trip: Trip, guest_id: int, account: User, role: str) -> list[Entry]:
     """Give all entries of the guest to the account, and delete the guest. Call under both locks.
 
     A member keeps their role, and their entries and the guest's are merged. For others, amounts,
-    debts and sums stay as they are: the account ranks where the guest did.
+    debts and sums stay as they are: the account ranks where the guest did. Returns what the
+    journal notes.
     """
     member = trip.members.filter(user=account).first()
     if member is None or member.left_at is not None:
@@ -35,11 +41,14 @@ def _claim(trip: Trip, guest_id: int, account: User, role: str) -> Member:
         require_trip_quota(account)
     if member is None:
         _take_place(trip, guest_id, account, role)
-    else:
-        if member.left_at is not None:
-            member.readmit(role)
-        Merge(trip, trip.members.get(user=guest_id), member).carry_out()
-    return Member.objects.with_details().get(trip=trip, user=account)
+        guest = {"userId": guest_id, "role": TripRole.VIEWER}
+        now = {"userId": account.pk, "role": role}
+        return entries_between(Event.GUEST_CLAIMED, account.pk, guest, now)
+    joined = []
+    if member.left_at is not None:
+        member.readmit(role)
+        joined = [Entry(Event.MEMBER_JOINED, account.pk, {"role": (None, role)})]
+    return joined + Merge(trip, trip.members.get(user=guest_id), member).carry_out()
 
 
 def _take_place(trip: Trip, guest_id: int, account: User, role: str) -> None:

@@ -25,6 +25,7 @@ from splits.models.division import (
     percentage_of,
     require_sum,
 )
+from splits.models.journal_fields import expense_fields, part_fields
 from splits.models.posting import ExpensePosting, Payer
 from splits.models.rate import ENTERED, Rate
 from splits.models.settlement import today
@@ -32,6 +33,7 @@ from splits.models.split import Split
 from tripcompanion.compiled.inserts import insert
 from tripcompanion.currency.amounts import MAX_AMOUNT, Amount, convert, to_major, to_minor
 from trips.models import InTripQuerySet, Trip, locked_row, locked_trip
+from trips.models.journal import Event
 from trips.models.trip import CurrencyChanged
 from trips.roles import Can
 from users.models import User
@@ -188,7 +190,10 @@ class Expense(models.Model):
             payments, parts = expense.divide(posting, paid_by_user, division, payers_field)
             locked.count_expense()
             insert([expense])
-            return posting.write(payments, parts)
+            written = posting.write(payments, parts)
+            shown = expense_fields(expense, payments, parts)
+            posting.note(Event.EXPENSE_CREATED, by, {}, shown)
+            return written
 
     def change(
         self,
@@ -210,6 +215,8 @@ class Expense(models.Model):
         with self._locked(by, Can.CHANGE_EXPENSES) as stored:
             self._require_same_meaning(stored, paid_by_user, division or {}, fields)
             posting = ExpensePosting(stored)
+            payments, parts = posting.paid_by_user, posting.parts
+            shown = expense_fields(stored, payments, parts)
             old = {name: getattr(stored, name) for name in _MONEY_FIELDS}
             for name, value in fields.items():
                 setattr(stored, name, value)
@@ -236,12 +243,17 @@ class Expense(models.Model):
                 posting.rewrite(payments, parts)
             stored.updated_at = timezone.now()
             stored.save()
+            changed = expense_fields(stored, payments, parts)
+            posting.note(Event.EXPENSE_CHANGED, by, shown, changed)
             return Expense.objects.with_details().get(pk=stored.pk)
 
     def remove(self, by: User) -> None:
         """Delete the expense with its splits, and the settlements that `pay` recorded for them."""
         with self._locked(by, Can.CHANGE_EXPENSES) as stored:
-            ExpensePosting(stored).rewrite({}, {})
+            posting = ExpensePosting(stored)
+            shown = expense_fields(stored, posting.paid_by_user, posting.parts)
+            posting.rewrite({}, {})
+            posting.note(Event.EXPENSE_DELETED, by, shown, {})
             stored.delete()
 
     def add_split(
@@ -274,7 +286,10 @@ class Expense(models.Model):
             part = Part(amount_minor, percentage_e4=percentage_e4 or None)
             posting.rewrite(posting.paid_by_user, {**posting.parts, participant_id: part})
             stored._divided_by_hand()
-            return Split.objects.with_details().get(expense=stored, participant=participant_id)
+            split = Split.objects.with_details().get(expense=stored, participant=participant_id)
+            shown = part_fields(participant_id, part, stored.trip.currency)
+            posting.note(Event.SPLIT_ADDED, by, {}, shown, split.pk)
+            return split
 
     def remove_split(self, split: Split, by: User) -> None:
         """Delete one split; the payers bear what it covered."""
@@ -285,6 +300,9 @@ class Expense(models.Model):
             rest = {u: part for u, part in posting.parts.items() if u != split.participant_id}
             posting.rewrite(posting.paid_by_user, rest)
             stored._divided_by_hand()
+            user_id = split.participant_id
+            shown = part_fields(user_id, posting.parts[user_id], stored.trip.currency)
+            posting.note(Event.SPLIT_DELETED, by, shown, {}, split.pk)
 
     def divide(
         self,

@@ -11,7 +11,8 @@ from rest_framework.exceptions import ValidationError
 
 from splits.models.division import Part
 from splits.models.expense import Expense
-from splits.models.merged import merge_people
+from splits.models.journal_fields import expense_fields, settlement_entries
+from splits.models.merged import merge_people, parts_of, payments_of
 from splits.models.period import ClosedPeriod, ClosedSum, reopen
 from splits.models.posting import Payer
 from splits.models.settlement import Allocation, Debt, Settlement, sums_of
@@ -20,6 +21,7 @@ from tripcompanion.compiled.deletes import delete_unread
 from tripcompanion.compiled.inserts import insert
 from tripcompanion.kit.problems import Conflict
 from trips.models import Member, Trip, locked_row
+from trips.models.journal import Entry, Event, entries_between, write
 from trips.models.member import KEPT_SUMS
 from trips.roles import Can
 from users.models import User
@@ -79,22 +81,31 @@ class Merge:
                 raise ValidationError({"userId": [_("There is no such other member.")]})
             merge = cls(found.trip, found, member)
             if not dry_run:
-                merge.carry_out()
+                write(found.trip_id, by, *merge.carry_out())
             return merge
 
-    def carry_out(self) -> None:
-        """Give all entries of the guest to the member, and delete the guest."""
+    def carry_out(self) -> list[Entry]:
+        """Give all entries of the guest to the member, and delete the guest.
+
+        Returns what the journal notes: settlements that vanish, expenses that named both, and
+        last the merge, after which everything else of the guest is the member's.
+        """
         # Debts that are added up or vanish get their closed amounts as allocations first.
         self._debts_in_common().itemise()
         self._keep_what_was_closed()
+        currency = self.trip.currency
+        between = self._settlements_between().order_by("pk")
+        vanished = settlement_entries(Event.SETTLEMENT_DELETED, between, currency)
         dropped = self._drop_what_is_between()
-        self._merge_expenses()
+        changed = self._merge_expenses()
         for model, column in PEOPLE:
             rows: QuerySet = model._default_manager.filter(**{column: self.guest.user_id})
             rows.update(**{column: self.member.user_id})
         self._add_sums(dropped)
         self.guest.delete()
         User.objects.filter(pk=self.guest.user_id, is_guest=True).delete()
+        ids = {"userId": (self.guest.user_id, self.member.user_id)}
+        return [*vanished, *changed, Entry(Event.GUEST_MERGED, self.member.user_id, ids)]
 
     def _expenses_with(self, member: Member) -> QuerySet[Expense]:
         user, expense = member.user_id, OuterRef("pk")
@@ -162,28 +173,36 @@ class Merge:
         delete_unread(self._settlements_between())
         return dropped
 
-    def _merge_expenses(self) -> None:
-        """Add up payments, parts and debts in expenses that name both."""
+    def _merge_expenses(self) -> list[Entry]:
+        """Add up payments, parts and debts in expenses that name both; returns what changed."""
         rows = (
-            Prefetch(name, model.objects.order_by("id"), f"loaded_{name}")
+            Prefetch(name, model._default_manager.order_by("id"), f"loaded_{name}")
             for name, model in (("payers", Payer), ("splits", Split))
         )
-        expenses, payers, splits = [], [], []
+        expenses: list[Expense] = []
+        payers: list[Payer] = []
+        splits: list[Split] = []
+        entries: list[Entry] = []
+        gone_payers: list[int] = []
         #: The split of the member, by that of the guest.
         twins: dict[int, int] = {}
-        gone_payers = []
-        for expense in self._expenses_with(self.guest).prefetch_related(*rows):
+        for expense in self._expenses_with(self.guest).order_by("pk").prefetch_related(*rows):
             expense.trip = self.trip
+            before = expense_fields(expense, payments_of(expense), parts_of(expense))
             parts, payments = merge_people(expense, *self._both)
             expenses.append(expense)
-            payers_of_both = [p for p in expense.loaded_payers if p.user_id in self._both]
-            if len(payers_of_both) > 1:
-                kept, gone = payers_of_both
-                kept.amount_minor, kept.entered_minor = payments[self.member.user_id]
-                payers.append(kept)
-                gone_payers.append(gone.pk)
             by_user = {split.participant_id: split for split in expense.loaded_splits}
-            if self.guest.user_id in by_user and self.member.user_id in by_user:
+            pair = [payer for payer in expense.loaded_payers if payer.user_id in self._both]
+            names_both = {*self._both} <= {*by_user, *(p.user_id for p in expense.loaded_payers)}
+            if names_both:
+                after = expense_fields(expense, payments, parts)
+                event = Event.EXPENSE_CHANGED
+                entries += entries_between(event, expense.pk, before, after, expense.pk)
+            if len(pair) > 1:
+                pair[0].amount_minor, pair[0].entered_minor = payments[self.member.user_id]
+                payers.append(pair[0])
+                gone_payers.append(pair[1].pk)
+            if {*self._both} <= by_user.keys():
                 twins[by_user.pop(self.guest.user_id).pk] = by_user[self.member.user_id].pk
                 for user_id, split in by_user.items():
                     for name, value in parts[user_id]._asdict().items():
@@ -195,6 +214,7 @@ class Merge:
         self._merge_debts(twins)
         Payer.objects.filter(pk__in=gone_payers).delete()
         delete_unread(Split.objects.filter(pk__in=list(twins)))
+        return entries
 
     def _merge_debts(self, twins: dict[int, int]) -> None:
         """Move the debts of splits to their `twins`; add up those to the same creditor."""

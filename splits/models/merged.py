@@ -119,6 +119,21 @@ class MergedPeople:
 NOBODY_MERGED = MergedPeople()
 
 
+def parts_of(expense: "Expense") -> dict[int, Part]:
+    """The parts by user of an expense with `loaded_splits`."""
+    return {
+        row.participant_id: Part(*(getattr(row, name) for name in Part._fields))
+        for row in expense.loaded_splits
+    }
+
+
+def payments_of(expense: "Expense") -> dict[int, Payment]:
+    """The payments by user of an expense with `loaded_payers`, first payer first."""
+    return {
+        row.user_id: Payment(row.amount_minor, row.entered_minor) for row in expense.loaded_payers
+    }
+
+
 def merge_people(
     expense: "Expense", guest_id: int, user_id: int
 ) -> tuple[dict[int, Part], dict[int, Payment]]:
@@ -128,13 +143,7 @@ def merge_people(
     where the sums alone give all that the expense gave, and `split_type`: somebody with two equal
     parts has the weight 2.
     """
-    parts = {
-        row.participant_id: Part(*(getattr(row, name) for name in Part._fields))
-        for row in expense.loaded_splits
-    }
-    payments = {
-        row.user_id: Payment(row.amount_minor, row.entered_minor) for row in expense.loaded_payers
-    }
+    parts, payments = parts_of(expense), payments_of(expense)
     rows = list(MergedPeople.load(expense.merged).rows)
     is_equal = expense.divided and expense.split_type == SplitType.EQUAL
     if is_equal and {guest_id, user_id} <= parts.keys():
@@ -148,13 +157,19 @@ def merge_people(
         if person_id not in known and (person_id in parts or person_id in payments)
     ]
     merged = MergedPeople(rows).given_to(user_id, by=guest_id)
-    if guest_id in parts:
-        parts[user_id] = _added(parts.get(user_id), parts.pop(guest_id))
-    if guest_id in payments:
-        payments[user_id] = _added(payments.get(user_id), payments.pop(guest_id))
+    parts, payments = (_added_up(rows, guest_id, user_id) for rows in (parts, payments))
     follows = _all_follows(expense, parts, payments, merged)
     expense.merged = None if follows else merged.dump()
     return parts, payments
+
+
+def _added_up(rows: Mapping[int, Any], guest_id: int, user_id: int) -> dict[int, Any]:
+    """`rows` by user, with the guest's added to the user's."""
+    sums: dict[int, Any] = {}
+    for key, row in rows.items():
+        key = user_id if key == guest_id else key
+        sums[key] = _added(sums.get(key), row)
+    return sums
 
 
 def _added(own: Any, other: Any) -> Any:

@@ -4,18 +4,20 @@ from collections import Counter
 from collections.abc import Mapping
 from copy import copy
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.db import models
 from django.db.models import Q
 
 from splits.models.division import Part, Payment
+from splits.models.journal_fields import settlement_entries
 from splits.models.merged import NOBODY_MERGED, MergedPeople, amounts
 from splits.models.settlement import Allocation, Debt, Settlement, allocate, credit_between
 from splits.models.split import Split
 from tripcompanion.compiled.deletes import delete_unread
 from tripcompanion.compiled.inserts import insert
 from trips.models import Member
+from trips.models.journal import Event, entries_between, write
 from users.models import User, summaries, summary_of
 
 if TYPE_CHECKING:
@@ -65,6 +67,8 @@ class ExpensePosting:
     def __init__(self, expense: "Expense") -> None:
         self.expense = expense
         self.merged = MergedPeople.load(expense.merged)
+        #: Settlements that were deleted with the splits that they paid.
+        self.revoked: list[Settlement] = []
         self.paid_by_user: dict[int, Payment] = {}
         self.parts: dict[int, Part] = {}
         if expense.pk is not None:
@@ -141,10 +145,29 @@ class ExpensePosting:
         Member.increment_balances(self.expense.trip_id, sums)
         return payers, self._open({u: part for u, part in parts.items() if u not in kept}, owed)
 
+    def note(
+        self,
+        event: Event,
+        by: User,
+        old: Mapping[str, Any],
+        new: Mapping[str, Any],
+        split_id: int | None = None,
+    ) -> None:
+        """Write into the journal what changed, of the expense or of one of its splits.
+
+        Settlements that were deleted follow, each with a row of its own.
+        """
+        expense = self.expense
+        object_id = expense.pk if split_id is None else split_id
+        entries = entries_between(event, object_id, old, new, expense_id=expense.pk)
+        currency = expense.trip.currency
+        revoked = settlement_entries(Event.SETTLEMENT_DELETED, self.revoked, currency)
+        write(expense.trip_id, by, *entries, *revoked)
+
     def _drop(self, split_ids: list[int]) -> None:
         """Delete splits with their allocations, and the settlements that `pay` recorded."""
         if split_ids:
-            Settlement.objects.filter(split__in=split_ids).revoke()
+            self.revoked = Settlement.objects.filter(split__in=split_ids).revoke()
             Debt.objects.filter(split__in=split_ids).itemise()
             Allocation.objects.filter(debt__split__in=split_ids).release(self.expense.trip_id)
             delete_unread(self.expense.splits.filter(pk__in=split_ids))

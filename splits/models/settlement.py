@@ -27,6 +27,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from splits.models.journal_fields import settlement_entries
 from splits.models.period import (
     InPeriodQuerySet,
     close,
@@ -43,6 +44,7 @@ from tripcompanion.compiled.queries import ArrayParam, CompiledQuery, CompiledUp
 from tripcompanion.currency.amounts import Amount
 from tripcompanion.currency.formats import format_amount
 from trips.models import Member, Trip, locked_row, locked_trip
+from trips.models.journal import Event, write
 from trips.roles import Can
 from users.models import User
 
@@ -195,20 +197,22 @@ class SettlementQuerySet(InPeriodQuerySet["Settlement"]):
         if rows:
             recompute([], [row[0] for row in rows])
 
-    def revoke(self) -> None:
+    def revoke(self) -> "list[Settlement]":
         """Delete these settlements of one trip, and reopen what they covered or closed.
 
-        Call under the lock of the trip.
+        Call under the lock of the trip. Returns those that were deleted, for the journal.
         """
-        rows = list(self.only("trip_id", "sender_id", "receiver_id", "amount_minor"))
+        people = ("trip_id", "sender_id", "receiver_id")
+        rows = list(self.only(*people, "amount_minor", "settled_on", "note").order_by("pk"))
         if not rows:
-            return
+            return []
         reopen(rows[0].trip_id, self)
         # Two statements, because SQLite scans the whole table for conditions joined by OR.
         ids = [row.pk for row in rows]
         Allocation.objects.filter(settlement__in=ids).release(rows[0].trip_id, rows)
         Allocation.objects.filter(closed_by__in=ids).release(rows[0].trip_id)
         delete_unread(self)
+        return rows
 
 
 class Settlement(models.Model):
@@ -301,6 +305,7 @@ class Settlement(models.Model):
             self.amount_minor = trip.minor_units("amount", amount)
             trip.require_members({"fromUserId": [self.sender_id], "toUserId": [self.receiver_id]})
             self.enter()
+            write(trip.pk, by, *settlement_entries(Event.SETTLEMENT_CREATED, [self], trip.currency))
 
     def enter(self) -> None:
         """Insert this row and allocate it to open debts. Call under the trip's lock."""
@@ -316,8 +321,14 @@ class Settlement(models.Model):
     def remove(self, by: User) -> None:
         """Delete the settlement, and reopen what it covered or closed."""
         rows = Settlement.objects.all
-        with locked_row(rows, by, Can.DELETE_SETTLEMENTS, trip_id=self.trip_id, pk=self.pk):
-            Settlement.objects.filter(pk=self.pk).revoke()
+        with locked_row(
+            rows, by, Can.DELETE_SETTLEMENTS, trip_id=self.trip_id, pk=self.pk
+        ) as stored:
+            deleted = Settlement.objects.filter(pk=self.pk).revoke()
+            currency = stored.trip.currency
+            write(
+                self.trip_id, by, *settlement_entries(Event.SETTLEMENT_DELETED, deleted, currency)
+            )
 
     def close_if_settled(self) -> None:
         """Close everything that is open if every balance of the trip is zero.

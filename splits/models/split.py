@@ -3,6 +3,7 @@
 from contextlib import AbstractContextManager
 from datetime import datetime
 from functools import cached_property
+from typing import Any
 
 from django.db import models
 from django.db.models import Aggregate, F, Max, OuterRef, Q, Subquery, Sum
@@ -10,6 +11,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
+from splits.models.journal_fields import settlement_entries
 from splits.models.settlement import (
     Allocation,
     Debt,
@@ -20,8 +22,10 @@ from splits.models.settlement import (
 )
 from tripcompanion.compiled.expressions import OneOf
 from tripcompanion.compiled.inserts import insert
+from tripcompanion.currency.amounts import to_major
 from tripcompanion.currency.formats import format_amount
 from trips.models import InTripQuerySet, ViewerParam, locked_row
+from trips.models.journal import Entry, Event, entries_between, write
 from trips.roles import Can
 from users.models import User, summary_of
 
@@ -147,6 +151,7 @@ class Split(models.Model):
             debts = open_debts_of.fetch(split=self.pk)
             if not debts:
                 return Split.objects.with_details().get(pk=self.pk)
+            left_minor = sum(debt.open_minor for debt in debts)
             credits = credit_between.fetch(
                 trip=trip.pk,
                 senders=[self.participant_id],
@@ -173,6 +178,12 @@ class Split(models.Model):
             self.open_minor = 0
             if settlements:
                 settlements[-1].close_if_settled()
+            paid_minor = (self.amount_minor - left_minor, self.amount_minor)
+            amounts = [to_major(minor, trip.currency) for minor in paid_minor]
+            changes = {"paid": (False, True), "paidAmount": (amounts[0], amounts[1])}
+            paid = Entry(Event.SPLIT_PAID, self.pk, changes, self.expense_id)
+            recorded = settlement_entries(Event.SETTLEMENT_CREATED, settlements, trip.currency)
+            write(trip.pk, by, paid, *recorded)
             return self
 
     def unpay(self, by: User) -> "Split":
@@ -182,11 +193,23 @@ class Split(models.Model):
         """
         with self._locked(by) as split:
             trip = split.expense.trip
-            self.settlements.all().revoke()
+            before = Split.objects.with_details().get(pk=self.pk)
+            revoked = self.settlements.all().revoke()
             self.debts.all().itemise()
             Allocation.objects.filter(debt__split=self).release(trip.pk)
-            return Split.objects.with_details().get(pk=self.pk)
+            after = Split.objects.with_details().get(pk=self.pk)
+            unpaid = entries_between(
+                Event.SPLIT_UNPAID, self.pk, _payment(before), _payment(after), self.expense_id
+            )
+            deleted = settlement_entries(Event.SETTLEMENT_DELETED, revoked, trip.currency)
+            write(trip.pk, by, *unpaid, *deleted)
+            return after
 
     def _locked(self, by: User) -> AbstractContextManager["Split"]:
         rows = Split.objects.with_expense
         return locked_row(rows, by, Can.SETTLE, trip_id=self.expense.trip_id, pk=self.pk)
+
+
+def _payment(split: Split) -> dict[str, Any]:
+    """How much of a split is paid, as the API shows it."""
+    return {"paid": split.paid, "paidAmount": to_major(split.paid_minor, split.trip_currency)}

@@ -7,6 +7,7 @@ from hashlib import sha256
 from django.db.models import Q, QuerySet, Sum
 from django.utils.translation import gettext_lazy
 
+from splits.models.journal_fields import settlement_entries
 from splits.models.rate import ExchangeRate, Rate
 from splits.models.settlement import Settlement
 from splits.settling import fewest_transfers
@@ -15,6 +16,7 @@ from tripcompanion.currency.amounts import convert, to_major
 from tripcompanion.kit.problems import Conflict
 from tripcompanion.kit.snapshots import snapshot
 from trips.models import CompiledForViewer, Member, Trip, ViewerParam, locked_trip
+from trips.models.journal import Event, write
 from trips.models.member import SUMS, MemberQuerySet
 from trips.roles import Can
 from users.models import User, summary_of
@@ -67,6 +69,8 @@ class Plan:
             for settlement in plan.transfers:
                 settlement.created_by = by
                 settlement.enter()
+            recorded = settlement_entries(Event.SETTLEMENT_CREATED, plan.transfers, locked.currency)
+            write(locked.pk, by, *recorded)
             return plan.transfers
 
     def is_own(self, user: User, can: Can) -> bool:

@@ -121,8 +121,8 @@ def test_every_table_that_names_people_is_in_it_or_known_to_need_no_place(ed: Us
         for relation in User._meta.get_fields(include_hidden=True)
         if relation.one_to_many
     }
-    # Hashes, answers of a day, what is to be mailed, the log of the administrators' doings, and
-    # second factors.
+    # Hashes, answers of a day, what is to be mailed, the log of the administrators' doings,
+    # second factors, and the history of trips, which is not only theirs.
     assert naming - shown == {
         "users.EmailToken",
         "users.Mail",
@@ -130,6 +130,7 @@ def test_every_table_that_names_people_is_in_it_or_known_to_need_no_place(ed: Us
         "admin.LogEntry",
         "otp_static.StaticDevice",
         "otp_totp.TOTPDevice",
+        "trips.JournalEntry",
     }
 
 

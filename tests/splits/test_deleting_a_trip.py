@@ -12,11 +12,15 @@ from tests.factories import TripFactory, join
 from tests.splits.ledger import Ledger
 from tripcompanion.compiled import deletes
 from tripcompanion.compiled.deletes import delete_unread
-from trips.models import Trip
+from trips.models import JournalEntry, Trip
 from trips.roles import TripRole
 from users.models import User
 
-LEDGER = {*apps.get_app_config("splits").get_models(), *apps.get_app_config("trips").get_models()}
+#: The journal stays, so that clients learn that the trip is gone.
+LEDGER = {
+    *apps.get_app_config("splits").get_models(),
+    *apps.get_app_config("trips").get_models(),
+} - {JournalEntry}
 
 
 def counted() -> dict[str, int]:
@@ -53,7 +57,7 @@ def test_it_takes_as_many_statements_for_a_long_history(
     assert all(count for name, count in counted().items() if name not in {"Rate", "AuditRun"})
     ledger.client(olga)
     # PostgreSQL is told when to check foreign keys.
-    with django_assert_num_queries(35 if connection.vendor == "postgresql" else 33):
+    with django_assert_num_queries(36 if connection.vendor == "postgresql" else 34):
         assert ledger.answer(olga, "delete", ledger.url).status_code == 204
     assert not any(counted().values())
 
@@ -121,6 +125,6 @@ def test_foreign_keys_are_checked_by_each_statement_and_not_all_by_the_commit(
 
 
 def test_what_others_rely_on_is_not_deleted_like_that(olga: User, trip: Trip) -> None:
-    with pytest.raises(TypeError, match="Member.user"):
+    with pytest.raises(TypeError, match=r"\w+\.(by|user)"):
         delete_unread(User.objects.filter(pk=olga.pk))
     assert User.objects.filter(pk=olga.pk).exists()

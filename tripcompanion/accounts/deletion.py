@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy
 from tripcompanion.currency.amounts import to_major
 from tripcompanion.kit.problems import Conflict
 from trips.models.invitation import Invitation
+from trips.models.journal import Entry, Event, JournalEntry, write_all
 from trips.models.member import BalanceOpen, LastOwner, Member
 from trips.models.trip import Trip
 from trips.roles import TripRole
@@ -63,16 +64,33 @@ def delete_account(
         account.require_password(proof, "password")
         account.require_other_admin()
         members = Member.objects.filter(user=account)
-        list(Trip.objects.filter(members__in=members).order_by("pk").select_for_update(of=["self"]))
+        # They contain addresses: that of the account, or those that its owner typed.
+        to_account = Q(email_key=account.email_key, email_key__isnull=False)
+        invitations = Invitation.objects.filter(Q(created_by=account) | to_account)
+        trips = Trip.objects.filter(
+            Exists(members.filter(trip=OuterRef("pk")))
+        ) | Trip.objects.filter(Exists(invitations.filter(trip=OuterRef("pk"))))
+        locked = {trip.pk: trip for trip in trips.order_by("pk").select_for_update()}
         obstacles = [obstacle for member in _annotated(members) for obstacle in _obstacles(member)]
         if settled and obstacles:
             raise AccountInUse(obstacles)
         if any(obstacle["reason"] == LastOwner.default_code for obstacle in obstacles):
             raise LastOwner
+        entries: dict[int, list[Entry]] = {trip_id: [] for trip_id in locked}
+        for trip_id, role in members.present().values_list("trip", "role"):
+            entries[trip_id].append(Entry(Event.MEMBER_LEFT, account.pk, {"role": (role, None)}))
+        valid = invitations.filter(revoked_at=None, trip__in=locked).order_by("pk")
+        for invitation_id, trip_id in valid.values_list("pk", "trip"):
+            entries[trip_id].append(Entry(Event.INVITATION_REVOKED, invitation_id))
+        write_all(entries, by)
         members.present().update(left_at=timezone.now())
-        # They contain addresses: that of the account, or those that its owner typed.
-        to_account = Q(email_key=account.email_key, email_key__isnull=False)
-        Invitation.objects.filter(Q(created_by=account) | to_account).delete()
+        invitations.delete()
+        # As a guest they had another id.
+        guest_ids = [trip.ranks[account.pk] for trip in locked.values() if account.pk in trip.ranks]
+        journal = JournalEntry.objects.filter(trip__in=locked)
+        merges = journal.filter(event=Event.GUEST_MERGED, object_id=account.pk)
+        guest_ids += [entry.changes["userId"]["old"] for entry in merges]
+        journal.about(guest_ids).forget("name")
         account.empty()
 
 

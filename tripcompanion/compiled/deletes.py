@@ -22,7 +22,8 @@ _BATCH_ROWS = 20_000
 def delete_unread(rows: models.QuerySet[Any]) -> None:
     """Delete `rows` and, through `CASCADE`, all rows that reference them.
 
-    Raises `TypeError` for a reference with another `on_delete`, which would need to be read.
+    Rows that reference them with `DO_NOTHING` stay. Raises `TypeError` for a reference with
+    another `on_delete`, which would need to be read.
     """
     with transaction.atomic(), _checked_at_once(rows.db):
         _delete_from_the_leaves(rows)
@@ -44,6 +45,8 @@ def _checked_at_once(database: str) -> Iterator[None]:
 def _delete_from_the_leaves(rows: Any) -> None:
     relations: Any = get_candidate_relations_to_delete(rows.model._meta)
     for relation in relations:
+        if relation.on_delete is models.DO_NOTHING:
+            continue
         if relation.on_delete is not models.CASCADE:
             raise TypeError(f"{relation.related_model.__name__}.{relation.field.name}")
         owners = {f"{relation.field.name}__in": rows.values("pk")}

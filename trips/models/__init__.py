@@ -3,6 +3,7 @@
 from trips.models.invitation import Invitation, invitations_of
 from trips.models.invitation_queryset import InvitationState
 from trips.models.joining import CODE_CHARS, JOIN_ROLE_CHOICES, ROLE_CHOICES
+from trips.models.journal import JournalEntry
 from trips.models.lock import lock_trip, locked_row, locked_trip
 from trips.models.member import (
     Member,
@@ -30,6 +31,7 @@ __all__ = [
     "InTripQuerySet",
     "Invitation",
     "InvitationState",
+    "JournalEntry",
     "Member",
     "CompiledForViewer",
     "Trip",

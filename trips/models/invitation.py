@@ -17,6 +17,8 @@ from rest_framework.exceptions import NotFound, PermissionDenied, ValidationErro
 from tripcompanion.kit.problems import Conflict, LimitReached
 from trips.models.invitation_queryset import InvitationQuerySet, InvitationState
 from trips.models.joining import ROLE_CHOICES, AlreadyMember
+from trips.models.journal import Entry, Event, changes_between, entries_between, write
+from trips.models.journal_fields import invitation_fields
 from trips.models.lock import lock_trip, locked_row, locked_trip
 from trips.models.member import Member
 from trips.models.trip import Trip
@@ -153,6 +155,8 @@ class Invitation(models.Model):
             if guest_user_id is not None:
                 issued.guest = _guest_of(locked, guest_user_id)
             issued.save()
+            shown = invitation_fields(issued)
+            write(trip.pk, by, *entries_between(Event.INVITATION_CREATED, issued.pk, {}, shown))
             if email is not None:
                 Mail.objects.invite(issued, email)
         issued.token, issued.inviter_may = token, True
@@ -177,9 +181,9 @@ class Invitation(models.Model):
         """
         rows = Invitation.objects.all
         with locked_row(rows, by, Can.ADD_MEMBERS, trip_id=self.trip_id, pk=self.pk) as locked:
-            Invitation.objects.filter(pk=locked.pk, revoked_at=None).update(
-                revoked_at=timezone.now()
-            )
+            valid = Invitation.objects.filter(pk=locked.pk, revoked_at=None)
+            if valid.update(revoked_at=timezone.now()):
+                write(locked.trip_id, by, Entry(Event.INVITATION_REVOKED, locked.pk))
             Mail.objects.filter(invitation=locked.pk).delete()
 
     @classmethod
@@ -221,9 +225,17 @@ class Invitation(models.Model):
             cls.objects.filter(pk=invitation.pk).update(uses=F("uses") + 1, guest=None)
             yield invitation, account
 
-    def admit(self, account: User) -> Member:
+    def admit(self, account: User, by: User) -> Member:
         """Add the account to the trip inside `accepted`. Raises what `Trip.admit` raises."""
-        return self.trip._admit_locked(account, self.role)
+        return self.trip._admit_locked(account, self.role, by, self.acceptance)
+
+    @property
+    def acceptance(self) -> Entry:
+        """What the journal says of the use that `accepted` counted."""
+        changes = changes_between(
+            {"uses": self.uses, "guestUserId": self.guest_id}, {"uses": self.uses + 1}
+        )
+        return Entry(Event.INVITATION_ACCEPTED, self.pk, changes)
 
     def _require_addressee(self, account: User) -> None:
         if self.email_key is None:

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import NotFound, PermissionDenied
 
 from tripcompanion.kit.problems import Conflict, LimitReached
+from trips.models.journal import Entry, Event, write
 from trips.models.lock import lock_trip, locked_trip
 from trips.roles import Can, TripRole, may_grant
 from users.models import User
@@ -100,7 +101,7 @@ class JoinableTrip(models.Model):
                     raise PermissionDenied(_("You cannot assign a role above your own."))
                 if user is None:
                     raise UserNotFound
-                return trip._admit_locked(user, role)
+                return trip._admit_locked(user, role, by)
 
     def join(self, user: User, code: str) -> "Member":
         """Add `user`, who knows the code, with the trip's `join_role`.
@@ -113,7 +114,7 @@ class JoinableTrip(models.Model):
             trip = lock_trip(self.pk)
             if trip.code != code.upper():
                 raise NotFound
-            return trip._admit_locked(account, trip.join_role)
+            return trip._admit_locked(account, trip.join_role, user)
 
     def admit(self, user: User, role: str) -> "Member":
         """Add `user` or a former member, without a check of permissions.
@@ -123,11 +124,12 @@ class JoinableTrip(models.Model):
         """
         with transaction.atomic():
             account = User.objects.active().locked(user.pk)
-            return lock_trip(self.pk)._admit_locked(account, role)
+            return lock_trip(self.pk)._admit_locked(account, role, None)
 
-    def _admit_locked(self, user: User, role: str) -> "Member":
+    def _admit_locked(self, user: User, role: str, by: User | None, *entries: Entry) -> "Member":
         """Add `user` or a former member; the caller holds both locks.
 
+        The journal says that they joined, or that somebody else (`by`) added them, after `entries`.
         Lock the account first and then the trip, as in `delete_account`, to avoid a deadlock.
         """
         member: Member | None = self.members.filter(user=user).first()
@@ -137,8 +139,11 @@ class JoinableTrip(models.Model):
         self._require_member_quota()
         require_trip_quota(user)
         if member is None:
-            return self.members.create(user=user, role=role)
-        member.readmit(role)
+            member = self.members.create(user=user, role=role)
+        else:
+            member.readmit(role)
+        event = Event.MEMBER_JOINED if by == user else Event.MEMBER_ADDED
+        write(self.pk, by, *entries, Entry(event, user.pk, {"role": (None, role)}))
         return member
 
     def add_guest(self, by: User, name: str) -> "Member":
@@ -146,7 +151,10 @@ class JoinableTrip(models.Model):
         with locked_trip(self.pk, by, Can.ADD_MEMBERS) as trip:
             trip._require_member_quota()
             guest = User.create_guest(name)
-            return trip.members.create(user=guest, role=TripRole.VIEWER)
+            member = trip.members.create(user=guest, role=TripRole.VIEWER)
+            changes = {"name": (None, name), "role": (None, TripRole.VIEWER)}
+            write(trip.pk, by, Entry(Event.GUEST_ADDED, guest.pk, changes))
+            return member
 
     def require_owner_besides(self, role: str) -> None:
         """Raise `NoOwner` if somebody with `role` would leave the trip without an owner.
@@ -165,9 +173,11 @@ class JoinableTrip(models.Model):
     def renew_code(self, by: User) -> None:
         """Replace the code of the trip; the old one becomes invalid."""
         with locked_trip(self.pk, by, Can.MANAGE_TRIP) as trip:
+            old_code, trip.code = trip.code, new_code()
             trip.updated_at = timezone.now()
-            trip.code = new_code()
             trip._save_with_new_code(update_fields=["code", "updated_at"])
+            renewed = {"tripCode": (old_code, trip.code)}
+            write(trip.pk, by, Entry(Event.CODE_RENEWED, trip.pk, renewed))
 
     def _save_with_new_code(self, update_fields: Iterable[str] | None = None) -> None:
         for attempt in range(_CODE_ATTEMPTS):

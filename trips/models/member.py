@@ -18,6 +18,7 @@ from tripcompanion.currency.amounts import to_major
 from tripcompanion.kit.ids import MAX_INTEGER
 from tripcompanion.kit.problems import Conflict
 from trips.models.joining import ROLE_CHOICES
+from trips.models.journal import Entry, Event, entries_between, write
 from trips.models.lock import locked_row
 from trips.models.trip import Trip, TripQuerySet
 from trips.models.visibility import InTripQuerySet
@@ -188,8 +189,13 @@ class Member(models.Model):
                 raise GuestIsViewer
             if role != TripRole.OWNER:
                 member._require_other_owner()
-            member.role = self.role = role
+            old, member.role = member.role, role
+            self.role = role
             member.save(update_fields=["role"])
+            changed = entries_between(
+                Event.ROLE_CHANGED, member.user_id, {"role": old}, {"role": role}
+            )
+            write(member.trip_id, by, *changed)
 
     def readmit(self, role: str) -> None:
         """Let a former member be one again. Call it under the trip's lock."""
@@ -203,6 +209,10 @@ class Member(models.Model):
         """
         with self._locked(by, Can.MANAGE_MEMBERS) as member:
             member._end()
+            invitations = list(member.user.invitations.values_list("pk", flat=True))
+            removed = Entry(Event.MEMBER_REMOVED, member.user_id, {"role": (member.role, None)})
+            revoked = [Entry(Event.INVITATION_REVOKED, pk) for pk in invitations]
+            write(member.trip_id, by, removed, *revoked)
             if member.user.is_guest:
                 member.user.invitations.all().delete()
                 member._delete_guest_without_entries()
@@ -211,6 +221,8 @@ class Member(models.Model):
         """End one's own membership. Raises `BalanceOpen` or `LastOwner`."""
         with self._locked(by, Can.LEAVE) as member:
             member._end()
+            left = Entry(Event.MEMBER_LEFT, member.user_id, {"role": (member.role, None)})
+            write(member.trip_id, by, left)
 
     def rename_guest(self, name: str, by: User) -> None:
         """Change the name of a guest. Raises `NotFound` if the member has an account."""
@@ -219,6 +231,9 @@ class Member(models.Model):
             guests = User.objects.filter(pk=member.user_id, is_guest=True)
             if not guests.update(name=name, updated_at=timezone.now()):
                 raise NotFound
+            old = {"name": member.user.name}
+            renamed = entries_between(Event.GUEST_RENAMED, member.user_id, old, {"name": name})
+            write(member.trip_id, by, *renamed)
             self.user.name = name
 
     def _delete_guest_without_entries(self) -> None:

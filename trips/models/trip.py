@@ -19,6 +19,8 @@ from tripcompanion.currency.amounts import CODES, Amount, to_major
 from tripcompanion.currency.fields import minor_units
 from tripcompanion.kit.problems import Conflict, LimitReached
 from trips.models.joining import JOIN_ROLE_CHOICES, JoinableTrip, require_trip_quota
+from trips.models.journal import Entry, Event, entries_between, write
+from trips.models.journal_fields import trip_fields
 from trips.models.lock import locked_trip
 from trips.models.visibility import CompiledForViewer, InTripQuerySet, ViewerParam
 from trips.roles import Can, TripRole
@@ -149,6 +151,9 @@ class Trip(JoinableTrip):
             trip = cls(**fields)
             trip._save_with_new_code()
             trip.members.create(user=owner, role=TripRole.OWNER)
+            created = entries_between(Event.TRIP_CREATED, trip.pk, {}, trip_fields(trip))
+            joined = Entry(Event.MEMBER_JOINED, owner.pk, {"role": (None, TripRole.OWNER)})
+            write(trip.pk, owner, *created, joined)
         trip.caller_role = TripRole.OWNER
         return trip
 
@@ -172,10 +177,14 @@ class Trip(JoinableTrip):
                 fields.setdefault("budget", kept)
             if "budget" in fields:
                 fields["budget_minor"] = _budget_minor(fields.pop("budget"), currency)
+            old = trip_fields(trip)
             for name, value in fields.items():
                 setattr(trip, name, value)
             trip.updated_at = timezone.now()
             trip.save(update_fields=[*fields, "updated_at"])
+            write(
+                trip.pk, by, *entries_between(Event.TRIP_CHANGED, trip.pk, old, trip_fields(trip))
+            )
 
     @cached_property
     def ranks(self) -> Mapping[int, int]:
@@ -211,8 +220,12 @@ class Trip(JoinableTrip):
         )
 
     def remove(self, by: User) -> None:
-        """Delete the trip and everything in it with its guests, irreversibly."""
+        """Delete the trip and everything in it with its guests, irreversibly.
+
+        Its journal stays until `prune` deletes it.
+        """
         with locked_trip(self.pk, by, Can.MANAGE_TRIP) as trip:
+            write(trip.pk, by, Entry(Event.TRIP_DELETED, trip.pk, {"title": (trip.title, None)}))
             guests = trip.members.filter(user__is_guest=True)
             guest_ids = list(guests.values_list("user", flat=True))
             delete_unread(Trip.objects.filter(pk=self.pk))

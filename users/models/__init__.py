@@ -20,6 +20,7 @@ from users.models.user import (
     User,
     summary_of,
 )
+from users.models.via import Via
 from users.passwords import MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "ScopedToken",
     "Session",
     "User",
+    "Via",
     "sessions_of",
     "summaries",
     "summary_of",

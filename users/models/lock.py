@@ -17,6 +17,8 @@ from django.db import models, transaction
 from django.db.models import Q
 from rest_framework.exceptions import NotAuthenticated, NotFound, PermissionDenied
 
+from users.models.via import Via
+
 if TYPE_CHECKING:
     from users.models.token import ScopedToken
     from users.models.user import User
@@ -91,6 +93,8 @@ class LockedAccount(AbstractBaseUser):
     by_token: "ScopedToken | None" = None
     #: The session that authenticated the request, if any; set by the authentication.
     by_session: UUID | None = None
+    #: How the request was authenticated; set by the authentication and by the admin site.
+    via = Via.SERVICE
     #: Whether this instance was yielded by `locked`, whose transaction is still open.
     _is_locked = False
 

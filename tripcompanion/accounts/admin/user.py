@@ -17,7 +17,7 @@ from tripcompanion.accounts.deletion import delete_account
 from tripcompanion.kit.admin import RulesAdmin, StateFilter, as_the_api, first_rows, link, list_link
 from tripcompanion.kit.problems import Conflict
 from tripcompanion.kit.serializers import StrictText, UrlOrPath
-from trips.admin import MEMBER_COLUMNS
+from trips.admin import MEMBER_COLUMNS, caller_of
 from users import csv_columns
 from users.admin import accounts_locked
 from users.emails import email_key
@@ -175,11 +175,10 @@ class UserAdmin(RulesAdmin):
         return lines, {User._meta.verbose_name_plural: len(lines)}, set(), []
 
     def delete_model(self, request: HttpRequest, obj: User) -> None:
-        by: Any = request.user
-        delete_account(obj, by=by, as_admin=True)
+        delete_account(obj, by=caller_of(request), as_admin=True)
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
-        by: Any = request.user
+        by = caller_of(request)
         for user in accounts_locked(request, queryset.filter(deleted_at=None, is_guest=False)):
             delete_account(user, by=by, as_admin=True)
 

@@ -1,0 +1,115 @@
+"""The journal: one statement for any number of rows, counted without gaps, never changed."""
+
+from decimal import Decimal
+
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
+
+from tests.conftest import Api
+from tests.factories import TripFactory, add_guest, spend
+from trips.models import JournalEntry, Trip
+from trips.models.journal import Entry, Event, write, write_all
+from trips.roles import TripRole
+from users.models import ScopedToken, User, Via
+from users.scopes import Scope
+
+
+def rows_of(trip: Trip) -> list[JournalEntry]:
+    return list(JournalEntry.objects.filter(trip=trip.pk).order_by("number"))
+
+
+def events_of(trip: Trip) -> list[str]:
+    return [row.event for row in rows_of(trip)]
+
+
+def test_rows_are_counted_in_each_trip_without_gaps(trip: Trip, olga: User) -> None:
+    other = TripFactory()
+    first = Entry(Event.EXPENSE_CREATED, 7, {"amount": (None, Decimal("40.00"))}, 7)
+    second = Entry(Event.SPLIT_PAID, 8, {"paid": (False, True)}, 7)
+    write(trip.pk, olga, first)
+    with CaptureQueriesContext(connection) as captured:
+        write_all({trip.pk: [first, second, second], other.pk: [first], 0: []}, None)
+    assert len(captured) == 1
+    assert [row.number for row in rows_of(trip)] == [1, 2, 3, 4]
+    assert events_of(trip) == ["expense.created", "expense.created", "split.paid", "split.paid"]
+    [row] = rows_of(other)
+    assert (row.number, row.by, row.via, row.object_id, row.expense_id) == (
+        1,
+        None,
+        "service",
+        7,
+        7,
+    )
+    assert row.stored_changes == '{"amount":{"old":null,"new":40.00}}'
+    assert row.changes == {"amount": {"old": None, "new": Decimal("40.00")}}
+
+
+def test_a_command_that_fails_leaves_no_gap(trip: Trip, olga: User) -> None:
+    entry = Entry(Event.EXPENSE_CREATED, 7)
+    with transaction.atomic():
+        write(trip.pk, olga, entry)
+        transaction.set_rollback(True)
+    write(trip.pk, olga, entry)
+    assert [row.number for row in rows_of(trip)] == [1]
+
+
+def test_it_says_who_did_it_and_how(api: Api, trip: Trip, olga: User) -> None:
+    url = f"/api/trips/{trip.pk}"
+    token = ScopedToken.issue(olga, name="Import", scopes=list(Scope))
+    client = api(None)
+    client.credentials(HTTP_AUTHORIZATION=f"Bearer {token.token}")
+    assert api(olga).patch(url, {"title": "A"}).status_code == 200
+    assert client.patch(url, {"title": "B"}).status_code == 200
+    trip.admit(User.register("new@example.com", "four-green-suitcases"), TripRole.VIEWER)
+    found = [(row.by, row.via, row.event) for row in rows_of(trip)]
+    assert found == [
+        (olga, Via.SESSION, Event.TRIP_CHANGED),
+        (olga, Via.TOKEN, Event.TRIP_CHANGED),
+        (None, Via.SERVICE, Event.MEMBER_ADDED),
+    ]
+
+
+def test_what_changes_nothing_is_not_in_it(api: Api, trip: Trip, olga: User, ed: User) -> None:
+    expense = spend(trip, 1000, paid_by=olga, among=[olga, ed])
+    guest = add_guest(trip, "Grandma")
+    settled = expense.splits.get(participant=olga)
+    before = len(rows_of(trip))
+    client, url = api(olga), f"/api/trips/{trip.pk}"
+    calls = [
+        client.patch(url, {"title": trip.title}),
+        client.patch(f"{url}/expenses/{expense.pk}", {"amount": 10, "notes": ""}),
+        client.put(f"{url}/members/{ed.pk}/role", {"role": "EDITOR"}),
+        client.put(f"{url}/guests/{guest.pk}", {"name": "Grandma"}),
+        client.put(f"/api/expenses/{expense.pk}/splits/{settled.pk}/pay"),
+        client.put(f"/api/expenses/{expense.pk}/splits/{settled.pk}/unpay"),
+    ]
+    assert [response.status_code for response in calls] == [200] * 6
+    assert len(rows_of(trip)) == before
+
+
+def test_a_deleted_account_is_a_member_who_left_and_no_name_of_it_remains(
+    api: Api, trip: Trip, olga: User, sam: User
+) -> None:
+    guest_id = (
+        api(olga).post(f"/api/trips/{trip.pk}/guests", {"name": "Sammy"}).json()["user"]["id"]
+    )
+    api(olga).put(f"/api/trips/{trip.pk}/guests/{guest_id}", {"name": "Samuel"})
+    body = {"guestUserId": guest_id, "email": sam.email, "note": "Samuel's"}
+    User.objects.filter(pk=sam.pk).update(email_verified_at=sam.created_at)
+    token = api(olga).post(f"/api/trips/{trip.pk}/invitations", body).json()["token"]
+    assert api(sam).post(f"/api/invitations/{token}/accept").status_code == 201
+    api(sam).delete("/api/users/me", {"password": "four-green-suitcases"})
+    rows = rows_of(trip)
+    assert [row.event for row in rows] == [
+        "guest.added",
+        "guest.renamed",
+        "invitation.created",
+        "invitation.accepted",
+        "guest.claimed",
+        "member.left",
+        "invitation.revoked",
+    ]
+    text = " ".join(row.stored_changes for row in rows)
+    for known in ("Sam", sam.email):
+        assert known not in text
+    assert rows[1].changes == {"name": {"old": None, "new": None}}

@@ -1,0 +1,266 @@
+"""The journal of a trip: a row for every change, written by the command that makes it.
+
+Call `write` under the trip's lock, after the change, once in each command. A command that changes
+nothing writes nothing. Each trip counts its rows from 1, without gaps. Nothing changes or deletes
+a row, with two exceptions: deleting an account empties what the rows hold of the person
+(`forget`), and `prune` deletes the rows of trips that are gone.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from typing import Any, ClassVar, NamedTuple
+
+import orjson
+from django.db import connection, models
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.translation import gettext_lazy
+
+from tripcompanion.compiled.cursors import execute
+from tripcompanion.kit.rendering import ExactJSONRenderer
+from trips.models.visibility import InTripQuerySet
+from users.models import User, Via, summary_of
+
+
+class Event(models.TextChoices):
+    """What happened: the type of the object, and what was done to it."""
+
+    TRIP_CREATED = "trip.created", gettext_lazy("trip created")
+    TRIP_CHANGED = "trip.changed", gettext_lazy("trip changed")
+    TRIP_DELETED = "trip.deleted", gettext_lazy("trip deleted")
+    TRIP_RESTORED = "trip.restored", gettext_lazy("trip restored")
+    CODE_RENEWED = "trip.code_renewed", gettext_lazy("trip code renewed")
+    MEMBER_ADDED = "member.added", gettext_lazy("member added")
+    MEMBER_JOINED = "member.joined", gettext_lazy("member joined")
+    ROLE_CHANGED = "member.role_changed", gettext_lazy("role changed")
+    MEMBER_LEFT = "member.left", gettext_lazy("member left")
+    MEMBER_REMOVED = "member.removed", gettext_lazy("member removed")
+    GUEST_ADDED = "guest.added", gettext_lazy("guest added")
+    GUEST_RENAMED = "guest.renamed", gettext_lazy("guest renamed")
+    GUEST_CLAIMED = "guest.claimed", gettext_lazy("guest claimed")
+    GUEST_MERGED = "guest.merged", gettext_lazy("guest merged")
+    INVITATION_CREATED = "invitation.created", gettext_lazy("invitation created")
+    INVITATION_REVOKED = "invitation.revoked", gettext_lazy("invitation revoked")
+    INVITATION_ACCEPTED = "invitation.accepted", gettext_lazy("invitation accepted")
+    EXPENSE_CREATED = "expense.created", gettext_lazy("expense created")
+    EXPENSE_CHANGED = "expense.changed", gettext_lazy("expense changed")
+    EXPENSE_DELETED = "expense.deleted", gettext_lazy("expense deleted")
+    EXPENSE_RESTORED = "expense.restored", gettext_lazy("expense restored")
+    SPLIT_ADDED = "split.added", gettext_lazy("split added")
+    SPLIT_DELETED = "split.deleted", gettext_lazy("split deleted")
+    SPLIT_PAID = "split.paid", gettext_lazy("split paid")
+    SPLIT_UNPAID = "split.unpaid", gettext_lazy("split unpaid")
+    SETTLEMENT_CREATED = "settlement.created", gettext_lazy("settlement created")
+    SETTLEMENT_DELETED = "settlement.deleted", gettext_lazy("settlement deleted")
+    SETTLEMENT_RESTORED = "settlement.restored", gettext_lazy("settlement restored")
+    COMMENT_CREATED = "comment.created", gettext_lazy("comment created")
+    COMMENT_CHANGED = "comment.changed", gettext_lazy("comment changed")
+    COMMENT_DELETED = "comment.deleted", gettext_lazy("comment deleted")
+
+    @property
+    def object_type(self) -> str:
+        """The type of the object; a guest is a member, too."""
+        kind = self.value.partition(".")[0]
+        return "member" if kind == "guest" else kind
+
+
+#: The old and the new value of each field that changed, under its name in the API.
+Changes = Mapping[str, tuple[Any, Any]]
+
+
+class Entry(NamedTuple):
+    """What `write` notes of one object.
+
+    `object_id` is what the path of the object in the API ends with: for a member or a guest, the
+    user's id. `expense_id` is the expense to which the object belongs, or which it is.
+    """
+
+    event: Event
+    object_id: int
+    changes: Changes = {}
+    expense_id: int | None = None
+
+
+def changes_between(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """The fields whose values differ; a field that is missing on one side is None there.
+
+    Values are as the API shows them: amounts as decimals in major units, dates, ids of people.
+    """
+    pairs = {name: (old.get(name), new.get(name)) for name in {**old, **new}}
+    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+
+
+class JournalQuerySet(InTripQuerySet["JournalEntry"]):
+    def with_author(self) -> "JournalQuerySet":
+        """With the account that did it, and only its columns that are serialized."""
+        columns = ("trip", "number", "at", "by", "via", "event", "object_id", "stored_changes")
+        return self.select_related("by").only(*columns, *summary_of("by"))
+
+    def about(self, user_ids: Iterable[int]) -> "JournalQuerySet":
+        """The rows that may have the name of one of these guests."""
+        named = (Event.GUEST_ADDED, Event.GUEST_RENAMED)
+        return self.filter(event__in=named, object_id__in=user_ids)
+
+    def forget(self, *fields: str) -> None:
+        """Replace the old and new values of `fields` by null, for personal data of an account."""
+        for row in self:
+            known = row.changes
+            emptied = {name: {"old": None, "new": None} for name in fields if name in known}
+            if emptied:
+                text = _as_text({**known, **emptied})
+                self.model.objects.filter(pk=row.pk).update(stored_changes=text)
+
+
+class JournalEntry(models.Model):
+    """One change of a trip. Its rows outlive the trip, so that clients learn that it is gone."""
+
+    trip = models.ForeignKey(
+        "trips.Trip",
+        on_delete=models.DO_NOTHING,
+        db_constraint=False,
+        db_index=False,
+        related_name="journal",
+        verbose_name=gettext_lazy("trip"),
+    )
+    #: Counts the rows of the trip from 1, without gaps.
+    number = models.BigIntegerField(gettext_lazy("number"))
+    at = models.DateTimeField(gettext_lazy("at"))
+    #: Who did it; null for the service.
+    by = models.ForeignKey(
+        User,
+        on_delete=models.PROTECT,
+        null=True,
+        db_index=False,
+        related_name="+",
+        verbose_name=gettext_lazy("by"),
+    )
+    via = models.CharField(gettext_lazy("via"), max_length=7, choices=Via)
+    event = models.CharField(gettext_lazy("event"), max_length=24, choices=Event)
+    object_id = models.BigIntegerField(gettext_lazy("object"))
+    #: The expense that is the object, or to which it belongs; null for other objects.
+    expense_id = models.BigIntegerField(null=True)
+    #: `changes` as JSON text, which keeps the digits of amounts and the order of the fields.
+    stored_changes = models.TextField()
+
+    objects = JournalQuerySet.as_manager()
+
+    caller_role: str
+
+    class Meta:
+        verbose_name = gettext_lazy("journal entry")
+        verbose_name_plural = gettext_lazy("journal")
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["trip", "number"], name="journal_number_in_trip"),
+            models.CheckConstraint(condition=Q(number__gt=0), name="journal_number_positive"),
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["trip", "at", "number"], name="journal_by_time"),
+            models.Index(fields=["trip", "event", "number"], name="journal_by_event"),
+            models.Index(fields=["by", "trip", "number"], name="journal_by_author"),
+            models.Index(
+                fields=["expense_id", "number"],
+                condition=Q(expense_id__isnull=False),
+                name="journal_by_expense",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.number}. {self.get_event_display()}"
+
+    @property
+    def changes(self) -> dict[str, dict[str, Any]]:
+        """`{field: {"old", "new"}}` with the values as the API shows them."""
+        return json.loads(self.stored_changes, parse_float=Decimal)
+
+    @property
+    def object_type(self) -> str:
+        return Event(self.event).object_type
+
+
+def entries_between(
+    event: Event,
+    object_id: int,
+    old: Mapping[str, Any],
+    new: Mapping[str, Any],
+    expense_id: int | None = None,
+) -> list[Entry]:
+    """An entry with the fields that differ, or none if none does; see `changes_between`."""
+    changes = changes_between(old, new)
+    return [Entry(event, object_id, changes, expense_id)] if changes else []
+
+
+def write(trip_id: int, by: User | None, *entries: Entry) -> None:
+    """Write rows into the journal of a trip with one statement; without `entries`, nothing.
+
+    Call it under the trip's lock. `by` is the caller as the request authenticated them; None is
+    the service.
+    """
+    write_all({trip_id: entries}, by)
+
+
+def write_all(entries_by_trip: Mapping[int, Sequence[Entry]], by: User | None) -> None:
+    """Like `write`, for several trips, all of which are locked."""
+    rows = [
+        {
+            "trip_id": trip_id,
+            "place": place,
+            "event": entry.event.value,
+            "object_id": entry.object_id,
+            "expense_id": entry.expense_id,
+            "changes": _as_text(
+                {name: {"old": old, "new": new} for name, (old, new) in entry.changes.items()}
+            ),
+        }
+        for trip_id, entries in entries_by_trip.items()
+        for place, entry in enumerate(entries, start=1)
+    ]
+    if rows:
+        via = Via.SERVICE if by is None else by.via
+        values = [_moment(), None if by is None else by.pk, via.value, orjson.dumps(rows).decode()]
+        execute(_INSERT.format(**_PLACES[connection.vendor]), values)
+
+
+#: Written by hand: one statement counts and inserts any number of rows. Under the trip's lock the
+#: last number is final, so there is no counter to update.
+_INSERT = (
+    "INSERT INTO trips_journalentry (at, by_id, via, trip_id, number, event, object_id, "
+    "expense_id, stored_changes) SELECT {at}, {by}, {via}, trip_id, place + "
+    "(SELECT COALESCE(MAX(number), 0) FROM trips_journalentry AS last "
+    "WHERE last.trip_id = entry.trip_id), event, object_id, expense_id, changes FROM {entries}"
+)
+_TYPES = {
+    "trip_id": "bigint",
+    "place": "bigint",
+    "event": "text",
+    "object_id": "bigint",
+    "expense_id": "bigint",
+    "changes": "text",
+}
+_PLACES = {
+    "postgresql": {
+        "at": "%s::timestamptz",
+        "by": "%s::bigint",
+        "via": "%s::text",
+        "entries": "json_to_recordset(%s::json) AS entry({})".format(
+            ", ".join(f"{name} {kind}" for name, kind in _TYPES.items())
+        ),
+    },
+    "sqlite": {
+        "at": "%s",
+        "by": "%s",
+        "via": "%s",
+        "entries": "(SELECT {} FROM json_each(%s)) AS entry".format(  # noqa: S608 -- names only
+            ", ".join(f"json_extract(value, '$.{name}') AS {name}" for name in _TYPES)
+        ),
+    },
+}
+
+
+def _moment() -> Any:
+    """Now, as the database driver takes it."""
+    return connection.ops.adapt_datetimefield_value(timezone.now())
+
+
+def _as_text(changes: Mapping[str, Any]) -> str:
+    return ExactJSONRenderer().render(changes).decode()
