@@ -101,8 +101,6 @@ def hostile(name: str, schema: Mapping[str, Any]) -> Iterator[str]:
     options = {option.get("type"): option for option in schema.get("oneOf", ())}
     if "enum" in schema:
         yield from _no_choice(schema["enum"])
-    elif schema.get("type") == "boolean":
-        yield from NO_BOOLEAN
     elif "integer" in options:
         yield from NO_ID
     elif "number" in options:
@@ -146,6 +144,9 @@ def _no_choice(options: list[str]) -> Iterator[str]:
 
 
 def _no_text_or_count(name: str, schema: Mapping[str, Any]) -> Iterator[str]:
+    if schema.get("type") == "boolean":
+        yield from NO_BOOLEAN
+        return
     if schema.get("type") == "integer":
         yield from (*NO_COUNT, str(schema["maximum"] + 1))
         return

@@ -124,10 +124,18 @@ TRIPS: list[Any] = [
     path("/<id:trip_id>/expenses", ExpenseViewSet.as_view({"get": "list", "post": "create"})),
     path("/<id:trip_id>/expenses/preview", ExpenseViewSet.as_view({"post": "preview"})),
     path("/<id:trip_id>/expenses/<id:expense_id>", ExpenseViewSet.as_view(ITEM)),
+    path(
+        "/<id:trip_id>/expenses/<id:expense_id>/restore",
+        ExpenseViewSet.as_view({"post": "restore"}),
+    ),
     path("/<id:trip_id>/settlements", SettlementViewSet.as_view({"get": "list", "post": "create"})),
     path(
         "/<id:trip_id>/settlements/<id:settlement_id>",
         SettlementViewSet.as_view({"get": "retrieve", "delete": "destroy"}),
+    ),
+    path(
+        "/<id:trip_id>/settlements/<id:settlement_id>/restore",
+        SettlementViewSet.as_view({"post": "restore"}),
     ),
     path("/<id:trip_id>/balances", BalanceViewSet.as_view({"get": "list"})),
     path("/<id:trip_id>/balances/<id:user_id>", ExplanationViewSet.as_view({"get": "explain"})),

@@ -1,6 +1,7 @@
 """The models of the ledger: settlements and debts, splits, expenses."""
 
 from splits.models.audit_run import AuditRun
+from splits.models.deleted import DeletedEntry
 from splits.models.division import Division, SplitType
 from splits.models.expense import Category, Expense
 from splits.models.period import ClosedPeriod, ClosedSum
@@ -16,6 +17,7 @@ __all__ = [
     "ClosedPeriod",
     "ClosedSum",
     "Debt",
+    "DeletedEntry",
     "Division",
     "Expense",
     "Payer",

@@ -55,7 +55,7 @@ def _take_place(trip: Trip, guest_id: int, account: User, role: str) -> None:
     for model, column in PEOPLE:
         rows: QuerySet = model._default_manager.filter(**{column: guest_id})
         rows.update(**{column: account})
-    expenses = list(trip.expenses.filter(merged__isnull=False).only("merged"))
+    expenses = list(trip.expenses.exclude(merged="").only("merged"))
     for expense in expenses:
         merged = MergedPeople.load(expense.merged)
         expense.merged = merged.given_to(account.pk, by=guest_id).dump()

@@ -6,6 +6,7 @@ what each of the merged people paid and had to bear. All that follows from the e
 for them separately and then added up. Dividing the expense again forgets it.
 """
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -36,16 +37,16 @@ class MergedPeople:
         self._user_ids = {row.person_id: row.user_id for row in self.rows}
 
     @classmethod
-    def load(cls, stored: Any) -> Self:
-        """From the JSON of `Expense.merged`."""
+    def load(cls, stored: str) -> Self:
+        """From the JSON text of `Expense.merged`."""
         return cls(
             Merged(user_id, person_id, part and Part(*part), payment and Payment(*payment))
-            for user_id, person_id, part, payment in stored or ()
+            for user_id, person_id, part, payment in (json.loads(stored) if stored else ())
         )
 
-    def dump(self) -> Any:
-        """The JSON of `Expense.merged`."""
-        return self.rows or None
+    def dump(self) -> str:
+        """The JSON text of `Expense.merged`; empty if nobody was merged."""
+        return json.dumps(self.rows) if self.rows else ""
 
     def given_to(self, user_id: int, by: int) -> Self:
         """With everything of the user `by` under `user_id`."""
@@ -139,9 +140,9 @@ def merge_people(
 ) -> tuple[dict[int, Part], dict[int, Payment]]:
     """Merge two people of an expense with `loaded_payers` and `loaded_splits`; it is not saved.
 
-    Returns the parts and payments by user, with those of the two added up. Sets `merged`, or None
-    where the sums alone give all that the expense gave, and `split_type`: somebody with two equal
-    parts has the weight 2.
+    Returns the parts and payments by user, with those of the two added up. Sets `merged`, which is
+    empty where the sums alone give all that the expense gave, and `split_type`: somebody with two
+    equal parts has the weight 2.
     """
     parts, payments = parts_of(expense), payments_of(expense)
     rows = list(MergedPeople.load(expense.merged).rows)
@@ -159,7 +160,7 @@ def merge_people(
     merged = MergedPeople(rows).given_to(user_id, by=guest_id)
     parts, payments = (_added_up(rows, guest_id, user_id) for rows in (parts, payments))
     follows = _all_follows(expense, parts, payments, merged)
-    expense.merged = None if follows else merged.dump()
+    expense.merged = "" if follows else merged.dump()
     return parts, payments
 
 

@@ -1,7 +1,7 @@
 """How an expense is written to the ledger: payers, splits, debts, and the members' sums."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from copy import copy
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -69,6 +69,7 @@ class ExpensePosting:
         self.merged = MergedPeople.load(expense.merged)
         #: Settlements that were deleted with the splits that they paid.
         self.revoked: list[Settlement] = []
+        self._restored: dict[int, Split] = {}
         self.paid_by_user: dict[int, Payment] = {}
         self.parts: dict[int, Part] = {}
         if expense.pk is not None:
@@ -109,22 +110,35 @@ class ExpensePosting:
         self.expense.loaded_payers, self.expense.loaded_splits = payers, splits
         return self.expense
 
+    def restore(
+        self,
+        paid_by_user: Mapping[int, Payment],
+        parts: Mapping[int, Part],
+        splits: Iterable[Split],
+    ) -> None:
+        """Write an expense that was deleted, with these rows of `splits` and their ids."""
+        self._restored = {split.participant_id: split for split in splits}
+        self.rewrite(paid_by_user, parts, self.merged)
+
     def rewrite(
-        self, paid_by_user: Mapping[int, Payment], parts: Mapping[int, Part]
+        self,
+        paid_by_user: Mapping[int, Payment],
+        parts: Mapping[int, Part],
+        merged: MergedPeople = NOBODY_MERGED,
     ) -> tuple[list[Payer], list[Split]]:
         """Change payers, splits, debts and sums to those of `paid_by_user` and `parts`.
 
         A split whose participant, amount and creditors stay keeps its state; all others start
-        again, as if deleted and created anew. Nobody is merged in it any more: save the expense.
-        Returns the payers and splits that were inserted.
+        again, as if deleted and created anew. `merged` is set on the expense, which the caller
+        saves. Returns the payers and splits that were inserted.
         """
-        owed = self._owed(paid_by_user, parts, NOBODY_MERGED)
-        sums = self._sums(paid_by_user, parts, owed, NOBODY_MERGED)
+        owed = self._owed(paid_by_user, parts, merged)
+        sums = self._sums(paid_by_user, parts, owed, merged)
         before = (self.paid_by_user, self.parts)
         owed_before = self._owed(*before, self.merged)
         for user_id, moved in self._sums(*before, owed_before, self.merged).items():
             sums.setdefault(user_id, Counter()).subtract(moved)
-        self.expense.merged = None
+        self.expense.merged = merged.dump()
         is_new = not (self.paid_by_user or self.parts)
         stored = [] if is_new else list(self.expense.splits.prefetch_related("debts"))
         kept = {s.participant_id: s for s in stored if _keeps_state(s, parts, owed)}
@@ -175,11 +189,15 @@ class ExpensePosting:
     def _open(self, parts: Mapping[int, Part], owed: Owed) -> list[Split]:
         """Insert splits and their debts, and allocate credit to the debts."""
         covered_at: datetime | None = None
-        splits = insert(
-            [
-                Split(expense_id=self.expense.pk, participant_id=user_id, **part._asdict())
-                for user_id, part in parts.items()
-            ]
+        splits = (
+            Split.objects.bulk_create(self._restored.values())
+            if self._restored
+            else insert(
+                [
+                    Split(expense_id=self.expense.pk, participant_id=user_id, **part._asdict())
+                    for user_id, part in parts.items()
+                ]
+            )
         )
         debts = insert(
             [

@@ -128,10 +128,7 @@ class Scene:
             owner = self.trip.members.filter(role=TripRole.OWNER).first().user
             invitation = Invitation.issue(self.trip, owner, role=TripRole.VIEWER)
             ids |= {"token": invitation.token, "invitation_id": invitation.pk}
-        if "session_uuid" in names:
-            ids["session_uuid"] = Session.start(self.someone).pk
-        if "token_id" in names:
-            ids["token_id"] = script_of(self.someone, Scope.TRIPS_READ).pk
+        ids |= self._log_ins(names)
         if "expense_id" in names or route.endswith("settle-up"):
             self.expense = self._expense()
             ids["expense_id"] = self.expense.pk
@@ -143,10 +140,25 @@ class Scene:
             with acting_as_owner(self.trip, self.holder):
                 self.expense.remove_split(split, by=self.holder)
         if "settlement_id" in names:
-            ids["settlement_id"] = self._settlement().pk
+            self.settlement = self._settlement()
+            ids["settlement_id"] = self.settlement.pk
+        if route.endswith("/restore"):
+            self._delete(self.settlement if "settlement_id" in names else self.expense)
         if route.endswith("/leave"):
             join(self.trip, UserFactory(), TripRole.OWNER)
         return {name: ids[name] for name in names}
+
+    def _log_ins(self, names: list[str]) -> dict[str, Any]:
+        ids: dict[str, Any] = {}
+        if "session_uuid" in names:
+            ids["session_uuid"] = Session.start(self.someone).pk
+        if "token_id" in names:
+            ids["token_id"] = script_of(self.someone, Scope.TRIPS_READ).pk
+        return ids
+
+    def _delete(self, entry: Any) -> None:
+        with acting_as_owner(self.trip, self.holder):
+            entry.remove(by=self.holder)
 
     def _expense(self) -> Expense:
         among = [self.holder, self.partner]
@@ -336,10 +348,12 @@ ROWS = [
     Row("PUT", EXPENSE, can=Can.CHANGE_EXPENSES, body=Scene.expense_body),
     Row("PATCH", EXPENSE, can=Can.CHANGE_EXPENSES, body=just(notes="Nice.")),
     Row("DELETE", EXPENSE, 204, Can.CHANGE_EXPENSES),
+    Row("POST", EXPENSE + "/restore", can=Can.CHANGE_EXPENSES),
     Row("GET", TRIP + "/settlements", can=Can.READ),
     Row("POST", TRIP + "/settlements", 201, Can.SETTLE, Scene.settlement_body),
     Row("GET", SETTLEMENT, can=Can.READ),
     Row("DELETE", SETTLEMENT, 204, Can.DELETE_SETTLEMENTS),
+    Row("POST", SETTLEMENT + "/restore", can=Can.DELETE_SETTLEMENTS),
     Row("GET", TRIP + "/balances", can=Can.READ),
     Row("GET", TRIP + "/balances/{user_id}", can=Can.READ),
     Row("GET", TRIP + "/settle-up", can=Can.READ),

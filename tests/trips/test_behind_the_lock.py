@@ -111,12 +111,16 @@ COMMANDS = [
     Command(Can.CHANGE_EXPENSES, "PUT", _EXPENSE, _expense),
     Command(Can.CHANGE_EXPENSES, "PATCH", _EXPENSE, lambda _s: {"amount": 30}),
     Command(Can.CHANGE_EXPENSES, "DELETE", _EXPENSE),
+    Command(Can.CHANGE_EXPENSES, "POST", f"{_EXPENSE}/restore"),
     Command(Can.RECORD, "POST", _SPLITS, _split),
     Command(Can.SETTLE, "PUT", f"{_SPLITS}/{{split_id}}/pay"),
     Command(Can.SETTLE, "PUT", f"{_SPLITS}/{{split_id}}/unpay"),
     Command(Can.DELETE_SPLITS, "DELETE", f"{_SPLITS}/{{split_id}}"),
     Command(Can.SETTLE, "POST", f"{_TRIP}/settlements", _settlement, True, False),
     Command(Can.DELETE_SETTLEMENTS, "DELETE", f"{_TRIP}/settlements/{{settlement_id}}"),
+    Command(
+        Can.DELETE_SETTLEMENTS, "POST", f"{_TRIP}/settlements/{{settlement_id}}/restore"
+    ),
     Command(Can.SETTLE, "POST", f"{_TRIP}/settle-up", lambda s: {"tag": s.plan_tag()}),
 ]  # fmt: skip
 
@@ -160,6 +164,9 @@ class Waiting:
         if command.needs_money:
             scene.spend()
         path = command.route.format(**self._ids(command))
+        if command.route.endswith("/restore"):
+            gone = path.removeprefix("/api").removesuffix("/restore")
+            scene.ed.done("DELETE", gone)
         body = command.body and command.body(scene)
         self.call = partial(by.call, command.method, path.removeprefix("/api"), body)
 
@@ -291,6 +298,7 @@ def test_in_a_trip_that_is_gone_nothing_happens(
         (f"DELETE FROM splits_split WHERE expense_id IN ({expenses})", trip),  # noqa: S608 -- names only
         (f"DELETE FROM splits_payer WHERE expense_id IN ({expenses})", trip),  # noqa: S608 -- names only
         ("DELETE FROM splits_expense WHERE trip_id = %s", trip),
+        ("DELETE FROM splits_deletedentry WHERE trip_id = %s", trip),
         ("DELETE FROM trips_invitation WHERE trip_id = %s", trip),
         ("DELETE FROM trips_member WHERE trip_id = %s", trip),
         ("DELETE FROM trips_trip WHERE id = %s", trip),
@@ -373,7 +381,12 @@ def test_numbers_that_were_meant_for_another_split_type_are_refused(
 OWNED = {Can.CHANGE_EXPENSES, Can.DELETE_SPLITS, Can.DELETE_SETTLEMENTS}
 
 
-@for_each([command for command in COMMANDS if command.can in OWNED])
+def _is_restore(command: Command) -> bool:
+    """Whose it was when it was deleted, it stays."""
+    return command.route.endswith("/restore")
+
+
+@for_each([c for c in COMMANDS if c.can in OWNED and not _is_restore(c)])
 def test_what_is_anothers_by_now_is_not_changed(
     server: Server, scene: Scene, command: Command
 ) -> None:

@@ -12,7 +12,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from splits.models import DeletedEntry
 from tests.conftest import Api
+from tests.factories import spend
 from tests.trips.bodies import lisbon
 from tests.users.logins import bearer, log_in
 from tripcompanion.kit.models import IdempotencyRecord, ThrottleCounter
@@ -42,6 +44,7 @@ NOTHING = {
     "links": 0,
     "mails": 0,
     "invitations": 0,
+    "deleted entries": 0,
     "browser sessions": 0,
 }
 
@@ -55,6 +58,7 @@ def fill(api: Api, user: User) -> None:
     Mail.objects.ask_to_verify(user)
     ScopedToken.issue(user, name="Import", scopes=["trips:read"])
     Invitation.issue(Trip.objects.get(), user, role="VIEWER")
+    spend(Trip.objects.get(), 100, paid_by=user, among=[user]).remove(by=user)
     ThrottleCounter.add("login:1:olga", (timezone.now() + timedelta(minutes=1)).timestamp())
 
 
@@ -76,6 +80,7 @@ def test_what_is_over_goes(api: Api, olga: User) -> None:
     EmailToken.objects.update(expires_at=now)
     Mail.objects.update(given_up_at=now - MONTH)
     Invitation.objects.update(expires_at=now - MONTH)
+    DeletedEntry.objects.update(deleted_at=now - MONTH)
     BrowserSession.objects.update(expire_date=now)
     # This session has ended in both ways, and is still one.
     Session.objects.update(ended_at=now - MONTH)
@@ -91,6 +96,7 @@ def test_what_is_over_goes(api: Api, olga: User) -> None:
         EmailToken,
         Mail,
         Invitation,
+        DeletedEntry,
         BrowserSession,
     ):
         assert not model._default_manager.exists()
@@ -102,6 +108,7 @@ def test_what_came_to_an_end_can_be_looked_at_for_a_month(api: Api, olga: User) 
     Session.objects.update(ended_at=month)
     Mail.objects.update(given_up_at=month)
     Invitation.objects.update(expires_at=month)
+    DeletedEntry.objects.update(deleted_at=month)
     assert pruned() == NOTHING
 
 
@@ -140,6 +147,7 @@ ENDS = {
     ("users_emailtoken", "expires_at"),
     ("users_mail", "given_up_at"),
     ("trips_invitation", "expires_at"),
+    ("splits_deletedentry", "deleted_at"),
     ("django_session", "expire_date"),
 }
 
