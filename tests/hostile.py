@@ -86,6 +86,7 @@ def without_null(schema: Mapping[str, Any]) -> dict[str, Any]:
     return rest | (resolved(options[0]) if len(options) == 1 else {"oneOf": options})
 
 
+NO_BOOLEAN = ("0", "1", '"true"', '"yes"', '""', "[]", "[true]", "{}")
 #: Values that are no number of people.
 NO_COUNT = ("0", "-1", "1.5", "true", '"a"', '""', "[]", "[1]", "{}", "9" * 400)
 
@@ -143,6 +144,9 @@ def _no_choice(options: list[str]) -> Iterator[str]:
 
 
 def _no_text_or_count(name: str, schema: Mapping[str, Any]) -> Iterator[str]:
+    if schema.get("type") == "boolean":
+        yield from NO_BOOLEAN
+        return
     if schema.get("type") == "integer":
         yield from (*NO_COUNT, str(schema["maximum"] + 1))
         return
@@ -313,6 +317,7 @@ class World:
             ],
             "POST /api/trips/{tripId}/guests": [{"name": "Grandma"}],
             "PUT /api/trips/{tripId}/guests/{userId}": [{"name": "Granny"}],
+            "POST /api/trips/{tripId}/guests/{userId}/merge": [{"userId": ed.pk, "dryRun": True}],
             "POST /api/trips/{tripId}/invitations": [
                 {"role": "EDITOR", "maxUses": 3, "note": "x", "expiresAt": script["expiresAt"]},
                 {"role": "EDITOR", "email": "nora@example.com", "guestUserId": self.guest_id},

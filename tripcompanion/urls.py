@@ -17,6 +17,7 @@ from splits.views import (
     ExpenseViewSet,
     ExplanationViewSet,
     HistoryViewSet,
+    MergeViewSet,
     SettlementViewSet,
     SplitViewSet,
     WebhookViewSet,
@@ -117,6 +118,7 @@ TRIPS: list[Any] = [
     path("/<id:trip_id>/members", include(MEMBERS)),
     path("/<id:trip_id>/guests", GuestViewSet.as_view({"post": "create"})),
     path("/<id:trip_id>/guests/<id:user_id>", GuestViewSet.as_view({"put": "update"})),
+    path("/<id:trip_id>/guests/<id:user_id>/merge", MergeViewSet.as_view({"post": "merge"})),
     path(
         "/<id:trip_id>/invitations",
         InvitationViewSet.as_view({"get": "list", "post": "create"}),
@@ -133,10 +135,18 @@ TRIPS: list[Any] = [
         "/<id:trip_id>/expenses/<id:expense_id>/history",
         ExpenseHistoryViewSet.as_view({"get": "list"}),
     ),
+    path(
+        "/<id:trip_id>/expenses/<id:expense_id>/restore",
+        ExpenseViewSet.as_view({"post": "restore"}),
+    ),
     path("/<id:trip_id>/settlements", SettlementViewSet.as_view({"get": "list", "post": "create"})),
     path(
         "/<id:trip_id>/settlements/<id:settlement_id>",
         SettlementViewSet.as_view({"get": "retrieve", "delete": "destroy"}),
+    ),
+    path(
+        "/<id:trip_id>/settlements/<id:settlement_id>/restore",
+        SettlementViewSet.as_view({"post": "restore"}),
     ),
     path("/<id:trip_id>/balances", BalanceViewSet.as_view({"get": "list"})),
     path("/<id:trip_id>/balances/<id:user_id>", ExplanationViewSet.as_view({"get": "explain"})),

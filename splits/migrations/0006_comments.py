@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('splits', '0003_initial'),
+        ('splits', '0005_restore'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

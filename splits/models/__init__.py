@@ -2,6 +2,7 @@
 
 from splits.models.audit_run import AuditRun
 from splits.models.comment import Comment
+from splits.models.deleted import DeletedEntry
 from splits.models.division import Division, SplitType
 from splits.models.expense import Category, Expense
 from splits.models.period import ClosedPeriod, ClosedSum
@@ -20,6 +21,7 @@ __all__ = [
     "ClosedSum",
     "Comment",
     "Debt",
+    "DeletedEntry",
     "Division",
     "Expense",
     "Payer",

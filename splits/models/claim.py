@@ -1,71 +1,66 @@
 """Claims: an account takes the place of a guest in everything that was recorded."""
 
-from django.db.models import Model, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
-from django.utils.translation import gettext_lazy
 
-from splits.models.posting import Payer
-from splits.models.settlement import Debt, Settlement
-from splits.models.split import Split
-from tripcompanion.kit.problems import Conflict
+from splits.models.expense import Expense
+from splits.models.merge import BATCH_ROWS, PEOPLE, Merge
+from splits.models.merged import MergedPeople
 from trips.models import Invitation, Member, Trip
-from trips.models.joining import AlreadyMember, require_trip_quota
-from trips.models.journal import Event, entries_between, write
+from trips.models.joining import require_trip_quota
+from trips.models.journal import Entry, Event, entries_between, write
 from trips.roles import TripRole
 from users.models import User
-
-#: Every column that names a person of the ledger. Guests record nothing, so `created_by` is none.
-_PEOPLE: tuple[tuple[type[Model], str], ...] = (
-    (Payer, "user"),
-    (Split, "participant"),
-    (Debt, "debtor"),
-    (Debt, "creditor"),
-    (Settlement, "sender"),
-    (Settlement, "receiver"),
-)
-
-
-class FormerMember(Conflict):
-    """409 `former_member`: the account has entries of its own in the trip."""
-
-    default_code = "former_member"
-    default_detail = gettext_lazy(
-        "This account was a member of the trip before, so it cannot take the place of a guest."
-    )
 
 
 def accept_invitation(token: str, user: User) -> Member:
     """Add `user`, who has the token of an invitation, with its role.
 
-    If it names a guest, `user` takes their place. Raises what `Invitation.accepted` and
-    `Trip.admit` raise, and `FormerMember`.
+    If it names a guest, `user` takes their place, and may be a member already. Raises what
+    `Invitation.accepted` and `Trip.admit` raise.
     """
     with Invitation.accepted(token, user) as (invitation, account):
         if invitation.guest_id is None:
             return invitation.admit(account, user)
-        member = _claim(invitation.trip, invitation.guest_id, account, invitation.role)
-        guest = {"userId": invitation.guest_id, "role": TripRole.VIEWER}
-        now = {"userId": account.pk, "role": invitation.role}
-        claimed = entries_between(Event.GUEST_CLAIMED, account.pk, guest, now)
-        write(invitation.trip_id, user, invitation.acceptance, *claimed)
-        return member
+        trip = invitation.trip
+        claimed = _claim(trip, invitation.guest_id, account, invitation.role)
+        write(trip.pk, user, invitation.acceptance, *claimed)
+        return Member.objects.with_details().get(trip=trip, user=account)
 
 
-def _claim(trip: Trip, guest_id: int, account: User, role: str) -> Member:
+def _claim(trip: Trip, guest_id: int, account: User, role: str) -> list[Entry]:
     """Give all entries of the guest to the account, and delete the guest. Call under both locks.
 
-    Amounts, debts and sums stay as they are: the account ranks where the guest did.
+    A member keeps their role, and their entries and the guest's are merged. For others, amounts,
+    debts and sums stay as they are: the account ranks where the guest did. Returns what the
+    journal notes.
     """
-    former = trip.members.filter(user=account).first()
-    if former is not None:
-        raise AlreadyMember if former.left_at is None else FormerMember
-    trip.require_owner_besides(role)
-    require_trip_quota(account)
-    for model, column in _PEOPLE:
+    member = trip.members.filter(user=account).first()
+    if member is None or member.left_at is not None:
+        trip.require_owner_besides(role)
+        require_trip_quota(account)
+    if member is None:
+        _take_place(trip, guest_id, account, role)
+        guest = {"userId": guest_id, "role": TripRole.VIEWER}
+        now = {"userId": account.pk, "role": role}
+        return entries_between(Event.GUEST_CLAIMED, account.pk, guest, now)
+    joined = []
+    if member.left_at is not None:
+        member.readmit(role)
+        joined = [Entry(Event.MEMBER_JOINED, account.pk, {"role": (None, role)})]
+    return joined + Merge(trip, trip.members.get(user=guest_id), member).carry_out()
+
+
+def _take_place(trip: Trip, guest_id: int, account: User, role: str) -> None:
+    for model, column in PEOPLE:
         rows: QuerySet = model._default_manager.filter(**{column: guest_id})
         rows.update(**{column: account})
+    expenses = list(trip.expenses.exclude(merged="").only("merged"))
+    for expense in expenses:
+        merged = MergedPeople.load(expense.merged)
+        expense.merged = merged.given_to(account.pk, by=guest_id).dump()
+    Expense.objects.bulk_update(expenses, ["merged"], BATCH_ROWS)
     trip.members.filter(user=guest_id).update(user=account, role=role, joined_at=timezone.now())
     trip.claimed_guests = f"{trip.claimed_guests} {account.pk}:{guest_id}".strip()
     trip.save(update_fields=["claimed_guests"])
     User.objects.filter(pk=guest_id, is_guest=True).delete()
-    return Member.objects.with_details().get(trip=trip, user=account)

@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
+from copy import copy
 from dataclasses import replace
 from decimal import Decimal
+from operator import attrgetter
 from typing import Any
 
 from django.db import models
@@ -15,6 +17,7 @@ from rest_framework.exceptions import NotFound, ValidationError
 
 from splits import money
 from splits.models.conflicts import AlreadySplit, DividedByHand, ExceedsExpense, ExpenseChanged
+from splits.models.deleted import DeletedEntry, DeletedKind
 from splits.models.division import (
     Division,
     Money,
@@ -95,6 +98,8 @@ class Expense(models.Model):
     split_type = models.CharField(gettext_lazy("split type"), max_length=10, choices=SplitType)
     #: False once a single split was added or deleted: the parts are then no longer a division.
     divided = models.BooleanField(default=True, editable=False)
+    #: What each of the people had who are one member now; see `splits.models.merged`.
+    merged = models.TextField(default="", db_default="", editable=False)
     receipt_url = models.CharField(  # noqa: DJ001 -- as in the API
         gettext_lazy("receipt URL"), max_length=2048, null=True, blank=True
     )
@@ -224,7 +229,8 @@ class Expense(models.Model):
                 paid_by_user is None
                 or list(stored._paid(paid_by_user).items()) == list(posting.entered.items())
             )
-            if stored.divided or not is_same_money or stored._is_other(posting, division or {}):
+            is_division = stored.divided and not stored.merged
+            if is_division or not is_same_money or stored._is_other(posting, division or {}):
                 if not stored.divided and not division:
                     raise DividedByHand
                 if "exchange_rate" in fields or stored.currency != old["currency"]:
@@ -248,11 +254,29 @@ class Expense(models.Model):
             return Expense.objects.with_details().get(pk=stored.pk)
 
     def remove(self, by: User) -> None:
-        """Delete the expense with its splits, and the settlements that `pay` recorded for them."""
+        """Delete the expense with its splits, and the settlements that `pay` recorded for them.
+
+        They are kept as they were, for `restore_expense`.
+        """
         with self._locked(by, Can.CHANGE_EXPENSES) as stored:
             posting = ExpensePosting(stored)
             shown = expense_fields(stored, posting.paid_by_user, posting.parts)
+            payers = list(stored.payers.order_by("id"))
+            splits = list(Split.objects.with_open_amounts().defer(None).filter(expense=stored))
+            splits.sort(key=attrgetter("pk"))
+            before = copy(stored)
             posting.rewrite({}, {})
+            DeletedEntry.keep(
+                stored.trip,
+                DeletedKind.EXPENSE,
+                stored.pk,
+                states=[(split.open_minor, split.covered_at) for split in splits],
+                expense=[before],
+                payers=payers,
+                splits=splits,
+                settlements=posting.revoked,
+                comments=stored.comments.order_by("id"),
+            )
             posting.note(Event.EXPENSE_DELETED, by, shown, {})
             stored.delete()
 
@@ -427,4 +451,4 @@ class Expense(models.Model):
     def _divided_by_hand(self) -> None:
         self.divided = False
         self.updated_at = timezone.now()
-        self.save(update_fields=["divided", "updated_at"])
+        self.save(update_fields=["divided", "merged", "updated_at"])

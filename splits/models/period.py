@@ -27,7 +27,10 @@ Row = TypeVar("Row", bound=models.Model)
 #: Written by hand: the ORM has no INSERT ... SELECT, and no UPDATE from a list of values.
 _KEEP_OWED = (
     "INSERT INTO splits_closedsum (settlement_id, member_id, owed_minor) "
-    "SELECT %s, id, owed_minor FROM trips_member WHERE trip_id = %s AND owed_minor > 0"
+    "SELECT %s, id, owed_minor FROM trips_member WHERE trip_id = %s AND owed_minor > 0 "
+    # A settlement closes a second time what was restored since.
+    "ON CONFLICT (settlement_id, member_id) "
+    "DO UPDATE SET owed_minor = splits_closedsum.owed_minor + EXCLUDED.owed_minor"
 )
 _TAKE_OUT = (
     "UPDATE splits_closedsum AS closed SET owed_minor = closed.owed_minor - taken.column3 "

@@ -1,7 +1,7 @@
 """How an expense is written to the ledger: payers, splits, debts, and the members' sums."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from copy import copy
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from django.db import models
 from django.db.models import Q
 
-from splits import money
 from splits.models.division import Part, Payment
 from splits.models.journal_fields import settlement_entries
+from splits.models.merged import NOBODY_MERGED, MergedPeople, amounts
 from splits.models.settlement import Allocation, Debt, Settlement, allocate, credit_between
 from splits.models.split import Split
 from tripcompanion.compiled.deletes import delete_unread
@@ -66,8 +66,10 @@ class ExpensePosting:
 
     def __init__(self, expense: "Expense") -> None:
         self.expense = expense
+        self.merged = MergedPeople.load(expense.merged)
         #: Settlements that were deleted with the splits that they paid.
         self.revoked: list[Settlement] = []
+        self._restored: dict[int, Split] = {}
         self.paid_by_user: dict[int, Payment] = {}
         self.parts: dict[int, Part] = {}
         if expense.pk is not None:
@@ -113,19 +115,35 @@ class ExpensePosting:
         before = {*self.paid_by_user, *self.parts}
         return Q(pk__in=before) | people_in(self.expense.pk)
 
+    def restore(
+        self,
+        paid_by_user: Mapping[int, Payment],
+        parts: Mapping[int, Part],
+        splits: Iterable[Split],
+    ) -> None:
+        """Write an expense that was deleted, with these rows of `splits` and their ids."""
+        self._restored = {split.participant_id: split for split in splits}
+        self.rewrite(paid_by_user, parts, self.merged)
+
     def rewrite(
-        self, paid_by_user: Mapping[int, Payment], parts: Mapping[int, Part]
+        self,
+        paid_by_user: Mapping[int, Payment],
+        parts: Mapping[int, Part],
+        merged: MergedPeople = NOBODY_MERGED,
     ) -> tuple[list[Payer], list[Split]]:
         """Change payers, splits, debts and sums to those of `paid_by_user` and `parts`.
 
         A split whose participant, amount and creditors stay keeps its state; all others start
-        again, as if deleted and created anew. Returns the payers and splits that were inserted.
+        again, as if deleted and created anew. `merged` is set on the expense, which the caller
+        saves. Returns the payers and splits that were inserted.
         """
-        owed = self._owed(paid_by_user, parts)
-        sums = self._sums(paid_by_user, parts, owed)
-        owed_before = self._owed(self.paid_by_user, self.parts)
-        for user_id, moved in self._sums(self.paid_by_user, self.parts, owed_before).items():
+        owed = self._owed(paid_by_user, parts, merged)
+        sums = self._sums(paid_by_user, parts, owed, merged)
+        before = (self.paid_by_user, self.parts)
+        owed_before = self._owed(*before, self.merged)
+        for user_id, moved in self._sums(*before, owed_before, self.merged).items():
             sums.setdefault(user_id, Counter()).subtract(moved)
+        self.expense.merged = merged.dump()
         is_new = not (self.paid_by_user or self.parts)
         stored = [] if is_new else list(self.expense.splits.prefetch_related("debts"))
         kept = {s.participant_id: s for s in stored if _keeps_state(s, parts, owed)}
@@ -177,11 +195,15 @@ class ExpensePosting:
     def _open(self, parts: Mapping[int, Part], owed: Owed) -> list[Split]:
         """Insert splits and their debts, and allocate credit to the debts."""
         covered_at: datetime | None = None
-        splits = insert(
-            [
-                Split(expense_id=self.expense.pk, participant_id=user_id, **part._asdict())
-                for user_id, part in parts.items()
-            ]
+        splits = (
+            Split.objects.bulk_create(self._restored.values())
+            if self._restored
+            else insert(
+                [
+                    Split(expense_id=self.expense.pk, participant_id=user_id, **part._asdict())
+                    for user_id, part in parts.items()
+                ]
+            )
         )
         debts = insert(
             [
@@ -215,11 +237,15 @@ class ExpensePosting:
         return splits
 
     def _sums(
-        self, paid_by_user: Mapping[int, Payment], parts: Mapping[int, Part], owed: Owed
+        self,
+        paid_by_user: Mapping[int, Payment],
+        parts: Mapping[int, Part],
+        owed: Owed,
+        merged: MergedPeople,
     ) -> Sums:
         """The changes to each member's sums by an expense that is divided like this."""
         number, ranks = self.expense.number, self.expense.trip.ranks
-        own = money.own_parts(amounts(parts), amounts(paid_by_user), number, ranks)
+        own = merged.own_parts(amounts(parts), amounts(paid_by_user), number, ranks)
         sums = {user_id: Counter(share_minor=amount_minor) for user_id, amount_minor in own.items()}
         for user_id, payment in paid_by_user.items():
             sums.setdefault(user_id, Counter())["paid_minor"] += payment.amount_minor
@@ -227,11 +253,16 @@ class ExpensePosting:
             sums[user_id]["owed_minor"] = sum(debts.values())
         return sums
 
-    def _owed(self, paid_by_user: Mapping[int, Payment], parts: Mapping[int, Part]) -> Owed:
+    def _owed(
+        self,
+        paid_by_user: Mapping[int, Payment],
+        parts: Mapping[int, Part],
+        merged: MergedPeople,
+    ) -> Owed:
         """What each participant owes to each creditor, in minor units."""
         owed: Owed = {user_id: {} for user_id in parts}
         number, ranks = self.expense.number, self.expense.trip.ranks
-        debts = money.debts(amounts(parts), amounts(paid_by_user), number, ranks)
+        debts = merged.debts(amounts(parts), amounts(paid_by_user), number, ranks)
         for (debtor, creditor), amount_minor in debts.items():
             owed[debtor][creditor] = amount_minor
         return owed
@@ -243,10 +274,6 @@ def people_in(expense_id: int) -> Q:
     return Q(pk__in=payers) | Q(
         pk__in=Split.objects.filter(expense=expense_id).values("participant")
     )
-
-
-def amounts(rows: Mapping[int, Part] | Mapping[int, Payment]) -> dict[int, int]:
-    return {user_id: row.amount_minor for user_id, row in rows.items()}
 
 
 def _keeps_state(split: Split, parts: Mapping[int, Part], owed: Owed) -> bool:

@@ -27,6 +27,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from splits.models.deleted import DeletedEntry, DeletedKind
 from splits.models.journal_fields import settlement_entries
 from splits.models.period import (
     InPeriodQuerySet,
@@ -202,8 +203,7 @@ class SettlementQuerySet(InPeriodQuerySet["Settlement"]):
 
         Call under the lock of the trip. Returns those that were deleted, for the journal.
         """
-        people = ("trip_id", "sender_id", "receiver_id")
-        rows = list(self.only(*people, "amount_minor", "settled_on", "note").order_by("pk"))
+        rows = list(self.order_by("pk"))
         if not rows:
             return []
         reopen(rows[0].trip_id, self)
@@ -308,13 +308,22 @@ class Settlement(models.Model):
             write(trip.pk, by, *settlement_entries(Event.SETTLEMENT_CREATED, [self], trip.currency))
 
     def enter(self) -> None:
-        """Insert this row and allocate it to open debts. Call under the trip's lock."""
+        """Insert this row and allocate it to open debts. Call under the trip's lock.
+
+        One that was deleted has its id, and covers first what it paid.
+        """
         self.credit_minor, self.period = self.amount_minor, self.trip.period
-        debts = Debt.objects.open().filter(
+        debts: Iterable[Debt] = Debt.objects.open().filter(
             trip=self.trip_id, debtor=self.sender_id, creditor=self.receiver_id
         )
+        has_id: bool = self.pk is not None
+        if has_id:
+            debts = sorted(debts, key=lambda debt: debt.split_id != self.split_id)
         allocations = allocate(debts, [self])
-        insert([self])
+        if has_id:
+            self.save(force_insert=True)
+        else:
+            insert([self])
         Allocation.make(self.trip_id, allocations, [self])
         self.close_if_settled()
 
@@ -326,6 +335,7 @@ class Settlement(models.Model):
         ) as stored:
             deleted = Settlement.objects.filter(pk=self.pk).revoke()
             currency = stored.trip.currency
+            DeletedEntry.keep(stored.trip, DeletedKind.SETTLEMENT, stored.pk, settlement=[stored])
             write(
                 self.trip_id, by, *settlement_entries(Event.SETTLEMENT_DELETED, deleted, currency)
             )

@@ -9,9 +9,9 @@ from django.db.models import F, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce
 from rest_framework.exceptions import ValidationError
 
-from splits import money
-from splits.models.division import Division, Money, Part, SplitType, entered_for
+from splits.models.division import Division, Money, Part, Payment, SplitType, entered_for
 from splits.models.expense import Expense
+from splits.models.merged import MergedPeople, amounts
 from splits.models.period import ClosedPeriod, ClosedSum
 from splits.models.posting import Payer
 from splits.models.settlement import Allocation, Debt, Settlement
@@ -33,6 +33,7 @@ _EXPENSE_COLUMNS = (
     "exchange_rate",
     "split_type",
     "divided",
+    "merged",
 )
 
 #: The expected sums of each member, by trip and user.
@@ -130,28 +131,27 @@ def _expenses(of_trip: Q, sums: Sums, watch: Watch) -> Iterator[Difference]:
     columns = ("trip__currency", "trip__claimed_guests", *_EXPENSE_COLUMNS)
     rows = expenses.select_related("trip").only(*columns).order_by("id").iterator(_CHUNK_ROWS)
     for expense in watch(rows, desc="Expenses", total=expenses.count()):
-        paid_by_user = {user: (amount, entered) for user, amount, entered in payers.of(expense.pk)}
+        payments = {user: Payment(*payment) for user, *payment in payers.of(expense.pk)}
         parts = {user: Part(*part) for user, *part in splits.of(expense.pk)}
-        paid = {user: amount for user, (amount, _entered) in paid_by_user.items()}
-        shares = {user: part.amount_minor for user, part in parts.items()}
+        paid, shares = amounts(payments), amounts(parts)
+        merged = MergedPeople.load(expense.merged)
         owed = {(debtor, creditor): amount for debtor, creditor, amount in debts.of(expense.pk)}
-        entered_minor = sum(entered for _amount, entered in paid_by_user.values())
-        for text in _faults(expense, paid, entered_minor, parts, owed):
+        for text in _faults(expense, payments, parts, owed, merged):
             yield Difference(expense.trip_id, f"expense {expense.pk}: {text}")
         for user, amount_minor in paid.items():
             sums[expense.trip_id, user]["paid_minor"] += amount_minor
-        if sum(shares.values()) <= sum(paid.values()):
+        if sum(shares.values()) <= sum(paid.values()) and merged.add_up(parts, payments):
             ranks = expense.trip.ranks
-            for user, amount_minor in money.own_parts(shares, paid, expense.number, ranks).items():
+            for user, amount_minor in merged.own_parts(shares, paid, expense.number, ranks).items():
                 sums[expense.trip_id, user]["share_minor"] += amount_minor
 
 
 def _faults(
     expense: Expense,
-    paid: dict[int, int],
-    entered_minor: int,
+    payments: dict[int, Payment],
     parts: dict[int, Part],
     owed: dict[tuple[int, int], int],
+    merged: MergedPeople,
 ) -> Iterator[str]:
     """Descriptions of what is wrong with one expense."""
     amount_minor = expense.entered_minor
@@ -161,16 +161,21 @@ def _faults(
         )
     if amount_minor != expense.amount_minor:
         yield f"the amount is {expense.amount_minor}, converted it is {amount_minor}"
+    paid, shares = amounts(payments), amounts(parts)
+    entered_minor = sum(payment.entered_minor for payment in payments.values())
     if sum(paid.values()) != expense.amount_minor or entered_minor != expense.entered_minor:
         yield f"the payers paid {sum(paid.values())} of {expense.amount_minor}"
         return
-    shares = {user: part.amount_minor for user, part in parts.items()}
     if sum(shares.values()) > expense.amount_minor:
         yield f"the splits are {sum(shares.values())} of {expense.amount_minor}"
         return
+    if not merged.add_up(parts, payments):
+        yield "what merged people had does not add up to what their member has"
+        return
     if expense.divided:
-        yield from _share_faults(expense, parts, shares)
-    expected = money.debts(shares, paid, expense.number, expense.trip.ranks)
+        apart = merged.parts(parts)
+        yield from _share_faults(expense, apart, amounts(apart))
+    expected = merged.debts(shares, paid, expense.number, expense.trip.ranks)
     for pair in sorted(expected.keys() | owed.keys()):
         if expected.get(pair, 0) != owed.get(pair, 0):
             yield (
@@ -185,9 +190,9 @@ def _share_faults(
     division = Division(
         SplitType(expense.split_type), tuple(parts), entered_for(expense.split_type, parts)
     )
-    amounts = Money(expense.amount_minor, expense.entered_minor, expense.currency)
+    money = Money(expense.amount_minor, expense.entered_minor, expense.currency)
     try:
-        expected = division.parts(amounts, expense.number, expense.trip.ranks) if parts else {}
+        expected = division.parts(money, expense.number, expense.trip.ranks) if parts else {}
     except ValidationError as error:
         yield f"the entered values do not divide it: {error.detail}"
         return

@@ -9,8 +9,8 @@ from typing import Any
 
 from django.db.models import OuterRef, Q, QuerySet, Subquery, Sum
 
-from splits import money
 from splits.models.expense import Expense
+from splits.models.merged import MergedPeople
 from splits.models.posting import Payer
 from splits.models.split import Split
 from tripcompanion.compiled.queries import Pageable
@@ -111,7 +111,8 @@ def _shares_of_what_is_left(
     for expense in Expense.objects.filter(pk__in=ids).prefetch_related("payers", "splits"):
         paid_by_user = {payer.user_id: payer.amount_minor for payer in expense.payers.all()}
         parts = {split.participant_id: split.amount_minor for split in expense.splits.all()}
-        shares[expense.pk] = money.own_parts(parts, paid_by_user, expense.number, ranks)[user_id]
+        merged = MergedPeople.load(expense.merged)
+        shares[expense.pk] = merged.own_parts(parts, paid_by_user, expense.number, ranks)[user_id]
     return shares
 
 

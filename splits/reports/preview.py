@@ -6,7 +6,8 @@ from typing import Any
 from splits import money
 from splits.models.division import Division
 from splits.models.expense import Expense
-from splits.models.posting import ExpensePosting, amounts
+from splits.models.merged import amounts
+from splits.models.posting import ExpensePosting
 from splits.models.settlement import Settlement
 from splits.models.split import Split
 from trips.models import Trip

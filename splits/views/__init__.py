@@ -5,6 +5,7 @@ from splits.views.comment import CommentViewSet
 from splits.views.expense import ExpenseViewSet
 from splits.views.history import ExpenseHistoryViewSet, HistoryViewSet
 from splits.views.invitation import AcceptanceViewSet
+from splits.views.merge import MergeViewSet
 from splits.views.settlement import BalanceViewSet, ExplanationViewSet, SettlementViewSet
 from splits.views.split import DebtViewSet, SplitViewSet
 from splits.views.webhook import WebhookViewSet
@@ -19,6 +20,7 @@ __all__ = [
     "ExpenseViewSet",
     "ExplanationViewSet",
     "HistoryViewSet",
+    "MergeViewSet",
     "SettlementViewSet",
     "SplitViewSet",
     "WebhookViewSet",

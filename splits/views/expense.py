@@ -9,12 +9,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from splits.filters import ExpenseFilter
-from splits.models import Division, Expense
+from splits.models import DeletedEntry, Division, Expense
 from splits.models.conflicts import DividedByHand, ExpenseChanged
+from splits.models.deleted import NotRestorable
 from splits.models.rate import NoRate
 from splits.models.reads import expenses_of
+from splits.models.restoring import DeletedExpenses, restore_expense
 from splits.pages import EXPENSE, division_of
 from splits.reports.preview import Preview
+from splits.serializers.deleted import DeletedQuery
 from splits.serializers.expense import ExpenseRequest
 from splits.serializers.expense_response import ExpensePreviewSerializer, ExpenseSerializer
 from splits.views.comment import CommentViewSet
@@ -40,6 +43,7 @@ class ExpenseViewSet(InTripViewSet):
         "update": "replaceExpense",
         "partial_update": "updateExpense",
         "destroy": "deleteExpense",
+        "restore": "restoreExpense",
     }
     scope_prefix = "expenses"
     queryset = Expense.objects.none()
@@ -53,6 +57,7 @@ class ExpenseViewSet(InTripViewSet):
         "update": Can.CHANGE_EXPENSES,
         "partial_update": Can.CHANGE_EXPENSES,
         "destroy": Can.CHANGE_EXPENSES,
+        "restore": Can.CHANGE_EXPENSES,
         "preview": Can.RECORD,
     }
     named: ClassVar = {**InTripViewSet.named, "expense_id": EXPENSE}
@@ -63,12 +68,14 @@ class ExpenseViewSet(InTripViewSet):
         "update": _("Change the expense"),
         "partial_update": _("Change the expense"),
         "destroy": _("Delete the expense"),
+        "restore": _("Restore the expense"),
     }
     problems: ClassVar = {
         "preview": (NoRate,),
         "update": (NoRate, DividedByHand, CurrencyChanged),
         "partial_update": (NoRate, DividedByHand, CurrencyChanged, ExpenseChanged),
         "create": (NoRate, LimitReached, CurrencyChanged),
+        "restore": (NotRestorable,),
     }
     request_serializers: ClassVar = {
         "create": ExpenseRequest,
@@ -83,7 +90,9 @@ class ExpenseViewSet(InTripViewSet):
         "preview": ExpensePreviewSerializer,
         "update": ExpenseSerializer,
         "partial_update": ExpenseSerializer,
+        "restore": ExpenseSerializer,
     }
+    query_serializers: ClassVar = {"list": DeletedQuery}
 
     def list(self, request: Request, trip_id: int) -> Response:
         """The expenses of a trip, newest date first.
@@ -91,6 +100,8 @@ class ExpenseViewSet(InTripViewSet):
         The filters are combined; `ordering` changes the order.
         """
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        if "deleted" in request.query_params and self.query()["deleted"]:
+            return self.page(DeletedExpenses(trip))
         if request.query_params.keys().isdisjoint(ExpenseFilter.base_filters):
             return self.page(expenses_of(trip=trip.pk))
         return self.page(self.filter_queryset(trip.expenses.with_details()))
@@ -145,11 +156,25 @@ class ExpenseViewSet(InTripViewSet):
         return self.update(request, trip_id, expense_id, partial=True)
 
     def destroy(self, request: Request, trip_id: int, expense_id: int) -> Response:
-        """Delete an expense with its splits."""
+        """Delete an expense with its splits.
+
+        For 30 days, `restoreExpense` undoes it.
+        """
         expense = self.get_permitted_object(Expense.objects.all, trip_id=trip_id, pk=expense_id)
         with self.unchanged(trip_id, lambda: self._shown(expense)):
             expense.remove(by=self.caller)
         return self.no_content()
+
+    def restore(self, request: Request, trip_id: int, expense_id: int) -> Response:
+        """Restore a deleted expense, with its id and its division.
+
+        Payments that were recorded for its splits are restored as well; what else covered them
+        covers them again if it is still unused. All its people must be members.
+        """
+        entry = self.get_permitted_object(
+            DeletedEntry.objects.expenses, trip_id=trip_id, object_id=expense_id
+        )
+        return self.answer(restore_expense(entry, self.caller))
 
     def _shown(self, expense: Expense) -> Expense:
         # It may have been deleted since it was read.

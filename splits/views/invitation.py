@@ -8,7 +8,7 @@ from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from splits.models.claim import FormerMember, accept_invitation
+from splits.models.claim import accept_invitation
 from tripcompanion.kit.problems import LimitReached
 from trips.models.invitation import InvitedByAddress
 from trips.models.joining import AlreadyMember, NoOwner
@@ -36,7 +36,6 @@ class AcceptanceViewSet(InTripViewSet):
             EmailUnverified,
             AlreadyMember,
             NoOwner,
-            FormerMember,
             LimitReached,
         ]
     }
@@ -49,8 +48,8 @@ class AcceptanceViewSet(InTripViewSet):
         """Become a member of the trip, with the role of the invitation.
 
         If it names a guest, the caller takes their place: all entries of the guest become the
-        caller's, and no balance of anybody else changes. Unknown, used, expired and revoked tokens
-        are the same 404.
+        caller's, and no balance of anybody else changes. A member may take it too and keeps their
+        role; see `mergeGuest`. Unknown, used, expired and revoked tokens are the same 404.
         """
         member = accept_invitation(token, self.caller)
         location = f"/api/trips/{member.trip_id}/members/{member.user_id}"

@@ -8,11 +8,14 @@ from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from splits.models import Settlement
+from splits.models import DeletedEntry, Settlement
+from splits.models.deleted import NotRestorable
 from splits.models.reads import settlements_of
+from splits.models.restoring import DeletedSettlements, restore_settlement
 from splits.pages import BALANCE, SETTLEMENT
 from splits.reports.balances import Plan, PlanChanged, balances_of
 from splits.reports.explanation import Explanation
+from splits.serializers.deleted import DeletedQuery
 from splits.serializers.settlement import (
     BalanceLineSerializer,
     BalanceSerializer,
@@ -36,6 +39,7 @@ class SettlementViewSet(InTripViewSet):
         "create": "createSettlement",
         "retrieve": "getSettlement",
         "destroy": "deleteSettlement",
+        "restore": "restoreSettlement",
     }
     scope_prefix = "expenses"
     needs: ClassVar = {
@@ -43,25 +47,31 @@ class SettlementViewSet(InTripViewSet):
         "retrieve": Can.READ,
         "create": Can.SETTLE,
         "destroy": Can.DELETE_SETTLEMENTS,
+        "restore": Can.DELETE_SETTLEMENTS,
     }
     request_serializers: ClassVar = {"create": SettlementRequest}
     response_serializers: ClassVar = {
         "list": SettlementSerializer,
         "retrieve": SettlementSerializer,
         "create": SettlementSerializer,
+        "restore": SettlementSerializer,
     }
-    problems: ClassVar = {"create": [CurrencyChanged]}
+    query_serializers: ClassVar = {"list": DeletedQuery}
+    problems: ClassVar = {"create": [CurrencyChanged], "restore": [NotRestorable]}
     single_statement: ClassVar = frozenset({"retrieve"})
     named: ClassVar = {**InTripViewSet.named, "settlement_id": SETTLEMENT}
     page_titles: ClassVar = {
         "list": _("Settlements"),
         "create": _("Record a settlement"),
         "destroy": _("Delete the settlement"),
+        "restore": _("Restore the settlement"),
     }
 
     def list(self, request: Request, trip_id: int) -> Response:
         """The settlements of a trip, latest day first."""
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        if "deleted" in request.query_params and self.query()["deleted"]:
+            return self.page(DeletedSettlements(trip))
         return self.page(settlements_of(trip=trip.pk))
 
     def retrieve(self, request: Request, trip_id: int, settlement_id: int) -> Response:
@@ -85,10 +95,24 @@ class SettlementViewSet(InTripViewSet):
         return self.answer(draft, location=location)
 
     def destroy(self, request: Request, trip_id: int, settlement_id: int) -> Response:
-        """Delete a settlement; what it covered is open again."""
+        """Delete a settlement; what it covered is open again.
+
+        For 30 days, `restoreSettlement` undoes it.
+        """
         rows = Settlement.objects.all
         self.get_permitted_object(rows, trip_id=trip_id, pk=settlement_id).remove(by=self.caller)
         return self.no_content()
+
+    def restore(self, request: Request, trip_id: int, settlement_id: int) -> Response:
+        """Restore a deleted settlement, with its id.
+
+        It covers first what it was recorded for, then the sender's open splits, oldest first. Both
+        people must be members.
+        """
+        entry = self.get_permitted_object(
+            DeletedEntry.objects.settlements, trip_id=trip_id, object_id=settlement_id
+        )
+        return self.answer(restore_settlement(entry, self.caller))
 
 
 class BalanceViewSet(InTripViewSet):

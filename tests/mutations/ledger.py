@@ -62,7 +62,7 @@ LEDGER: Guards = {
         ("expense in an outdated trip currency",
          "            locked.require_currency(trip.currency)\n", "", f"{_LOCK} amounts"),
         ("every update divides individually edited splits again",
-         "if stored.divided or not is_same_money or",
+         "if is_division or not is_same_money or",
          "if True or", _BY_HAND),
         ("individually edited splits kept for other participants",
          " or stored._is_other(posting, division or {}):", ":", _BY_HAND),

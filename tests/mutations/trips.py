@@ -17,6 +17,8 @@ _RACES = "PG tests/test_races.py tests/security/test_races.py tests/trips/test_o
 _GUESTS = "tests/trips/test_guests.py"
 _INVITATIONS = "tests/trips/test_invitations.py"
 _CLAIMS = "tests/splits/test_claims.py"
+_MERGES = "tests/splits/test_merges.py"
+_RESTORING = "tests/splits/test_restoring.py"
 _WAITING = "tests/security/test_waiting.py"
 
 TRIPS: Guards = {
@@ -198,14 +200,51 @@ TRIPS: Guards = {
          "self.kwargs = resolve(location).kwargs if location else {}", "pass", _INVITATIONS),
     ],
     "splits/models/claim.py": [
-        ("former member claims a guest", "    if former is not None:\n", "    if False:\n",
-         _CLAIMS),
-        ("claim in a trip without an owner", "    trip.require_owner_besides(role)\n", "",
+        ("claim in a trip without an owner", "        trip.require_owner_besides(role)\n", "",
          _WITHOUT_MEMBERS),
-        ("claim not counted as a trip", "    require_trip_quota(account)\n", "", _CLAIMS),
+        ("claim not counted as a trip", "        require_trip_quota(account)\n", "", _CLAIMS),
+        ("former member who claims a guest stays one", "            member.readmit(role)\n",
+         "            pass\n", _MERGES),
+        ("claim forgets who was merged with the guest",
+         "merged.given_to(account.pk, by=guest_id).dump()", "merged.dump()", _MERGES),
         ("odd cents of a claimed guest rotate again",
          '    trip.save(update_fields=["claimed_guests"])\n', "", _CLAIMS),
+    ],
+    "splits/models/merge.py": [
         ("claim without the settlements", '    (Settlement, "sender"),\n', "", _CLAIMS),
+        ("member with an account is merged away", "            if not found.user.is_guest:\n",
+         "            if False:\n", _MERGES),
+        ("guest merged with a former member", "Member.objects.with_user().filter(trip=",
+         "Member.objects.filter(trip=", _MERGES),
+        ("dry run merges", "            if not dry_run:\n", "            if True:\n", _MERGES),
+        ("closed debts added up as if they were open",
+         "        self._debts_in_common().itemise()\n", "", _MERGES),
+        ("merging reopens what was closed", "        self._keep_what_was_closed()\n", "", _MERGES),
+        ("sums of settlements between merged people kept", "            dropped += moved\n",
+         "            pass\n", _MERGES),
+        ("debts of merged people to the same creditor not added up",
+         "                kept.open_minor += other.open_minor\n", "", _MERGES),
+    ],
+    "splits/models/deleted.py": [
+        ("restored for people who left", "        if gone:\n", "        if False:\n", _RESTORING),
+        ("restored in another currency", "        if self.currency != self.trip.currency:\n",
+         "        if False:\n", _RESTORING),
+    ],
+    "splits/models/restoring.py": [
+        ("restored expense without its payments",
+         "        _insert_with_credit(kept.trip, settlements)\n", "", _RESTORING),
+        ("restored twice", "        kept.delete()\n        shown", "        shown", _RESTORING),
+        ("restored ledger stays open", "            last.close_if_settled()\n",
+         "            pass\n", _RESTORING),
+    ],
+    "splits/models/merged.py": [
+        ("debts of an expense with merged people net anew",
+         '    expense.merged = "" if follows else merged.dump()\n',
+         '    expense.merged = ""\n', _MERGES),
+        ("equal parts of merged people become one",
+         "        expense.split_type = SplitType.SHARES\n", "        pass\n", _MERGES),
+        ("merged people owe themselves", "            if pair[0] != pair[1]:\n",
+         "            if True:\n", _MERGES),
     ],
     "trips/models/visibility.py": [
         ("former members see the trip", ', f"{path}__left_at": None}', "}", _LEAVING),

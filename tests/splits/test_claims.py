@@ -80,18 +80,6 @@ def test_a_guest_is_claimed_once(
     assert Invitation.objects.count() == 1
 
 
-def test_a_member_claims_no_guest(
-    api: Api, trip: Trip, olga: User, ed: User, vera: User, grandma: User
-) -> None:
-    invitation = invite(api, trip, olga, grandma)
-    problem_of(accept(api, ed, invitation), 409, "already_member")
-    api(vera).post(f"/api/trips/{trip.pk}/members/leave")
-    problem_of(accept(api, vera, invitation), 409, "former_member")
-    assert trip.members.filter(user=grandma, left_at=None).exists()
-    assert Invitation.objects.get().guest == grandma
-    assert Invitation.objects.get().uses == 0
-
-
 def test_a_claim_counts_as_a_trip(
     api: Api, trip: Trip, olga: User, sam: User, grandma: User, settings: Any
 ) -> None:

@@ -26,6 +26,7 @@ from splits.views import (
     ExpenseViewSet,
     ExplanationViewSet,
     HistoryViewSet,
+    MergeViewSet,
     SettlementViewSet,
     SplitViewSet,
     WebhookViewSet,
@@ -134,15 +135,15 @@ class Scene:
             owner = self.trip.members.filter(role=TripRole.OWNER).first().user
             invitation = Invitation.issue(self.trip, owner, role=TripRole.VIEWER)
             ids |= {"token": invitation.token, "invitation_id": invitation.pk}
-        if "session_uuid" in names:
-            ids["session_uuid"] = Session.start(self.someone).pk
+        ids |= self._log_ins(names)
         ids |= self._webhook(names)
-        if "token_id" in names:
-            ids["token_id"] = script_of(self.someone, Scope.TRIPS_READ).pk
         if "expense_id" in names or route.endswith("settle-up"):
             ids |= self._expense_ids(route, names)
         if "settlement_id" in names:
-            ids["settlement_id"] = self._settlement().pk
+            self.settlement = self._settlement()
+            ids["settlement_id"] = self.settlement.pk
+        if route.endswith("/restore"):
+            self._delete(self.settlement if "settlement_id" in names else self.expense)
         if route.endswith("/leave"):
             join(self.trip, UserFactory(), TripRole.OWNER)
         return {name: ids[name] for name in names}
@@ -168,6 +169,18 @@ class Scene:
         webhook = Webhook.register(self.someone, url=PUBLIC_URL, events=["*"])
         test = WebhookDelivery.test(self.someone, webhook.pk)
         return {"webhook_id": webhook.pk, "delivery_id": test.pk}
+
+    def _log_ins(self, names: list[str]) -> dict[str, Any]:
+        ids: dict[str, Any] = {}
+        if "session_uuid" in names:
+            ids["session_uuid"] = Session.start(self.someone).pk
+        if "token_id" in names:
+            ids["token_id"] = script_of(self.someone, Scope.TRIPS_READ).pk
+        return ids
+
+    def _delete(self, entry: Any) -> None:
+        with acting_as_owner(self.trip, self.holder):
+            entry.remove(by=self.holder)
 
     def _expense(self) -> Expense:
         among = [self.holder, self.partner]
@@ -204,6 +217,9 @@ class Scene:
 
     def trip_code(self) -> dict[str, Any]:
         return {"tripCode": self.trip.code}
+
+    def other_member(self) -> dict[str, Any]:
+        return {"userId": self.partner.pk}
 
     def new_member(self) -> dict[str, Any]:
         return {"userId": UserFactory().pk}
@@ -346,6 +362,7 @@ ROWS = [
     Row("PUT", MEMBER + "/role", can=Can.MANAGE_MEMBERS, body=just(role="EDITOR")),
     Row("POST", TRIP + "/guests", 201, Can.ADD_MEMBERS, just(name="Grandma")),
     Row("PUT", TRIP + "/guests/{user_id}", can=Can.ADD_MEMBERS, body=just(name="Granny")),
+    Row("POST", TRIP + "/guests/{user_id}/merge", 200, Can.MANAGE_MEMBERS, Scene.other_member),
     Row("GET", TRIP + "/invitations", can=Can.READ),
     Row("POST", TRIP + "/invitations", 201, Can.ADD_MEMBERS, just(role="VIEWER")),
     Row("DELETE", TRIP + "/invitations/{invitation_id}", 204, Can.ADD_MEMBERS),
@@ -361,10 +378,12 @@ ROWS = [
     Row("DELETE", EXPENSE, 204, Can.CHANGE_EXPENSES),
     Row("GET", TRIP + "/history", can=Can.READ),
     Row("GET", EXPENSE + "/history", can=Can.READ),
+    Row("POST", EXPENSE + "/restore", can=Can.CHANGE_EXPENSES),
     Row("GET", TRIP + "/settlements", can=Can.READ),
     Row("POST", TRIP + "/settlements", 201, Can.SETTLE, Scene.settlement_body),
     Row("GET", SETTLEMENT, can=Can.READ),
     Row("DELETE", SETTLEMENT, 204, Can.DELETE_SETTLEMENTS),
+    Row("POST", SETTLEMENT + "/restore", can=Can.DELETE_SETTLEMENTS),
     Row("GET", TRIP + "/balances", can=Can.READ),
     Row("GET", TRIP + "/balances/{user_id}", can=Can.READ),
     Row("GET", TRIP + "/settle-up", can=Can.READ),
@@ -425,6 +444,7 @@ AREAS: Mapping[Any, str | None] = {
     TripViewSet: "trips",
     MemberViewSet: "trips",
     GuestViewSet: "trips",
+    MergeViewSet: "trips",
     InvitationViewSet: "trips",
     AcceptanceViewSet: "trips",
     InvitationPreviewViewSet: OPEN,

@@ -68,6 +68,10 @@ def _guest(_scene: Scene) -> Any:
     return {"name": "Grandma"}
 
 
+def _other(scene: Scene) -> Any:
+    return {"userId": scene.ed.id}
+
+
 def _role(_scene: Scene) -> Any:
     return {"role": "EDITOR"}
 
@@ -100,6 +104,7 @@ COMMANDS = [
     Command(Can.ADD_MEMBERS, "POST", f"{_TRIP}/members", _person),
     Command(Can.ADD_MEMBERS, "POST", f"{_TRIP}/guests", _guest),
     Command(Can.ADD_MEMBERS, "PUT", f"{_TRIP}/guests/{{user_id}}", _guest, False, False),
+    Command(Can.MANAGE_MEMBERS, "POST", f"{_TRIP}/guests/{{user_id}}/merge", _other, False, False),
     Command(Can.ADD_MEMBERS, "POST", f"{_TRIP}/invitations", lambda _s: {}, False, False),
     Command(
         Can.ADD_MEMBERS, "DELETE", f"{_TRIP}/invitations/{{invitation_id}}", None, False, False
@@ -114,12 +119,16 @@ COMMANDS = [
     Command(Can.COMMENT, "POST", _COMMENTS, _comment),
     Command(Can.CHANGE_COMMENTS, "PUT", f"{_COMMENTS}/{{comment_id}}", _comment),
     Command(Can.DELETE_COMMENTS, "DELETE", f"{_COMMENTS}/{{comment_id}}"),
+    Command(Can.CHANGE_EXPENSES, "POST", f"{_EXPENSE}/restore"),
     Command(Can.RECORD, "POST", _SPLITS, _split),
     Command(Can.SETTLE, "PUT", f"{_SPLITS}/{{split_id}}/pay"),
     Command(Can.SETTLE, "PUT", f"{_SPLITS}/{{split_id}}/unpay"),
     Command(Can.DELETE_SPLITS, "DELETE", f"{_SPLITS}/{{split_id}}"),
     Command(Can.SETTLE, "POST", f"{_TRIP}/settlements", _settlement, True, False),
     Command(Can.DELETE_SETTLEMENTS, "DELETE", f"{_TRIP}/settlements/{{settlement_id}}"),
+    Command(
+        Can.DELETE_SETTLEMENTS, "POST", f"{_TRIP}/settlements/{{settlement_id}}/restore"
+    ),
     Command(Can.SETTLE, "POST", f"{_TRIP}/settle-up", lambda s: {"tag": s.plan_tag()}),
 ]  # fmt: skip
 
@@ -168,12 +177,15 @@ class Waiting:
         if command.needs_money:
             scene.spend()
         path = command.route.format(**self._ids(command, by))
+        if command.route.endswith("/restore"):
+            gone = path.removeprefix("/api").removesuffix("/restore")
+            scene.ed.done("DELETE", gone)
         body = command.body and command.body(scene)
         self.call = partial(by.call, command.method, path.removeprefix("/api"), body)
 
     def _ids(self, command: Command, by: Traveller) -> dict[str, int]:
         ids = {"trip_id": self.scene.trip.id, "user_id": self.scene.vera.id}
-        if command.route.endswith("/guests/{user_id}"):
+        if "/guests/{user_id}" in command.route:
             guests = f"{self.scene.trip.path}/guests"
             ids["user_id"] = self.scene.olga.done("POST", guests, _guest(self.scene))["user"]["id"]
         if command.route.endswith("/{invitation_id}"):
@@ -304,6 +316,7 @@ def test_in_a_trip_that_is_gone_nothing_happens(
         (f"DELETE FROM splits_payer WHERE expense_id IN ({expenses})", trip),  # noqa: S608 -- names only
         (f"DELETE FROM splits_comment WHERE expense_id IN ({expenses})", trip),  # noqa: S608 -- names only
         ("DELETE FROM splits_expense WHERE trip_id = %s", trip),
+        ("DELETE FROM splits_deletedentry WHERE trip_id = %s", trip),
         ("DELETE FROM trips_invitation WHERE trip_id = %s", trip),
         ("DELETE FROM trips_member WHERE trip_id = %s", trip),
         ("DELETE FROM trips_trip WHERE id = %s", trip),
@@ -386,7 +399,12 @@ def test_numbers_that_were_meant_for_another_split_type_are_refused(
 OWNED = {Can.CHANGE_EXPENSES, Can.DELETE_SPLITS, Can.DELETE_SETTLEMENTS}
 
 
-@for_each([command for command in COMMANDS if command.can in OWNED])
+def _is_restore(command: Command) -> bool:
+    """Whose it was when it was deleted, it stays."""
+    return command.route.endswith("/restore")
+
+
+@for_each([c for c in COMMANDS if c.can in OWNED and not _is_restore(c)])
 def test_what_is_anothers_by_now_is_not_changed(
     server: Server, scene: Scene, command: Command
 ) -> None:

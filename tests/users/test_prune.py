@@ -12,9 +12,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from splits.models import Webhook, WebhookDelivery
+from splits.models import DeletedEntry, Webhook, WebhookDelivery
 from splits.models.webhook_delivery import DeliveryState
 from tests.conftest import Api
+from tests.factories import spend
 from tests.trips.bodies import lisbon
 from tests.users.logins import bearer, log_in
 from tripcompanion.kit.models import IdempotencyRecord, ThrottleCounter
@@ -47,6 +48,7 @@ NOTHING = {
     "invitations": 0,
     "webhook deliveries": 0,
     "journal entries of deleted trips": 0,
+    "deleted entries": 0,
     "browser sessions": 0,
 }
 
@@ -62,6 +64,7 @@ def fill(api: Api, user: User) -> None:
     Invitation.issue(Trip.objects.get(), user, role="VIEWER")
     webhook = Webhook.register(user, url="https://93.184.216.34/", events=["*"])
     webhook.deliveries.create(event="webhook.test")
+    spend(Trip.objects.get(), 100, paid_by=user, among=[user]).remove(by=user)
     ThrottleCounter.add("login:1:olga", (timezone.now() + timedelta(minutes=1)).timestamp())
 
 
@@ -86,6 +89,7 @@ def test_what_is_over_goes(api: Api, olga: User) -> None:
     JournalEntry.objects.update(at=now - MONTH)
     Invitation.objects.update(expires_at=now - MONTH)
     WebhookDelivery.objects.update(created_at=now - MONTH, state=DeliveryState.DELIVERED)
+    DeletedEntry.objects.update(deleted_at=now - MONTH)
     BrowserSession.objects.update(expire_date=now)
     # This session has ended in both ways, and is still one.
     Session.objects.update(ended_at=now - MONTH)
@@ -102,6 +106,7 @@ def test_what_is_over_goes(api: Api, olga: User) -> None:
         Mail,
         Invitation,
         WebhookDelivery,
+        DeletedEntry,
         BrowserSession,
     ):
         assert not model._default_manager.exists()
@@ -113,6 +118,7 @@ def test_what_came_to_an_end_can_be_looked_at_for_a_month(api: Api, olga: User) 
     Session.objects.update(ended_at=month)
     Mail.objects.update(given_up_at=month)
     Invitation.objects.update(expires_at=month)
+    DeletedEntry.objects.update(deleted_at=month)
     assert pruned() == NOTHING
 
 
@@ -153,6 +159,7 @@ ENDS = {
     ("trips_invitation", "expires_at"),
     ("splits_webhookdelivery", "created_at"),
     ("trips_journalentry", "trip_id"),
+    ("splits_deletedentry", "deleted_at"),
     ("django_session", "expire_date"),
 }
 

@@ -90,7 +90,10 @@ def delete_account(
         forget_comments_of(account)
         # As a guest they had another id.
         guest_ids = [trip.ranks[account.pk] for trip in locked.values() if account.pk in trip.ranks]
-        JournalEntry.objects.filter(trip__in=locked).about(guest_ids).forget("name")
+        journal = JournalEntry.objects.filter(trip__in=locked)
+        merges = journal.filter(event=Event.GUEST_MERGED, object_id=account.pk)
+        guest_ids += [entry.changes["userId"]["old"] for entry in merges]
+        journal.about(guest_ids).forget("name")
         Webhook.objects.filter(user=account).delete()
         account.empty()
 

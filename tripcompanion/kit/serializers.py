@@ -75,6 +75,15 @@ class StrictText(serializers.CharField):
         return super().to_internal_value(data)
 
 
+class StrictBoolean(serializers.BooleanField):
+    """JSON `true` or `false`; no number and no string is converted to one."""
+
+    def to_internal_value(self, data: Any) -> bool:
+        if not isinstance(data, bool):
+            self.fail("invalid")
+        return data
+
+
 class StrictDate(serializers.DateField):
     """`YYYY-MM-DD` in ASCII digits."""
 

@@ -146,8 +146,7 @@ class JoinableTrip(models.Model):
         if member is None:
             member = self.members.create(user=user, role=role)
         else:
-            member.role, member.left_at, member.joined_at = role, None, timezone.now()
-            member.save(update_fields=["role", "left_at", "joined_at"])
+            member.readmit(role)
         event = Event.MEMBER_JOINED if by == user else Event.MEMBER_ADDED
         write(self.pk, by, *entries, Entry(event, user.pk, {"role": (None, role)}))
         return member

@@ -197,6 +197,11 @@ class Member(models.Model):
             )
             write(member.trip_id, by, *changed)
 
+    def readmit(self, role: str) -> None:
+        """Let a former member be one again. Call it under the trip's lock."""
+        self.role, self.left_at, self.joined_at = role, None, timezone.now()
+        self.save(update_fields=["role", "left_at", "joined_at"])
+
     def remove(self, by: User) -> None:
         """End another member's membership. Raises `BalanceOpen` or `LastOwner`.
 

@@ -8,6 +8,7 @@ from operator import or_
 from typing import Any
 
 from django.apps import apps
+from django.conf import settings
 from django.contrib.sessions.models import Session as BrowserSession
 from django.core.management.base import BaseCommand
 from django.db.models import QuerySet
@@ -26,8 +27,9 @@ class Command(BaseCommand):
 
     help = (
         "Delete expired e-mail links, browser sessions, idempotency keys and throttle counters, "
-        "and sessions, scoped tokens, invitations, mails and deliveries to webhooks that ended 30 "
-        "days ago, and the journal of trips that were deleted 30 days ago. For cron."
+        "sessions, scoped tokens, invitations, mails and deliveries to webhooks that ended 30 days "
+        "ago, the journal of trips that were deleted 30 days ago, and expenses and settlements "
+        "that were deleted DELETED_ENTRY_DAYS ago. For cron."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -74,6 +76,10 @@ def outdated() -> Iterator[tuple[str, list[QuerySet]]]:
     yield "journal entries of deleted trips", [journal.outdated(month_ago)]
     deliveries = apps.get_model("splits", "WebhookDelivery").objects.ended(before=month_ago)
     yield "webhook deliveries", [deliveries.order_by("created_at")]
+    deleted_before = now - timedelta(days=settings.DELETED_ENTRY_DAYS)
+    deleted = apps.get_model("splits", "DeletedEntry").objects
+    rows = deleted.filter(deleted_at__lte=deleted_before)
+    yield "deleted entries", [rows.order_by("deleted_at")]
     browsers = BrowserSession.objects.filter(expire_date__lte=now)
     yield "browser sessions", [browsers.order_by("expire_date")]
 

@@ -1,0 +1,144 @@
+"""Deleted expenses and settlements, as they were: out of the ledger until they are restored."""
+
+import json
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any, ClassVar, TypeVar
+
+from django.db import models
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from tripcompanion.kit.problems import Conflict
+from trips.models import InTripQuerySet, Trip
+from trips.roles import Can
+from users.models import User
+
+Row = TypeVar("Row", bound=models.Model)
+
+
+class NotRestorable(Conflict):
+    """409 `not_restorable`: what was deleted no longer fits into the trip."""
+
+    default_code = "not_restorable"
+    default_detail = gettext_lazy("It cannot be restored: %(reason)s")
+    example_values: ClassVar = {"reason": "Not members of the trip any more: 7."}
+
+
+class DeletedKind(models.TextChoices):
+    """What was deleted."""
+
+    EXPENSE = "expense", gettext_lazy("expense")
+    SETTLEMENT = "settlement", gettext_lazy("settlement")
+
+
+class DeletedQuerySet(InTripQuerySet["DeletedEntry"]):
+    def expenses(self) -> "DeletedQuerySet":
+        return self.filter(kind=DeletedKind.EXPENSE)
+
+    def settlements(self) -> "DeletedQuerySet":
+        return self.filter(kind=DeletedKind.SETTLEMENT)
+
+
+class DeletedEntry(models.Model):
+    """An expense or a settlement that was deleted, with all rows that went with it.
+
+    The rows are in no table of the ledger, so no sum and no list has to leave them out. `prune`
+    ends it after `DELETED_ENTRY_DAYS`.
+    """
+
+    trip = models.ForeignKey(
+        Trip,
+        on_delete=models.CASCADE,
+        db_index=False,
+        related_name="deleted_entries",
+        verbose_name=gettext_lazy("trip"),
+    )
+    kind = models.CharField(gettext_lazy("type"), max_length=10, choices=DeletedKind)
+    #: The id that it had, and will have again.
+    object_id = models.BigIntegerField()
+    #: The currency of the trip.
+    currency = models.CharField(gettext_lazy("currency"), max_length=3)
+    #: JSON text with the columns of each row; see `rows_of`.
+    stored_rows = models.TextField()
+    deleted_at = models.DateTimeField(
+        gettext_lazy("deleted at"), default=timezone.now, db_index=True
+    )
+
+    objects = DeletedQuerySet.as_manager()
+
+    caller_role: str
+
+    class Meta:
+        verbose_name = gettext_lazy("deleted entry")
+        verbose_name_plural = gettext_lazy("deleted entries")
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["trip", "kind", "object_id"], name="deleted_once_in_trip"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.get_kind_display()} {self.object_id}"
+
+    @classmethod
+    def keep(
+        cls,
+        trip: Trip,
+        kind: str,
+        object_id: int,
+        states: Iterable[tuple[Any, ...]] = (),
+        **rows: Iterable[models.Model],
+    ) -> None:
+        """Store rows that are about to go, by name. Call it under the trip's lock.
+
+        `states` are what the splits had besides their columns: open amount, and time of payment.
+        """
+        stored: dict[str, Any] = {
+            name: [_columns_of(row) for row in some] for name, some in rows.items()
+        }
+        stored["states"] = list(states)
+        # Dates and decimals are text, from which their fields read them exactly.
+        text = json.dumps(stored, default=str)
+        cls.objects.create(
+            trip=trip, kind=kind, object_id=object_id, currency=trip.currency, stored_rows=text
+        )
+
+    @cached_property
+    def stored(self) -> dict[str, Any]:
+        """The columns of each row, by the name that `keep` was given."""
+        return json.loads(self.stored_rows)
+
+    def rows_of(self, name: str, model: type[Row]) -> list[Row]:
+        """The rows that were stored under this name, unsaved and with their ids."""
+        fields = model._meta.concrete_fields
+        return [
+            model(**{field.attname: field.to_python(row[field.attname]) for field in fields})
+            for row in self.stored[name]
+        ]
+
+    def is_own(self, user: User, can: Can) -> bool:
+        """Whether `user` recorded it or, for an expense, is a payer."""
+        payers = {row["user_id"] for row in self.stored.get("payers", ())}
+        recorded_by = self.stored[self.kind][0]["created_by_id"]
+        return user.pk == recorded_by or user.pk in payers
+
+    def require_restorable(self, user_ids: Iterable[int]) -> None:
+        """Raise `NotRestorable` unless these people are members, and the currency is the same.
+
+        Call it under the trip's lock.
+        """
+        if self.currency != self.trip.currency:
+            reason = _("The trip's currency was %(currency)s.") % {"currency": self.currency}
+            raise NotRestorable(reason=reason)
+        gone = sorted({*user_ids} - self.trip.present_roles.keys())
+        if gone:
+            ids = ", ".join(map(str, gone))
+            raise NotRestorable(
+                reason=_("Not members of the trip any more: %(ids)s.") % {"ids": ids}
+            )
+
+
+def _columns_of(row: models.Model) -> dict[str, Any]:
+    return {field.attname: getattr(row, field.attname) for field in row._meta.concrete_fields}

@@ -1,0 +1,39 @@
+"""The view that merges a guest with another member."""
+
+from typing import Any, ClassVar
+
+from django.utils.translation import gettext_lazy as _
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from splits.models.merge import Merge, NotAGuest
+from splits.serializers.merge import MergeRequest, MergeSerializer
+from trips.models import Member
+from trips.pages import MEMBER
+from trips.roles import Can
+from trips.viewsets import InTripViewSet
+
+
+class MergeViewSet(InTripViewSet):
+    """Merges a guest with another member."""
+
+    tag = "members"
+    operation_ids: ClassVar = {"merge": "mergeGuest"}
+    scope_prefix = "trips"
+    needs: ClassVar = {"merge": Can.MANAGE_MEMBERS}
+    request_serializers: ClassVar = {"merge": MergeRequest}
+    response_serializers: ClassVar = {"merge": MergeSerializer}
+    named: ClassVar = {**InTripViewSet.named, "user_id": MEMBER}
+    page_titles: ClassVar = {"merge": _("Merge the guest")}
+    problems: ClassVar = {"merge": [NotAGuest]}
+
+    def merge(self, request: Request, trip_id: int, user_id: int) -> Response:
+        """Give all entries of a guest to another member, and delete the guest.
+
+        Where an expense names both, their payments and parts add up; settlements and debts between
+        the two vanish. No balance of anybody else changes.
+        """
+        guest: Any = self.get_permitted_object(
+            Member.objects.with_details, trip_id=trip_id, user_id=user_id
+        )
+        return self.answer(Merge.order(guest, self.caller, **self.body()))

@@ -1,0 +1,240 @@
+"""What was deleted is in no sum and no list until it is restored: as it was, to the cent."""
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import rule
+from pytest_django import DjangoAssertNumQueries
+
+from splits.models import DeletedEntry, Settlement
+from splits.reports.audit import differences
+from tests.conftest import Api
+from tests.document import problem_of
+from tests.factories import add_guest, settle, spend
+from tests.splits.histories import DECIMALS, DIVISION, Histories
+from tests.splits.ledger import exact
+from tests.splits.test_merges import STEPS, merge, play
+from trips.models import Trip
+from users.models import User
+
+
+def url(trip: Trip, *parts: Any) -> str:
+    return "/".join(map(str, ("/api/trips", trip.pk, *parts)))
+
+
+def test_an_expense_is_restored_as_it_was(
+    api: Api, trip: Trip, olga: User, ed: User, vera: User
+) -> None:
+    dinner = spend(trip, 1000, paid_by=olga, among=[olga, ed, vera])
+    by_ed = dinner.splits.get(participant=ed)
+    path, client = url(trip, "expenses", dinner.pk), api(olga)
+    assert api(ed).put(f"/api/expenses/{dinner.pk}/splits/{by_ed.pk}/pay").status_code == 200
+    settle(trip, vera, olga, 100, by=olga)
+    shown, balances = client.get(path).json(), client.get(url(trip, "balances")).json()
+    settlements = client.get(url(trip, "settlements")).json()
+    assert client.delete(path).status_code == 204
+    problem_of(client.get(path), 404)
+    assert client.get(url(trip, "expenses")).json()["items"] == []
+    assert client.get(url(trip, "expenses?deleted=true")).json()["items"] == [shown]
+    assert client.get(url(trip, "settlements?deleted=true")).json()["items"] == []
+    assert list(differences(trip.pk)) == []
+    restored = client.post(f"{path}/restore")
+    assert (restored.status_code, restored.json()) == (200, shown)
+    assert client.get(url(trip, "balances")).json() == balances
+    assert client.get(url(trip, "settlements")).json() == settlements
+    assert client.get(url(trip, "expenses?deleted=true")).json()["items"] == []
+    assert list(differences(trip.pk)) == []
+    problem_of(client.post(f"{path}/restore"), 404)
+
+
+def test_a_settlement_is_restored_and_covers_what_it_covered(
+    api: Api, trip: Trip, olga: User, ed: User
+) -> None:
+    first = spend(trip, 1000, paid_by=olga, among=[ed])
+    second = spend(trip, 1000, paid_by=olga, among=[ed])
+    split = second.splits.get()
+    client = api(olga)
+    assert client.put(f"/api/expenses/{second.pk}/splits/{split.pk}/pay").status_code == 200
+    row = Settlement.objects.get()
+    path = url(trip, "settlements", row.pk)
+    shown = client.get(path).json()
+    assert client.delete(path).status_code == 204
+    assert client.get(url(trip, "settlements?deleted=true")).json()["items"] == [shown]
+    assert client.post(f"{path}/restore").json() == shown
+    assert list(differences(trip.pk)) == []
+    assert client.get(f"/api/expenses/{second.pk}/splits/{split.pk}").json()["paid"]
+    assert not client.get(url(trip, "expenses", first.pk)).json()["splits"][0]["paid"]
+    assert client.put(f"/api/expenses/{second.pk}/splits/{split.pk}/unpay").status_code == 200
+    assert not Settlement.objects.exists()
+
+
+def test_what_was_closed_is_closed_again(
+    api: Api, trip: Trip, olga: User, ed: User, vera: User
+) -> None:
+    """Vera owes Ed, and hands the money to Olga, whom Ed owes as much."""
+    dinner = spend(trip, 500, paid_by=olga, paid_by_user={ed.pk: 500}, among=[vera])
+    boat = spend(trip, 500, paid_by=olga, among=[ed])
+    settle(trip, vera, olga, 500, by=olga)
+    client = api(olga)
+    for expense in (dinner, boat):
+        path = url(trip, "expenses", expense.pk)
+        shown = client.get(path).json()
+        assert [row["paid"] for row in shown["splits"]] == [True]
+        assert client.delete(path).status_code == 204
+        restored = client.post(f"{path}/restore").json()
+        assert [row["paid"] for row in restored["splits"]] == [True]
+        assert list(differences(trip.pk)) == []
+
+
+@pytest.mark.parametrize("kind", ["expenses", "settlements"])
+def test_nothing_is_restored_for_people_who_left(
+    api: Api, trip: Trip, olga: User, vera: User, kind: str
+) -> None:
+    dinner = spend(trip, 1000, paid_by=olga, among=[vera])
+    payment = settle(trip, vera, olga, 500, by=olga)
+    client = api(olga)
+    for name, row in (("settlements", payment), ("expenses", dinner)):
+        assert client.delete(url(trip, name, row.pk)).status_code == 204
+    assert api(vera).post(url(trip, "members", "leave")).status_code == 204
+    path = url(trip, kind, (dinner if kind == "expenses" else payment).pk, "restore")
+    refused = problem_of(client.post(path), 409, "not_restorable")
+    assert str(vera.pk) in refused["detail"]
+    assert client.get(url(trip, f"{kind}?deleted=true")).json()["total"] == 1
+    assert DeletedEntry.objects.count() == 2
+
+
+def test_nothing_is_restored_in_another_currency(api: Api, trip: Trip, olga: User) -> None:
+    dinner = spend(trip, 1000, paid_by=olga, among=[olga])
+    client = api(olga)
+    client.delete(url(trip, "expenses", dinner.pk))
+    assert client.patch(url(trip), {"currency": "JPY"}).status_code == 200
+    path = url(trip, "expenses", dinner.pk, "restore")
+    assert "EUR" in problem_of(client.post(path), 409, "not_restorable")["detail"]
+
+
+def test_an_expense_of_merged_people_is_restored_as_it_was(
+    api: Api, trip: Trip, olga: User, ed: User, vera: User
+) -> None:
+    guest = add_guest(trip)
+    dinner = spend(trip, 1000, paid_by=olga, among=[vera, ed, guest])
+    assert merge(api, trip, guest, ed, olga).status_code == 200
+    client, path = api(olga), url(trip, "expenses", dinner.pk)
+    shown = client.get(path).json()
+    client.delete(path)
+    assert client.post(f"{path}/restore").json() == shown
+    assert list(differences(trip.pk)) == []
+
+
+def test_a_deleted_expense_names_a_guest_who_is_gone(
+    api: Api, trip: Trip, olga: User, ed: User
+) -> None:
+    guest = add_guest(trip)
+    dinner = spend(trip, 1000, paid_by=olga, among=[ed, guest])
+    client = api(olga)
+    client.delete(url(trip, "expenses", dinner.pk))
+    assert merge(api, trip, guest, ed, olga).status_code == 200
+    [shown] = client.get(url(trip, "expenses?deleted=true")).json()["items"]
+    assert [row["participant"]["name"] for row in shown["splits"]] == ["Ed Editor", ""]
+    problem_of(client.post(url(trip, "expenses", dinner.pk, "restore")), 409, "not_restorable")
+
+
+def test_whether_to_list_what_was_deleted_is_true_or_false(
+    api: Api, trip: Trip, olga: User
+) -> None:
+    for kind in ("expenses", "settlements"):
+        refused = api(olga).get(url(trip, f"{kind}?deleted=yes"))
+        assert list(problem_of(refused, 400, "invalid")["errors"]) == ["deleted"]
+        assert api(olga).get(url(trip, f"{kind}?deleted=false")).status_code == 200
+
+
+@pytest.mark.parametrize("times", [1, 10])
+def test_deleted_expenses_are_listed_with_as_many_queries(
+    api: Api,
+    trip: Trip,
+    olga: User,
+    ed: User,
+    times: int,
+    django_assert_num_queries: DjangoAssertNumQueries,
+) -> None:
+    client = api(olga)
+    for _time in range(times):
+        dinner = spend(trip, 1000, paid_by=olga, among=[olga, ed])
+        client.delete(url(trip, "expenses", dinner.pk))
+    with django_assert_num_queries(5):
+        assert client.get(url(trip, "expenses?deleted=true")).json()["total"] == times
+
+
+class History(Histories):
+    """A history that the test tells itself; hypothesis wants a rule."""
+
+    @rule()
+    def nothing(self) -> None:
+        """Nothing happens."""
+
+
+@settings(
+    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    currency=st.sampled_from(sorted(DECIMALS)),
+    expenses=st.lists(st.fixed_dictionaries(DIVISION), min_size=1, max_size=4),
+    steps=STEPS,
+    between=STEPS,
+    later=STEPS,
+)
+def test_no_restore_loses_a_cent(
+    api: Api,
+    olga: User,
+    ed: User,
+    vera: User,
+    sam: User,
+    ada: User,
+    currency: str,
+    expenses: list[dict[str, Any]],
+    steps: Any,
+    between: Any,
+    later: Any,
+) -> None:
+    history = History(api, [olga, ed, vera, sam], ada)
+    try:
+        history.begin(currency)
+        trip, send = history.ledger.trip, history.send
+        for division in expenses:
+            send(ada, "post", "expenses", history.sent(**division).body)
+        play(history, steps)
+        everything = [
+            (kind, row["id"])
+            for kind in ("expenses", "settlements")
+            for row in exact(send(ada, "get", f"{kind}?pageSize=100"))["items"]
+        ]
+        paths = ["expenses?pageSize=100", "balances"]
+        before = [send(ada, "get", path).content for path in paths]
+        for kind, pk in everything[:1] if between else everything:
+            assert send(ada, "delete", f"{kind}/{pk}").status_code == 204
+            assert list(differences(trip.pk)) == []
+            if between:
+                play(history, between)
+            assert send(ada, "post", f"{kind}/{pk}/restore").status_code == 200
+            assert list(differences(trip.pk)) == []
+            if not between:
+                balances = send(ada, "get", "balances").content
+                assert balances == before[1]
+        play(history, later)
+    finally:
+        history.teardown()
+
+
+def test_comments_come_back_without_those_of_deleted_accounts(
+    ledger: Ledger, api: Api, olga: User, ed: User, vera: User, trip: Trip
+) -> None:
+    expense = ledger.spend(olga, 60, olga, ed)
+    kept, forgotten = (ledger.comment(expense, user, "Tasty.") for user in (ed, vera))
+    ledger.answer(olga, "delete", f"/api/trips/{trip.pk}/expenses/{expense['id']}")
+    assert api(vera).delete("/api/users/me", {"password": PASSWORD}).status_code == 204
+    path = f"/api/trips/{trip.pk}/expenses/{expense['id']}/restore"
+    assert ledger.answer(olga, "post", path).status_code in {200, 201}
+    first, second = ledger.comments(expense)
+    assert first == kept
+    assert (second["id"], second["text"]) == (forgotten["id"], "")
