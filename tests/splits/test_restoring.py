@@ -12,9 +12,9 @@ from splits.models import DeletedEntry, Settlement
 from splits.reports.audit import differences
 from tests.conftest import Api
 from tests.document import problem_of
-from tests.factories import add_guest, settle, spend
+from tests.factories import PASSWORD, add_guest, settle, spend
 from tests.splits.histories import DECIMALS, DIVISION, Histories
-from tests.splits.ledger import exact
+from tests.splits.ledger import Ledger, exact
 from tests.splits.test_merges import STEPS, merge, play
 from trips.models import Trip
 from users.models import User
