@@ -76,6 +76,7 @@ WRONG = {
     "QUOTA_MEMBERS": ("0", "-1"),
     "QUOTA_EXPENSES": ("0", "1e4"),
     "JWT_SIGNING_KEY": ("short", "x" * 31, "-----BEGIN PRIVATE KEY-----"),
+    "SLOW_STATEMENT_MS": ("-1", "1s", "0.5"),
     "JWT_VERIFYING_KEYS": ("short", "a-good-key-of-32-characters-1234,short"),
 }
 WRONG_SECRETS = (
@@ -97,6 +98,7 @@ DEFAULTS = {
     "NUM_PROXIES": 0,
     "DATABASE_TIMEOUT": 0,
     "LOG_FORMAT": "json",
+    "SLOW_STATEMENT_MS": 0,
     "QUOTA_TRIPS": 1000,
     "QUOTA_MEMBERS": 200,
     "QUOTA_EXPENSES": 10_000,
