@@ -76,6 +76,7 @@ WRONG = {
     "QUOTA_MEMBERS": ("0", "-1"),
     "QUOTA_EXPENSES": ("0", "1e4"),
     "JWT_SIGNING_KEY": ("short", "x" * 31, "-----BEGIN PRIVATE KEY-----"),
+    "METRICS_TOKEN": ("short-but-otherwise-good-key-31", "x" * 32, "change-me" * 8),
     "SLOW_STATEMENT_MS": ("-1", "1s", "0.5"),
     "JWT_VERIFYING_KEYS": ("short", "a-good-key-of-32-characters-1234,short"),
 }
@@ -98,6 +99,7 @@ DEFAULTS = {
     "NUM_PROXIES": 0,
     "DATABASE_TIMEOUT": 0,
     "LOG_FORMAT": "json",
+    "METRICS_TOKEN": "",
     "SLOW_STATEMENT_MS": 0,
     "QUOTA_TRIPS": 1000,
     "QUOTA_MEMBERS": 200,

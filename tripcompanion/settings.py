@@ -72,6 +72,16 @@ MIDDLEWARE = [
     "tripcompanion.mapmyjourney.middleware.MapMyJourney",
 ]
 
+# Bearer token of /metrics; without it there is no such path, and nothing is measured.
+METRICS_TOKEN = env.text("METRICS_TOKEN")
+if METRICS_TOKEN:
+    env.strong("METRICS_TOKEN", METRICS_TOKEN)
+    # After the request ids and the protective headers.
+    MIDDLEWARE[2:2] = [
+        "tripcompanion.accounts.metrics.Metrics",
+        "tripcompanion.kit.middleware.CountRequests",
+    ]
+
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",

@@ -18,6 +18,7 @@ from django.http import HttpRequest, HttpResponseBase
 from django.utils.translation import gettext as _
 
 from tripcompanion.kit import error_views
+from tripcompanion.kit.instruments import count_request, database_time
 from tripcompanion.kit.parsing import LengthRequired, PayloadTooLarge
 from tripcompanion.kit.request_ids import HEADER as REQUEST_ID
 from tripcompanion.kit.request_ids import (
@@ -79,6 +80,20 @@ class RequestIds:
     def process_view(self, request: HttpRequest, *_view: Any) -> None:
         """Note the route, which Django has just found."""
         current_route.set(route_of(request))
+
+
+class CountRequests:
+    """Counts and times requests for `/metrics`; `settings.py` adds it if there is a token."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        database_time.seconds = 0
+        started = time.perf_counter()
+        response = self.get_response(request)
+        count_request(request, response.status_code, time.perf_counter() - started)
+        return response
 
 
 class ProtectiveHeaders:
