@@ -7,7 +7,10 @@ Start it with `python -m tripcompanion`: gunicorn reads WEB_CONCURRENCY before t
 import ctypes
 import gc
 import os
+import shutil
+import tempfile
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from gunicorn.http.errors import InvalidHeader
@@ -35,6 +38,57 @@ forwarded_allow_ips = ""
 # Load the application once, before forking: an invalid setting then stops the start instead of
 # every worker. It must not open connections while it loads, because the workers would share them.
 preload_app = True
+
+
+#: A folder for files that are written often.
+_IN_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108 -- a tmpfs
+
+
+_METRICS_PREFIX = "tripcompanion-metrics-"
+
+
+def _prepare_metrics() -> Path:
+    """The folder in which this server's processes count for `/metrics`.
+
+    Its name contains the process id. After a reload, which runs this file again, the folder and its
+    counts stay; a process that replaces this one makes its own. Folders of killed servers are
+    removed.
+    """
+    own = f"{_METRICS_PREFIX}{os.getpid()}-"
+    given = Path(os.environ.get("PROMETHEUS_MULTIPROC_DIR", ""))
+    if given.name.startswith(own):
+        return given
+    folder = Path(tempfile.mkdtemp(prefix=own, dir=_IN_MEMORY))
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder)
+    for other in folder.parent.glob(f"{_METRICS_PREFIX}*-*"):
+        process_id = other.name.removeprefix(_METRICS_PREFIX).partition("-")[0]
+        if process_id.isdecimal() and not _is_running(int(process_id)):
+            shutil.rmtree(other, ignore_errors=True)
+    return folder
+
+
+def _is_running(process_id: int) -> bool:
+    try:
+        os.kill(process_id, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # of another user
+        return True
+    return True
+
+
+if env.text("METRICS_TOKEN"):
+    # Before prometheus_client is imported, which then counts in this folder.
+    _metrics_folder = _prepare_metrics()
+
+    from prometheus_client.multiprocess import mark_process_dead
+
+    def child_exit(_server: Any, worker: Any) -> None:
+        """Forget what only a living process has, such as requests in progress; keep its counts."""
+        mark_process_dead(worker.pid)
+
+    def on_exit(_server: Any) -> None:
+        shutil.rmtree(_metrics_folder, ignore_errors=True)
 
 
 def _return_memory() -> None:
@@ -101,4 +155,4 @@ logconfig_dict["loggers"]["gunicorn.error"] = {"level": "INFO", "propagate": Tru
 # The server is controlled with signals only, not through a socket.
 control_socket_disable = True
 # On a disk, the heartbeat file can stall behind other writes, and the worker would be killed.
-worker_tmp_dir = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108 -- a tmpfs
+worker_tmp_dir = _IN_MEMORY

@@ -1,6 +1,7 @@
 """What a request is called, and what the log says of it: its id, and nothing secret."""
 
 import json
+import logging
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -55,6 +56,32 @@ def test_every_line_of_the_log_names_the_request_and_is_one_object(api: Api, log
     assert summary["level"] == "INFO"
 
 
+TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
+
+
+@pytest.mark.parametrize(
+    ("given", "noted"),
+    [
+        (f"00-{TRACE}-00f067aa0ba902b7-01", TRACE),
+        (f"cc-{TRACE}-00f067aa0ba902b7-00", TRACE),
+        (f"ff-{TRACE}-00f067aa0ba902b7-01", "-"),
+        (f"00-{TRACE.upper()}-00f067aa0ba902b7-01", "-"),
+        (f"00-{'0' * 32}-00f067aa0ba902b7-01", "-"),
+        (f"00-{TRACE}-{'0' * 16}-01", "-"),
+        (f"00-{TRACE}-00f067aa0ba902b7", "-"),
+        ("x", "-"),
+    ],
+)
+def test_a_line_names_the_route_and_the_trace(
+    api: Api, olga: User, trip: Trip, log: Any, given: str, noted: str
+) -> None:
+    api(olga).get(f"/api/trips/{trip.pk}", headers={"traceparent": given})
+    api(None).get("/nothing")
+    summaries = [json.loads(line) for line in log() if "tripcompanion.requests" in line]
+    seen = [(line["route"], line["traceId"]) for line in summaries]
+    assert seen == [("/api/trips/<id:trip_id>", noted), ("other", "-")]
+
+
 def test_a_new_line_in_a_path_makes_no_line_of_its_own() -> None:
     with production_log("line") as lines:
         Client().get("/nothing%0A2026-05-14 CRITICAL forged")
@@ -95,6 +122,7 @@ def test_the_log_has_no_password_token_or_address(api: Api, olga: User, log: Any
         client.get(path + "?token=canary-query")
     client.get(f"/api/{login['token']}")
     client.get("/api/trips", HTTP_AUTHORIZATION="Bearer tc_canary-token")
+    logging.getLogger().warning("from a library: {'Authorization': 'Bearer canary-metrics'}")
     text = "\n".join(log())
     assert "/api/users/login" in text
     for secret in (olga.email, "olga%40", "canary", PASSWORD, login["token"], "eyJ"):

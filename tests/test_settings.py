@@ -79,6 +79,8 @@ WRONG = {
     "QUOTA_WEBHOOKS": ("0", "many"),
     "WEBHOOKS_ALLOW_PRIVATE": ("maybe",),
     "JWT_SIGNING_KEY": ("short", "x" * 31, "-----BEGIN PRIVATE KEY-----"),
+    "METRICS_TOKEN": ("short-but-otherwise-good-key-31", "x" * 32, "change-me" * 8),
+    "SLOW_STATEMENT_MS": ("-1", "1s", "0.5"),
     "JWT_VERIFYING_KEYS": ("short", "a-good-key-of-32-characters-1234,short"),
 }
 WRONG_SECRETS = (
@@ -100,6 +102,8 @@ DEFAULTS = {
     "NUM_PROXIES": 0,
     "DATABASE_TIMEOUT": 0,
     "LOG_FORMAT": "json",
+    "METRICS_TOKEN": "",
+    "SLOW_STATEMENT_MS": 0,
     "QUOTA_TRIPS": 1000,
     "QUOTA_MEMBERS": 200,
     "QUOTA_EXPENSES": 10_000,

@@ -72,6 +72,16 @@ MIDDLEWARE = [
     "tripcompanion.mapmyjourney.middleware.MapMyJourney",
 ]
 
+# Bearer token of /metrics; without it there is no such path, and nothing is measured.
+METRICS_TOKEN = env.text("METRICS_TOKEN")
+if METRICS_TOKEN:
+    env.strong("METRICS_TOKEN", METRICS_TOKEN)
+    # After the request ids and the protective headers.
+    MIDDLEWARE[2:2] = [
+        "tripcompanion.accounts.metrics.Metrics",
+        "tripcompanion.kit.middleware.CountRequests",
+    ]
+
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
@@ -313,5 +323,7 @@ if NUM_PROXIES:
 X_FRAME_OPTIONS = "DENY"
 
 LOG_LEVEL = env.choice("LOG_LEVEL", "WARNING", env.LOG_LEVELS)
+# Statements that take at least this long are logged; 0 means none.
+SLOW_STATEMENT_MS = env.count("SLOW_STATEMENT_MS", 0, maximum=3_600_000)
 LOG_FORMAT = env.choice("LOG_FORMAT", log_format(DEBUG), FORMATS)
 LOGGING = logging_settings(LOG_LEVEL, LOG_FORMAT)

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import time
 from collections.abc import Iterable
 from io import BytesIO
 from queue import LifoQueue
@@ -12,10 +13,15 @@ from django.core.wsgi import get_wsgi_application
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from tripcompanion.kit.probes import PROBES
+from tripcompanion.kit.probes import METRICS_PATH, PROBES
 from tripcompanion.kit.schema_floor import migrations_of_code
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tripcompanion.settings")
+
+from tripcompanion.kit.instruments import (  # noqa: E402 -- it reads the settings
+    CONNECTION_WAIT,
+    REQUESTS_IN_PROGRESS,
+)
 
 
 class Dispatcher:
@@ -34,13 +40,29 @@ class Dispatcher:
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         _read_body(environ)
+        if settings.METRICS_TOKEN and environ["PATH_INFO"] == METRICS_PATH:
+            return self._answer_with_new_connection(environ, start_response)
         free = self._probes.get(environ["PATH_INFO"], self._connections)
-        connections[DEFAULT_DB_ALIAS] = connection = free.get()
+        REQUESTS_IN_PROGRESS.inc()
+        try:
+            connections[DEFAULT_DB_ALIAS] = connection = _borrowed(free)
+            try:
+                return self._answer(environ, start_response)
+            finally:
+                del connections[DEFAULT_DB_ALIAS]
+                free.put(connection)
+        finally:
+            REQUESTS_IN_PROGRESS.dec()
+
+    def _answer_with_new_connection(
+        self, environ: WSGIEnvironment, start_response: StartResponse
+    ) -> Iterable[bytes]:
+        """For requests that wait for no other; Django opens the connection if it is used."""
         try:
             return self._answer(environ, start_response)
         finally:
+            connections[DEFAULT_DB_ALIAS].close()
             del connections[DEFAULT_DB_ALIAS]
-            free.put(connection)
 
     def _answer(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         parts = self._application(environ, start_response)
@@ -55,6 +77,14 @@ class Dispatcher:
             if hasattr(parts, "close"):
                 # Django ends the request here, while the thread has its database connection.
                 parts.close()
+
+
+def _borrowed(free: "LifoQueue[BaseDatabaseWrapper]") -> BaseDatabaseWrapper:
+    """A free connection, as soon as there is one."""
+    started = time.perf_counter()
+    connection = free.get()
+    CONNECTION_WAIT.observe(time.perf_counter() - started)
+    return connection
 
 
 def _connections(count: int) -> "LifoQueue[BaseDatabaseWrapper]":

@@ -7,6 +7,7 @@ from tests.mutations.generated import constraints, role_cells
 from tests.mutations.journal import JOURNAL
 from tests.mutations.ledger import LEDGER
 from tests.mutations.manners import KIT
+from tests.mutations.monitoring import MONITORING
 from tests.mutations.mutant import Mutant, mutants_of
 from tests.mutations.scopes import SCOPES
 from tests.mutations.trips import TRIPS
@@ -14,6 +15,6 @@ from tests.mutations.webhooks import WEBHOOKS
 
 
 def all_mutants() -> list[Mutant]:
-    guards = (ACCOUNTS, SCOPES, TRIPS, LEDGER, JOURNAL, WEBHOOKS, KIT, ENTRY, DATABASE)
+    guards = (ACCOUNTS, SCOPES, TRIPS, LEDGER, JOURNAL, WEBHOOKS, KIT, ENTRY, DATABASE, MONITORING)
     written = [mutant for some in guards for mutant in mutants_of(some)]
     return [*role_cells(), *constraints(), *written]

@@ -20,7 +20,7 @@ from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from django.db.models import Count, F, Q, Sum, Value
+from django.db.models import Count, F, Min, Q, Sum, Value
 from django.utils import timezone
 
 from splits.models import AuditRun, Expense
@@ -75,6 +75,11 @@ def unsent_mails() -> Mapping[str, int]:
     # Two statements, because each has an index of its own.
     given_up = Mail.objects.filter(given_up_at__isnull=False).count()
     return {"given_up": given_up, "waiting": Mail.objects.waiting().count()}
+
+
+def oldest_unsent_mail() -> datetime | None:
+    """When the oldest waiting mail was queued; None if no mail is waiting."""
+    return Mail.objects.waiting().aggregate(oldest=Min("created_at"))["oldest"]
 
 
 def last_audit() -> AuditRun | None:

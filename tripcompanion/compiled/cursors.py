@@ -6,6 +6,7 @@ messages need no statement that the server keeps, not even an unnamed one.
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import psycopg
@@ -24,17 +25,17 @@ class StatementChanged(OperationalError):
 def prepared_cursor(database: Any = None) -> Iterator[Any]:
     """A cursor; on PostgreSQL, one that prepares statements and reads binary values.
 
-    With query logging, an `execute_wrapper` or a `prepare_threshold` of None, this is Django's own
-    cursor.
+    With query logging or a `prepare_threshold` of None, this is Django's own cursor. Both call the
+    connection's `execute_wrappers`.
     """
     database = database or connections[DEFAULT_DB_ALIAS]
-    is_watched = database.queries_logged or database.execute_wrappers
-    if database.vendor == "postgresql" and not is_watched:
+    if database.vendor == "postgresql" and not database.queries_logged:
         database.close_if_health_check_failed()
         database.ensure_connection()
         if database.connection.prepare_threshold is not None:
             database.validate_no_broken_transaction()
             with database.wrap_database_errors, PreparingCursor(database.connection) as cursor:
+                cursor.database = database
                 yield cursor
             return
     with database.cursor() as cursor:
@@ -70,12 +71,24 @@ def fetch_chunks(sql: str, values: Sequence[Any], size: int) -> Iterator[list[An
 class PreparingCursor(psycopg.Cursor[Any]):
     """Prepares each statement once, and then sends only its name and values."""
 
+    #: Django's connection, whose `execute_wrappers` are called as Django's own cursor does.
+    database: Any = None
+
     def execute(self, query: Any, params: Any = None, **_options: Any) -> "PreparingCursor":
         """Run `query`, with `%s` for each of `params`.
 
         If the statement has changed, raises `StatementChanged` inside a transaction, and prepares
         it again outside.
         """
+        if self.database is None or not self.database.execute_wrappers:
+            return self._execute(query, params)
+        run: Any = self._execute
+        for wrapper in reversed(self.database.execute_wrappers):
+            run = partial(wrapper, run)
+        run(query, params, False, {"connection": self.database, "cursor": self})
+        return self
+
+    def _execute(self, query: Any, params: Any, *_many_and_context: Any) -> "PreparingCursor":
         values = _without_types(params)
         try:
             return super().execute(query, values, prepare=True, binary=True)

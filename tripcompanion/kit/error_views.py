@@ -15,6 +15,7 @@ from rest_framework import exceptions
 from rest_framework.exceptions import APIException
 from rest_framework.settings import api_settings
 
+from tripcompanion.kit.instruments import PROBLEMS
 from tripcompanion.kit.problems import (
     CONTENT_TYPE,
     DATABASE_AWAY,
@@ -39,6 +40,7 @@ def _answer(
     errors: Mapping[str, list[str]] | None = None,
 ) -> HttpResponse:
     """The problem document, or a page for a browser in the admin site."""
+    PROBLEMS.labels(code).inc()
     if _is_browser_in_admin_site(request):
         content = {"title": TITLES[status], "detail": detail, "request_id": request_id()}
         return HttpResponse(render_to_string("admin/problem.html", content), status=status)

@@ -20,6 +20,7 @@ from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import APIException, ValidationError
 from rest_framework.request import Request
 
+from tripcompanion.kit.instruments import REPLAYS
 from tripcompanion.kit.models import IdempotencyRecord
 from tripcompanion.kit.problems import Conflict
 from tripcompanion.kit.rendering import ExactJSONRenderer
@@ -128,6 +129,7 @@ def _claim(user_id: int | None, key: str, fingerprint: str) -> bool:
 
 
 def _replay(given: IdempotencyRecord) -> HttpResponse:
+    REPLAYS.inc()
     content_type = "application/json" if given.body else None
     response = HttpResponse(bytes(given.body), status=given.status, content_type=content_type)
     if given.location:

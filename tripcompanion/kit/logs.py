@@ -9,13 +9,14 @@ from typing import Any
 
 from pythonjsonlogger.json import JsonFormatter
 
-from tripcompanion.kit.request_ids import request_id
+from tripcompanion.kit.request_ids import current_route, current_trace_id, request_id
 
 FORMATS = ("json", "line")
 _HIDDEN = (
     (re.compile(r"[\w.+%-]+(?:@|%40)[\w-]+(?:\.[\w-]+)*"), "[e-mail]"),
     (re.compile(r"\beyJ[\w-]+\.[\w-]+\.[\w-]+"), "[token]"),
     (re.compile(r"\btci?_[\w-]+"), "[token]"),
+    (re.compile(r"(?i)\b(bearer) [^\s\"',]+"), r"\1 [token]"),
     (re.compile(r"(?i)(token|password|secret|key)=[^\s&\"'\\]+"), r"\1=[hidden]"),
 )
 
@@ -33,10 +34,12 @@ def without_secrets(text: str) -> str:
 
 
 class WithRequestId(logging.Filter):
-    """Adds the request id to every record; `-` outside of a request."""
+    """Adds request id, route and trace id to every record; `-` where there is none."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         record.request_id = request_id() or "-"
+        record.route = current_route.get() or "-"
+        record.trace_id = current_trace_id.get() or "-"
         return True
 
 
@@ -74,8 +77,13 @@ def logging_settings(level: str, form: str) -> dict[str, Any]:
     formatters: dict[str, Any] = {
         "json": {
             "()": JsonLines,
-            "format": ["levelname", "name", "request_id", "message"],
-            "rename_fields": {"levelname": "level", "name": "logger", "request_id": "requestId"},
+            "format": ["levelname", "name", "request_id", "route", "trace_id", "message"],
+            "rename_fields": {
+                "levelname": "level",
+                "name": "logger",
+                "request_id": "requestId",
+                "trace_id": "traceId",
+            },
             "timestamp": "time",
         },
         "line": {

@@ -9,6 +9,7 @@ import re
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from typing import Any
 from urllib.parse import parse_qsl, unquote_to_bytes
 
 from django.conf import settings
@@ -17,9 +18,16 @@ from django.http import HttpRequest, HttpResponseBase
 from django.utils.translation import gettext as _
 
 from tripcompanion.kit import error_views
+from tripcompanion.kit.instruments import count_request, database_time
 from tripcompanion.kit.parsing import LengthRequired, PayloadTooLarge
 from tripcompanion.kit.request_ids import HEADER as REQUEST_ID
-from tripcompanion.kit.request_ids import current_request_id
+from tripcompanion.kit.request_ids import (
+    current_request_id,
+    current_route,
+    current_trace_id,
+    trace_id_of,
+)
+from tripcompanion.kit.routes import route_of
 
 logger = logging.getLogger("tripcompanion.requests")
 
@@ -58,6 +66,8 @@ class RequestIds:
         called = given if _ACCEPTABLE_ID.fullmatch(given) else uuid.uuid4().hex
         # Not reset at the end, because Django logs errors after all middlewares have run.
         current_request_id.set(called)
+        current_route.set("")
+        current_trace_id.set(trace_id_of(request.headers.get("traceparent", "")))
         started = time.perf_counter()
         response = self.get_response(request)
         response[REQUEST_ID] = called
@@ -65,6 +75,24 @@ class RequestIds:
             duration_ms = round((time.perf_counter() - started) * 1000, 1)
             seen = {"status": response.status_code, "duration_ms": duration_ms}
             logger.info("%s %s", request.method, request.path, extra=seen)
+        return response
+
+    def process_view(self, request: HttpRequest, *_view: Any) -> None:
+        """Note the route, which Django has just found."""
+        current_route.set(route_of(request))
+
+
+class CountRequests:
+    """Counts and times requests for `/metrics`; `settings.py` adds it if there is a token."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        database_time.seconds = 0
+        started = time.perf_counter()
+        response = self.get_response(request)
+        count_request(request, response.status_code, time.perf_counter() - started)
         return response
 
 

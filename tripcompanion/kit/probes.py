@@ -4,10 +4,13 @@ import re
 
 #: `ready` may wait for the database, so each has a connection of its own.
 PROBES = ("/api/health", "/api/health/ready")
+#: What Prometheus reads. It explains why the server is busy, so it does not wait either.
+METRICS_PATH = "/metrics"
 #: Longer heads are not recognized; those of orchestrators have a few hundred bytes.
 MAX_HEAD_BYTES = 4096
 
-_FIRST_LINE = re.compile(rb"(?:GET|HEAD) (?:%s)[ ?]" % b"|".join(map(str.encode, PROBES)))
+_PATHS = "|".join((*PROBES, METRICS_PATH)).encode()
+_FIRST_LINE = re.compile(rb"(?:GET|HEAD) (?:%s)[ ?]" % _PATHS)
 _HAS_BODY = re.compile(rb"\r\n(?:content-length|transfer-encoding)[ \t]*:", re.IGNORECASE)
 
 

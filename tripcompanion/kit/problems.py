@@ -24,6 +24,7 @@ from rest_framework.response import Response
 from rest_framework.settings import api_settings
 
 from tripcompanion.kit.browsable import BrowsableRenderer
+from tripcompanion.kit.instruments import PROBLEMS
 from tripcompanion.kit.postgresql import base as postgresql
 from tripcompanion.kit.rendering import ExactJSONRenderer
 from tripcompanion.kit.request_ids import request_id
@@ -154,7 +155,9 @@ def exception_handler(exc: Exception, context: Mapping[str, Any]) -> Response:
         headers["WWW-Authenticate"] = scheme
     if wait_seconds:
         headers["Retry-After"] = str(max(1, ceil(wait_seconds)))
-    response = Response(_document(known), status=known.status_code, headers=headers)
+    document = _document(known)
+    PROBLEMS.labels(document["code"]).inc()
+    response = Response(document, status=known.status_code, headers=headers)
     request = context["request"]
     if not isinstance(getattr(request, "accepted_renderer", None), BrowsableRenderer):
         request.accepted_renderer = ExactJSONRenderer()

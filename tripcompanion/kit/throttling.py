@@ -16,6 +16,7 @@ from rest_framework.settings import api_settings
 from rest_framework.throttling import BaseThrottle
 
 from tripcompanion.kit.caching import redis_error
+from tripcompanion.kit.instruments import THROTTLED
 from tripcompanion.kit.models import ThrottleCounter
 from tripcompanion.kit.problems import Unavailable
 
@@ -66,7 +67,10 @@ def spend(scope: str, identity: str, *, is_guard: bool = True) -> Spent | None:
         taken = ThrottleCounter.add(key, ends_at)
     else:
         taken = _count_in_cache(key, window_seconds, is_guard=is_guard)
-    return Spent(scope, int(quota), window_seconds, taken, ends_at - now)
+    spent = Spent(scope, int(quota), window_seconds, taken, ends_at - now)
+    if spent.is_over:
+        THROTTLED.labels(scope).inc()
+    return spent
 
 
 def _count_in_cache(key: str, window_seconds: int, *, is_guard: bool) -> int:

@@ -7,6 +7,7 @@ with `locked_trip` or `locked_row`. They take the lock, read caller, role, owner
 again, and check the table of roles.
 """
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import reduce
@@ -18,6 +19,7 @@ from django.db.models import Exists, QuerySet
 from rest_framework.exceptions import NotAuthenticated, NotFound, PermissionDenied
 
 from tripcompanion.compiled.queries import CompiledQuery, Param
+from tripcompanion.kit.instruments import TRIP_LOCK_WAIT
 from trips.models.visibility import InTripQuerySet, get_visible_with_account_or_404
 from trips.roles import Can, TripRole, may
 from users.models import User
@@ -90,7 +92,11 @@ def lock_trip(trip_id: int) -> "Trip":
     # For a compiled statement, Django does not check that it runs inside a transaction.
     if not transaction.get_connection().in_atomic_block:
         raise transaction.TransactionManagementError("A lock needs a transaction.")
-    trip: Trip | None = _locking.first(pk=trip_id)
+    started = time.perf_counter()
+    try:
+        trip: Trip | None = _locking.first(pk=trip_id)
+    finally:
+        TRIP_LOCK_WAIT.observe(time.perf_counter() - started)
     if trip is None:
         raise NotFound
     return trip

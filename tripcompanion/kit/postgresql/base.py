@@ -15,6 +15,7 @@ To use Django's backend instead, set `django.db.backends.postgresql` and remove 
 `is_pooled` and `local_settings`.
 """
 
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from select import POLLIN, poll
@@ -25,6 +26,7 @@ import psycopg
 from django.db.backends.postgresql import base
 from psycopg.abc import PQGen
 
+from tripcompanion.kit.instruments import database_time
 from tripcompanion.kit.postgresql.cursors import LocalSettingsCursor
 
 Answer = TypeVar("Answer")
@@ -50,12 +52,15 @@ class BoundedConnection(psycopg.Connection[Any]):
         self, gen: PQGen[Answer], interval: float = 0.1, timeout: float | None = None
     ) -> Answer:
         """Run `gen` to its end. After a time-out the connection is closed."""
+        started = time.perf_counter()
         try:
             return super().wait(gen, interval, self.wait_seconds if timeout is None else timeout)
         except psycopg.OperationalError:
             if self.info.transaction_status.name == "ACTIVE":
                 self._give_up()
             raise
+        finally:
+            database_time.seconds += time.perf_counter() - started
 
     def _give_up(self) -> None:
         """Cancel the statement and close the connection.

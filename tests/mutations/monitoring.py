@@ -1,0 +1,49 @@
+"""Guards of what is seen from outside: /metrics, and the log of slow statements."""
+
+from tests.mutations.mutant import Guards
+
+_METRICS = "tests/test_metrics.py -k"
+_SLOW = "tests/test_slow_statements.py -k"
+
+MONITORING: Guards = {
+    "tripcompanion/accounts/metrics.py": [
+        ("metrics without a token",
+         'if not constant_time_compare(given, f"Bearer {settings.METRICS_TOKEN}"):', "if False:",
+         f"{_METRICS} only_the_token"),
+        ("a scrape waits for a silent database",
+         "connection.wait_seconds, _DATABASE_SECONDS", "connection.wait_seconds, None",
+         f"PG {_METRICS} silent"),
+    ],
+    "tripcompanion/kit/routes.py": [
+        ("ids in labels", 'return f"/{match.route}"', "return request.path_info",
+         f"{_METRICS} labels"),
+    ],
+    "tripcompanion/kit/instruments.py": [
+        ("any method becomes a label", 'if request.method in _METHODS else "other"', "",
+         f"{_METRICS} labels"),
+    ],
+    "tripcompanion/settings.py": [
+        ("short METRICS_TOKEN accepted", '    env.strong("METRICS_TOKEN", METRICS_TOKEN)\n', "",
+         "tests/test_settings.py -k METRICS_TOKEN"),
+    ],
+    "gunicorn.conf.py": [
+        ("counts lost by a reload", "    if given.name.startswith(own):\n", "    if False:\n",
+         f"{_METRICS} reload"),
+        ("requests in progress of dead processes kept", "mark_process_dead(worker.pid)", "pass",
+         f"{_METRICS} killed"),
+    ],
+    "tripcompanion/wsgi.py": [
+        ("a scrape waits for a connection",
+         'if settings.METRICS_TOKEN and environ["PATH_INFO"] == METRICS_PATH:', "if False:",
+         f"{_METRICS} busy"),
+    ],
+    "tripcompanion/kit/slow_statements.py": [
+        ("values in the log of slow statements", "str(sql)[:MAX_CHARS]",
+         "str((sql, params))[:MAX_CHARS]", f"{_SLOW} no_line"),
+    ],
+    "tripcompanion/compiled/cursors.py": [
+        ("timed statements not prepared", "and not database.queries_logged:",
+         "and not (database.queries_logged or database.execute_wrappers):",
+         f"PG {_SLOW} stay_prepared"),
+    ],
+}  # fmt: skip

@@ -1,0 +1,124 @@
+"""`/metrics` for Prometheus: what all processes measured, and a few figures from the database.
+
+It is a middleware, so that it needs no allowed `Host`: Prometheus often knows only an address. The
+database may be away. `prometheus_client` is used directly, because django-prometheus would replace
+the database engine, and the service has one of its own.
+"""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.conf import settings
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.utils import timezone
+from django.utils.crypto import constant_time_compare
+from prometheus_client import REGISTRY, CollectorRegistry
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.exposition import choose_encoder
+from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import Collector
+from rest_framework.exceptions import NotAuthenticated
+
+from tripcompanion.accounts.dashboard import last_audit, oldest_unsent_mail, unsent_mails
+from tripcompanion.kit import error_views
+from tripcompanion.kit.probes import METRICS_PATH
+from tripcompanion.kit.problems import DATABASE_AWAY
+from tripcompanion.kit.request_ids import current_route
+
+#: How long to wait for each answer of PostgreSQL. A scrape ends after ten seconds.
+_DATABASE_SECONDS = 1
+
+
+class Metrics:
+    """Answers GET and HEAD of `/metrics` with the token; 401 without."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if request.path_info != METRICS_PATH:
+            return self.get_response(request)
+        current_route.set(METRICS_PATH)
+        given = request.headers.get("Authorization", "")
+        if not constant_time_compare(given, f"Bearer {settings.METRICS_TOKEN}"):
+            response = error_views.refusal(request, NotAuthenticated())
+            response["WWW-Authenticate"] = "Bearer"
+            return response
+        if request.method not in {"GET", "HEAD"}:
+            return error_views.method_not_allowed(request, ["GET", "HEAD"])
+        encode, content_type = choose_encoder(request.headers.get("Accept", ""))
+        return HttpResponse(encode(_registry()), content_type=content_type)
+
+
+def _registry() -> Collector:
+    """What all processes have measured so far, and what the database says now."""
+    registry = CollectorRegistry()
+    if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
+        MultiProcessCollector(registry)
+    else:
+        # A single process, such as `manage.py runserver`.
+        registry.register(REGISTRY)
+    registry.register(_StoredFigures())
+    return registry
+
+
+class _StoredFigures(Collector):
+    """Outbox and last audit. If the database is away, only `tripcompanion_database_up`, 0."""
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        try:
+            with _briefly():
+                figures = list(_stored_figures())
+        except DATABASE_AWAY:
+            figures = []
+        yield GaugeMetricFamily(
+            "tripcompanion_database_up",
+            "Whether the database answered within a second.",
+            value=bool(figures),
+        )
+        yield from figures
+
+
+@contextmanager
+def _briefly() -> Iterator[None]:
+    """Limit the wait for each answer of PostgreSQL."""
+    database: Any = connections[DEFAULT_DB_ALIAS]
+    database.ensure_connection()
+    connection = database.connection
+    if database.vendor != "postgresql":
+        yield
+        return
+    before, connection.wait_seconds = connection.wait_seconds, _DATABASE_SECONDS
+    try:
+        yield
+    finally:
+        connection.wait_seconds = before
+
+
+def _stored_figures() -> Iterator[GaugeMetricFamily]:
+    mails = GaugeMetricFamily(
+        "tripcompanion_outbox_mails", "Mails that are waiting or were given up.", labels=["state"]
+    )
+    for state, count in unsent_mails().items():
+        mails.add_metric([state], count)
+    yield mails
+    oldest = oldest_unsent_mail()
+    yield GaugeMetricFamily(
+        "tripcompanion_outbox_oldest_mail_age_seconds",
+        "Age of the oldest waiting mail; 0 if none is waiting.",
+        value=(timezone.now() - oldest).total_seconds() if oldest else 0,
+    )
+    if audit := last_audit():
+        yield GaugeMetricFamily(
+            "tripcompanion_last_audit_timestamp_seconds",
+            "When the last audit of the whole ledger ended, in seconds since 1970.",
+            value=audit.finished_at.timestamp(),
+        )
+        yield GaugeMetricFamily(
+            "tripcompanion_last_audit_differences",
+            "Differences that the last audit found.",
+            value=audit.difference_count,
+        )
