@@ -1,6 +1,7 @@
 """The benchmark: baseline, reference and service agree, and wrong responses are detected."""
 
 import copy
+import shutil
 from dataclasses import replace
 from typing import Any
 
@@ -12,9 +13,11 @@ from django.test import Client
 from benchmarks.__main__ import main
 from benchmarks.client import Answer, Leg, Request
 from benchmarks.data import fill
+from benchmarks.growth import measure as measure_growth
 from benchmarks.operations import OPERATIONS, World
 from benchmarks.reference import Reference
 from benchmarks.report import Row, above, table
+from benchmarks.servers import home
 
 SIZE = 20
 
@@ -84,3 +87,15 @@ def test_ratios_and_growth_are_those_of_the_medians() -> None:
     assert slow == "page(10,000): 6.0 times the baseline, the goal is 5"
     assert grown == "page(10,000): grows 1.50 times, the goal is 1.2"
     assert list(above(rows, {"page": 7.0}, flat=())) == []
+
+
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="COPY is PostgreSQL's")
+@pytest.mark.skipif(not shutil.which("pg_dump"), reason="pg_dump is not installed")
+def test_growth_writes_a_ledger_without_differences(capsys: pytest.CaptureFixture[str]) -> None:
+    with home(sqlite=False) as place:
+        measure_growth(place, 0.002)
+    said = capsys.readouterr().out
+    assert "2 trips, no difference." in said
+    assert "200 idempotency keys" in said
+    assert "200 throttle counters" in said
+    assert "2,000 splits" in said

@@ -74,7 +74,11 @@ class Expense(models.Model):
     """Money that members paid for all or some of them."""
 
     trip = models.ForeignKey(
-        Trip, on_delete=models.CASCADE, related_name="expenses", verbose_name=gettext_lazy("trip")
+        Trip,
+        on_delete=models.CASCADE,
+        related_name="expenses",
+        db_index=False,
+        verbose_name=gettext_lazy("trip"),
     )
     #: Its position among all expenses ever recorded in the trip, from 0; rotates the odd cents.
     number = models.PositiveIntegerField(editable=False)

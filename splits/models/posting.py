@@ -37,7 +37,9 @@ class PayerQuerySet(models.QuerySet["Payer"]):
 class Payer(models.Model):
     """What one person paid for an expense; the rows of an expense add up to its amount."""
 
-    expense = models.ForeignKey("splits.Expense", on_delete=models.CASCADE, related_name="payers")
+    expense = models.ForeignKey(
+        "splits.Expense", on_delete=models.CASCADE, related_name="payers", db_index=False
+    )
     user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="payments")
     amount_minor = models.BigIntegerField()
     #: As entered, in minor units of the expense's currency.

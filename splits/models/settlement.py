@@ -89,7 +89,9 @@ class Debt(models.Model):
     trip = models.ForeignKey(
         Trip, on_delete=models.CASCADE, related_name="debts", verbose_name=gettext_lazy("trip")
     )
-    split = models.ForeignKey("splits.Split", on_delete=models.CASCADE, related_name="debts")
+    split = models.ForeignKey(
+        "splits.Split", on_delete=models.CASCADE, related_name="debts", db_index=False
+    )
     debtor = models.ForeignKey(
         User, on_delete=models.PROTECT, related_name="debts", verbose_name=gettext_lazy("debtor")
     )

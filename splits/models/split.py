@@ -85,7 +85,9 @@ class Split(models.Model):
     of somebody who put money in is no debt, and so is paid from the start.
     """
 
-    expense = models.ForeignKey("splits.Expense", on_delete=models.CASCADE, related_name="splits")
+    expense = models.ForeignKey(
+        "splits.Expense", on_delete=models.CASCADE, related_name="splits", db_index=False
+    )
     participant = models.ForeignKey(User, on_delete=models.PROTECT, related_name="splits")
     amount_minor = models.BigIntegerField()
     #: What was entered for this person: minor units of the expense's currency, or

@@ -1,7 +1,7 @@
 """Recomputes the whole ledger from its entries, and reports stored values that differ."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import count, groupby
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -36,6 +36,8 @@ _EXPENSE_COLUMNS = (
     "merged",
 )
 
+#: The trips to audit: one, several (not more than a statement has parameters), or all (None).
+Trips = int | Collection[int] | None
 #: The expected sums of each member, by trip and user.
 Sums = dict[tuple[int, int], Counter[str]]
 Row = TypeVar("Row")
@@ -61,17 +63,17 @@ def _unwatched(rows: Iterable[Row], /, *, desc: str, total: int) -> Iterable[Row
     return rows
 
 
-def differences(trip_id: int | None = None, watch: Watch = _unwatched) -> Iterator[Difference]:
-    """Every difference in the ledger, or in one trip of it. Streams the rows.
+def differences(trips: Trips = None, watch: Watch = _unwatched) -> Iterator[Difference]:
+    """Every difference in the ledger, or in some trips of it. Streams the rows.
 
     Reads one snapshot, because others may write meanwhile.
     """
     with snapshot():
-        yield from _differences(trip_id, watch)
+        yield from _differences(trips, watch)
 
 
-def _differences(trip_id: int | None, watch: Watch) -> Iterator[Difference]:
-    of_trip = Q() if trip_id is None else Q(trip=trip_id)
+def _differences(trips: Trips, watch: Watch) -> Iterator[Difference]:
+    of_trip = Q() if trips is None else Q(trip__in=_ids(trips))
     sums: Sums = defaultdict(Counter)
     yield from _expenses(of_trip, sums, watch)
     yield from _allocations(of_trip)
@@ -83,7 +85,7 @@ def _differences(trip_id: int | None, watch: Watch) -> Iterator[Difference]:
     ):
         sums[trip, sender]["sent_minor"] += amount_minor
         sums[trip, receiver]["received_minor"] += amount_minor
-    yield from _periods(of_trip, audited(trip_id))
+    yield from _periods(of_trip, audited(trips))
     yield from _closed_sums(of_trip, sums)
     yield from _members(of_trip, sums)
 
@@ -303,6 +305,10 @@ def _members(of_trip: Q, sums: Sums) -> Iterator[Difference]:
         yield Difference(trip, "it has members but no owner")
 
 
-def audited(trip_id: int | None = None) -> QuerySet[Trip]:
+def audited(trips: Trips = None) -> QuerySet[Trip]:
     """The trips that `differences` checks."""
-    return Trip.objects.all() if trip_id is None else Trip.objects.filter(pk=trip_id)
+    return Trip.objects.all() if trips is None else Trip.objects.filter(pk__in=_ids(trips))
+
+
+def _ids(trips: int | Collection[int]) -> Collection[int]:
+    return [trips] if isinstance(trips, int) else trips

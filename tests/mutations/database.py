@@ -9,8 +9,17 @@ _TIMEOUTS = "tests/test_database_timeouts.py"
 _FAILOVER = "tests/test_failover.py"
 _POOLER = "tests/test_pooler.py"
 _SETTINGS = "tests/test_database_settings.py"
+_CHANGED = "PG tests/splits/test_changed_audit.py -k"
 
 DATABASE: Guards = {
+    "splits/reports/changed.py": [
+        ("transactions in progress not audited again", "pg_snapshot_xmin(", "pg_snapshot_xmax(",
+         f"{_CHANGED} not_committed"),
+        ("changed trips told by a restored audit", "    if age_of_run > age:\n", "    if False:\n",
+         f"{_CHANGED} restore"),
+        ("changes since an audit with differences only", "filter(difference_count=0, ", "filter(",
+         f"{_CHANGED} until_it_is_gone"),
+    ],
     "tripcompanion/kit/viewsets.py": [
         ("reads not in one snapshot", "and self.action not in alone:", "and False:",
          f"{_SNAPSHOTS} -k a_get"),
@@ -98,8 +107,8 @@ DATABASE: Guards = {
     ],
     "splits/reports/audit.py": [
         ("audit not in one snapshot",
-         "    with snapshot():\n        yield from _differences(trip_id, watch)\n",
-         "    snapshot()\n    yield from _differences(trip_id, watch)\n", f"{_SNAPSHOTS} -k audit"),
+         "    with snapshot():\n        yield from _differences(trips, watch)\n",
+         "    snapshot()\n    yield from _differences(trips, watch)\n", f"{_SNAPSHOTS} -k audit"),
     ],
     "users/management/commands/prune.py": [
         ("prune reads whole tables", '.order_by("ended_at")', '.order_by("pk")',

@@ -20,7 +20,9 @@ class IdempotencyRecordQuerySet(models.QuerySet["IdempotencyRecord"]):
 class IdempotencyRecord(models.Model):
     """The response to a POST with an `Idempotency-Key`, stored in the POST's transaction."""
 
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", db_index=False
+    )
     key = models.CharField(max_length=255)
     #: SHA-256 over method, path and body, in hexadecimal digits.
     fingerprint = models.CharField(max_length=64)

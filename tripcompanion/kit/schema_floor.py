@@ -13,6 +13,7 @@ from django.db import ProgrammingError, connection
 from django.db.migrations import RunSQL
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
+from django.db.models import Value
 
 #: App and name.
 Migrations = frozenset[tuple[str, str]]
@@ -49,19 +50,27 @@ def migrations_of_code() -> Code:
 def schema_mismatch() -> str:
     """Why this version cannot run on the database; empty if it can."""
     code = migrations_of_code()
-    rows = MigrationRecorder(connection).migration_qs.values_list("app", "name")
     try:
-        missing = code.latest - set(rows)
-    except ProgrammingError:  # an empty database of PostgreSQL
-        missing = code.latest
+        rows = list(_applied_and_floor())
+    except ProgrammingError:
+        return "The database is too old: it lacks the tables of migrations."
+    missing = code.latest - {(app, name) for app, name, is_floor in rows if not is_floor}
     if missing:
         return f"The database is too old: it lacks {_names(missing)}."
-    # `wsgi.py` imports this module before the models are loaded.
-    floor = apps.get_model("kit", "SchemaFloor").objects.values_list("app", "migration")
-    unknown = set(floor) - code.all
+    unknown = {(app, name) for app, name, is_floor in rows if is_floor} - code.all
     if unknown:
         return f"The database is too new: it needs a version that has {_names(unknown)}."
     return ""
+
+
+def _applied_and_floor() -> Iterable[tuple[str, str, bool]]:
+    """The applied migrations and the floor, in one statement: both are of one moment."""
+    applied = MigrationRecorder(connection).migration_qs.annotate(is_floor=Value(False))
+    # `wsgi.py` imports this module before the models are loaded.
+    floor = apps.get_model("kit", "SchemaFloor").objects.annotate(is_floor=Value(True))
+    return applied.values_list("app", "name", "is_floor").union(
+        floor.values_list("app", "migration", "is_floor"), all=True
+    )
 
 
 def _names(migrations: Iterable[tuple[str, str]]) -> str:

@@ -108,7 +108,11 @@ class Member(models.Model):
     """
 
     trip = models.ForeignKey(
-        Trip, on_delete=models.CASCADE, related_name="members", verbose_name=gettext_lazy("trip")
+        Trip,
+        on_delete=models.CASCADE,
+        related_name="members",
+        db_index=False,
+        verbose_name=gettext_lazy("trip"),
     )
     user = models.ForeignKey(
         User,

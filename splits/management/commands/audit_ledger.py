@@ -2,6 +2,7 @@
 
 import sys
 from argparse import ArgumentParser
+from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -12,7 +13,12 @@ from django.utils import timezone
 from tqdm import tqdm
 
 from splits.models import AuditRun
-from splits.reports.audit import Difference, audited, differences
+from splits.reports.audit import Difference, Trips, audited, differences
+from splits.reports.changed import changed_trips, snapshot_position
+from tripcompanion.kit.snapshots import snapshot
+
+#: Trips that are audited together with `--changed`.
+_BATCH_TRIPS = 500
 
 
 class Command(BaseCommand):
@@ -24,28 +30,52 @@ class Command(BaseCommand):
     help = "Recompute every share, debt, allocation and balance, and report each difference."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--trip", type=int, help="audit this trip only")
+        some = parser.add_mutually_exclusive_group()
+        some.add_argument("--trip", type=int, help="audit this trip only")
+        some.add_argument(
+            "--changed",
+            action="store_true",
+            help="audit the trips that were written since the last audit without differences "
+            "(PostgreSQL only; others are audited as a whole)",
+        )
 
-    def handle(self, *args: Any, trip: int | None = None, **options: Any) -> None:
-        trips = audited(trip).count()
-        if trip is not None and not trips:
-            raise CommandError(f"There is no trip {trip}.")
-        started_at, found = timezone.now(), []
+    def handle(
+        self, *args: Any, trip: int | None = None, changed: bool = False, **options: Any
+    ) -> None:
+        started_at = timezone.now()
+        found: list[Difference] = []
         # A progress bar for each kind of row; none without a terminal.
         watch = partial(tqdm, disable=None, leave=False)
-        for difference in differences(trip, watch):
-            found.append(difference)
-            with tqdm.external_write_mode(file=sys.stderr):
-                self.stderr.write(str(difference))
+        with snapshot():
+            position = snapshot_position()
+            batches, count = _batches(trip, changed)
+            for trips in batches:
+                for difference in differences(trips, watch):
+                    found.append(difference)
+                    with tqdm.external_write_mode(file=sys.stderr):
+                        self.stderr.write(str(difference))
         if trip is None:
-            self._store(started_at, trips, found)
+            self._store(started_at, count, found, position)
         if found:
-            raise CommandError(f"{len(found)} differences in {trips} trips.")
-        self.stdout.write(f"{trips} trips, no difference.")
+            raise CommandError(f"{len(found)} differences in {count} trips.")
+        self.stdout.write(f"{count} trips, no difference.")
 
-    def _store(self, started_at: datetime, trips: int, found: list[Difference]) -> None:
+    def _store(
+        self, started_at: datetime, trips: int, found: list[Difference], position: int | None
+    ) -> None:
         """Store the result for the admin site, unless the database cannot be written."""
         try:
-            AuditRun.record(started_at, trips, found)
+            AuditRun.record(started_at, trips, found, position)
         except DatabaseError as error:
             self.stderr.write(f"The result of the audit was not stored: {error}")
+
+
+def _batches(trip: int | None, changed: bool) -> tuple[Sequence[Trips], int]:
+    """What to audit, one after the other, and how many trips that is."""
+    if trip is not None and not audited(trip).exists():
+        raise CommandError(f"There is no trip {trip}.")
+    chosen = changed_trips() if changed else None
+    if chosen is None:
+        return [trip], audited(trip).count()
+    firsts = range(0, len(chosen), _BATCH_TRIPS)
+    return [chosen[first : first + _BATCH_TRIPS] for first in firsts], len(chosen)

@@ -1,0 +1,16 @@
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+
+    dependencies = [
+        ('splits', '0003_initial'),
+    ]
+
+    operations = [
+        migrations.AddField(
+            model_name='auditrun',
+            name='snapshot',
+            field=models.BigIntegerField(editable=False, null=True),
+        ),
+    ]
