@@ -11,7 +11,7 @@ from django.db import IntegrityError, connection, transaction
 from django.db.models import CheckConstraint, F, ProtectedError, UniqueConstraint
 from django.utils import timezone
 
-from splits.models import Expense, Rate, Settlement, Split
+from splits.models import DeletedEntry, Expense, Rate, Settlement, Split
 from splits.models.period import ClosedPeriod, ClosedSum
 from splits.models.posting import Payer
 from splits.models.settlement import Allocation, Debt
@@ -31,6 +31,7 @@ class Rows(NamedTuple):
     allocation: Allocation
     closed_period: ClosedPeriod
     closed_sum: ClosedSum
+    deleted_entry: DeletedEntry
 
 
 @pytest.fixture
@@ -49,6 +50,7 @@ def rows(trip: Trip, olga: User, ed: User) -> Rows:
         Allocation.objects.get(),
         closed_period,
         closed_sum,
+        DeletedEntry.objects.create(trip=trip, kind="expense", object_id=7, currency="EUR"),
     )
 
 
@@ -96,6 +98,7 @@ TWICE: list[tuple[str, str]] = [
     ("debt_once_to_a_creditor", "debt"),
     ("period_closed_once", "closed_period"),
     ("closed_sum_once_for_a_member", "closed_sum"),
+    ("deleted_once_in_trip", "deleted_entry"),
 ]
 
 
