@@ -4,7 +4,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('splits', '0003_initial'),
+        ('splits', '0007_webhooks'),
     ]
 
     operations = [

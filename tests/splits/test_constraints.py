@@ -12,6 +12,7 @@ from django.db.models import CheckConstraint, F, ProtectedError, UniqueConstrain
 from django.utils import timezone
 
 from splits.models import (
+    DeletedEntry,
     Expense,
     Rate,
     Settlement,
@@ -39,6 +40,7 @@ class Rows(NamedTuple):
     allocation: Allocation
     closed_period: ClosedPeriod
     closed_sum: ClosedSum
+    deleted_entry: DeletedEntry
     webhook_position: WebhookPosition
     webhook_delivery: WebhookDelivery
 
@@ -60,6 +62,7 @@ def rows(trip: Trip, olga: User, ed: User) -> Rows:
         Allocation.objects.get(),
         closed_period,
         closed_sum,
+        DeletedEntry.objects.create(trip=trip, kind="expense", object_id=7, currency="EUR"),
         webhook.positions.get(),
         webhook.deliveries.create(event="expense.created", journal_trip_id=trip.pk, number=1),
     )
@@ -111,6 +114,7 @@ TWICE: list[tuple[str, str]] = [
     ("closed_sum_once_for_a_member", "closed_sum"),
     ("webhook_position_unique", "webhook_position"),
     ("webhook_delivery_unique", "webhook_delivery"),
+    ("deleted_once_in_trip", "deleted_entry"),
 ]
 
 

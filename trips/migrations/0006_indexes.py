@@ -9,7 +9,7 @@ class Migration(migrations.Migration):
     atomic = False
 
     dependencies = [
-        ('trips', '0004_claims'),
+        ('trips', '0005_journal'),
     ]
 
     operations = [
