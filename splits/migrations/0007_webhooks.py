@@ -59,7 +59,7 @@ class Migration(migrations.Migration):
                 ('status', models.PositiveSmallIntegerField(null=True, verbose_name='status')),
                 ('error', models.CharField(blank=True, choices=[('', 'none'), ('address', 'host not found or not public'), ('timeout', 'timeout'), ('tls', 'invalid certificate'), ('connection', 'no connection'), ('http', 'invalid response'), ('gone', 'no longer visible')], default='', max_length=10, verbose_name='error')),
                 ('duration_ms', models.PositiveIntegerField(null=True, verbose_name='milliseconds')),
-                ('webhook', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='deliveries', to='splits.webhook')),
+                ('webhook', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='deliveries', to='splits.webhook')),
             ],
             options={
                 'verbose_name': 'delivery',
@@ -72,7 +72,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('number', models.BigIntegerField(default=0)),
                 ('trip', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='trips.trip')),
-                ('webhook', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='positions', to='splits.webhook')),
+                ('webhook', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='positions', to='splits.webhook')),
             ],
         ),
         migrations.AddIndex(

@@ -214,7 +214,9 @@ class Webhook(models.Model):
 class WebhookPosition(models.Model):
     """How far a webhook has come in the journal of a trip."""
 
-    webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="positions")
+    webhook = models.ForeignKey(
+        Webhook, on_delete=models.CASCADE, db_index=False, related_name="positions"
+    )
     trip = models.ForeignKey(Trip, on_delete=models.CASCADE, related_name="+")
     #: The number of the last row of the journal that was sent or did not match.
     number = models.BigIntegerField(default=0)

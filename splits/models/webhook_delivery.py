@@ -55,7 +55,9 @@ class WebhookDelivery(models.Model):
     it. Its body is not stored: it shows the object as it is when the message is sent.
     """
 
-    webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="deliveries")
+    webhook = models.ForeignKey(
+        Webhook, on_delete=models.CASCADE, db_index=False, related_name="deliveries"
+    )
     #: `webhook-id` of the message.
     message_id = models.CharField(gettext_lazy("message"), max_length=40)
     event = models.CharField(gettext_lazy("event"), max_length=24, choices=EVENT_CHOICES)

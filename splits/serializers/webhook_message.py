@@ -7,12 +7,14 @@ from django.utils import timezone, translation
 from django.utils.translation import gettext
 from rest_framework.exceptions import NotFound
 
+from splits.models.comment import Comment
 from splits.models.expense import Expense
 from splits.models.settlement import Settlement
 from splits.models.split import Split
 from splits.models.webhook import Webhook
 from splits.models.webhook_delivery import WebhookDelivery
 from splits.reports.history import History
+from splits.serializers.comment import CommentSerializer
 from splits.serializers.expense_response import ExpenseSerializer
 from splits.serializers.history import HistoryEntrySerializer
 from splits.serializers.settlement import SettlementSerializer
@@ -45,6 +47,7 @@ _SHOWN: Mapping[str, _Shown] = {
     "expense": _Shown(Expense.objects.with_details, ExpenseSerializer),
     "split": _Shown(Split.objects.changeable, ExpenseSplitSerializer, trip="expense__trip_id"),
     "settlement": _Shown(Settlement.objects.with_details, SettlementSerializer),
+    "comment": _Shown(Comment.objects.with_details, CommentSerializer, trip="expense__trip_id"),
 }
 
 
