@@ -117,7 +117,7 @@ def test_a_reload_keeps_the_counts_and_a_server_removes_what_a_killed_one_left()
 @pytest.mark.parametrize(
     "given",
     [None, "", "Bearer", f"Bearer {TOKEN[:-1]}", f"Bearer {TOKEN}x", f"Basic {TOKEN}", TOKEN],
-    ids=repr,
+    ids=["none", "empty", "no token", "shorter", "longer", "Basic", "no scheme"],
 )
 def test_only_the_token_opens_it(http: httpx.Client, given: str | None) -> None:
     headers = {} if given is None else {"Authorization": given}
