@@ -8,16 +8,11 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('splits', '0003_initial'),
+        ('splits', '0004_merged'),
         ('trips', '0005_journal'),
     ]
 
     operations = [
-        migrations.AddField(
-            model_name='expense',
-            name='merged',
-            field=models.TextField(db_default='', default='', editable=False),
-        ),
         migrations.CreateModel(
             name='DeletedEntry',
             fields=[

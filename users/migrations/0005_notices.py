@@ -7,22 +7,10 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('splits', '0006_comments'),
-        ('trips', '0004_claims'),
         ('users', '0004_invitations'),
     ]
 
     operations = [
-        migrations.AddField(
-            model_name='mail',
-            name='expense',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='splits.expense'),
-        ),
-        migrations.AddField(
-            model_name='mail',
-            name='trip',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='trips.trip'),
-        ),
         migrations.AddField(
             model_name='user',
             name='notice_events',

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('users', '0005_notices'),
+        ('users', '0007_mail_trip'),
     ]
 
     operations = [
