@@ -726,6 +726,31 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/trips/{tripId}/guests/{userId}/merge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give all entries of a guest to another member, and delete the guest
+         * @description Give all entries of a guest to another member, and delete the guest.
+         *
+         *     Where an expense names both, their payments and parts add up; settlements and debts between
+         *     the two vanish. No balance of anybody else changes.
+         *
+         *     Allowed to OWNER.
+         */
+        post: operations["mergeGuest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/trips/{tripId}/invitations": {
         parameters: {
             query?: never;
@@ -817,8 +842,8 @@ export interface paths {
          * @description Become a member of the trip, with the role of the invitation.
          *
          *     If it names a guest, the caller takes their place: all entries of the guest become the
-         *     caller's, and no balance of anybody else changes. Unknown, used, expired and revoked tokens
-         *     are the same 404.
+         *     caller's, and no balance of anybody else changes. A member may take it too and keeps their
+         *     role; see `mergeGuest`. Unknown, used, expired and revoked tokens are the same 404.
          */
         post: operations["acceptInvitation"];
         delete?: never;
@@ -912,6 +937,8 @@ export interface paths {
          * Delete an expense with its splits
          * @description Delete an expense with its splits.
          *
+         *     For 30 days, `restoreExpense` undoes it.
+         *
          *     Allowed to OWNER, and to EDITOR for their own.
          */
         delete: operations["deleteExpense"];
@@ -926,6 +953,89 @@ export interface paths {
          *     Allowed to OWNER, and to EDITOR for their own.
          */
         patch: operations["updateExpense"];
+        trace?: never;
+    };
+    "/api/trips/{tripId}/expenses/{expenseId}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore a deleted expense, with its id and its division
+         * @description Restore a deleted expense, with its id and its division.
+         *
+         *     Payments that were recorded for its splits are restored as well; what else covered them
+         *     covers them again if it is still unused. All its people must be members.
+         *
+         *     Allowed to OWNER, and to EDITOR for their own.
+         */
+        post: operations["restoreExpense"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/expenses/{expenseId}/comments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The comments on an expense, oldest first
+         * @description The comments on an expense, oldest first.
+         *
+         *     Every member may do this.
+         */
+        get: operations["listComments"];
+        put?: never;
+        /**
+         * Write a comment on an expense
+         * @description Write a comment on an expense.
+         *
+         *     An expense has at most 500 comments. They are deleted with it.
+         *
+         *     Every member may do this.
+         */
+        post: operations["createComment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/expenses/{expenseId}/comments/{commentId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Replace the text of one's own comment
+         * @description Replace the text of one's own comment.
+         *
+         *     Every member may do this to their own.
+         */
+        put: operations["replaceComment"];
+        post?: never;
+        /**
+         * Delete a comment
+         * @description Delete a comment.
+         *
+         *     Allowed to OWNER, and to EDITOR and VIEWER for their own.
+         */
+        delete: operations["deleteComment"];
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/expenses/{expenseId}/splits": {
@@ -1084,9 +1194,36 @@ export interface paths {
          * Delete a settlement; what it covered is open again
          * @description Delete a settlement; what it covered is open again.
          *
+         *     For 30 days, `restoreSettlement` undoes it.
+         *
          *     Allowed to OWNER, and to EDITOR for their own.
          */
         delete: operations["deleteSettlement"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trips/{tripId}/settlements/{settlementId}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore a deleted settlement, with its id
+         * @description Restore a deleted settlement, with its id.
+         *
+         *     It covers first what it was recorded for, then the sender's open splits, oldest first. Both
+         *     people must be members.
+         *
+         *     Allowed to OWNER, and to EDITOR for their own.
+         */
+        post: operations["restoreSettlement"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1166,6 +1303,55 @@ export interface paths {
          *     Allowed to OWNER, and to EDITOR and VIEWER for their own.
          */
         post: operations["recordSettleUpPlan"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trips/{tripId}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Every change of a trip, its members, invitations and money, newest first
+         * @description Every change of a trip, its members, invitations and money, newest first.
+         *
+         *     A scoped token without `expenses:read` does not see what happened to expenses and
+         *     settlements.
+         *
+         *     Every member may do this.
+         */
+        get: operations["listHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trips/{tripId}/expenses/{expenseId}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Every change of an expense and its splits, newest first
+         * @description Every change of an expense and its splits, newest first.
+         *
+         *     It remains after the expense is deleted.
+         *
+         *     Every member may do this.
+         */
+        get: operations["listExpenseHistory"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1260,6 +1446,148 @@ export interface paths {
         get: operations["totalPendingSplits"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The caller's webhooks, newest first
+         * @description The caller's webhooks, newest first.
+         */
+        get: operations["listWebhooks"];
+        put?: never;
+        /**
+         * Register an address that gets what changes in a trip, or in all trips of the caller
+         * @description Register an address that gets what changes in a trip, or in all trips of the caller.
+         *
+         *     Only this response contains the secret. A webhook for one trip takes the role OWNER there;
+         *     it gets nothing while its account does not have it.
+         */
+        post: operations["createWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks/{webhookId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A webhook, without its secret
+         * @description A webhook, without its secret.
+         */
+        get: operations["getWebhook"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a webhook, with the log of its deliveries
+         * @description Delete a webhook, with the log of its deliveries.
+         */
+        delete: operations["deleteWebhook"];
+        options?: never;
+        head?: never;
+        /**
+         * Change the address or the events of a webhook, or turn it on or off
+         * @description Change the address or the events of a webhook, or turn it on or off.
+         */
+        patch: operations["updateWebhook"];
+        trace?: never;
+    };
+    "/api/webhooks/{webhookId}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a message with the event `webhook.test` soon, also if the webhook is off
+         * @description Send a message with the event `webhook.test` soon, also if the webhook is off.
+         *
+         *     It is sent once. The log of deliveries shows what came of it.
+         */
+        post: operations["testWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks/{webhookId}/rotate-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Renew the secret, which only this response contains
+         * @description Renew the secret, which only this response contains.
+         *
+         *     For 24 hours, messages are signed with the former secret, too.
+         */
+        post: operations["rotateWebhookSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks/{webhookId}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The messages to a webhook, newest first. They are deleted after 30 days
+         * @description The messages to a webhook, newest first. They are deleted after 30 days.
+         */
+        get: operations["listWebhookDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks/{webhookId}/deliveries/{deliveryId}/redeliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a message once more, with the same `webhook-id` and the object as it is now
+         * @description Send a message once more, with the same `webhook-id` and the object as it is now.
+         *
+         *     It is sent soon, and not retried. A message that is being retried is sent without waiting
+         *     for the next attempt.
+         */
+        post: operations["redeliverWebhookMessage"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1389,10 +1717,14 @@ export interface components {
             scripts: components["schemas"]["ExportedToken"][];
             /** @description The invitations that they made. */
             invitations: components["schemas"]["ExportedInvitation"][];
+            /** @description The webhooks that they registered. */
+            webhooks: components["schemas"]["ExportedWebhook"][];
             /** @description Their trips, present and former. */
             memberships: components["schemas"]["ExportedMembership"][];
             /** @description The expenses that they recorded. */
             expenses: components["schemas"]["ExportedExpense"][];
+            /** @description The comments that they wrote. */
+            comments: components["schemas"]["ExportedComment"][];
             /** @description What they paid. */
             payments: components["schemas"]["ExportedPayment"][];
             /** @description Their parts of expenses. */
@@ -1479,6 +1811,32 @@ export interface components {
             /** @description The new role. */
             role: components["schemas"]["TripRoleEnum"];
         };
+        /** @description A comment on an expense. */
+        Comment: {
+            /** @description The comment's id. */
+            id: number;
+            /** @description The expense. */
+            expenseId: number;
+            /** @description Who wrote it. */
+            by: components["schemas"]["UserSummary"];
+            /** @description What they wrote; empty once the author deleted their account. */
+            text: string;
+            /**
+             * Format: date-time
+             * @description When it was written.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it last changed.
+             */
+            updatedAt: string;
+        };
+        /** @description The text of a comment. */
+        CommentRequest: {
+            /** @description 1 to 2,000 characters. */
+            text: string;
+        };
         /** @description One more part of an expense, as an amount or as a percentage. */
         CreateSplitRequest: {
             /** @description A member without a split in this expense. */
@@ -1510,11 +1868,59 @@ export interface components {
              */
             password: string;
         };
+        /** @description A message to a webhook, and what came of it. */
+        Delivery: {
+            /** @description The id in this log, to send the message again. */
+            id: number;
+            /** @description The header `webhook-id` of the message. */
+            messageId: string;
+            /** @description What happened. */
+            event: components["schemas"]["WebhookEventEnum"];
+            /** @description The trip; null for a test. */
+            tripId: number | null;
+            /** @description The number in the history of the trip; null for a test. */
+            number: number | null;
+            /** @description It is `waiting` also between two attempts. */
+            state: components["schemas"]["DeliveryStateEnum"];
+            /** @description How often it was sent. */
+            attempts: number;
+            /**
+             * Format: date-time
+             * @description When its turn came.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description The last attempt; null if there was none.
+             */
+            lastAt: string | null;
+            /** @description The status of the last response; null if there was none. */
+            status: number | null;
+            /** @description Why there was no response: `address`, `timeout`, `tls`, `connection` or `http`; `gone` if the account may no longer see the object. Otherwise empty. */
+            error: string;
+            /** @description How many milliseconds the last attempt took. */
+            durationMs: number | null;
+        };
+        /**
+         * @description What became of a message.
+         * @enum {string}
+         */
+        DeliveryStateEnum: "waiting" | "delivered" | "failed";
         /**
          * @description What changed a balance.
          * @enum {string}
          */
         EntryKindEnum: "EXPENSE" | "SETTLEMENT";
+        /**
+         * @description What happened: the type of the object, and what was done to it.
+         * @enum {string}
+         */
+        EventEnum: "trip.created" | "trip.changed" | "trip.deleted" | "trip.restored" | "trip.code_renewed" | "member.added" | "member.joined" | "member.role_changed" | "member.left" | "member.removed" | "guest.added" | "guest.renamed" | "guest.claimed" | "guest.merged" | "invitation.created" | "invitation.revoked" | "invitation.accepted" | "expense.created" | "expense.changed" | "expense.deleted" | "expense.restored" | "split.added" | "split.deleted" | "split.paid" | "split.unpaid" | "settlement.created" | "settlement.deleted" | "settlement.restored" | "comment.created" | "comment.changed" | "comment.deleted";
+        /**
+         * @description An event, all events of a kind, or all.
+         * @enum {string}
+         */
+        EventPatternEnum: "comment.*" | "comment.changed" | "comment.created" | "comment.deleted" | "expense.*" | "expense.changed" | "expense.created" | "expense.deleted" | "expense.restored" | "guest.*" | "guest.added" | "guest.claimed" | "guest.merged" | "guest.renamed" | "invitation.*" | "invitation.accepted" | "invitation.created" | "invitation.revoked" | "member.*" | "member.added" | "member.joined" | "member.left" | "member.removed" | "member.role_changed" | "settlement.*" | "settlement.created" | "settlement.deleted" | "settlement.restored" | "split.*" | "split.added" | "split.deleted" | "split.paid" | "split.unpaid" | "trip.*" | "trip.changed" | "trip.code_renewed" | "trip.created" | "trip.deleted" | "trip.restored" | "*";
         /** @description An expense with its payers and splits. */
         Expense: {
             /** @description The expense's id. */
@@ -1662,6 +2068,8 @@ export interface components {
             profilePicture: string | null;
             /** @description The currency of new trips and of the total debt. Null for other users. */
             currency: components["schemas"]["CurrencyEnum"] | null;
+            /** @description Which mails the account gets. Null for other users. */
+            notices: components["schemas"]["Notices"] | null;
             /**
              * Format: date-time
              * @description When the account was created. Null for other users.
@@ -1682,6 +2090,27 @@ export interface components {
              * @description The last login to the admin site or the browsable API; null if none.
              */
             lastBrowserLogIn: string | null;
+        };
+        /** @description A comment that the user wrote. */
+        ExportedComment: {
+            /** @description The comment's id. */
+            id: number;
+            /** @description The expense. */
+            expenseId: number;
+            /** @description The trip. */
+            tripId: number;
+            /** @description What the user wrote. */
+            text: string;
+            /**
+             * Format: date-time
+             * @description When it was written.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it last changed.
+             */
+            updatedAt: string;
         };
         /** @description A debt of the user or to the user, from a split. */
         ExportedDebt: {
@@ -1934,6 +2363,26 @@ export interface components {
              */
             expiresAt: string;
         };
+        /** @description A webhook that the user registered, without its secret. */
+        ExportedWebhook: {
+            /** @description The webhook's id. */
+            id: number;
+            /** @description Where the messages are sent. */
+            url: string;
+            /** @description The trip; null for all trips of the account. */
+            tripId: number | null;
+            /** @description The events that it gets, as patterns. */
+            events: string[];
+            /** @description The service turns it `off` after three days without a success. */
+            state: components["schemas"]["WebhookStateEnum"];
+            /**
+             * Format: date-time
+             * @description When it was registered.
+             */
+            createdAt: string;
+            /** @description The last attempt; null if there was none. */
+            lastDelivery: components["schemas"]["LastDelivery"] | null;
+        };
         /** @description The name of a guest. */
         GuestRequest: {
             /** @description 2 to 50 characters; it need not be unique. */
@@ -1946,6 +2395,35 @@ export interface components {
              * @constant
              */
             status: "ok";
+        };
+        /** @description One change of a trip. */
+        HistoryEntry: {
+            /** @description Counts the changes of the trip from 1, without gaps. */
+            number: number;
+            /** @description The trip. */
+            tripId: number;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /** @description Who did it; null for the service itself. */
+            by: components["schemas"]["UserSummary"] | null;
+            /** @description How they sent it: with a log-in, a scoped token, in the admin site, or not. */
+            via: components["schemas"]["ViaEnum"];
+            /** @description What happened. */
+            event: components["schemas"]["EventEnum"];
+            /** @description What it happened to. */
+            object: components["schemas"]["Object"];
+            /** @description The fields that changed, by their names in the API. Null is the old value of a new object and the new value of a deleted one; people are given by their ids. */
+            changes: {
+                [key: string]: {
+                    old: unknown;
+                    new: unknown;
+                };
+            };
+            /** @description One sentence for people, in the language of `Accept-Language`. */
+            text: string;
         };
         /** @description An identifier, as a number or as a string of its digits. */
         Id: number | string;
@@ -2038,6 +2516,16 @@ export interface components {
          * @enum {string}
          */
         JoinRoleEnum: "EDITOR" | "VIEWER";
+        /** @description The last attempt to send a message. */
+        LastDelivery: {
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            at: string;
+            /** @description The status of the response; null if there was none. */
+            status: number | null;
+        };
         /** @description The credentials of an account. */
         LoginRequest: {
             /** @description The address of the account, in any case. */
@@ -2065,6 +2553,28 @@ export interface components {
             refreshExpiresIn: number;
             /** @description The account that logged in, with every field. */
             user: components["schemas"]["User"];
+        };
+        /** @description What a merge moves. */
+        Merge: {
+            /** @description Who was, or would be, merged. */
+            guest: components["schemas"]["UserSummary"];
+            /** @description Whose the entries become. */
+            user: components["schemas"]["UserSummary"];
+            /** @description How many expenses name the guest. */
+            expenses: number;
+            /** @description How many settlements name the guest, with those between the two. */
+            settlements: number;
+            /** @description The balance of the user before, in the trip's currency. */
+            balanceBefore: number;
+            /** @description The balance of the user after, which is that of both. */
+            balanceAfter: number;
+        };
+        /** @description Whose the entries of the guest become. */
+        MergeRequest: {
+            /** @description Another member of the trip. */
+            userId: components["schemas"]["Id"];
+            /** @description Whether to answer the same but change nothing. Default: false. `null` counts as omitted. */
+            dryRun?: boolean | null;
         };
         /** @description A new invitation. Only this response contains its token. */
         NewInvitation: {
@@ -2143,6 +2653,42 @@ export interface components {
             /** @description The token itself, for `Authorization: Bearer <token>`. It is not shown again. */
             token: string;
         };
+        /**
+         * @description What an account may be notified of. `member.added`: it was added to a trip. `split.paid`: somebody else marked its split as paid. `expense.created`, `expense.changed`, `comment.created`: an expense that it paid for or takes part in.
+         * @enum {string}
+         */
+        NoticeEventEnum: "member.added" | "split.paid" | "expense.created" | "expense.changed" | "comment.created";
+        /**
+         * @description When an account gets mails about its trips.
+         * @enum {string}
+         */
+        NoticeModeEnum: "off" | "each" | "daily";
+        /** @description What the account is notified of by mail. */
+        Notices: {
+            /** @description `each`: at once; `daily`: one mail a day at 16:00 UTC; `off`: never. */
+            email: components["schemas"]["NoticeModeEnum"];
+            /** @description The events that are reported. */
+            events: components["schemas"]["NoticeEventEnum"][];
+        };
+        /** @description When to send mails about the trips of the account, and about what. */
+        NoticesRequest: {
+            /** @description `each`: at once; `daily`: one mail a day at 16:00 UTC; `off`: never. */
+            email: components["schemas"]["NoticeModeEnum"];
+            /** @description The events to report. Omitted: as before; at first all of them. `null` counts as omitted. */
+            events?: components["schemas"]["NoticeEventEnum"][] | null;
+        };
+        /** @description What an event happened to. */
+        Object: {
+            /** @description A guest is a member. */
+            type: components["schemas"]["ObjectTypeEnum"];
+            /** @description The id that its path ends with: for a member, that of the user. */
+            id: number;
+        };
+        /**
+         * @description The type of an object.
+         * @enum {string}
+         */
+        ObjectTypeEnum: "comment" | "expense" | "invitation" | "member" | "settlement" | "split" | "trip";
         /** @description One page of a list. */
         PaginatedBalanceLineList: {
             /** @description The rows of this page. */
@@ -2169,9 +2715,84 @@ export interface components {
             totalPages: number;
         };
         /** @description One page of a list. */
+        PaginatedCommentList: {
+            /** @description The rows of this page. */
+            items: components["schemas"]["Comment"][];
+            /**
+             * @description How many rows there are on all pages.
+             * @example 1
+             */
+            total: number;
+            /**
+             * @description The number of this page, from 1.
+             * @example 1
+             */
+            page: number;
+            /**
+             * @description How many rows a page has at most.
+             * @example 20
+             */
+            pageSize: number;
+            /**
+             * @description How many pages there are.
+             * @example 1
+             */
+            totalPages: number;
+        };
+        /** @description One page of a list. */
+        PaginatedDeliveryList: {
+            /** @description The rows of this page. */
+            items: components["schemas"]["Delivery"][];
+            /**
+             * @description How many rows there are on all pages.
+             * @example 1
+             */
+            total: number;
+            /**
+             * @description The number of this page, from 1.
+             * @example 1
+             */
+            page: number;
+            /**
+             * @description How many rows a page has at most.
+             * @example 20
+             */
+            pageSize: number;
+            /**
+             * @description How many pages there are.
+             * @example 1
+             */
+            totalPages: number;
+        };
+        /** @description One page of a list. */
         PaginatedExpenseList: {
             /** @description The rows of this page. */
             items: components["schemas"]["Expense"][];
+            /**
+             * @description How many rows there are on all pages.
+             * @example 1
+             */
+            total: number;
+            /**
+             * @description The number of this page, from 1.
+             * @example 1
+             */
+            page: number;
+            /**
+             * @description How many rows a page has at most.
+             * @example 20
+             */
+            pageSize: number;
+            /**
+             * @description How many pages there are.
+             * @example 1
+             */
+            totalPages: number;
+        };
+        /** @description One page of a list. */
+        PaginatedHistoryEntryList: {
+            /** @description The rows of this page. */
+            items: components["schemas"]["HistoryEntry"][];
             /**
              * @description How many rows there are on all pages.
              * @example 1
@@ -2318,6 +2939,31 @@ export interface components {
              */
             totalPages: number;
         };
+        /** @description One page of a list. */
+        PaginatedWebhookList: {
+            /** @description The rows of this page. */
+            items: components["schemas"]["Webhook"][];
+            /**
+             * @description How many rows there are on all pages.
+             * @example 1
+             */
+            total: number;
+            /**
+             * @description The number of this page, from 1.
+             * @example 1
+             */
+            page: number;
+            /**
+             * @description How many rows a page has at most.
+             * @example 20
+             */
+            pageSize: number;
+            /**
+             * @description How many pages there are.
+             * @example 1
+             */
+            totalPages: number;
+        };
         /** @description The address of the account. The response does not reveal whether it exists. */
         PasswordResetRequest: {
             /** @description Where to send the link, if it is the address of an account. */
@@ -2381,6 +3027,18 @@ export interface components {
             currency?: components["schemas"]["CurrencyEnum"] | null;
             /** @description The role of those who join with the code. `null` counts as omitted. */
             joinRole?: components["schemas"]["JoinRoleEnum"] | null;
+        };
+        /** @description What to change; fields that are not sent stay as they are. */
+        PatchedWebhookChangeRequest: {
+            /**
+             * Format: uri
+             * @description An https URL on port 443, or on one from 1024, without user name, password and fragment. Its host must be on the public internet; redirects are not followed. `null` counts as omitted.
+             */
+            url?: string | null;
+            /** @description Events such as `expense.changed`, all of a kind, `expense.*`, or all, `*`. `null` counts as omitted. */
+            events?: components["schemas"]["EventPatternEnum"][] | null;
+            /** @description `on` goes on after the last message, also if the service turned it off. `null` counts as omitted. */
+            state?: components["schemas"]["WebhookStateEnum"] | null;
         };
         /** @description What one person paid for an expense. */
         Payer: {
@@ -2757,6 +3415,8 @@ export interface components {
             profilePicture: string | null;
             /** @description The currency of new trips and of the total debt. Null for other users. */
             currency: components["schemas"]["CurrencyEnum"] | null;
+            /** @description Which mails the account gets. Null for other users. */
+            notices: components["schemas"]["Notices"] | null;
             /**
              * Format: date-time
              * @description When the account was created. Null for other users.
@@ -2803,6 +3463,8 @@ export interface components {
             profilePicture?: string | null;
             /** @description The currency of new trips and of the total debt. `null` counts as omitted. */
             currency?: components["schemas"]["CurrencyEnum"] | null;
+            /** @description Mails about the trips, in the language of this request. Only to a confirmed address, and never about what the user did. `null` counts as omitted. */
+            notices?: components["schemas"]["NoticesRequest"] | null;
             /**
              * Format: password
              * @description Required to set a new password, unless an ADMIN does it for another user. `null` counts as omitted.
@@ -2824,13 +3486,81 @@ export interface components {
             /** @description The last part of the link. It works once, within a week. */
             token: string;
         };
+        /**
+         * @description How the one who did it was authenticated.
+         * @enum {string}
+         */
+        ViaEnum: "session" | "token" | "admin" | "service";
+        /** @description A webhook. */
+        Webhook: {
+            /** @description The webhook's id. */
+            id: number;
+            /** @description Where the messages are sent. */
+            url: string;
+            /** @description The trip; null for all trips of the account. */
+            tripId: number | null;
+            /** @description The events that it gets, as patterns. */
+            events: string[];
+            /** @description The service turns it `off` after three days without a success. */
+            state: components["schemas"]["WebhookStateEnum"];
+            /**
+             * Format: date-time
+             * @description When it was registered.
+             */
+            createdAt: string;
+            /** @description The last attempt; null if there was none. */
+            lastDelivery: components["schemas"]["LastDelivery"] | null;
+        };
+        /**
+         * @description What happened in a trip; `webhook.test` is sent on request.
+         * @enum {string}
+         */
+        WebhookEventEnum: "trip.created" | "trip.changed" | "trip.deleted" | "trip.restored" | "trip.code_renewed" | "member.added" | "member.joined" | "member.role_changed" | "member.left" | "member.removed" | "guest.added" | "guest.renamed" | "guest.claimed" | "guest.merged" | "invitation.created" | "invitation.revoked" | "invitation.accepted" | "expense.created" | "expense.changed" | "expense.deleted" | "expense.restored" | "split.added" | "split.deleted" | "split.paid" | "split.unpaid" | "settlement.created" | "settlement.deleted" | "settlement.restored" | "comment.created" | "comment.changed" | "comment.deleted" | "webhook.test";
+        /** @description A webhook to register. */
+        WebhookRequest: {
+            /**
+             * Format: uri
+             * @description An https URL on port 443, or on one from 1024, without user name, password and fragment. Its host must be on the public internet; redirects are not followed.
+             */
+            url: string;
+            /** @description A trip of which the caller is an OWNER; null is all trips of the caller. */
+            tripId?: components["schemas"]["Id"] | null;
+            /** @description Events such as `expense.changed`, all of a kind, `expense.*`, or all, `*`. `null` counts as omitted. */
+            events?: components["schemas"]["EventPatternEnum"][] | null;
+        };
+        /**
+         * @description Whether messages are sent to a webhook.
+         * @enum {string}
+         */
+        WebhookStateEnum: "on" | "off";
+        /** @description A webhook with its secret, which is shown only once. */
+        WebhookWithSecret: {
+            /** @description The webhook's id. */
+            id: number;
+            /** @description Where the messages are sent. */
+            url: string;
+            /** @description The trip; null for all trips of the account. */
+            tripId: number | null;
+            /** @description The events that it gets, as patterns. */
+            events: string[];
+            /** @description The service turns it `off` after three days without a success. */
+            state: components["schemas"]["WebhookStateEnum"];
+            /**
+             * Format: date-time
+             * @description When it was registered.
+             */
+            createdAt: string;
+            /** @description The last attempt; null if there was none. */
+            lastDelivery: components["schemas"]["LastDelivery"] | null;
+            /** @description The key of the signatures. It is not shown again. */
+            secret: string;
+        };
     };
     responses: {
         /**
          * @description - `idempotency_in_progress`: the first request with this key is still running.
          *     - `already_member`: the user is a member of the trip.
          *     - `no_owner`: all members deleted their accounts, so only an OWNER can be added.
-         *     - `former_member`: the account has entries of its own in the trip.
          *     - `limit_reached`: the maximum number of such rows exists already.
          */
         AcceptInvitationConflict: {
@@ -2966,6 +3696,27 @@ export interface components {
          *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
          */
         ChangeMemberRoleForbidden: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
+         *     - `invalid`: a value is refused; `errors` says which one, and why.
+         */
+        CreateCommentBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `not_found`: it does not exist, or the caller may not see it. */
+        CreateCommentNotFound: {
             headers: {
                 [name: string]: unknown;
             };
@@ -3131,10 +3882,34 @@ export interface components {
             };
         };
         /**
+         * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
+         *     - `invalid`: a value is refused; `errors` says which one, and why.
+         */
+        CreateWebhookBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
          * @description - `currency_fixed`: the trip has entries in its current currency.
          *     - `currency_changed`: the amounts are in the trip's previous currency.
          */
         CurrencyFixedOrCurrencyChanged: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `forbidden`: the caller may know of this, but may not do it.
+         *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
+         */
+        DeleteCommentForbidden: {
             headers: {
                 [name: string]: unknown;
             };
@@ -3289,6 +4064,18 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /**
+         * @description - `idempotency_in_progress`: the first request with this key is still running.
+         *     - `not_restorable`: what was deleted no longer fits into the trip.
+         */
+        IdempotencyInProgressOrNotRestorable: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description `idempotency_mismatch`: the key was used for another request. */
         IdempotencyMismatch: {
             headers: {
@@ -3309,6 +4096,15 @@ export interface components {
         };
         /** @description `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1). */
         InsufficientScopeExpensesRead: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1). */
+        InsufficientScopeExpensesWrite: {
             headers: {
                 [name: string]: unknown;
             };
@@ -3442,6 +4238,15 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description `invalid`: a value is refused; `errors` says which one, and why. */
+        ListHistoryBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description `bad_credentials`: unknown address, wrong password or deactivated user. */
         LoginUnauthorized: {
             headers: {
@@ -3484,6 +4289,30 @@ export interface components {
          *     - `invalid`: a value is refused; `errors` says which one, and why.
          */
         MalformedJsonOrInvalid: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
+         *     - `invalid`: a value is refused; `errors` says which one, and why.
+         */
+        MergeGuestBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `idempotency_in_progress`: the first request with this key is still running.
+         *     - `not_a_guest`: a member with an account is not merged with another.
+         */
+        MergeGuestConflict: {
             headers: {
                 [name: string]: unknown;
             };
@@ -3657,6 +4486,30 @@ export interface components {
          * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
          *     - `invalid`: a value is refused; `errors` says which one, and why.
          */
+        ReplaceCommentBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `forbidden`: the caller may know of this, but may not do it.
+         *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
+         */
+        ReplaceCommentForbidden: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
+         *     - `invalid`: a value is refused; `errors` says which one, and why.
+         */
         ReplaceExpenseBadRequest: {
             headers: {
                 [name: string]: unknown;
@@ -3756,6 +4609,24 @@ export interface components {
             headers: {
                 /** @description Seconds to wait before the next attempt. */
                 "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `invalid`: a value is refused; `errors` says which one, and why. */
+        TotalDebtBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `invalid`: a value is refused; `errors` says which one, and why. */
+        TotalPendingSplitsBadRequest: {
+            headers: {
                 [name: string]: unknown;
             };
             content: {
@@ -3875,6 +4746,18 @@ export interface components {
          *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
          */
         UpdateTripForbidden: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
+         *     - `invalid`: a value is refused; `errors` says which one, and why.
+         */
+        UpdateWebhookBadRequest: {
             headers: {
                 [name: string]: unknown;
             };
@@ -5319,6 +6202,55 @@ export interface operations {
             503: components["responses"]["UnavailableOrOutcomeUnknown"];
         };
     };
+    mergeGuest: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 6
+                 */
+                tripId: number;
+                /**
+                 * @description The id of a user.
+                 * @example 11
+                 */
+                userId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MergeRequest"];
+            };
+        };
+        responses: {
+            /** @description What a merge moves. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Merge"];
+                };
+            };
+            400: components["responses"]["MergeGuestBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ForbiddenOrInsufficientScopeTripsWrite"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["MergeGuestConflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
     listInvitations: {
         parameters: {
             query?: {
@@ -5521,6 +6453,8 @@ export interface operations {
                  * @example 2026-05-16
                  */
                 dateTo?: string;
+                /** @description With `true`, what was deleted and can be restored, as it was, last deleted first. Other filters do not apply to it. Default: `false`. */
+                deleted?: boolean;
                 /**
                  * @description How to order them, with `-` to reverse. Default: `-expenseDate`.
                  * @example [
@@ -5566,7 +6500,7 @@ export interface operations {
                     "application/json": components["schemas"]["PaginatedExpenseList"];
                 };
             };
-            400: components["responses"]["InvalidPage"];
+            400: components["responses"]["InvalidQuery"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["InsufficientScopeExpensesRead"];
             404: components["responses"]["NotFound"];
@@ -5852,6 +6786,214 @@ export interface operations {
             503: components["responses"]["UnavailableOrOutcomeUnknown"];
         };
     };
+    restoreExpense: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description The id of an expense.
+                 * @example 4
+                 */
+                expenseId: number;
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 1
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description An expense with its payers and splits. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Expense"];
+                };
+            };
+            400: components["responses"]["InvalidKey"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ForbiddenOrInsufficientScopeExpensesWrite"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["IdempotencyInProgressOrNotRestorable"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    listComments: {
+        parameters: {
+            query?: {
+                /** @description The page number, from 1. A page past the end is empty. */
+                page?: number;
+                /** @description Rows per page. */
+                pageSize?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of an expense.
+                 * @example 4
+                 */
+                expenseId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedCommentList"];
+                };
+            };
+            400: components["responses"]["InvalidPage"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeExpensesRead"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createComment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description The id of an expense.
+                 * @example 4
+                 */
+                expenseId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CommentRequest"];
+            };
+        };
+        responses: {
+            /** @description A comment on an expense. */
+            201: {
+                headers: {
+                    /** @description The path of the created resource. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Comment"];
+                };
+            };
+            400: components["responses"]["CreateCommentBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeExpensesWrite"];
+            404: components["responses"]["CreateCommentNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["IdempotencyInProgressOrLimitReached"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    replaceComment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a comment on this expense.
+                 * @example 1
+                 */
+                commentId: number;
+                /**
+                 * @description The id of an expense.
+                 * @example 4
+                 */
+                expenseId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CommentRequest"];
+            };
+        };
+        responses: {
+            /** @description A comment on an expense. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Comment"];
+                };
+            };
+            400: components["responses"]["ReplaceCommentBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ReplaceCommentForbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    deleteComment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a comment on this expense.
+                 * @example 1
+                 */
+                commentId: number;
+                /**
+                 * @description The id of an expense.
+                 * @example 4
+                 */
+                expenseId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["DeleteCommentForbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
     listSplits: {
         parameters: {
             query?: never;
@@ -6076,6 +7218,8 @@ export interface operations {
     listSettlements: {
         parameters: {
             query?: {
+                /** @description With `true`, what was deleted and can be restored, as it was, last deleted first. Other filters do not apply to it. Default: `false`. */
+                deleted?: boolean;
                 /**
                  * @description The page number, from 1. A page past the end is empty.
                  * @example 1
@@ -6108,7 +7252,7 @@ export interface operations {
                     "application/json": components["schemas"]["PaginatedSettlementList"];
                 };
             };
-            400: components["responses"]["InvalidPage"];
+            400: components["responses"]["InvalidQuery"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["InsufficientScopeExpensesRead"];
             404: components["responses"]["NotFound"];
@@ -6226,6 +7370,50 @@ export interface operations {
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    restoreSettlement: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description The id of a settlement of this trip.
+                 * @example 5
+                 */
+                settlementId: number;
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 1
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A payment from one person to another. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Settlement"];
+                };
+            };
+            400: components["responses"]["InvalidKey"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ForbiddenOrInsufficientScopeExpensesWrite"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["IdempotencyInProgressOrNotRestorable"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
             429: components["responses"]["Throttled"];
             503: components["responses"]["UnavailableOrOutcomeUnknown"];
         };
@@ -6378,6 +7566,102 @@ export interface operations {
             503: components["responses"]["UnavailableOrOutcomeUnknown"];
         };
     };
+    listHistory: {
+        parameters: {
+            query?: {
+                /** @description Only what this user did. */
+                by?: components["schemas"]["Id"];
+                /**
+                 * @description Only this event.
+                 * @example settlement.created
+                 */
+                event?: components["schemas"]["EventEnum"];
+                /**
+                 * @description The page number, from 1. A page past the end is empty.
+                 * @example 1
+                 */
+                page?: number;
+                /**
+                 * @description Rows per page.
+                 * @example 2
+                 */
+                pageSize?: number;
+                /** @description Only what happened at this instant or later. */
+                since?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 3
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedHistoryEntryList"];
+                };
+            };
+            400: components["responses"]["ListHistoryBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeTripsRead"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listExpenseHistory: {
+        parameters: {
+            query?: {
+                /** @description The page number, from 1. A page past the end is empty. */
+                page?: number;
+                /** @description Rows per page. */
+                pageSize?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of an expense.
+                 * @example 1
+                 */
+                expenseId: number;
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 1
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedHistoryEntryList"];
+                };
+            };
+            400: components["responses"]["InvalidPage"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeExpensesRead"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listPendingDebts: {
         parameters: {
             query?: never;
@@ -6437,7 +7721,7 @@ export interface operations {
                     "application/json": number;
                 };
             };
-            400: components["responses"]["InvalidQuery"];
+            400: components["responses"]["TotalDebtBadRequest"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["ForbiddenOrInsufficientScopeExpensesRead"];
             404: components["responses"]["NotFound"];
@@ -6506,7 +7790,7 @@ export interface operations {
                     "application/json": number;
                 };
             };
-            400: components["responses"]["InvalidQuery"];
+            400: components["responses"]["TotalPendingSplitsBadRequest"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["ForbiddenOrInsufficientScopeExpensesRead"];
             404: components["responses"]["NotFound"];
@@ -6514,6 +7798,309 @@ export interface operations {
             409: components["responses"]["NoRate"];
             429: components["responses"]["Throttled"];
             503: components["responses"]["Unavailable"];
+        };
+    };
+    listWebhooks: {
+        parameters: {
+            query?: {
+                /** @description The page number, from 1. A page past the end is empty. */
+                page?: number;
+                /** @description Rows per page. */
+                pageSize?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedWebhookList"];
+                };
+            };
+            400: components["responses"]["InvalidPage"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookRequest"];
+            };
+        };
+        responses: {
+            /** @description A webhook with its secret, which is shown only once. */
+            201: {
+                headers: {
+                    /** @description The path of the created resource. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookWithSecret"];
+                };
+            };
+            400: components["responses"]["CreateWebhookBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ForbiddenOrInsufficientScope"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["LimitReached"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    getWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a webhook of the caller.
+                 * @example 1
+                 */
+                webhookId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A webhook. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a webhook of the caller. */
+                webhookId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    updateWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a webhook of the caller.
+                 * @example 1
+                 */
+                webhookId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["PatchedWebhookChangeRequest"];
+            };
+        };
+        responses: {
+            /** @description A webhook. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            400: components["responses"]["UpdateWebhookBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    testWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a webhook of the caller.
+                 * @example 1
+                 */
+                webhookId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A message to a webhook, and what came of it. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Delivery"];
+                };
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    rotateWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a webhook of the caller.
+                 * @example 1
+                 */
+                webhookId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A webhook with its secret, which is shown only once. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookWithSecret"];
+                };
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    listWebhookDeliveries: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a webhook of the caller.
+                 * @example 1
+                 */
+                webhookId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedDeliveryList"];
+                };
+            };
+            400: components["responses"]["InvalidPage"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    redeliverWebhookMessage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a message to this webhook.
+                 * @example 1
+                 */
+                deliveryId: number;
+                /**
+                 * @description The id of a webhook of the caller.
+                 * @example 1
+                 */
+                webhookId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A message to a webhook, and what came of it. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Delivery"];
+                };
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
         };
     };
     listLinks: {
