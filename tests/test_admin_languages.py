@@ -26,8 +26,9 @@ DATA = re.compile(
     r"Trip Companion|Trip \d+|Lisbon|Dinner|Cash|Curl/8|tc_\S+|trips:read|[A-Z2-9]{8}"
     r"|(Olga Owner|Ed Editor|Vera Viewer|Ada Admin|Traveller \d+)( <\S+@\S+>)?"
     r"|\S+@example\.com|Import( \(tc_\S+\))?"
+    r"|(\d+ )?[Ww]ebhooks?"
     r"|[A-Z]{3}|SMTPServerDisconnected|nine differences|X-Request-ID: \S+|(debt|expense) \d+: .*"
-    r"|(Feb|Mar|May|Jun|Jul|Sep|Oct|Nov) \d{4}|en|Error|No|editor|Editor|/|ID"
+    r"|(Feb|Mar|May|Jun|Jul|Sep|Oct|Nov) \d{4}|en|es|Error|No|editor|Editor|/|ID"
     r"|1 EUR = .*|127\.0\.0\.1" + (r"|Run|- Select an option -" if django.VERSION >= (6, 1) else "")
 )
 AMOUNT = re.compile(r"\W*[\d.,]+(\s[A-Z]{3})?|-")

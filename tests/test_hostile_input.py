@@ -44,6 +44,7 @@ NO_PATH_TEXT = (
 )
 #: By format, enum or type of a query parameter; each is refused.
 QUERIES = {
+    "boolean": ("", "1", "yes", "TRUE", "null", "[]", "\x00", "\ud800"),
     "integer": (
         *("0", "-1", "1.5", "1e3", "abc", "", " 1", "1_0", "１", "٣", str(2**63), "9" * 400),
         *("\x00", "\ud800", "true", "[]"),
@@ -64,6 +65,7 @@ QUERIES = {
             "\ud800",
         ),
     ),
+    "date-time": ("0", "today", "2026-02-30T10:00:00Z", "2026-05-14 ", "\x00", "\ud800"),
     "date": (
         *("0", "today", "2026-02-30", "2026-13-01", "2026-5-4", "20260514", "05/14/2026"),
         *("14/05/2026", "14.05.2026", "May 14, 2026", "２０２６-０５-１４", "0000-01-01", "\x00"),
@@ -246,10 +248,12 @@ def lasting(row: dict[str, Any]) -> dict[str, Any]:
     """Without what is another for every new row; PostgreSQL takes no number back."""
     passing = (
         *("_at", "_id", "body", "code", "fingerprint", "hash", "hint", "jti", "location"),
-        *("password", "secret", "digest"),
+        *("password", "secret", "digest", "salt", "stored_changes"),
     )
     return {
-        name: value for name, value in row.items() if name != "id" and not name.endswith(passing)
+        name: value
+        for name, value in row.items()
+        if name not in {"id", "at"} and not name.endswith(passing)
     }
 
 

@@ -5,6 +5,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from tripcompanion.kit.ids import NUMBER_SCHEMA
 from tripcompanion.kit.serializers import CamelCaseSerializer, IdField, StrictChoice, StrictInstant
 from trips.models.journal import Event
 from users.models import Via
@@ -14,11 +15,16 @@ from users.serializers import UserSummary
 OBJECT_TYPES = sorted({event.object_type for event in Event})
 
 
+@extend_schema_field(NUMBER_SCHEMA)
+class _UserId(IdField):
+    """The id of a user in a query, where everything is text."""
+
+
 class HistoryQuery(CamelCaseSerializer):
     """The filters of the history, which are combined."""
 
     since = StrictInstant(required=False, help_text="Only what happened at this instant or later.")
-    by = IdField(required=False, help_text="Only what this user did.")
+    by = _UserId(required=False, help_text="Only what this user did.")
     event = StrictChoice(choices=Event.values, required=False, help_text="Only this event.")
 
 

@@ -34,6 +34,8 @@ OVERREACH: dict[str, Any] = {
     "tokenVersion": 9,
     "emailVerifiedAt": "2001-01-01T00:00:00Z",
 }
+#: They show the new secret of a webhook, once.
+SHOWS_SECRET = {"POST /api/webhooks", "POST /api/webhooks/{webhookId}/rotate-secret"}
 SECRET = re.compile(r"password|hash|token(?!s?$)|is_?staff|superuser|last_?login|secret|jti", re.I)
 
 
@@ -155,7 +157,9 @@ def test_t48_no_answer_shows_a_secret(world: World, environment: Environment) ->
     for operation, response in answers(world):
         if response.status_code < 300 and response.get("Content-Type") == "application/json":
             shown += 1
-            assert [key for key in keys(response.json()) if SECRET.search(key)] == [], operation
+            shown_once = {"secret"} if str(operation) in SHOWS_SECRET else set()
+            found = {key for key in keys(response.json()) if SECRET.search(key)}
+            assert found == shown_once, operation
             assert PASSWORD not in response.content.decode()
     assert shown >= 30
     emails = {user.email for user in User.objects.exclude(email=None)}

@@ -92,7 +92,7 @@ def test_what_is_of_others_is_not_in_it(api: Api, ledgers: Trip, sam: User) -> N
     held = export(api(sam))
     empty = {name: rows for name, rows in held.items() if name not in {"account", "logIns"}}
     assert empty == dict.fromkeys(empty, [])
-    assert len(empty) == 9
+    assert len(empty) == 10
 
 
 def test_a_former_member_still_gets_what_is_theirs(api: Api, olga: User, ed: User) -> None:

@@ -50,6 +50,13 @@ def test_the_answer_shows_the_new_account_whole() -> None:
         "role": "USER",
         "profilePicture": None,
         "currency": "EUR",
+        "notices": {
+            "email": "off",
+            "events": [
+                *("member.added", "split.paid", "expense.created", "expense.changed"),
+                "comment.created",
+            ],
+        },
     }
 
 

@@ -26,9 +26,6 @@ def finish_document(
         for parameter in operation.get("parameters", ()):
             if "description" in parameter:
                 parameter["description"] = parameter["description"].strip()
-            if set(parameter["schema"]) == {"allOf"}:
-                # drf-spectacular has moved the description out of it.
-                [parameter["schema"]] = parameter["schema"]["allOf"]
         _add_headers(operation)
         operation["responses"] = {
             status: _shared(operation, status, response, components)

@@ -7570,7 +7570,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only what this user did. */
-                by?: components["schemas"]["Id"];
+                by?: number;
                 /**
                  * @description Only this event.
                  * @example settlement.created
