@@ -42,6 +42,10 @@ _STATEMENTS = (
     "INSERT INTO splits_allocation (settlement_id, debt_id, amount_minor) "
     "SELECT settlement.id, debt.id, 100 FROM splits_settlement settlement "
     "JOIN splits_debt debt ON debt.split_id = settlement.split_id",
+    "INSERT INTO trips_journalentry "
+    "(trip_id, number, at, by_id, via, event, object_id, expense_id, stored_changes) "
+    "SELECT trip_id, number + 1, created_at, created_by_id, 'session', 'expense.created', id, id, "
+    "'{}' FROM splits_expense",
     "UPDATE trips_trip SET expenses_recorded = 1 + %s WHERE id = %s",
 )
 

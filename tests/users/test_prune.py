@@ -190,6 +190,7 @@ def _plan(sql: str) -> str:
             cursor.execute(f"EXPLAIN QUERY PLAN {sql}")
             return "\n".join(row[-1] for row in cursor.fetchall() if "USING" in row[-1])
         # The tables are small, and PostgreSQL would read them as a whole.
-        cursor.execute("SET LOCAL enable_seqscan = off")
+        for way in ("seqscan", "hashjoin", "mergejoin"):
+            cursor.execute(f"SET LOCAL enable_{way} = off")
         cursor.execute(f"EXPLAIN {sql}")
         return "\n".join(row for (row,) in cursor.fetchall() if "Index Cond" in row)
