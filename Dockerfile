@@ -4,8 +4,10 @@ ARG PYTHON_IMAGE=python:3.13-slim
 # Install dependencies in a separate stage, so that pip's leftovers are not in the image.
 FROM ${PYTHON_IMAGE} AS dependencies
 RUN python -m venv /venv
-COPY requirements.txt /
-RUN /venv/bin/pip install --no-cache-dir --only-binary :all: --require-hashes -r /requirements.txt
+# With the packages for traces: --build-arg REQUIREMENTS=requirements-tracing.txt
+ARG REQUIREMENTS=requirements.txt
+COPY requirements.txt requirements-tracing.txt /
+RUN /venv/bin/pip install --no-cache-dir --only-binary :all: --require-hashes -r /${REQUIREMENTS}
 
 FROM ${PYTHON_IMAGE}
 ENV PATH=/venv/bin:$PATH \

@@ -14,7 +14,7 @@ export PORT DEBUG
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help run serve demo development test check lint format schema screenshots messages soak soak-concurrent \
-	fuzz mutate chaos bench bench-profile trace lock audit-deps clean test-next test-uncompiled \
+	fuzz mutate chaos cluster bench bench-profile trace lock audit-deps clean test-next test-uncompiled \
 	clients node
 
 help: ## List the targets
@@ -87,6 +87,9 @@ check: lint ## Run everything that CI does: lint, migrations, settings, schema, 
 chaos: .venv/.dev ## Cause failures under load and count lost writes (5 minutes)
 	@$(BIN)/python -m chaos $(ARGS)
 
+cluster: .venv/.dev ## Run several hosts, a pooler and standbys, and hurt them (10 minutes)
+	@$(BIN)/python -m chaos.cluster $(ARGS)
+
 soak: .venv/.dev ## Run random histories against the API for MINUTES=10
 	@end=$$(($$(date +%s) + 60 * $(MINUTES))); \
 	while [ $$(date +%s) -lt $$end ]; do \
@@ -150,15 +153,17 @@ messages: .venv/.dev ## Collect the texts into locale/ and compile the translati
 
 lock: ## Lock the versions of pyproject.toml (ARGS=--upgrade selects the newest; needs uv)
 	@command -v uv >/dev/null || { echo 'make lock needs uv: https://docs.astral.sh/uv' >&2; exit 1; }
-	uv pip compile $(LOCK) --output-file requirements.txt $(ARGS)
+	uv pip compile $(LOCK) --output-file requirements-tracing.txt $(ARGS) --all-extras
+	uv pip compile $(LOCK) --output-file requirements.txt $(ARGS) \
+		--extra asymmetric --constraints requirements-tracing.txt
 	uv pip compile $(LOCK) --output-file requirements-dev.txt $(ARGS) \
-		--group dev --constraints requirements.txt
+		--all-extras --group dev --constraints requirements-tracing.txt
 	uv pip compile $(LOCK_OPTIONS) --output-file clients/requirements.txt $(ARGS) \
 		--group clients --constraints requirements-dev.txt
 
 LOCK_OPTIONS := --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-annotate --custom-compile-command 'make lock'
-LOCK := pyproject.toml --all-extras $(LOCK_OPTIONS)
+LOCK := pyproject.toml $(LOCK_OPTIONS)
 
 clean: ## Remove .venv, node_modules and all caches; the database is kept
 	rm -rf clients/generated clients/node_modules .venv .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

@@ -33,6 +33,8 @@ threads = 256
 worker_connections = 1000
 # Longer than a proxy keeps an idle connection, so that the proxy is the one that closes it.
 keepalive = 75
+# The cursor of somebody in a thousand trips is in the URL of GET /api/changes; the default is 4094.
+limit_request_line = 8190
 # gunicorn trusts no proxy headers; the application trusts NUM_PROXIES proxies.
 forwarded_allow_ips = ""
 # Load the application once, before forking: an invalid setting then stops the start instead of

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import psycopg
 
-from chaos import faults, loads, migrating
+from chaos import faults, loads, migrating, people
 from chaos.environment import Environment, Failed, Play, Row
 from chaos.service import running
 from chaos.writers import Scene
@@ -66,6 +66,8 @@ FAULTS = [
     Fault("F27", faults.the_database_falls_silent),
     Fault("F30", faults.every_thread_is_busy),
     Fault("F33", faults.it_is_reloaded),
+    Fault("F34", people.an_invitation_is_accepted_by_many),
+    Fault("F35", people.a_guest_is_wanted_by_many),
 ]
 
 

@@ -22,12 +22,24 @@ _LIMITS = ("LOGIN", "LOGIN_ADDRESS", "REGISTER", "LOOKUP", "REFRESH", "USER", "A
 
 
 class Service:
-    """The server on a free port, with the database at `database_url`; throttles off by default."""
+    """The server on a free port, with the database at `database_url`; throttles off by default.
 
-    def __init__(self, database_url: str, **environment: str) -> None:
-        with socket.create_server(("127.0.0.1", 0)) as probe:
+    `address` is one of the loopback's, and `root` the checkout that it runs.
+    """
+
+    def __init__(
+        self,
+        database_url: str,
+        *,
+        address: str = "127.0.0.1",
+        root: Path = ROOT,
+        **environment: str,
+    ) -> None:
+        with socket.create_server((address, 0)) as probe:
             self.port = probe.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.address = f"{address}:{self.port}"
+        self.url = f"http://{self.address}"
+        self.root = root
         self.environment = (
             os.environ
             | {f"THROTTLE_{name}": "" for name in _LIMITS}
@@ -49,14 +61,14 @@ class Service:
             [sys.executable, "manage.py", *arguments],
             # Commands run without a timeout.
             env=self.environment | {"DATABASE_TIMEOUT": "0"},
-            cwd=ROOT, capture_output=True, text=True, check=False,
+            cwd=self.root, capture_output=True, text=True, check=False,
         )  # fmt: skip
 
     def start(self, *, wait: bool = True) -> None:
         """Start the processes; with `wait`, return when the service responds."""
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tripcompanion", "--bind", f"127.0.0.1:{self.port}"],
-            env=self.environment, cwd=ROOT, stderr=subprocess.DEVNULL, start_new_session=True,
+            [sys.executable, "-m", "tripcompanion", "--bind", self.address],
+            env=self.environment, cwd=self.root, stderr=subprocess.DEVNULL, start_new_session=True,
         )  # fmt: skip
         if wait:
             self.wait_for("/api/health", 200)

@@ -1,6 +1,7 @@
 """Writers that retry until acknowledged, and the journal of what was acknowledged."""
 
 import random
+import ssl
 import threading
 import time
 import uuid
@@ -19,17 +20,21 @@ _GIVE_UP_SECONDS = 60
 
 @dataclass
 class Scene:
-    """A trip with four members on the service, and their tokens."""
+    """A trip with four members on the service, and their tokens.
+
+    `trust` is the certificate of a proxy in front of it.
+    """
 
     url: str
     trip_id: int
     user_ids: list[int]
     tokens: list[str]
+    trust: ssl.SSLContext | bool = True
 
     @classmethod
-    def make(cls, url: str) -> "Scene":
+    def make(cls, url: str, trust: ssl.SSLContext | bool = True) -> "Scene":
         """Register four users; the first creates a trip with all of them."""
-        with httpx.Client(base_url=f"{url}/api", timeout=30) as http:
+        with httpx.Client(base_url=f"{url}/api", timeout=30, verify=trust) as http:
             logins = [
                 _post(http, "/users/register", email=f"w{uuid.uuid4().hex}@example.com",
                       password=PASSWORD)
@@ -44,7 +49,7 @@ class Scene:
                 user_id = login["user"]["id"]
                 _post(http, f"/trips/{trip['id']}/members", userId=user_id, role="EDITOR")
         ids = [login["user"]["id"] for login in logins]
-        return cls(url, trip["id"], ids, [login["token"] for login in logins])
+        return cls(url, trip["id"], ids, [login["token"] for login in logins], trust)
 
 
 def _post(http: httpx.Client, path: str, **body: Any) -> Any:
@@ -115,7 +120,8 @@ class Writer(threading.Thread):
         self._http = self._client()
 
     def _client(self) -> httpx.Client:
-        return httpx.Client(base_url=f"{self._scene.url}/api", timeout=self._timeout_seconds)
+        url, trust = f"{self._scene.url}/api", self._scene.trust
+        return httpx.Client(base_url=url, timeout=self._timeout_seconds, verify=trust)
 
     def run(self) -> None:
         while not self._ending.is_set():
@@ -170,10 +176,12 @@ class Writer(threading.Thread):
 
 
 @contextmanager
-def writing(scene: Scene, *, writers: int = 8, timeout_seconds: float = 8) -> Iterator[Journal]:
-    """Run writers; at the end each finishes its current write."""
+def writing(*scenes: Scene, writers: int = 8, timeout_seconds: float = 8) -> Iterator[Journal]:
+    """Run so many writers for each scene; at the end each finishes its current write."""
     journal, stop = Journal(), threading.Event()
-    threads = [Writer(scene, journal, stop, timeout_seconds) for _one in range(writers)]
+    threads = [
+        Writer(scene, journal, stop, timeout_seconds) for scene in scenes for _one in range(writers)
+    ]
     for thread in threads:
         thread.start()
     try:

@@ -15,6 +15,7 @@ from splits.models import (
     AuditRun,
     Comment,
     Debt,
+    DeletedEntry,
     Expense,
     Rate,
     Settlement,
@@ -281,6 +282,31 @@ class WebhookAdmin(ReadOnlyAdmin):
     @admin.display(description=_("host"))
     def host(self, webhook: Webhook) -> str:
         return webhook.host
+
+
+DELETED_AMOUNT = money_column("amount_minor", _("amount"), lambda entry: entry.currency)
+
+
+@admin.register(DeletedEntry)
+class DeletedEntryAdmin(LedgerAdmin):
+    """Deleted expenses and settlements that can be restored, through the API."""
+
+    csv_columns = csv_columns.DELETED_ENTRIES
+    list_display = ("id", "deleted_at", "kind", "number", "what", DELETED_AMOUNT, "trip")
+    list_filter = ("kind",)
+    list_select_related = ("trip",)
+    search_fields = ("trip__title",)
+    search_help_text = _("A trip's title")
+    date_hierarchy = "deleted_at"
+    readonly_fields = ("trip", "kind", "number", "what", DELETED_AMOUNT, "deleted_at")
+
+    @admin.display(description=_("object"), ordering="object_id")
+    def number(self, entry: DeletedEntry) -> str:
+        return f"#{entry.object_id}"
+
+    @admin.display(description=_("description"))
+    def what(self, entry: DeletedEntry) -> str:
+        return entry.row.get("description") or entry.row.get("note") or "-"
 
 
 @admin.register(AuditRun)

@@ -96,3 +96,8 @@ WEBHOOKS: CsvColumns = {
         for name in ("state", "last_at", "last_status", "failing_since", "due_at", "created_at")
     },
 }
+DELETED_ENTRIES: CsvColumns = {
+    "id": "id",
+    **TRIP,
+    **{name: name for name in ("kind", "object_id", "currency", "deleted_at")},
+}

@@ -49,6 +49,13 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
         MigrationRecorder(connection).ensure_schema()
 
 
+@pytest.fixture
+def migrations(request: pytest.FixtureRequest) -> None:
+    """For tests that read the migrations; it skips them with --nomigrations, which hides them."""
+    if request.config.getoption("nomigrations"):
+        pytest.skip("--nomigrations hides the migrations")
+
+
 @pytest.fixture(autouse=True)
 def _no_throttles(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rate limits are off unless a test sets them with `limits`."""

@@ -2,21 +2,22 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import date
+from datetime import date, timedelta
 from functools import cache
 from typing import Any
 
 import factory
+from django.conf import settings
 from django.contrib.auth.hashers import make_password
+from django.utils import timezone
 
 from splits.models import Division, Expense, Settlement, SplitType
+from tests.passwords import PASSWORD
 from tripcompanion.currency.amounts import Amount, to_major
 from trips.models import Member, Trip
 from trips.roles import TripRole
 from users.emails import email_key
 from users.models import User
-
-PASSWORD = "four-green-suitcases"
 
 
 @cache
@@ -58,6 +59,13 @@ class TripFactory(factory.django.DjangoModelFactory):
 def join(trip: Trip, user: User, role: TripRole = TripRole.VIEWER) -> Member:
     """Add `user` to `trip`."""
     return Member.objects.create(trip=trip, user=user, role=role)
+
+
+def purge(trip: Trip) -> None:
+    """Delete a deleted trip for good, as `prune` does when its days are over."""
+    long_ago = timezone.now() - timedelta(days=settings.DELETED_TRIP_DAYS)
+    Trip.objects.filter(pk=trip.pk, deleted_at__isnull=False).update(deleted_at=long_ago)
+    assert Trip.objects.outdated().purge() == 1
 
 
 def add_guest(trip: Trip, name: str = "Grandma") -> User:

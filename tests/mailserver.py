@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from email import message_from_bytes, policy
 from email.message import EmailMessage
-from threading import Thread
+from threading import Event, Thread
 
 from tests.server import free_port
 
@@ -20,6 +20,11 @@ class Session(socketserver.StreamRequestHandler):
         self.say("220 ready")
         while line := self.rfile.readline().decode().strip():
             word = line.split()[0].upper()
+            if word == "DATA" and self.server.stalls:
+                self.server.is_stalled.set()
+                # The sender may be gone by then.
+                self.server.is_over.wait()
+                return
             if word == "DATA":
                 self.say("354 go on")
                 self.keep(b"".join(iter(self.rfile.readline, b".\r\n")))
@@ -50,6 +55,9 @@ class MailServer(socketserver.ThreadingTCPServer):
         super().__init__(("127.0.0.1", port), Session)
         self.received: list[EmailMessage] = []
         self.refusals: dict[str, str] = {}
+        #: Whether it takes the text of no mail, and lets the sender wait; then `is_stalled` is set.
+        self.stalls = False
+        self.is_stalled, self.is_over = Event(), Event()
         self.url = f"smtp://127.0.0.1:{self.server_address[1]}"
 
 
@@ -71,5 +79,6 @@ def mail_server(port: int = 0) -> Iterator[MailServer]:
         try:
             yield server
         finally:
+            server.is_over.set()
             server.shutdown()
             thread.join()

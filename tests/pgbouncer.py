@@ -48,29 +48,40 @@ class Pooled:
 @contextmanager
 def pgbouncer(pool_size: int = POOL_SIZE) -> Iterator[Pooled]:
     """Start it in front of the server in DATABASE_URL; skips the test if it is not installed."""
-    program = shutil.which("pgbouncer") or shutil.which("pgbouncer", path="/usr/sbin")
-    if not program:
+    if not program():
         pytest.skip("PgBouncer is not installed")
-    behind = conninfo_to_dict(settings.DATABASE_URL)
+    name = f"tripcompanion_pooled_{secrets.token_hex(4)}"
+    direct = urlsplit(settings.DATABASE_URL)._replace(scheme="postgresql")
+    with pooling(settings.DATABASE_URL, pool_size) as login:
+        pooled = Pooled(
+            f"postgres://{login}/{name}?sslmode=disable", direct._replace(path=f"/{name}").geturl()
+        )
+        with _database(direct._replace(path="/postgres").geturl(), name):
+            yield pooled
+
+
+def program() -> str | None:
+    """Its path, if it is installed."""
+    return shutil.which("pgbouncer") or shutil.which("pgbouncer", path="/usr/sbin")
+
+
+@contextmanager
+def pooling(server_url: str, pool_size: int) -> Iterator[str]:
+    """Start it in front of this server; yields user, password, host and port for its clients."""
+    behind = conninfo_to_dict(server_url)
     user, password = behind.get("user", "postgres"), behind.get("password", "")
-    port, name = free_port(), f"tripcompanion_pooled_{secrets.token_hex(4)}"
+    port = free_port()
     with tempfile.TemporaryDirectory(prefix="tripcompanion-") as folder:
         home = Path(folder)
         (home / "userlist.txt").write_text(f'"{user}" "{password}"\n')
         host = f"host={behind.get('host', '127.0.0.1')} port={behind.get('port', 5432)}"
-        (home / "pgbouncer.ini").write_text(_configuration(home, host, port, pool_size))
-        command = [program, "--quiet", str(home / "pgbouncer.ini")]
+        configuration = _configuration(home, host, port, pool_size)
+        (home / "pgbouncer.ini").write_text(f"{configuration}stats_users = {user}\n")
+        command = [program() or "pgbouncer", "--quiet", str(home / "pgbouncer.ini")]
         process = subprocess.Popen(command, **_unprivileged(home), stderr=subprocess.DEVNULL)
         try:
             _wait_until_it_listens(port, process)
-            login = f"{quote(str(user))}:{quote(str(password))}@127.0.0.1:{port}"
-            direct = urlsplit(settings.DATABASE_URL)._replace(scheme="postgresql")
-            pooled = Pooled(
-                f"postgres://{login}/{name}?sslmode=disable",
-                direct._replace(path=f"/{name}").geturl(),
-            )
-            with _database(direct._replace(path="/postgres").geturl(), name):
-                yield pooled
+            yield f"{quote(str(user))}:{quote(str(password))}@127.0.0.1:{port}"
         finally:
             process.terminate()
             process.wait(timeout=10)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -31,10 +32,14 @@ class Proxy:
 
     def command(self, line: str) -> None:
         """Send a command to HAProxy's socket, as an operator does before stopping a host."""
+        assert not self.ask(line).strip()
+
+    def ask(self, line: str) -> str:
+        """What HAProxy's socket answers to a command."""
         with socket.socket(socket.AF_UNIX) as admin:
             admin.connect(str(self.folder / "admin.sock"))
             admin.sendall(f"{line}\n".encode())
-            assert not admin.recv(4096).strip()
+            return b"".join(iter(lambda: admin.recv(4096), b"")).decode()
 
 
 def program(name: str) -> str:
@@ -131,7 +136,7 @@ def certify(folder: Path) -> ssl.SSLContext:
 
 
 def _variables(folder: Path, port: int, server_urls: Sequence[str]) -> dict[str, str]:
-    hosts = [f"127.0.0.1:{url.rpartition(':')[2]}" for url in server_urls]
+    hosts = [urlsplit(url).netloc.replace("localhost", "127.0.0.1") for url in server_urls]
     return {
         "ADMIN_SOCKET": str(folder / "admin.sock"),
         "BIND": f"127.0.0.1:{port}",

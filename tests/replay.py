@@ -23,6 +23,7 @@ class Replay:
 
     def __init__(self, members: Mapping[int, str] | None = None) -> None:
         self.trip: State = {}
+        self.deleted: State = {}
         self.members = dict(members or {})
         self.expenses: dict[int, State] = {}
         self.settlements: dict[int, State] = {}
@@ -39,7 +40,10 @@ class Replay:
         new = {name: pair["new"] for name, pair in row.changes.items()}
         kind, verb = row.event.split(".")
         if kind == "trip":
-            self.trip = {} if verb == "deleted" else self.trip | new
+            if verb == "deleted":
+                self.deleted, self.trip = self.trip, {}
+            else:
+                self.trip = (self.deleted if verb == "restored" else self.trip) | new
         elif verb == "claimed":
             self._replace(row.changes["userId"]["old"], new["userId"])
             self.members[row.object_id] = new.get("role", "VIEWER")

@@ -69,7 +69,11 @@ class SilentProxy:
             # The client is accepted but never served.
             selector.register(client, selectors.EVENT_READ, (None, False))
             return
-        server = self._connect()
+        try:
+            server = self._connect()
+        except ConnectionRefusedError:
+            client.close()
+            return
         selector.register(client, selectors.EVENT_READ, (server, True))
         selector.register(server, selectors.EVENT_READ, (client, False))
 

@@ -20,6 +20,7 @@ from splits.models import (
     AuditRun,
     Comment,
     Debt,
+    DeletedEntry,
     Expense,
     Rate,
     Settlement,
@@ -35,7 +36,7 @@ from users.models import Mail, ScopedToken, Session, User
 
 LEDGER = (
     *(Expense, Comment, Settlement, Debt, Allocation, Rate, AuditRun),
-    *(Session, ScopedToken, Mail, LogEntry, Invitation, JournalEntry, Webhook),
+    *(Session, ScopedToken, Mail, LogEntry, Invitation, JournalEntry, Webhook, DeletedEntry),
 )
 PEOPLE = (User, Member, Trip)
 
@@ -65,6 +66,7 @@ def fill(
             expense = spend(trip, 1000 + number, paid_by=olga, among=[olga, ed, vera])
             Comment.write(expense, vera, "Tasty.")
             settle(trip, ed, olga, 200)
+            settle(trip, ed, olga, 100).remove(by=olga)
             AuditRun.record(timezone.now(), rows, ["a difference"] * number)
         admin_client.act("confirm_addresses", *User.objects.filter(email_verified_at=None))
         Rate.objects.get_or_create(currency="USD", per_euro="1.1", day=today())

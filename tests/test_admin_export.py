@@ -45,6 +45,7 @@ def filled(trip: Trip, olga: User, ed: User) -> Callable[[], None]:
         expense = spend(trip, 1000, paid_by=olga, among=[olga, ed])
         Comment.write(expense, ed, "Tasty.")
         settle(trip, ed, olga, 200)
+        settle(trip, ed, olga, 100).remove(by=olga)
         Session.start(olga)
         Mail.objects.ask_to_verify(olga)
         ScopedToken.issue(olga, name="Import", scopes=["trips:read"])

@@ -81,6 +81,7 @@ def rows(trip: Trip, ada: User, olga: User, ed: User, vera: User) -> dict[str, A
     expense = spend(trip, 900_000, paid_by=olga, among=[olga, ed, vera])
     Comment.write(expense, ed, "1")
     settlement = settle(trip, ed, olga, 1000, note="Cash")
+    settle(trip, ed, olga, 100).remove(by=olga)
     Session.start(olga, device="Curl/8", address="127.0.0.1")
     ScopedToken.issue(olga, name="Import", scopes=["trips:read"], trip_id=trip.pk)
     Invitation.issue(trip, olga, role="VIEWER", email="nina@example.com")

@@ -302,7 +302,7 @@ def test_a_trip_is_deleted_when_its_title_was_typed(
     assert [str(message) for message in told(page)] == [
         f"The trip “{trip.title}” was deleted successfully."
     ]
-    assert list(Trip.objects.all()) == [other]
+    assert list(Trip.objects.filter(deleted_at=None)) == [other]
     entry = LogEntry.objects.get()
     assert (entry.action_flag, entry.object_repr) == (DELETION, trip.title)
     assert "delete_selected" not in admin_client.list(Trip).content.decode()

@@ -192,7 +192,7 @@ def test_no_command_of_djangos_core_is_replaced() -> None:
 
 
 def test_commands_lock_a_trip_together_with_the_question_who_may() -> None:
-    """`lock_trip` alone asks nothing; it is for joining, and for the comparison of `If-Match`."""
+    """`lock_trip` alone asks nothing; it is for joining, for `If-Match`, and for `prune`."""
     taking = re.compile(r"\block_trip\(|\.select_for_update\(")
     found = {
         str(path.relative_to(ROOT))
@@ -202,6 +202,7 @@ def test_commands_lock_a_trip_together_with_the_question_who_may() -> None:
     }
     assert found == {
         "trips/models/lock.py",
+        "trips/models/deleted.py",
         "trips/models/joining.py",
         "trips/models/invitation.py",
         "tripcompanion/accounts/deletion.py",

@@ -89,7 +89,7 @@ def test_three_that_migrate_at_once_do_it_once() -> None:
 def test_a_migration_waits_shortly_for_a_busy_table_and_tries_again() -> None:
     with running_server() as server, httpx.Client(base_url=server.url, timeout=20) as client:
         assert client.post("/api/users/register", json=ACCOUNT).status_code == 201
-        server.manage("migrate", "splits", "zero", "--verbosity", "0")
+        server.manage("migrate", "kit", "zero", "--verbosity", "0")
         outcomes: list[Any] = []
         thread = threading.Thread(target=lambda: outcomes.append(server.manage("migrate_safely")))
         with held(server, "LOCK TABLE users_user IN ROW EXCLUSIVE MODE"):
@@ -103,7 +103,7 @@ def test_a_migration_waits_shortly_for_a_busy_table_and_tries_again() -> None:
         thread.join(timeout=30)
         (done,) = outcomes
         assert "A table is busy" in done.stderr
-        assert "Applying splits.0001_initial... OK" in done.stdout
+        assert "Applying kit.0001_initial... OK" in done.stdout
 
 
 #: What `migrate_safely` locks.

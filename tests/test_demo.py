@@ -62,6 +62,10 @@ def ledgers() -> dict[str, list[Any]]:
     }
 
 
+def accounts() -> Any:
+    return User.objects.filter(is_guest=False)
+
+
 def assert_right(trips: int) -> None:
     said = StringIO()
     call_command("audit_ledger", stdout=said)
@@ -87,9 +91,41 @@ def test_the_books_are_right_and_hold_something_of_everything(demo: Callable[...
         assert Debt.objects.open().filter(trip=trip).exists() is not journey.settled_up
 
 
+def test_it_has_guests_invitations_comments_and_something_to_restore(
+    demo: Callable[..., str], api: Api
+) -> None:
+    demo()
+    [guest] = User.objects.filter(is_guest=True)
+    trip = guest.memberships.get().trip
+    assert guest.splits.exists()
+    assert Payer.objects.filter(user=guest).exists()
+    jonas = api(User.objects.get(email="jonas@example.com"))
+    [row] = jonas.get(f"/api/trips/{trip.pk}/expenses?deleted=true").json()["items"]
+    assert jonas.post(f"/api/trips/{trip.pk}/expenses/{row['id']}/restore").status_code == 200
+    states = jonas.get(f"/api/trips/{trip.pk}/invitations").json()["items"]
+    assert [invitation["state"] for invitation in states] == ["open", "used"]
+    history = jonas.get(f"/api/trips/{trip.pk}/history?pageSize=100").json()["items"]
+    told = [row["text"] for row in history]
+    assert told[-1] == "Jonas Weber created the trip."
+    for sentence in (
+        "Jonas Weber added Olga Lindqvist as editor.",
+        "Jonas Weber added the guest Ruth.",
+        "Lucía Fernández took the place of a guest.",
+        "Vera Kowalska deleted “Train down, once more”.",
+        "Ed Morales commented on “Train down, once more”.",
+    ):
+        assert sentence in told
+    # Nothing else is told without a name, also not of a place that was claimed.
+    nameless = {sentence for sentence in told if "somebody" in sentence or "service" in sentence}
+    assert nameless == {f"Jonas Weber invited somebody as {role}." for role in ("editor", "viewer")}
+    instants = [row["at"] for row in history]
+    assert instants == sorted(instants, reverse=True)
+    assert_right(trips=len(JOURNEYS))
+
+
 def test_everything_is_dated_with_its_trip(demo: Callable[..., str]) -> None:
     demo()
-    users = set(User.objects.values_list("created_at", "updated_at", "email_verified_at"))
+    users = set(accounts().values_list("created_at", "updated_at", "email_verified_at"))
     assert len({instant for instants in users for instant in instants}) == 1
     for trip in Trip.objects.all():
         assert User.objects.first().created_at < trip.created_at
@@ -143,8 +179,7 @@ def test_a_second_run_changes_nothing_but_brings_back_what_is_gone(
 def test_it_is_the_same_every_time(demo: Callable[..., str]) -> None:
     demo()
     first = ledgers()
-    for trip in Trip.objects.all():
-        trip.remove(by=User.objects.get(role=Role.ADMIN))
+    Trip.objects.all().purge()
     # It outlives the trips, and names the accounts.
     JournalEntry.objects.all().delete()
     User.objects.all().delete()
@@ -177,7 +212,7 @@ def test_scale_adds_copies_with_numbered_names(demo: Callable[..., str]) -> None
     demo()
     demo(scale=2)
     assert_right(trips=2 * len(JOURNEYS))
-    assert User.objects.count() == 2 * len(PEOPLE)
+    assert accounts().count() == 2 * len(PEOPLE)
     first, second = (User.objects.get(email=f"{key}@example.com") for key in ("olga", "olga2"))
     assert second.name == f"{first.name} 2"
     assert [f"{title} 2" for title in first.memberships.values_list("trip__title", flat=True)] == [
@@ -225,7 +260,7 @@ def test_an_env_file_of_development_lets_them_in(
 ) -> None:
     (tmp_path / ".env").write_text(env_file)
     demo()
-    assert User.objects.count() == len(PEOPLE)
+    assert accounts().count() == len(PEOPLE)
 
 
 @pytest.mark.parametrize("email", ["nora@example.com", "olga@example.org", "olgax@example.com"])
@@ -235,10 +270,10 @@ def test_a_database_with_accounts_of_other_people_gets_none_of_the_demo(
     UserFactory(email=email)
     with pytest.raises(CommandError, match="accounts that are not from the demo"):
         demo()
-    assert User.objects.count() == 1
+    assert accounts().count() == 1
     assert not Rate.objects.exists()
     demo(force=True)
-    assert User.objects.count() == 1 + len(PEOPLE)
+    assert accounts().count() == 1 + len(PEOPLE)
 
 
 def test_people_who_registered_beside_the_demo_do_not_stand_in_its_way(
@@ -249,4 +284,4 @@ def test_people_who_registered_beside_the_demo_do_not_stand_in_its_way(
     assert demo() == said
     with pytest.raises(CommandError, match="accounts that are not from the demo"):
         demo(scale=2)
-    assert User.objects.count() == len(PEOPLE) + 1
+    assert accounts().count() == len(PEOPLE) + 1

@@ -18,6 +18,8 @@ from tests.trips.access import script_of
 from tripcompanion.kit.document import _generated, document
 from trips.models import Invitation
 
+pytestmark = pytest.mark.once
+
 #: What a page loads by itself; links that people click may lead anywhere.
 LOADED = re.compile(
     r"""<(?:script|img|iframe|link|source|embed)\b[^>]*?\b(?:src|href)=["']?([^"'\s>]+)|"""

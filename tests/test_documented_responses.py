@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from splits.reports.change_cursor import Cursor
 from tests.document import (
     OPERATIONS,
     Operation,
@@ -155,6 +156,7 @@ def test_every_operation_answers_as_documented(api, olga, ed, sam, ada):
     as_olga("PATCH", trip, {"title": "Porto"}, 412, **{"If-Match": '"stale"'})
     as_ed("GET", f"trips/code/{code}")
     as_ed("POST", "trips/join", {"tripCode": code}, 201)
+    cursor = as_ed("GET", "changes")["cursor"]
     as_ed("POST", "trips/join", {"tripCode": code}, 409)
     as_olga("POST", f"{trip}/code")
     as_olga("POST", f"{trip}/members", {"email": sam.email}, 201)
@@ -231,6 +233,13 @@ def test_every_operation_answers_as_documented(api, olga, ed, sam, ada):
     as_ed("DELETE", f"{trip}/settlements/{settlement['id']}", status=204)
     as_ed("GET", f"{trip}/history")
     as_ed("GET", f"{of_trip}/history")
+    as_ed("GET", "changes")
+    as_ed("GET", f"changes?since={cursor}&limit=100")
+    as_ed("GET", "changes?limit=0", status=400)
+    as_ed("GET", "changes?since=x", status=400)
+    expired = Cursor.of(ed)
+    expired.positions = {made["id"]: 1_000_000}
+    as_ed("GET", f"changes?since={expired.text()}", status=410)
     as_ed("GET", f"{trip}/settlements?deleted=true")
     as_ed("GET", f"{trip}/settlements?deleted=x", status=400)
     as_ed("POST", f"{trip}/settlements/{settlement['id']}/restore")
@@ -246,6 +255,11 @@ def test_every_operation_answers_as_documented(api, olga, ed, sam, ada):
     as_sam("POST", f"{trip}/members/leave", status=204)
     as_sam("GET", trip, status=404)
     as_olga("DELETE", f"{trip}/members/{ed.pk}", status=204)
+    as_olga("DELETE", trip, status=204)
+    assert as_olga("GET", "trips?deleted=true")["total"] == 1
+    as_olga("GET", "trips?deleted=x", status=400)
+    as_olga("POST", f"{trip}/restore")
+    as_olga("POST", f"{trip}/restore", status=404)
     as_olga("DELETE", trip, status=204)
     as_ed("DELETE", "users/me", {"password": PASSWORD}, 204)
 

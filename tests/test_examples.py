@@ -20,6 +20,7 @@ from django.core.management.color import no_style
 from django.db import connection
 from pytest_django.fixtures import Settings
 
+from splits.reports.change_cursor import Cursor
 from tests.conftest import Api
 from tests.document import OPERATIONS, Operation
 from tests.receiver import resolving
@@ -31,6 +32,8 @@ from users.tokens import token_pair
 
 #: The token in the paths of examples, for which the test puts that of a new invitation.
 INVITATION = "tci_h3ZqvX0aR7wQ"
+#: The cursor in the queries of examples; the test puts one for which the trip 1 has changed once.
+CURSOR = ".eJwVyUEKgDAMRNG7zDpiCiK5iUQNVbAVbLsS"
 #: What the clock or chance decides, with what `make examples` writes instead.
 VOLATILE = {
     "at": "2026-05-14T21:40:00Z",
@@ -44,6 +47,7 @@ VOLATILE = {
     "emailVerifiedAt": "2026-05-01T09:31:00Z",
     "paidAt": "2026-05-20T08:00:00Z",
     "settledOn": "2026-05-20",
+    "exchangeRateDate": "2026-05-14",
     "token": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.signature",
     "refreshToken": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.signature",
     "hint": "tc_h3Zqv",
@@ -51,6 +55,7 @@ VOLATILE = {
     "messageId": "msg_0f3c5a7e9b1d4c2f8a6e0b2d4f6a8c0e",
     "link": f"http://localhost:4200/invitation?token={INVITATION}",
     "tripCode": "K7WQ2MXA",
+    "cursor": CURSOR,
     "requestId": "5c1d3f0e9b7a4d60a1c2e3f405162738",
     "device": "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0",
     "address": "203.0.113.7",
@@ -88,6 +93,12 @@ def by_olga() -> User:
     return User.objects.get(email="olga@example.com")
 
 
+def cursor_before_the_last_change(client: Any, user: Any) -> str:
+    cursor = Cursor.read(client.get("/api/changes").json()["cursor"], user)
+    cursor.positions[1] -= 1
+    return cursor.text()
+
+
 def answer(api: Api, operation: Operation, example: Example) -> Any:
     user = User.objects.get(email=f"{example.caller}@example.com") if example.caller else None
     client = api(user)
@@ -100,7 +111,10 @@ def answer(api: Api, operation: Operation, example: Example) -> Any:
     path = dict(example.path)
     if path.get("token") == INVITATION:
         path["token"] = Invitation.issue(Trip.objects.get(pk=6), by_olga(), role="VIEWER").token
-    url = f"{operation.url(path)}?{urlencode(example.query)}".rstrip("?")
+    query = dict(example.query)
+    if query.get("since") == CURSOR:
+        query["since"] = cursor_before_the_last_change(client, user)
+    url = f"{operation.url(path)}?{urlencode(query)}".rstrip("?")
     data = b"" if body is None else json.dumps(body).encode()
     response = client.generic(operation.method, url, data, "application/json")
     assert response.status_code == example.status, (example, response.content)

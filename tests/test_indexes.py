@@ -50,6 +50,7 @@ def test_no_index_is_a_prefix_of_another() -> None:
             assert not longer, f"{table}: {one} is the beginning of {longer[0]}"
 
 
+@pytest.mark.usefixtures("migrations")
 @pytest.mark.django_db(transaction=True)
 def test_the_index_of_a_foreign_key_can_be_dropped_and_made_again() -> None:
     before = MigrationLoader(None).project_state()

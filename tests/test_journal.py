@@ -39,6 +39,7 @@ WRITTEN = {
     "PATCH /api/trips/{trip_id}": ["trip.changed"],
     "DELETE /api/trips/{trip_id}": ["trip.deleted"],
     "POST /api/trips/{trip_id}/code": ["trip.code_renewed"],
+    "POST /api/trips/{trip_id}/restore": ["trip.restored"],
     "POST /api/trips/{trip_id}/members": ["member.added"],
     "POST /api/trips/{trip_id}/members/leave": ["member.left"],
     "DELETE /api/trips/{trip_id}/members/{user_id}": ["member.removed"],
@@ -152,6 +153,7 @@ def in_the_admin_site(trip: Trip, site: AdminClient, olga: User) -> dict[str, An
             ),
             ["trip.deleted"],
         ),
+        "restore": (lambda: site.act("restore", trip), ["trip.restored"]),
     }  # fmt: skip
 
 
@@ -162,7 +164,7 @@ def test_the_admin_site_writes_what_it_did_as_the_admin_site(
         assert new_events(act) == expected, name
     rows = JournalEntry.objects.filter(by=ada)
     assert {row.via for row in rows} == {"admin"}
-    assert rows.count() == 9
+    assert rows.count() == 10
 
 
 def test_the_admin_site_can_do_nothing_else_to_a_trip() -> None:
@@ -171,7 +173,11 @@ def test_the_admin_site_can_do_nothing_else_to_a_trip() -> None:
         for model, site in admin.site._registry.items()
         if model._meta.app_label in {"trips", "splits"} and site.actions
     }
-    assert acting == {"Trip": {"renew_codes"}, "Member": {"end"}, "Invitation": {"revoke"}}
+    assert acting == {
+        "Trip": {"renew_codes", "restore"},
+        "Member": {"end"},
+        "Invitation": {"revoke"},
+    }
 
 
 # -- Replaying -------------------------------------------------------------------------------------
@@ -238,6 +244,9 @@ def test_replaying_a_journal_gives_what_the_api_shows(
     done(sam, "post", f"/api/invitations/{token}/accept")
     sent = {"fromUserId": sam.pk, "toUserId": olga.pk, "amount": 5, "note": "Cash"}
     sent = done(sam, "post", f"{url}/settlements", sent)
+    assert_replayed(api, ada, made["id"])
+    done(olga, "delete", url)
+    done(olga, "post", f"{url}/restore")
     assert_replayed(api, ada, made["id"])
     plan = clients[olga].get(f"{url}/settle-up")
     done(olga, "post", f"{url}/settle-up", {"tag": plan["ETag"].strip('"')})

@@ -16,6 +16,8 @@ from tests.document import OPERATIONS, ROOT, problem_of
 from tests.factories import PASSWORD, spend
 from tests.hostile import World, fields_of, hostile, replaced
 
+pytestmark = pytest.mark.once
+
 FOLDER = ROOT / "locale" / "es" / "LC_MESSAGES"
 APPS = ("tripcompanion", "users", "trips", "splits")
 LAZY = {"gettext_lazy": None, "ngettext_lazy": (1, 2), "pgettext_lazy": ((1, "c"), 2)}

@@ -1,8 +1,5 @@
 """The previous release runs beside this version on one database, as while hosts are replaced."""
 
-import io
-import subprocess
-import tarfile
 import threading
 from collections import Counter
 from collections.abc import Iterator
@@ -15,11 +12,10 @@ import psycopg
 import pytest
 from django.conf import settings
 
-from tests.server import ROOT, Server, running_server
+from tests.releases import previous_release
+from tests.server import Server, running_server
 from tests.splits.journey import Journey, Traveller, sign_up, split_path
 
-#: The last commit of the previous release; every release moves it to the one before.
-PREVIOUS_RELEASE = "496e9f2b0021d09b069e7d3d132bab8ebc88134a"
 ROUNDS = 6
 
 pytestmark = pytest.mark.skipif(
@@ -30,14 +26,9 @@ pytestmark = pytest.mark.skipif(
 @pytest.fixture(scope="module")
 def previous(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A checkout of the previous release, if the history has it."""
-    archive = subprocess.run(
-        ["git", "archive", PREVIOUS_RELEASE], cwd=ROOT, capture_output=True, check=False
-    )
-    if archive.returncode:
-        pytest.skip(f"the history does not have the previous release, {PREVIOUS_RELEASE}")
     folder = tmp_path_factory.mktemp("previous")
-    with tarfile.open(fileobj=io.BytesIO(archive.stdout)) as files:
-        files.extractall(folder, filter="data")
+    if not previous_release(folder):
+        pytest.skip("the history does not have the previous release")
     return folder
 
 

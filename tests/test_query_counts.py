@@ -57,6 +57,7 @@ QUERIES = {
     "/api/expenses/{expense_id}/splits": 3,
     "/api/expenses/{expense_id}/splits/{split_id}": 2,
     "/api": 1,
+    "/api/changes": 2,
     "/api/webhooks": 3,
     "/api/webhooks/{webhook_id}": 2,
     "/api/webhooks/{webhook_id}/deliveries": 4,

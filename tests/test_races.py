@@ -179,7 +179,9 @@ def test_a_guest_is_merged_once_whatever_else_happens_at_that_moment(
                 partial(other.call, "POST", f"{journey.path}/members/leave"),
             ]
         )
-        assert [answer.is_success for answer in answers[:3]].count(True) == 1
+        # Once the owner has paid, the guest is even, and may be removed before anybody is merged.
+        is_removed = answers[7].is_success
+        assert [answer.is_success for answer in answers[:3]].count(True) == 1 - is_removed
         # Who leaves may be the one who was to get everything.
         assert {answer.status_code for answer in answers[:3]} <= {200, 201, 400, 404}
         members = owner.done("GET", f"{journey.path}/members")

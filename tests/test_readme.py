@@ -240,7 +240,8 @@ def test_every_make_target_that_is_named_exists(name: str) -> None:
         target for code in code_of(document) for target in re.findall(r"\bmake ([a-z-]+)", code)
     }
     assert named <= targets
-    assert named or name in {"CHANGELOG.md", "docs/roles.md", "docs/tour.md", "docs/webhooks.md"}
+    without = {"CHANGELOG.md", *(f"docs/{name}.md" for name in ("changes", "roles", "tour"))}
+    assert named or name in {*without, "docs/webhooks.md"}
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)

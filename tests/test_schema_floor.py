@@ -60,6 +60,7 @@ def test_a_database_that_needs_a_later_version_is_refused(
     assert APIClient().get("/api/health").status_code == 200
 
 
+@pytest.mark.usefixtures("migrations")
 def test_the_floor_of_an_app_is_raised_and_other_apps_keep_theirs() -> None:
     mine = max(name for app, name in migrations_of_code().all if app == "splits")
     for floor in (("splits", "0001_initial"), ("users", "0001_initial"), ("splits", mine)):
@@ -69,6 +70,7 @@ def test_the_floor_of_an_app_is_raised_and_other_apps_keep_theirs() -> None:
     assert {("splits", mine), ("users", "0001_initial")} <= set(rows)
 
 
+@pytest.mark.usefixtures("migrations")
 def test_a_database_that_is_too_old_is_refused_with_the_reason() -> None:
     app, name = next(one for one in migrations_of_code().latest if one[0] == "trips")
     MigrationRecorder(connection).record_unapplied(app, name)

@@ -122,6 +122,11 @@ def test_what_the_server_refuses_itself_is_a_problem_too(
     assert headers["cache-control"] == "no-store"
 
 
+def test_the_cursor_of_somebody_in_a_thousand_trips_fits_into_a_url(server: Server) -> None:
+    start = b"GET /api/changes?since=" + b"a" * 7000 + b" HTTP/1.1\r\n"
+    assert answer(server, start + HOST + b"Connection: close" + END)[0] == 401
+
+
 def test_a_body_in_chunks_is_read_whole(server: Server) -> None:
     account = json.dumps({"email": "chunks@example.com", "password": "four-green-suitcases"})
     pieces = (piece.encode() for piece in (account[:20], account[20:]))

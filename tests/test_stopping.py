@@ -14,6 +14,8 @@ import pytest
 from tests.server import Server, running_server
 from tests.wire import Wire
 
+pytestmark = pytest.mark.once
+
 #: More than the server has threads.
 CLIENTS = 16
 RELOADS = 4

@@ -1,4 +1,4 @@
-"""How Django connects to the database: `DATABASES["default"]`, from the values in `settings.py`."""
+"""How Django connects to databases: the rows of `DATABASES`, from the values in `settings.py`."""
 
 import os
 import re
@@ -12,27 +12,52 @@ from tripcompanion import environment as env
 
 #: Values of DATABASE_POOLER.
 POOLERS = ("none", "transaction")
+_POSTGRESQL = "tripcompanion.kit.postgresql"
 #: A comma in the part of the URL that names the hosts.
 _HOST_LIST = re.compile(r"postgres(ql)?://([^/?]*@)?[^/?@]*,[^/?@]*([/?]|$)")
 #: The JIT mostly takes longer to compile a statement than to run it.
 _PLANNING = {"jit": "off"}
 
 
+def connections_settings(url: str, replica_url: str, **settings: Any) -> dict[str, dict[str, Any]]:
+    """`DATABASES`: the row `replica` is there only if `replica_url` is.
+
+    `settings` are those of `connection_settings`, for both. Stops the process if a URL cannot be
+    used.
+    """
+    databases = {"default": connection_settings(url, **settings)}
+    if replica_url:
+        name = "DATABASE_REPLICA_URL"
+        replica = connection_settings(replica_url, name=name, **settings)
+        if not all(row["ENGINE"] == _POSTGRESQL for row in (replica, *databases.values())):
+            env.refuse(f"{name} needs PostgreSQL, and so does DATABASE_URL then.")
+        # The shortest time that libpq takes: a request may wait for it, once in a while.
+        replica["OPTIONS"]["connect_timeout"] = 2
+        databases["replica"] = replica
+    return databases
+
+
 def connection_settings(
-    url: str, *, pool_size: int, timeout_seconds: int, prepare: bool, pooler: str
+    url: str,
+    *,
+    pool_size: int,
+    timeout_seconds: int,
+    prepare: bool,
+    pooler: str,
+    name: str = "DATABASE_URL",
 ) -> dict[str, Any]:
     """Django's settings for `url`; stops the process if it cannot be used.
 
-    `timeout_seconds` is 0 for none.
+    `timeout_seconds` is 0 for none; `name` is the variable of the URL.
     """
-    database = _parsed(url)
+    database = _parsed(url, name)
     if database["ENGINE"].endswith("sqlite3"):
         if pooler != "none":
-            env.refuse("DATABASE_POOLER needs PostgreSQL, but DATABASE_URL is SQLite.")
+            env.refuse(f"DATABASE_POOLER needs PostgreSQL, but {name} is SQLite.")
         return database | _sqlite(pool_size)
     # Connecting takes longer than a query. The backend detects that the server is gone.
     database |= {
-        "ENGINE": "tripcompanion.kit.postgresql",
+        "ENGINE": _POSTGRESQL,
         "CONN_MAX_AGE": None if pool_size else 0,
         "CONN_HEALTH_CHECKS": True,
     }
@@ -59,7 +84,7 @@ def connection_settings(
         given = [f"-c {name}={value}" for name, value in session.items()]
         database["OPTIONS"]["options"] = " ".join([str(options.get("options", "")), *given])
     else:
-        _require_poolable(options, prepare)
+        _require_poolable(options, prepare, name)
         # libpq sends it as a start-up parameter, the only one with the encoding. Poolers keep both
         # for each client. Otherwise Django would have to set it for a session.
         os.environ["PGTZ"] = "UTC"
@@ -69,13 +94,13 @@ def connection_settings(
     return database
 
 
-def _parsed(url: str) -> dict[str, Any]:
+def _parsed(url: str, name: str) -> dict[str, Any]:
     try:
         database = _several_hosts(url) if _HOST_LIST.match(url) else dj_database_url.parse(url)
     except (ValueError, dj_database_url.UnknownSchemeError, psycopg.ProgrammingError):
         database = {"ENGINE": ""}
     if str(database["ENGINE"]).rpartition(".")[2] not in {"sqlite3", "postgresql"}:
-        env.refuse("DATABASE_URL must look like postgres://user:password@host:5432/name.")
+        env.refuse(f"{name} must look like postgres://user:password@host:5432/name.")
     return dict(database)
 
 
@@ -122,12 +147,12 @@ def _time_outs(seconds: int) -> dict[str, str]:
     }
 
 
-def _require_poolable(options: dict[str, Any], prepare: bool) -> None:
+def _require_poolable(options: dict[str, Any], prepare: bool, name: str) -> None:
     """Stop the process if a setting belongs to a session, which a pooler shares among clients."""
     session_options = [name for name in ("options", "assume_role") if name in options]
     if session_options:
         env.refuse(
-            f"DATABASE_URL sets {session_options[0]}, which DATABASE_POOLER=transaction cannot "
+            f"{name} sets {session_options[0]}, which DATABASE_POOLER=transaction cannot "
             "keep; use ALTER ROLE ... SET instead."
         )
     if os.environ.get("PGOPTIONS"):

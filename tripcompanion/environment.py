@@ -4,6 +4,7 @@
 Makefile runs it before development commands.
 """
 
+import importlib.util
 import os
 import re
 import secrets
@@ -133,6 +134,24 @@ def origin(name: str, default: str) -> str:
     if not re.fullmatch(_ORIGIN, raw):
         refuse(f"{name} must be one origin such as {default}, not {raw!r}.")
     return raw
+
+
+def web_address(name: str) -> str:
+    """A URL of HTTP or HTTPS, with or without a path; empty by default."""
+
+    def parse(raw: str) -> str:
+        if raw and not re.fullmatch(rf"{_ORIGIN}(/[!-~]*)?", raw):
+            raise ValueError
+        return raw
+
+    return _value(name, "", parse, "a URL such as http://localhost:4318")
+
+
+def require_installed(name: str, *, package: str, extra: str) -> None:
+    """Stop the process unless `package`, which the variable `name` needs, is installed."""
+    top = package.partition(".")[0]
+    if importlib.util.find_spec(top) is None or importlib.util.find_spec(package) is None:
+        refuse(f"{name} needs more packages: pip install '.[{extra}]'.")
 
 
 def mail_server(name: str, default: str) -> dict[str, Any]:

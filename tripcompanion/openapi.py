@@ -22,6 +22,10 @@ language of `Accept-Language`, English or Spanish. What the caller may not see i
 what does not exist.
 
 **Retries**: a POST that is sent again with the same `Idempotency-Key` acts only once.
+
+**Consistency**: callers always see their own changes. What others changed may be missing for some
+seconds if the service reads from replicas. Responses to changes then have the header
+`X-Consistency`; a request that sends it back, whoever sends it, sees at least that change.
 """
 
 #: The tags of the operations, in reading order.
@@ -117,6 +121,13 @@ TAGS: list[dict[str, str]] = [
         "description": "What a user still owes, in all trips together.",
     },
     {
+        "name": "changes",
+        "description": (
+            "What changed in all trips of the caller while a client was offline, each object as "
+            "it is now."
+        ),
+    },
+    {
         "name": "webhooks",
         "description": (
             "Addresses to which the service sends what changes in a trip, or in all trips of an "
@@ -186,6 +197,7 @@ SCHEMAS: dict[str, str] = {
         "`expense.changed`, `comment.created`: an expense that it paid for or takes part in."
     ),
     "SplitAmounts": "Amounts, percentages or weights by user id, as numbers or as strings.",
+    "ChangedObject": "An object of a trip, as its own endpoint shows it.",
     "Id": "An identifier, as a number or as a string of its digits.",
 }
 

@@ -9,7 +9,7 @@ from dotenv import load_dotenv
 
 from tripcompanion import environment as env
 from tripcompanion import openapi
-from tripcompanion.database import POOLERS, connection_settings
+from tripcompanion.database import POOLERS, connections_settings
 from tripcompanion.kit.logs import FORMATS, log_format, logging_settings
 from users.signing_keys import read_keys, signing_key
 
@@ -82,6 +82,17 @@ if METRICS_TOKEN:
         "tripcompanion.kit.middleware.CountRequests",
     ]
 
+# Where OpenTelemetry sends traces; it reads the other OTEL_ variables itself.
+OTLP_ENDPOINT = env.web_address("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") or env.web_address(
+    "OTEL_EXPORTER_OTLP_ENDPOINT"
+)
+if not env.boolean("OTEL_SDK_DISABLED", False) and OTLP_ENDPOINT:
+    env.require_installed(
+        "OTEL_EXPORTER_OTLP_ENDPOINT", package="opentelemetry.sdk", extra="tracing"
+    )
+    # After the request ids, whose trace id it replaces.
+    MIDDLEWARE.insert(1, "tripcompanion.kit.tracing.Traces")
+
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
@@ -111,15 +122,20 @@ DATABASE_POOLER = env.choice("DATABASE_POOLER", "none", POOLERS)
 # Whether PostgreSQL keeps statements prepared. The service detects poolers that assign their own
 # process ids.
 DATABASE_PREPARE = env.boolean("DATABASE_PREPARE", DATABASE_POOLER == "none")
-DATABASES = {
-    "default": connection_settings(
-        DATABASE_URL,
-        pool_size=DATABASE_POOL_SIZE,
-        timeout_seconds=DATABASE_TIMEOUT,
-        prepare=DATABASE_PREPARE,
-        pooler=DATABASE_POOLER,
-    )
-}
+# A standby of that database, for reads; empty for none.
+DATABASE_REPLICA_URL = env.text("DATABASE_REPLICA_URL")
+# By how many seconds a read may be out of date, except for the caller's own changes.
+DATABASE_REPLICA_MAX_LAG = env.count("DATABASE_REPLICA_MAX_LAG", 5, minimum=1, maximum=3600)
+DATABASES = connections_settings(
+    DATABASE_URL,
+    DATABASE_REPLICA_URL,
+    pool_size=DATABASE_POOL_SIZE,
+    timeout_seconds=DATABASE_TIMEOUT,
+    prepare=DATABASE_PREPARE,
+    pooler=DATABASE_POOLER,
+)
+if DATABASE_REPLICA_URL:
+    MIDDLEWARE.append("users.consistency.Consistency")
 
 CACHE_URL = env.text("CACHE_URL")
 if CACHE_URL and not CACHE_URL.startswith(("redis://", "rediss://")):
@@ -222,8 +238,11 @@ REST_FRAMEWORK = {
     "TEST_REQUEST_RENDERER_CLASSES": ["tripcompanion.kit.rendering.ExactJSONRenderer"],
 }
 
-#: How many days deleted expenses and settlements can be restored.
+#: How many days deleted expenses and settlements can be restored, and deleted trips.
 DELETED_ENTRY_DAYS = env.count("DELETED_ENTRY_DAYS", 30, minimum=1)
+DELETED_TRIP_DAYS = env.count("DELETED_TRIP_DAYS", 7, minimum=1)
+#: How many days a cursor of /api/changes is valid.
+CHANGES_CURSOR_DAYS = env.count("CHANGES_CURSOR_DAYS", 30, minimum=1)
 
 # Quotas; exceeding one is a 409 `limit_reached`.
 QUOTA_TRIPS = env.count("QUOTA_TRIPS", 1000, minimum=1)
@@ -283,6 +302,7 @@ CORS_ALLOW_HEADERS = [
     "if-match",
     "if-none-match",
     "x-app-client",
+    "x-consistency",
 ]
 CORS_EXPOSE_HEADERS = [
     "etag",
@@ -292,6 +312,7 @@ CORS_EXPOSE_HEADERS = [
     "ratelimit",
     "ratelimit-policy",
     "x-request-id",
+    "x-consistency",
 ]
 
 # -- Languages and time -----------------------------------------------------------------------

@@ -32,6 +32,7 @@ TRIPS: CsvColumns = {
     "join_role": "join_role",
     "created_at": "created_at",
     "updated_at": "updated_at",
+    "deleted_at": "deleted_at",
 }
 INVITATIONS: CsvColumns = {
     "id": "id",

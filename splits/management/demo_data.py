@@ -32,12 +32,20 @@ class Journey(NamedTuple):
     budget: str
     members: dict[str, str]
     expenses: str
+    #: Guests who stay guests: (key, name).
+    guests: tuple[tuple[str, str], ...] = ()
+    #: Members who were guests until they accepted an invitation, with the name they had.
+    claimed: tuple[tuple[str, str], ...] = ()
     #: Splits marked as paid: (person, part of the expense's description).
     paid: tuple[tuple[str, str], ...] = ()
     #: Comments: (person, part of the expense's description, text).
     comments: tuple[tuple[str, str, str], ...] = ()
     #: Settlements: (from, to, amount, day, note).
     settlements: tuple[tuple[str, str, str, int, str], ...] = ()
+    #: Expenses that were deleted, and can be restored: (person, part of the description).
+    deleted: tuple[tuple[str, str], ...] = ()
+    #: Notes of the invitations that are open.
+    invitations: tuple[str, ...] = ()
     #: Whether the settle-up plan was recorded at the end.
     settled_up: bool = False
 
@@ -252,7 +260,18 @@ JOURNEYS = (
         6 | Waxing of six pairs | OTHER | 90.00 | ed | SHARES olga 1 ed 1 vera 1 jonas 3
         6 | Cleaning of the chalet | ACCOMMODATION | 260.00 | olga | all
         6 | Train down to Visp | TRANSPORT | 259.00 | ed | all
+        6 | Cake at Ruth's in Visp | FOOD | 48.60 | ruth | jonas olga ed ruth
+        6 | Train down, once more | TRANSPORT | 259.00 | vera | jonas olga ed vera
         """,
+        guests=(("ruth", "Ruth"),),
+        claimed=(("lucia", "Lucía, a friend of Noor"),),
+        comments=(
+            ("noor", "Ski school", "Three days for me, two for Sam."),
+            ("jonas", "Cake at Ruth's", "My aunt does not want the money, so I keep it for her."),
+            ("ed", "Train down, once more", "I have recorded it already."),
+        ),
+        deleted=(("vera", "Train down, once more"),),
+        invitations=("For next winter",),
         paid=(
             ("vera", "Chalet, seven nights"),
             ("ed", "Lift passes"),

@@ -3,6 +3,7 @@
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from splits.models.deleted_people import claim_in_deleted
 from splits.models.expense import Expense
 from splits.models.merge import BATCH_ROWS, PEOPLE, Merge
 from splits.models.merged import MergedPeople
@@ -60,6 +61,7 @@ def _take_place(trip: Trip, guest_id: int, account: User, role: str) -> None:
         merged = MergedPeople.load(expense.merged)
         expense.merged = merged.given_to(account.pk, by=guest_id).dump()
     Expense.objects.bulk_update(expenses, ["merged"], BATCH_ROWS)
+    claim_in_deleted(trip, guest_id, account.pk)
     trip.members.filter(user=guest_id).update(user=account, role=role, joined_at=timezone.now())
     trip.claimed_guests = f"{trip.claimed_guests} {account.pk}:{guest_id}".strip()
     trip.save(update_fields=["claimed_guests"])

@@ -1,5 +1,6 @@
 """Comments: what members write to each other about an expense."""
 
+from collections import defaultdict
 from contextlib import AbstractContextManager
 
 from django.db import models
@@ -87,10 +88,11 @@ class Comment(models.Model):
         """Replace the text. Returns the comment as it is now."""
         with self._locked(by, Can.CHANGE_COMMENTS) as stored:
             old, new = {"text": stored.text}, {"text": text}
-            stored.text, stored.updated_at = text, timezone.now()
-            stored.save(update_fields=["text", "updated_at"])
             changed = entries_between(Event.COMMENT_CHANGED, stored.pk, old, new, stored.expense_id)
-            write(stored.expense.trip_id, by, *changed)
+            if changed:
+                stored.text, stored.updated_at = text, timezone.now()
+                stored.save(update_fields=["text", "updated_at"])
+                write(stored.expense.trip_id, by, *changed)
             return stored
 
     def remove(self, by: User) -> None:
@@ -112,13 +114,21 @@ def comments_of(expense_id: int) -> CommentQuerySet:
     return Comment.objects.with_details().filter(expense=expense_id).order_by("id")
 
 
-def forget_comments_of(account: User) -> None:
+def forget_comments_of(account: User) -> dict[int, list[Entry]]:
     """Empty all comments of an account, also in the journal. Call under the locks of the trips.
 
-    The rows stay, so that the answers of others keep their place.
+    The comments stay, so that the answers of others keep their place. Returns what the journal of
+    each trip notes of them.
     """
-    Comment.objects.filter(created_by=account).update(text="")
+    entries: dict[int, list[Entry]] = defaultdict(list)
+    texts = Comment.objects.filter(created_by=account).exclude(text="")
+    columns = ("pk", "expense", "expense__trip")
+    for comment_id, expense_id, trip_id in texts.order_by("pk").values_list(*columns):
+        emptied = Entry(Event.COMMENT_CHANGED, comment_id, {"text": (None, "")}, expense_id)
+        entries[trip_id].append(emptied)
+    texts.update(text="")
     written = JournalEntry.objects.filter(by=account, event=Event.COMMENT_CREATED)
     events = (Event.COMMENT_CREATED, Event.COMMENT_CHANGED, Event.COMMENT_DELETED)
     rows = JournalEntry.objects.filter(trip__in=written.values("trip"), event__in=events)
     rows.filter(object_id__in=written.values("object_id")).forget("text")
+    return entries

@@ -10,20 +10,12 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from tripcompanion.kit.problems import Conflict
 from trips.models import InTripQuerySet, Trip
+from trips.models.deleted import NotRestorable
 from trips.roles import Can
 from users.models import User
 
 Row = TypeVar("Row", bound=models.Model)
-
-
-class NotRestorable(Conflict):
-    """409 `not_restorable`: what was deleted no longer fits into the trip."""
-
-    default_code = "not_restorable"
-    default_detail = gettext_lazy("It cannot be restored: %(reason)s")
-    example_values: ClassVar = {"reason": "Not members of the trip any more: 7."}
 
 
 class DeletedKind(models.TextChoices):
@@ -110,6 +102,16 @@ class DeletedEntry(models.Model):
         """The columns of each row, by the name that `keep` was given."""
         return json.loads(self.stored_rows)
 
+    @property
+    def row(self) -> dict[str, Any]:
+        """The columns of the expense or settlement itself."""
+        return self.stored[self.kind][0]
+
+    @property
+    def amount_minor(self) -> int:
+        """In minor units of `currency`."""
+        return self.row["amount_minor"]
+
     def rows_of(self, name: str, model: type[Row]) -> list[Row]:
         """The rows that were stored under this name, unsaved and with their ids."""
         fields = model._meta.concrete_fields
@@ -118,10 +120,17 @@ class DeletedEntry(models.Model):
             for row in self.stored[name]
         ]
 
+    def save_rows(self) -> None:
+        """Store what was changed in `stored`."""
+        text = json.dumps(self.stored, default=str)
+        if text != self.stored_rows:
+            self.stored_rows = text
+            self.save(update_fields=["stored_rows"])
+
     def is_own(self, user: User, can: Can) -> bool:
         """Whether `user` recorded it or, for an expense, is a payer."""
         payers = {row["user_id"] for row in self.stored.get("payers", ())}
-        recorded_by = self.stored[self.kind][0]["created_by_id"]
+        recorded_by = self.row["created_by_id"]
         return user.pk == recorded_by or user.pk in payers
 
     def require_restorable(self, user_ids: Iterable[int]) -> None:

@@ -250,9 +250,10 @@ class Expense(models.Model):
                 )
                 stored.divided = True
                 posting.rewrite(payments, parts)
-            stored.updated_at = timezone.now()
-            stored.save()
             changed = expense_fields(stored, payments, parts)
+            if changed != shown:
+                stored.updated_at = timezone.now()
+            stored.save()
             posting.note(Event.EXPENSE_CHANGED, by, shown, changed)
             stored._notify("expense.changed", posting.people(), by)
             return Expense.objects.with_details().get(pk=stored.pk)

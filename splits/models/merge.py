@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import ValidationError
 
+from splits.models.deleted_people import merge_in_deleted
 from splits.models.division import Part
 from splits.models.expense import Expense
 from splits.models.journal_fields import expense_fields, settlement_entries
@@ -58,6 +59,8 @@ class Merge:
         self.balance_before_minor = member.balance_minor
         self.balance_after_minor = member.balance_minor + guest.balance_minor
         self._both = [guest.user_id, member.user_id]
+        #: The split of the member by that of the guest, in expenses in which both have one.
+        self._twins: dict[int, int] = {}
         #: How many expenses and settlements name the guest.
         self.expense_count = self._expenses_with(guest).count()
         sides = Q(sender=guest.user_id) | Q(receiver=guest.user_id)
@@ -101,6 +104,7 @@ class Merge:
         for model, column in PEOPLE:
             rows: QuerySet = model._default_manager.filter(**{column: self.guest.user_id})
             rows.update(**{column: self.member.user_id})
+        merge_in_deleted(self.trip, self.guest.user_id, self.member.user_id, self._twins)
         self._add_sums(dropped)
         self.guest.delete()
         User.objects.filter(pk=self.guest.user_id, is_guest=True).delete()
@@ -184,8 +188,7 @@ class Merge:
         splits: list[Split] = []
         entries: list[Entry] = []
         gone_payers: list[int] = []
-        #: The split of the member, by that of the guest.
-        twins: dict[int, int] = {}
+        twins = self._twins
         for expense in self._expenses_with(self.guest).order_by("pk").prefetch_related(*rows):
             expense.trip = self.trip
             before = expense_fields(expense, payments_of(expense), parts_of(expense))

@@ -68,7 +68,7 @@ class ExpensePosting:
 
     def __init__(self, expense: "Expense") -> None:
         self.expense = expense
-        self.merged = MergedPeople.load(expense.merged)
+        self.merged = NOBODY_MERGED
         #: Settlements that were deleted with the splits that they paid.
         self.revoked: list[Settlement] = []
         self._restored: dict[int, Split] = {}
@@ -83,6 +83,8 @@ class ExpensePosting:
                 split.participant_id: Part(*(getattr(split, name) for name in Part._fields))
                 for split in expense.splits.order_by("id")
             }
+        if self.paid_by_user:
+            self.merged = MergedPeople.load(expense.merged)
 
     @property
     def entered(self) -> dict[int, int]:
@@ -125,7 +127,7 @@ class ExpensePosting:
     ) -> None:
         """Write an expense that was deleted, with these rows of `splits` and their ids."""
         self._restored = {split.participant_id: split for split in splits}
-        self.rewrite(paid_by_user, parts, self.merged)
+        self.rewrite(paid_by_user, parts, MergedPeople.load(self.expense.merged))
 
     def rewrite(
         self,

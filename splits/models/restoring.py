@@ -30,7 +30,7 @@ def restore_expense(entry: DeletedEntry, by: User) -> Expense:
     """
     rows = DeletedEntry.objects.expenses
     with locked_row(rows, by, Can.CHANGE_EXPENSES, trip_id=entry.trip_id, pk=entry.pk) as kept:
-        expense = _expense_of(kept)
+        expense = deleted_expense(kept)
         settlements = kept.rows_of("settlements", Settlement)
         payments, parts = payments_of(expense), parts_of(expense)
         people = {*payments, *parts, *(s.sender_id for s in settlements)}
@@ -84,7 +84,7 @@ class DeletedExpenses(Pageable):
     def page(self, size: int, after: int) -> tuple[list[Expense], int]:
         """At most `size` expenses after so many, and how many there are in all."""
         entries = self._entries.order_by("-id")[after : after + size]
-        expenses = [_expense_of(entry, self._trip) for entry in entries]
+        expenses = [deleted_expense(entry, self._trip) for entry in entries]
         payers = [payer for expense in expenses for payer in expense.loaded_payers]
         splits = [split for expense in expenses for split in expense.loaded_splits]
         ids = {payer.user_id for payer in payers} | {split.participant_id for split in splits}
@@ -123,7 +123,7 @@ class _People(dict[int, User]):
         return User(pk=user_id, name="", is_guest=True)
 
 
-def _expense_of(entry: DeletedEntry, trip: Trip | None = None) -> Expense:
+def deleted_expense(entry: DeletedEntry, trip: Trip | None = None) -> Expense:
     """The deleted expense as it was, with its payers and splits, unsaved."""
     [expense] = entry.rows_of("expense", Expense)
     expense.trip = trip or entry.trip

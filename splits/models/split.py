@@ -74,7 +74,8 @@ class SplitQuerySet(InTripQuerySet["Split"]):
         """Splits of `user` with an open amount, oldest first; see `in_token_scope`."""
         # Only in trips where they owe something: other trips may have many debts, all closed.
         owing = {"trip__members__user": user, "trip__members__owed_minor__gt": 0}
-        open_debts = Debt.objects.open().filter(debtor=user, **owing).order_by().values("split")
+        debts = Debt.objects.in_kept_trips().open()
+        open_debts = debts.filter(debtor=user, **owing).order_by().values("split")
         return self.in_token_scope(user).filter(OneOf("pk", open_debts)).order_by("id")
 
 

@@ -49,8 +49,11 @@ _OWNERS = [role for role in TripRole if TABLE[Can.MANAGE_TRIP][role] is Reach.AN
 
 class WebhookQuerySet(models.QuerySet["Webhook"]):
     def permitted(self) -> "WebhookQuerySet":
-        """Webhooks whose account is active and, if they are for a trip, still owns that trip."""
-        owned = Member.objects.present().filter(
+        """Webhooks whose account is active and, if they are for a trip, still owns that trip.
+
+        Those for a deleted trip are, too: they get the message that says so.
+        """
+        owned = Member.objects.present_or_restorable().filter(
             trip=OuterRef("trip"), user=OuterRef("user"), role__in=_OWNERS
         )
         active = User.objects.active().filter(pk=OuterRef("user"))

@@ -121,7 +121,8 @@ class Lease:
         with transaction.atomic():
             if not self._renew():
                 return
-            present = Member.objects.present().filter(user=webhook.user_id)
+            # Until a deleted trip is gone: the last row of its journal says that it was deleted.
+            present = Member.objects.present_or_restorable().filter(user=webhook.user_id)
             webhook.positions.exclude(trip__in=present.values("trip")).delete()
             known = webhook.positions.values("trip")
             for trip_id, joined_at in present.exclude(trip__in=known).values_list(

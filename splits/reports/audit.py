@@ -36,8 +36,9 @@ _EXPENSE_COLUMNS = (
     "merged",
 )
 
-#: The trips to audit: one, several (not more than a statement has parameters), or all (None).
-Trips = int | Collection[int] | None
+#: The trips to audit: one, several (not more than a statement has parameters), those with ids in a
+#: range, or all (None).
+Trips = int | range | Collection[int] | None
 #: The expected sums of each member, by trip and user.
 Sums = dict[tuple[int, int], Counter[str]]
 Row = TypeVar("Row")
@@ -73,7 +74,7 @@ def differences(trips: Trips = None, watch: Watch = _unwatched) -> Iterator[Diff
 
 
 def _differences(trips: Trips, watch: Watch) -> Iterator[Difference]:
-    of_trip = Q() if trips is None else Q(trip__in=_ids(trips))
+    of_trip = _of(trips, "trip")
     sums: Sums = defaultdict(Counter)
     yield from _expenses(of_trip, sums, watch)
     yield from _allocations(of_trip)
@@ -307,8 +308,13 @@ def _members(of_trip: Q, sums: Sums) -> Iterator[Difference]:
 
 def audited(trips: Trips = None) -> QuerySet[Trip]:
     """The trips that `differences` checks."""
-    return Trip.objects.all() if trips is None else Trip.objects.filter(pk__in=_ids(trips))
+    return Trip.objects.filter(_of(trips, "pk"))
 
 
-def _ids(trips: int | Collection[int]) -> Collection[int]:
-    return [trips] if isinstance(trips, int) else trips
+def _of(trips: Trips, column: str) -> Q:
+    """The condition that the id of the trip in `column` is one of these."""
+    if trips is None:
+        return Q()
+    if isinstance(trips, range):
+        return Q(**{f"{column}__gte": trips.start, f"{column}__lt": trips.stop})
+    return Q(**{f"{column}__in": [trips] if isinstance(trips, int) else trips})

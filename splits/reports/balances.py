@@ -101,6 +101,7 @@ def _unsettled(trip: Param) -> MemberQuerySet:
 def _owed_sums(debtor: ViewerParam) -> QuerySet[Member, tuple[str, int]]:
     """Open debts by trip currency, including former trips; see `in_token_scope`."""
     owing = Member.objects.in_token_scope(debtor).filter(user=debtor, owed_minor__gt=0)
+    owing = owing.in_kept_trips()
     return owing.values_list("trip__currency").annotate(Sum("owed_minor")).order_by()
 
 

@@ -11,10 +11,16 @@ from trips.models.journal import Event, JournalQuerySet
 from users.models import User, summaries
 from users.scopes import Scope
 
-#: The types of objects that a token needs the scope `expenses:read` for.
-_OF_TRIPS = {"trip", "member", "invitation"}
+#: The types of objects that a token sees without the scope `expenses:read`.
+OF_TRIPS = {"trip", "member", "invitation"}
 #: The column and the lookup of each filter.
 _FILTERS = {"since": "at__gte", "by": "by", "event": "event", "number": "number"}
+
+
+def sees_money(reader: User) -> bool:
+    """Whether `reader` sees expenses and settlements; a scoped token may not."""
+    token = reader.by_token
+    return token is None or Scope.EXPENSES_READ in token.scopes
 
 
 class History(Pageable):
@@ -26,9 +32,8 @@ class History(Pageable):
         self.trip = trip
         self.rows: JournalQuerySet = JournalEntry.objects.filter(trip=trip.pk)
         wanted = {_FILTERS[name]: value for name, value in (filters or {}).items()}
-        token = reader.by_token if reader else None
-        if token is not None and Scope.EXPENSES_READ not in token.scopes:
-            of_trips = [event for event in Event if event.object_type in _OF_TRIPS]
+        if reader is not None and not sees_money(reader):
+            of_trips = [event for event in Event if event.object_type in OF_TRIPS]
             self.rows = self.rows.filter(event__in=of_trips)
         elif not wanted:
             self._is_whole = True

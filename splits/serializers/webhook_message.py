@@ -1,54 +1,19 @@
 """The bodies of the messages to webhooks."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.utils import timezone, translation
 from django.utils.translation import gettext
-from rest_framework.exceptions import NotFound
 
-from splits.models.comment import Comment
-from splits.models.expense import Expense
-from splits.models.settlement import Settlement
-from splits.models.split import Split
 from splits.models.webhook import Webhook
 from splits.models.webhook_delivery import WebhookDelivery
 from splits.reports.history import History
-from splits.serializers.comment import CommentSerializer
-from splits.serializers.expense_response import ExpenseSerializer
 from splits.serializers.history import HistoryEntrySerializer
-from splits.serializers.settlement import SettlementSerializer
-from splits.serializers.split import ExpenseSplitSerializer
+from splits.serializers.states import states_of
 from tripcompanion.compiled.serializers import serialize
 from tripcompanion.kit.rendering import ExactJSONRenderer
 from tripcompanion.kit.snapshots import in_snapshot
-from trips.models import Invitation, Member, Trip, get_visible_or_404, trips_with_members
-from trips.models.journal import JournalEntry
-from trips.serializers import InvitationSerializer, TripDetailSerializer, TripMemberSerializer
-from users.models import User
-
-
-class _Shown(NamedTuple):
-    """How the endpoint of a type of object finds and serializes one."""
-
-    rows: Callable[[], Any]
-    serializer: type[Any]
-    #: The lookups of the trip and of the object.
-    trip: str = "trip_id"
-    key: str = "pk"
-
-
-_SHOWN: Mapping[str, _Shown] = {
-    "trip": _Shown(trips_with_members, TripDetailSerializer, trip="pk"),
-    "member": _Shown(Member.objects.with_details, TripMemberSerializer, key="user_id"),
-    "invitation": _Shown(
-        Invitation.objects.with_details().select_related("guest").all, InvitationSerializer
-    ),
-    "expense": _Shown(Expense.objects.with_details, ExpenseSerializer),
-    "split": _Shown(Split.objects.changeable, ExpenseSplitSerializer, trip="expense__trip_id"),
-    "settlement": _Shown(Settlement.objects.with_details, SettlementSerializer),
-    "comment": _Shown(Comment.objects.with_details, CommentSerializer, trip="expense__trip_id"),
-}
+from trips.models import Trip
 
 
 def message_of(webhook: Webhook, delivery: WebhookDelivery) -> bytes | None:
@@ -86,16 +51,5 @@ def _event(webhook: Webhook, delivery: WebhookDelivery) -> dict[str, Any] | None
     if not entries:
         return None
     shown = serialize(HistoryEntrySerializer, entries[0], {})
-    return {**shown, "state": _state(webhook.user, entries[0])}
-
-
-def _state(user: User, entry: JournalEntry) -> Any:
-    shown = _SHOWN.get(entry.object_type)
-    if shown is None:
-        return None
-    lookup = {shown.key: entry.object_id, shown.trip: entry.trip_id}
-    try:
-        found: Any = get_visible_or_404(shown.rows, user, **lookup)
-    except NotFound:
-        return None
-    return serialize(shown.serializer, found, {})
+    key = (entries[0].trip_id, entries[0].subject)
+    return {**shown, "state": states_of(webhook.user, [key]).get(key)}

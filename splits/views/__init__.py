@@ -1,6 +1,7 @@
 """The views of expenses, comments, splits, settlements, balances, plans and debts."""
 
 from splits.views.category import CategoryViewSet
+from splits.views.changes import ChangeViewSet
 from splits.views.comment import CommentViewSet
 from splits.views.expense import ExpenseViewSet
 from splits.views.history import ExpenseHistoryViewSet, HistoryViewSet
@@ -14,6 +15,7 @@ __all__ = [
     "AcceptanceViewSet",
     "BalanceViewSet",
     "CategoryViewSet",
+    "ChangeViewSet",
     "CommentViewSet",
     "DebtViewSet",
     "ExpenseHistoryViewSet",

@@ -11,21 +11,21 @@ from rest_framework.response import Response
 from splits.filters import ExpenseFilter
 from splits.models import DeletedEntry, Division, Expense
 from splits.models.conflicts import DividedByHand, ExpenseChanged
-from splits.models.deleted import NotRestorable
 from splits.models.rate import NoRate
 from splits.models.reads import expenses_of
 from splits.models.restoring import DeletedExpenses, restore_expense
 from splits.pages import EXPENSE, division_of
 from splits.reports.preview import Preview
-from splits.serializers.deleted import DeletedQuery
 from splits.serializers.expense import ExpenseRequest
 from splits.serializers.expense_response import ExpensePreviewSerializer, ExpenseSerializer
 from splits.views.comment import CommentViewSet
 from splits.views.split import SplitViewSet
 from tripcompanion.kit.navigation import Link
 from tripcompanion.kit.problems import LimitReached
+from tripcompanion.kit.serializers import DeletedQuery
 from tripcompanion.kit.snapshots import snapshot
 from trips.models import Trip, get_visible_or_404
+from trips.models.deleted import NotRestorable
 from trips.models.trip import CurrencyChanged
 from trips.roles import Can
 from trips.viewsets import ETAG_ACTIONS, InTripViewSet

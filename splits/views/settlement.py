@@ -9,13 +9,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from splits.models import DeletedEntry, Settlement
-from splits.models.deleted import NotRestorable
 from splits.models.reads import settlements_of
 from splits.models.restoring import DeletedSettlements, restore_settlement
 from splits.pages import BALANCE, SETTLEMENT
 from splits.reports.balances import Plan, PlanChanged, balances_of
 from splits.reports.explanation import Explanation
-from splits.serializers.deleted import DeletedQuery
 from splits.serializers.settlement import (
     BalanceLineSerializer,
     BalanceSerializer,
@@ -24,7 +22,9 @@ from splits.serializers.settlement import (
     SettleUpRequest,
     TransferSerializer,
 )
+from tripcompanion.kit.serializers import DeletedQuery
 from trips.models import Trip, get_visible_or_404
+from trips.models.deleted import NotRestorable
 from trips.models.trip import CurrencyChanged
 from trips.roles import Can
 from trips.viewsets import InTripViewSet

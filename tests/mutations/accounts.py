@@ -65,6 +65,10 @@ ACCOUNTS: Guards = {
          f"{_KEYS} safely"),
     ],
     "users/tokens.py": [
+        ("tokens of other issuers accepted", 'issuer=settings.SIMPLE_JWT["ISSUER"]', "issuer=None",
+         "tests/users/test_forged_tokens.py"),
+        ("tokens for other audiences accepted", 'audience=settings.SIMPLE_JWT["AUDIENCE"]',
+         "audience=None", "tests/users/test_forged_tokens.py"),
         (
             "signature not verified",
             "return kind(raw_token).payload",
@@ -220,7 +224,7 @@ ACCOUNTS: Guards = {
          f"{_UNDER_LOCK} -k stays"),
         ("current session is rejected after a password change",
          ".filter(pk=by.by_session, auth_hash=auth_hash).exists()",
-         '.filter(pk=by.by_session, auth_hash="").exists()', f"{_UNDER_LOCK} -k kept"),
+         '.filter(pk=by.by_session, auth_hash="").exists()', _LOCK),
         ("former ADMIN changes other accounts",
          "and not (caller.is_admin and by.by_token is None):", "and False:", _LOCK),
         ("former ADMIN deletes own account without a password",

@@ -1,7 +1,9 @@
 """All mutants, in one list."""
 
 from tests.mutations.accounts import ACCOUNTS
+from tests.mutations.changes import CHANGES
 from tests.mutations.database import DATABASE
+from tests.mutations.deleted import DELETED
 from tests.mutations.entry import ENTRY
 from tests.mutations.generated import constraints, role_cells
 from tests.mutations.journal import JOURNAL
@@ -15,6 +17,9 @@ from tests.mutations.webhooks import WEBHOOKS
 
 
 def all_mutants() -> list[Mutant]:
-    guards = (ACCOUNTS, SCOPES, TRIPS, LEDGER, JOURNAL, WEBHOOKS, KIT, ENTRY, DATABASE, MONITORING)
+    guards = (
+        *(ACCOUNTS, SCOPES, TRIPS, LEDGER, JOURNAL, DELETED, CHANGES, WEBHOOKS),
+        *(KIT, ENTRY, DATABASE, MONITORING),
+    )
     written = [mutant for some in guards for mutant in mutants_of(some)]
     return [*role_cells(), *constraints(), *written]

@@ -9,7 +9,9 @@ _TIMEOUTS = "tests/test_database_timeouts.py"
 _FAILOVER = "tests/test_failover.py"
 _POOLER = "tests/test_pooler.py"
 _SETTINGS = "tests/test_database_settings.py"
+_REPLICA = "PG tests/test_replica.py -k"
 _CHANGED = "PG tests/splits/test_changed_audit.py -k"
+_PARALLEL = "PG tests/splits/test_parallel_audit.py -k"
 
 DATABASE: Guards = {
     "splits/reports/changed.py": [
@@ -19,6 +21,12 @@ DATABASE: Guards = {
          f"{_CHANGED} restore"),
         ("changes since an audit with differences only", "filter(difference_count=0, ", "filter(",
          f"{_CHANGED} until_it_is_gone"),
+    ],
+    "splits/reports/parallel_audit.py": [
+        ("processes audit different states",
+         'cursor.execute("SET TRANSACTION SNAPSHOT %s", [name])', "pass",
+         f"{_PARALLEL} meanwhile"),
+        ("the last trip left out by processes", "ids[-1] + 1]", "ids[-1]]", f"{_PARALLEL} once"),
     ],
     "tripcompanion/kit/viewsets.py": [
         ("reads not in one snapshot", "and self.action not in alone:", "and False:",
@@ -66,6 +74,9 @@ DATABASE: Guards = {
          "is_unknown", f"PG {_SILENCE} -k a_read"),
     ],
     "tripcompanion/database.py": [
+        ("SQLite for a replica",
+         'if not all(row["ENGINE"] == _POSTGRESQL for row in (replica, *databases.values())):',
+         "if False:", _SETTINGS),
         ("hosts without a port each", 'if len(ports) not in {1, hosts.count(",") + 1}:',
          "if False:", _SETTINGS),
         ("SQLite transactions start deferred", '            "transaction_mode": "IMMEDIATE",\n', "",
@@ -109,6 +120,33 @@ DATABASE: Guards = {
         ("audit not in one snapshot",
          "    with snapshot():\n        yield from _differences(trips, watch)\n",
          "    snapshot()\n    yield from _differences(trips, watch)\n", f"{_SNAPSHOTS} -k audit"),
+    ],
+    "tripcompanion/kit/replica.py": [
+        ("own changes missed on a replica", "        if replayed < position:\n",
+         "        if False:\n", f"{_REPLICA} own_changes"),
+        ("a replica that lags is read", "        if replayed < least:\n", "        if False:\n",
+         f"{_REPLICA} greatest_lag"),
+        ("a promoted replica is read", "        if replayed is None:\n            # It",
+         "        if replayed is None:\n            return NEVER\n            # It",
+         f"{_REPLICA} promoted"),
+        ("refusals of a replica that does not know yet", "        except _REFUSALS:\n",
+         "        except ():\n", f"{_REPLICA} does_not_know"),
+        ("any header taken for a position", "if found else NEVER", "if found else 0",
+         f"{_REPLICA} with_its_position"),
+        ("a lost replica tried by each request",
+         "        if time.monotonic() < self._retry_at:\n", "        if False:\n",
+         f"{_REPLICA} silent"),
+    ],
+    "trips/models/journal.py": [
+        ("a removed member reads on the replica",
+         "        store_position_after_commit(people)\n", "", f"{_REPLICA} rights"),
+    ],
+    "trips/models/deleted.py": [
+        ("a deleted trip is read on the replica",
+         "            store_position_after_commit(trip.present_roles)\n", "", f"{_REPLICA} rights"),
+        ("a restored trip is missing on the replica",
+         '                store_position_after_commit(then.values_list("user", flat=True))\n', "",
+         f"{_REPLICA} rights"),
     ],
     "users/management/commands/prune.py": [
         ("prune reads whole tables", '.order_by("ended_at")', '.order_by("pk")',

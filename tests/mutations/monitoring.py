@@ -3,6 +3,7 @@
 from tests.mutations.mutant import Guards
 
 _METRICS = "tests/test_metrics.py -k"
+_TRACES = "tests/test_tracing.py -k"
 _SLOW = "tests/test_slow_statements.py -k"
 
 MONITORING: Guards = {
@@ -36,6 +37,20 @@ MONITORING: Guards = {
         ("a scrape waits for a connection",
          'if settings.METRICS_TOKEN and environ["PATH_INFO"] == METRICS_PATH:', "if False:",
          f"{_METRICS} busy"),
+    ],
+    "tripcompanion/kit/tracing.py": [
+        ("values of statements in spans", "text = str(sql)[:MAX_CHARS]",
+         "text = str((sql, params))",
+         f"{_TRACES} no_span"),
+        ("paths in spans", 'span.set_attribute("http.route", route)',
+         'span.set_attribute("http.route", request.path)', f"{_TRACES} no_span"),
+        ("any method in spans", 'if request.method in _METHODS else "_OTHER"', "",
+         f"{_TRACES} no_span"),
+        ("messages of exceptions in spans",
+         "        record_exception=False,\n        set_status_on_exception=False,\n    ) as span:\n"
+         "        try:", "    ) as span:\n        try:", f"PG {_TRACES} no_span"),
+        ("trace states of clients in spans", '{_HEADER: request.headers.get(_HEADER, "")}',
+         "request.headers", f"{_TRACES} no_span"),
     ],
     "tripcompanion/kit/slow_statements.py": [
         ("values in the log of slow statements", "str(sql)[:MAX_CHARS]",

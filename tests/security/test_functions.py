@@ -10,7 +10,7 @@ from tests.conftest import Api
 from tests.factories import PASSWORD, UserFactory, join
 from tests.security.environment import Environment
 from tests.test_permissions import PROMISED
-from tests.trips.access import ROWS, Row, Scene, call, everything_stored
+from tests.trips.access import ROWS, TRIP, Row, Scene, call, everything_stored
 from trips.models import Trip
 from trips.roles import Can, TripRole
 from users.models import User
@@ -54,7 +54,8 @@ def test_t65_a_deactivated_account_may_nothing_but_what_everybody_may(
 ) -> None:
     client = api(ed)
     ed.deactivate(by=None)
-    for row in ROWS:
+    # The trip is deleted so that it can be restored.
+    for row in sorted(ROWS, key=lambda row: row.route == f"{TRIP}/restore"):
         if str(row) in OPEN:
             continue
         url = row.route.format(**Scene(trip, trip.members.first().user, own=True).ids(row.route))

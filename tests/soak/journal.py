@@ -21,14 +21,22 @@ class Act(Enum):
     CHANGE_TRIP = "change a trip", Can.MANAGE_TRIP
     RENEW_CODE = "renew a code", Can.MANAGE_TRIP
     DELETE_TRIP = "delete a trip", Can.MANAGE_TRIP
+    RESTORE_TRIP = "restore a trip", Can.MANAGE_TRIP
     JOIN = "join", None
     ADD_MEMBER = "add a member", Can.ADD_MEMBERS
     CHANGE_ROLE = "change a role", Can.MANAGE_MEMBERS
     REMOVE_MEMBER = "remove a member", Can.MANAGE_MEMBERS
     LEAVE = "leave", Can.LEAVE
+    ADD_GUEST = "add a guest", Can.ADD_MEMBERS
+    RENAME_GUEST = "rename a guest", Can.ADD_MEMBERS
+    MERGE_GUEST = "merge a guest", Can.MANAGE_MEMBERS
+    INVITE = "invite somebody", Can.ADD_MEMBERS
+    REVOKE_INVITATION = "revoke an invitation", Can.ADD_MEMBERS
+    ACCEPT_INVITATION = "accept an invitation", None
     RECORD_EXPENSE = "record an expense", Can.RECORD
     CHANGE_EXPENSE = "change an expense", Can.CHANGE_EXPENSES
     DELETE_EXPENSE = "delete an expense", Can.CHANGE_EXPENSES
+    RESTORE_EXPENSE = "restore an expense", Can.CHANGE_EXPENSES
     ADD_SPLIT = "add a split", Can.RECORD
     DELETE_SPLIT = "delete a split", Can.DELETE_SPLITS
     PAY = "pay a split", Can.SETTLE
@@ -36,6 +44,10 @@ class Act(Enum):
     RECORD_SETTLEMENT = "record a settlement", Can.SETTLE
     RECORD_PLAN = "record the plan", Can.SETTLE
     DELETE_SETTLEMENT = "delete a settlement", Can.DELETE_SETTLEMENTS
+    RESTORE_SETTLEMENT = "restore a settlement", Can.DELETE_SETTLEMENTS
+    COMMENT = "write a comment", Can.COMMENT
+    CHANGE_COMMENT = "change a comment", Can.CHANGE_COMMENTS
+    DELETE_COMMENT = "delete a comment", Can.DELETE_COMMENTS
     READ_PLAN = "read the plan", Can.READ
     CLOSE_ACCOUNT = "close one's account", None
     DELETE_ACCOUNT = "delete an account", None
@@ -53,9 +65,9 @@ _ABOUT_EXPENSES = {Act.CHANGE_EXPENSE, Act.DELETE_EXPENSE}
 class Request:
     """One request.
 
-    `key` is the id of what it changes or deletes: an expense, a split, a settlement, a trip or an
-    account, or the pair of a membership; None if the answer alone says what it made. `marker` is a
-    text that no other request has in its body.
+    `key` is the id of what it changes or deletes: an expense, a split, a settlement, a comment, an
+    invitation, a trip or an account, or the pair of a membership; None if the answer alone says
+    what it made. `marker` is a text that no other request has in its body.
     """
 
     number: int

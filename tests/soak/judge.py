@@ -13,13 +13,21 @@ from trips.roles import Reach, TripRole, may_grant, reach
 
 #: Requests that leave an entry behind whenever they succeed. The others may find nothing to do.
 _WRITE_ALWAYS = frozenset(Act) - {
-    *(Act.CHANGE_ROLE, Act.PAY, Act.UNPAY, Act.READ_PLAN),
+    *(Act.CHANGE_ROLE, Act.PAY, Act.UNPAY, Act.READ_PLAN, Act.REVOKE_INVITATION),
     *(Act.CLOSE_ACCOUNT, Act.DELETE_ACCOUNT),
 }
+#: Requests whose entry grants a role, and those that bring back what others created.
+_GRANTING = {Act.ADD_MEMBER, Act.INVITE}
+_RESTORING = {Act.RESTORE_EXPENSE, Act.RESTORE_SETTLEMENT}
 #: How much of a trip's log is shown around an entry.
 _BEFORE, _AFTER = 12, 4
 #: What is judged; the entries of the other tables follow from these.
-_JUDGED = {"trips_trip", "trips_member", "splits_expense", "splits_split", "splits_settlement"}
+_JUDGED = {
+    *("trips_trip", "trips_member", "trips_invitation", "users_user"),
+    *("splits_expense", "splits_split", "splits_settlement", "splits_comment"),
+}
+#: Tables whose rows change only with another row that is judged.
+_FOLLOWING = {"splits_split", "splits_settlement"}
 
 
 @dataclass
@@ -60,8 +68,7 @@ class Judge:
             for group in by_transaction(entries):
                 for entry in _to_judge(group):
                     self._judge(entry, state)
-                if group[-1].deletes_a_trip:
-                    self._note_others(group, state)
+                state.keep_deleted(group)
                 for entry in group:
                     state.apply(entry)
         for request in self._journal.requests:
@@ -85,16 +92,6 @@ class Judge:
         for text in wrong_amounts(entry, lawful[0], state):
             self._find("An amount is wrong.", entry, state, lawful)
             self.findings[-1].log.insert(0, text)
-
-    def _note_others(self, group: list[Entry], state: TripState) -> None:
-        """Note which requests made the other entries of a group that ends with a trip.
-
-        On SQLite, what was deleted right before the trip cannot be told from what went with it.
-        """
-        for entry in group:
-            if entry.table in _JUDGED:
-                candidates = self._explainer.candidates(entry, state)
-                self._has_entry.update(request.number for request in candidates)
 
     def _wrong_answers(self, request: Request) -> Iterator[Finding]:
         if request.status is not None and request.status >= 500 and request.status != 503:
@@ -121,13 +118,14 @@ class Judge:
 def _to_judge(group: list[Entry]) -> Iterator[Entry]:
     """The entries of a transaction that say what the command was.
 
-    A deleted trip takes its rows along. A new trip brings its first owner, and a new expense its
-    splits. An expense with the same notes changed because of a split, and a split that changed did
-    so because of its expense.
+    A trip is deleted and restored with its memberships. A new trip brings its first owner, and a
+    new expense its splits. An expense with the same notes changed because of a split, and a split
+    that changed did so because of its expense or, like a settlement, because somebody took the
+    place of a guest. Invitations are deleted with a guest or an account.
     """
     made = {(entry.table, entry.row) for entry in group if entry.operation == "INSERT"}
-    if group[-1].deletes_a_trip:
-        yield group[-1]
+    if group[0].is_of_whole_trip:
+        yield group[0]
         return
     for entry in group:
         parent = {
@@ -135,10 +133,11 @@ def _to_judge(group: list[Entry]) -> Iterator[Entry]:
             "splits_split": ("splits_expense", entry.columns.get("expense_id")),
         }.get(entry.table)
         follows = entry.operation == "UPDATE" and (
-            entry.table == "splits_split"
+            entry.table in _FOLLOWING
             or (entry.table == "splits_expense" and not entry.changed("notes"))
         )
-        if entry.table in _JUDGED and parent not in made and not follows:
+        follows |= entry.operation == "DELETE" and entry.table == "trips_invitation"
+        if entry.table in _JUDGED and entry.trip and parent not in made and not follows:
             yield entry
 
 
@@ -149,15 +148,20 @@ def _had_right(request: Request, entry: Entry, state: TripState) -> bool:
         case Act.START_TRIP | Act.DELETE_ACCOUNT:
             return True
         case Act.CLOSE_ACCOUNT:
-            return bool(entry.columns["user_id"] == caller)
+            # Their membership, or their comment.
+            return caller in {entry.columns.get(name) for name in ("user_id", "created_by_id")}
         case Act.JOIN:
             return (request.body["tripCode"], entry.new["role"]) == (state.code, state.join_role)
-    role = state.roles.get(caller)
+        case Act.ACCEPT_INVITATION:
+            return _was_invited(request, entry, state)
+    roles = state.roles_at_deletion if request.act is Act.RESTORE_TRIP else state.roles
+    role = roles.get(caller)
     if role is None or request.act.can is None:
         return False
-    if request.act is Act.ADD_MEMBER and not may_grant(role, entry.new["role"]):
+    if request.act in _GRANTING and not may_grant(role, entry.new["role"]):
         return False
-    if entry.operation == "INSERT" and entry.new.get("created_by_id", caller) != caller:
+    is_new = entry.operation == "INSERT" and request.act not in _RESTORING
+    if is_new and entry.new.get("created_by_id", caller) != caller:
         return False
     match reach(TripRole(role), request.act.can):
         case Reach.ANY:
@@ -165,6 +169,21 @@ def _had_right(request: Request, entry: Entry, state: TripState) -> bool:
         case Reach.OWN:
             return caller in _owners(request, entry, state)
     return False
+
+
+def _was_invited(request: Request, entry: Entry, state: TripState) -> bool:
+    """Whether an invitation allowed what the entry shows."""
+    invitation = state.invitations.get(request.key) if isinstance(request.key, int) else None
+    if invitation is None:
+        return False
+    if entry.table == "trips_invitation":
+        return invitation.is_open(state.roles)
+    if entry.table == "trips_member" and entry.new is not None:
+        joined = (entry.new["user_id"], entry.new["role"])
+        return joined == (request.caller, invitation.role)
+    if entry.table == "trips_member":
+        return bool(entry.old["user_id"] == invitation.guest)
+    return invitation.guest is not None
 
 
 def _owners(request: Request, entry: Entry, state: TripState) -> set[int]:
@@ -176,8 +195,13 @@ def _owners(request: Request, entry: Entry, state: TripState) -> set[int]:
             return split.sides if split else set()
         case Act.RECORD_SETTLEMENT | Act.RECORD_PLAN:
             return {columns["sender_id"], columns["receiver_id"]}
-        case Act.DELETE_SETTLEMENT:
+        case Act.DELETE_SETTLEMENT | Act.RESTORE_SETTLEMENT:
             return {columns["created_by_id"]}
+        case Act.CHANGE_COMMENT | Act.DELETE_COMMENT:
+            return {columns["created_by_id"]}
+        case Act.RESTORE_EXPENSE:
+            deleted = state.deleted.get(request.key) if isinstance(request.key, int) else None
+            return deleted.owners if deleted else set()
     expense = columns.get("expense_id", entry.row)
     if entry.table == "splits_settlement":
         split = state.splits.get(columns["split_id"])

@@ -17,8 +17,13 @@ import psycopg
 
 #: The columns that matter, by table. A change of no other column is logged.
 TABLES = {
-    "trips_trip": ("title", "currency", "code", "join_role", "budget_minor"),
+    "trips_trip": ("title", "currency", "code", "join_role", "budget_minor", "deleted_at"),
     "trips_member": ("trip_id", "user_id", "role", "left_at"),
+    "trips_invitation": (
+        *("trip_id", "created_by_id", "role", "guest_id"),
+        *("max_uses", "uses", "revoked_at"),
+    ),
+    "users_user": ("name", "is_guest"),
     "splits_expense": (
         *("trip_id", "created_by_id", "description", "notes"),
         *("amount_minor", "entered_minor", "currency", "exchange_rate", "updated_at"),
@@ -30,7 +35,11 @@ TABLES = {
         *("trip_id", "created_by_id", "sender_id", "receiver_id"),
         *("amount_minor", "note", "split_id"),
     ),
+    "splits_comment": ("expense_id", "created_by_id", "text"),
 }
+#: A guest belongs to one trip, and comes and goes with a membership.
+_OPERATIONS = {"users_user": ("UPDATE",)}
+_ALL_OPERATIONS = ("INSERT", "UPDATE", "DELETE")
 
 _POSTGRESQL_TABLE = """
     CREATE TABLE soak_log (
@@ -86,15 +95,24 @@ class Entry:
 
     @property
     def deletes_a_trip(self) -> bool:
-        return self.table == "trips_trip" and self.operation == "DELETE"
+        return self.is_of_whole_trip and self.new["deleted_at"] is not None
+
+    @property
+    def restores_a_trip(self) -> bool:
+        return self.is_of_whole_trip and self.new["deleted_at"] is None
+
+    @property
+    def is_of_whole_trip(self) -> bool:
+        """Whether it deletes or restores a trip; the memberships follow."""
+        return self.table == "trips_trip" and self.changed("deleted_at")
 
     def changed(self, name: str) -> bool:
-        return bool(self.old and self.new and self.old[name] != self.new[name])
+        return bool(self.old and self.new and self.old.get(name) != self.new.get(name))
 
     def __str__(self) -> str:
         names = TABLES[self.table]
         before, after = (
-            row and {name: row[name] for name in names if row[name] not in {None, ""}}
+            row and {name: row[name] for name in names if row.get(name) not in {None, ""}}
             for row in (self.old, self.new)
         )
         if before and after:
@@ -109,13 +127,13 @@ def install(database_url: str) -> None:
         with closing(_sqlite(database_url)) as connection:
             connection.execute(_SQLITE_TABLE)
             for table in TABLES:
-                for operation in ("INSERT", "UPDATE", "DELETE"):
+                for operation in _OPERATIONS.get(table, _ALL_OPERATIONS):
                     connection.execute(_sqlite_trigger(table, operation))
         return
     with psycopg.connect(database_url, autocommit=True) as connection:
         connection.execute(_POSTGRESQL_TABLE)
         for table, names in TABLES.items():
-            for operation in ("INSERT", "UPDATE", "DELETE"):
+            for operation in _OPERATIONS.get(table, _ALL_OPERATIONS):
                 connection.execute(
                     f"CREATE TRIGGER soak_{operation} AFTER {operation} ON {table} "
                     f"FOR EACH ROW {_when(operation, names)} EXECUTE FUNCTION soak_log_row()"
@@ -134,10 +152,16 @@ def taken(database_url: str) -> list[Entry]:
             connection.execute(_EMPTY)
     entries = [Entry(*row[:6], *(text and json.loads(text) for text in row[6:])) for row in rows]
     trips: dict[int, int] = {}
+    of_people: dict[int, int] = {}
     for entry in entries:
         columns = entry.columns
         if entry.table == "splits_expense":
             trips[entry.row] = columns["trip_id"]
+        if entry.table == "trips_member":
+            of_people[columns["user_id"]] = columns["trip_id"]
+        if entry.table == "users_user":
+            entry.trip = of_people.get(entry.row, 0) if columns["is_guest"] else 0
+            continue
         is_trip = entry.table == "trips_trip"
         entry.trip = (
             entry.row
@@ -160,26 +184,35 @@ def by_transaction(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
 def _guessed(entries: list[Entry]) -> Iterator[list[Entry]]:
     """What belongs together on SQLite, as far as the judge depends on it.
 
-    A trip goes with all that was in it. Payers are replaced before their expense is written, so
-    they go with the next entry of the expense: who may change it is decided by the former payers.
+    A trip is deleted and restored with its memberships. Payers are replaced before their expense
+    is written, so they go with the next entry of the expense: who may change it is decided by the
+    former payers.
     """
-    doomed = next((at for at, e in enumerate(entries) if e.deletes_a_trip), len(entries))
-    while doomed and entries[doomed - 1].operation == "DELETE" and doomed < len(entries):
-        doomed -= 1
     group: list[Entry] = []
-    for entry in entries[:doomed]:
-        if group and entry.table in {"trips_trip", "trips_member"}:
+    for entry in entries:
+        if group and _ends_with_its_trip(entry, group[0]):
+            group.append(entry)
+            continue
+        if group and (entry.table in {"trips_trip", "trips_member"} or group[0].is_of_whole_trip):
             yield group
             group = []
         group.append(entry)
+        if entry.is_of_whole_trip:
+            continue
         replaces = group[0].table == "splits_payer" and group[0].operation == "DELETE"
         if not replaces or entry.table == "splits_expense":
             yield group
             group = []
     if group:
         yield group
-    if entries[doomed:]:
-        yield entries[doomed:]
+
+
+def _ends_with_its_trip(entry: Entry, first: Entry) -> bool:
+    """Whether a membership ends or comes back with the trip of the entry `first`."""
+    if entry.table != "trips_member" or not first.is_of_whole_trip or not entry.changed("left_at"):
+        return False
+    row, trip = (entry.new, first.new) if first.deletes_a_trip else (entry.old, first.old)
+    return bool(row["left_at"] == trip["deleted_at"])
 
 
 def _sqlite(database_url: str) -> sqlite3.Connection:

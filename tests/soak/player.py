@@ -1,32 +1,29 @@
 """A thread that makes random moves: anybody tries anything, in a trip that all play in."""
 
-import random
 import time
 from collections.abc import Callable
 from typing import Any
 
 from tests.soak.admin_client import AdminClient
-from tests.soak.journal import Act, Journal, Key
+from tests.soak.journal import Act, Journal
+from tests.soak.people import PeopleMoves
+from tests.soak.restoring import RestoringMoves
 from tests.soak.world import CURRENCIES, PASSWORD, Client, Person, PlayedTrip, World, amount
 
 _ROLES = ("OWNER", "EDITOR", "EDITOR", "VIEWER")
 #: Of the moves in a trip's life: while it is so young, its currency changes most.
 _YOUTH = 40
-_SHARE_IMPATIENT = 0.01
-#: Nobody gives up in the end, so that the server is at rest when all have ended.
-_PATIENT_SECONDS = 6
 
 
-class Player:
+class Player(PeopleMoves, RestoringMoves):
     """Makes moves until `deadline`, a monotonic time. What it does depends on `seed` alone."""
 
     def __init__(
         self, world: World, client: Client, journal: Journal, admin_client: AdminClient, seed: str,
         deadline: float,
     ) -> None:  # fmt: skip
-        self._world, self._client, self._journal = world, client, journal
-        self._office, self._deadline = admin_client, deadline
-        self._random = random.Random(seed)
+        super().__init__(client, journal, seed, deadline)
+        self._world, self._office = world, admin_client
         # How often each is made, in a young trip and later.
         self._moves: dict[Callable[[PlayedTrip], None], tuple[int, int]] = {
             self._change_trip: (30, 3),
@@ -48,6 +45,18 @@ class Player:
             self._delete_settlement: (4, 6),
             self._record_plan: (0, 5),
             self._end_account: (0, 1),
+            self._add_guest: (8, 5),
+            self._rename_guest: (1, 3),
+            self._remove_guest: (2, 3),
+            self._merge_guest: (0, 4),
+            self._invite: (8, 8),
+            self._revoke_invitation: (1, 3),
+            self._accept_invitation: (8, 14),
+            self._restore_expense: (3, 8),
+            self._restore_settlement: (2, 6),
+            self._comment: (2, 6),
+            self._change_comment: (0, 4),
+            self._delete_comment: (0, 4),
         }
 
     def play(self) -> None:
@@ -58,41 +67,6 @@ class Player:
             weights = young if trip.moves < _YOUTH else grown
             [move] = self._random.choices(moves, weights)
             move(trip)
-
-    # -- Who and what -----------------------------------------------------------------------------
-
-    def _anybody(self, trip: PlayedTrip) -> Person:
-        return self._random.choice(trip.people)
-
-    def _manager(self, trip: PlayedTrip) -> Person:
-        """Mostly the first owner, also the second, and anybody who may have been one."""
-        [person] = self._random.choices(
-            [trip.chief, trip.people[1], self._anybody(trip)], [60, 20, 20]
-        )
-        return person
-
-    def _target(self, trip: PlayedTrip) -> Person:
-        """Somebody to be removed or given another role; the first owner rarely."""
-        is_chief = self._random.random() < 0.03
-        return trip.chief if is_chief else self._random.choice(trip.people[1:])
-
-    def _one(self, rows: list[Any]) -> Any:
-        """One of the latest rows, which others are likely to choose too; None if there are none."""
-        return self._random.choice(rows[-6:]) if rows else None
-
-    def _send(
-        self, act: Act, caller: Person, key: Key, method: str, path: str,
-        body: Any = None, expense: int = 0,
-    ) -> Any:  # fmt: skip
-        request = self._client.request(act, caller, key)
-        request.expense = expense
-        body = body(request.marker) if callable(body) else body
-        is_impatient = self._random.random() < _SHARE_IMPATIENT
-        is_impatient &= time.monotonic() < self._deadline - _PATIENT_SECONDS
-        answer = self._client.send(request, caller, method, path, body, is_impatient=is_impatient)
-        if request.succeeded and act is Act.RENEW_CODE:
-            request.code = answer["tripCode"]
-        return answer if request.succeeded else None
 
     # -- The trip and its members -----------------------------------------------------------------
 
@@ -119,7 +93,13 @@ class Player:
         if self._random.random() < 0.5:
             path = f"/trips/{trip.id}"
             self._send(Act.DELETE_TRIP, self._manager(trip), trip.id, "DELETE", path)
-            trip.moves = trip.life
+            is_back = self._random.random() < 0.5 and self._restore_trip(trip)
+            trip.moves = trip.moves if is_back else trip.life
+
+    def _restore_trip(self, trip: PlayedTrip) -> bool:
+        path = f"/trips/{trip.id}/restore"
+        shown = self._send(Act.RESTORE_TRIP, self._manager(trip), trip.id, "POST", path)
+        return shown is not None
 
     def _join(self, trip: PlayedTrip) -> None:
         caller, body = self._anybody(trip), {"tripCode": trip.code}
@@ -150,9 +130,9 @@ class Player:
     # -- Expenses and splits ----------------------------------------------------------------------
 
     def _people_of_expense(self, trip: PlayedTrip) -> dict[str, Any]:
-        spenders = trip.spenders
+        spenders = trip.named
         count = self._random.randint(1, len(spenders))
-        participants = [person.id for person in self._random.sample(spenders, count)]
+        participants = self._random.sample(spenders, count)
         people: dict[str, Any] = {"splitType": "EQUAL", "participantUserIds": participants}
         if self._random.random() < 0.3:
             weights = {str(user): self._random.randint(1, 5) for user in participants}
@@ -161,10 +141,10 @@ class Player:
             payers = self._random.sample(spenders, 2)
             amounts = [self._random.randint(10, 99) for _payer in payers]
             rows = zip(payers, amounts, strict=True)
-            people["payers"] = [{"userId": one.id, "amount": part} for one, part in rows]
+            people["payers"] = [{"userId": one, "amount": part} for one, part in rows]
             return {**people, "amount": sum(amounts)}
         payer = self._random.choice(spenders)
-        return {**people, "paidByUserId": payer.id, "amount": amount(self._random)}
+        return {**people, "paidByUserId": payer, "amount": amount(self._random)}
 
     def _record_expense(self, trip: PlayedTrip) -> None:
         people = self._people_of_expense(trip)
@@ -208,6 +188,7 @@ class Player:
         if expense is not None:
             path = f"/trips/{trip.id}/expenses/{expense}"
             self._send(Act.DELETE_EXPENSE, self._anybody(trip), expense, "DELETE", path)
+            trip.deleted_expenses.append(expense)
 
     def _add_split(self, trip: PlayedTrip) -> None:
         expense = self._one(trip.expenses)
@@ -240,7 +221,10 @@ class Player:
     def _record_settlement(self, trip: PlayedTrip) -> None:
         sender, receiver = self._random.sample(trip.spenders, 2)
         caller = self._random.choice([sender, receiver, self._anybody(trip)])
-        body = {"fromUserId": sender.id, "toUserId": receiver.id, "amount": amount(self._random)}
+        from_id, to_id = sender.id, receiver.id
+        if trip.guests and self._random.random() < 0.3:
+            from_id = self._random.choice(trip.guests[-2:])
+        body = {"fromUserId": from_id, "toUserId": to_id, "amount": amount(self._random)}
         shown = self._send(
             Act.RECORD_SETTLEMENT, caller, None, "POST", f"/trips/{trip.id}/settlements",
             lambda marker: {**body, "note": marker},
@@ -253,6 +237,7 @@ class Player:
         if settlement is not None:
             caller, path = self._anybody(trip), f"/trips/{trip.id}/settlements/{settlement}"
             self._send(Act.DELETE_SETTLEMENT, caller, settlement, "DELETE", path)
+            trip.deleted_settlements.append(settlement)
 
     def _record_plan(self, trip: PlayedTrip) -> None:
         path = f"/trips/{trip.id}/settle-up"

@@ -4,14 +4,21 @@ from typing import Any
 
 import pytest
 
-from splits.views import BalanceViewSet, ExpenseViewSet, SettlementViewSet, SplitViewSet
+from splits.views import (
+    BalanceViewSet,
+    CommentViewSet,
+    ExpenseViewSet,
+    MergeViewSet,
+    SettlementViewSet,
+    SplitViewSet,
+)
 from tests.soak.journal import Act, Journal, Request
 from tests.soak.judge import Judge
 from tests.soak.log import Entry
-from trips.views import MemberViewSet, TripViewSet
+from trips.views import GuestViewSet, InvitationViewSet, MemberViewSet, TripViewSet
 from trips.viewsets import InTripViewSet
 
-TRIP, OLGA, ED, VERA = 1, 11, 12, 13
+TRIP, OLGA, ED, VERA, SAM = 1, 11, 12, 13, 15
 
 
 #: Where the API does what a request asks for.
@@ -19,6 +26,7 @@ ACTIONS: dict[Act, tuple[type[InTripViewSet], str]] = {
     Act.CHANGE_TRIP: (TripViewSet, "partial_update"),
     Act.RENEW_CODE: (TripViewSet, "renew_code"),
     Act.DELETE_TRIP: (TripViewSet, "destroy"),
+    Act.RESTORE_TRIP: (TripViewSet, "restore"),
     Act.ADD_MEMBER: (MemberViewSet, "create"),
     Act.CHANGE_ROLE: (MemberViewSet, "change_role"),
     Act.REMOVE_MEMBER: (MemberViewSet, "destroy"),
@@ -34,6 +42,16 @@ ACTIONS: dict[Act, tuple[type[InTripViewSet], str]] = {
     Act.RECORD_PLAN: (BalanceViewSet, "record_plan"),
     Act.DELETE_SETTLEMENT: (SettlementViewSet, "destroy"),
     Act.READ_PLAN: (BalanceViewSet, "plan"),
+    Act.ADD_GUEST: (GuestViewSet, "create"),
+    Act.RENAME_GUEST: (GuestViewSet, "update"),
+    Act.MERGE_GUEST: (MergeViewSet, "merge"),
+    Act.INVITE: (InvitationViewSet, "create"),
+    Act.REVOKE_INVITATION: (InvitationViewSet, "destroy"),
+    Act.RESTORE_EXPENSE: (ExpenseViewSet, "restore"),
+    Act.RESTORE_SETTLEMENT: (SettlementViewSet, "restore"),
+    Act.COMMENT: (CommentViewSet, "create"),
+    Act.CHANGE_COMMENT: (CommentViewSet, "update"),
+    Act.DELETE_COMMENT: (CommentViewSet, "destroy"),
 }
 
 
@@ -164,6 +182,75 @@ def test_a_change_of_an_expense_that_was_given_to_another_is_found(history: Hist
         history.log("splits_expense", 5, expense, changed, 100 + caller)
         expense = changed
     assert history.findings == no_right("change an expense")
+
+
+def invitation(**columns: Any) -> dict[str, Any]:
+    """Olga's invitation as an EDITOR, which works once."""
+    whose = {"trip_id": TRIP, "created_by_id": OLGA, "guest_id": None, "revoked_at": None}
+    return {**whose, "role": "EDITOR", "max_uses": 1, "uses": 0, **columns}
+
+
+def accepts(history: History, user: int, role: str = "EDITOR", **before: Any) -> None:
+    """Olga invites, and `user` accepts; `before` is how the invitation is by then."""
+    asked = history.asks(Act.INVITE, OLGA, TRIP, {"role": "EDITOR"}, 201)
+    asked.created = frozenset({3})
+    history.log("trips_invitation", 3, None, invitation(**before))
+    history.asks(Act.ACCEPT_INVITATION, user, 3, None, 201, ended=99)
+    uses = before.get("uses", 0)
+    history.log("trips_invitation", 3, invitation(uses=uses), invitation(uses=uses + 1), 200)
+    history.log("trips_member", user, None, history.member(user, role), 200)
+
+
+def test_somebody_who_was_invited_passes(history: History) -> None:
+    accepts(history, SAM)
+    assert history.findings == []
+
+
+@pytest.mark.parametrize("before", [{"uses": 1}, {"revoked_at": "now"}])
+def test_an_invitation_that_is_spent_or_revoked_is_found(
+    history: History, before: dict[str, Any]
+) -> None:
+    accepts(history, SAM, **before)
+    assert history.findings == no_right("accept an invitation")
+
+
+def test_another_role_than_that_of_the_invitation_is_found(history: History) -> None:
+    accepts(history, SAM, role="OWNER")
+    assert history.findings == no_right("accept an invitation")
+
+
+def test_an_invitation_to_a_role_above_that_of_its_author_is_found(history: History) -> None:
+    asked = history.asks(Act.INVITE, ED, TRIP, {"role": "OWNER"}, 201)
+    asked.created = frozenset({3})
+    history.log("trips_invitation", 3, None, invitation(created_by_id=ED, role="OWNER"))
+    assert history.findings == no_right("invite somebody")
+
+
+@pytest.mark.parametrize(("caller", "is_own"), [(ED, True), (VERA, False)])
+def test_what_somebody_else_recorded_is_restored_by_nobody_but_an_owner(
+    history: History, caller: int, is_own: bool
+) -> None:
+    history.log(
+        "trips_member", VERA, history.member(VERA, "VIEWER"), history.member(VERA, "EDITOR")
+    )
+    history.asks(Act.CHANGE_ROLE, OLGA, (TRIP, VERA), {"role": "EDITOR"}, started=3, ended=4)
+    history.settles(ED, 1235)
+    stored = history.entries[-1].new
+    history.asks(Act.DELETE_SETTLEMENT, ED, 1, None, 204)
+    history.log("splits_settlement", 1, stored, None)
+    history.asks(Act.RESTORE_SETTLEMENT, caller, 1, None)
+    history.log("splits_settlement", 1, None, stored)
+    assert history.findings == ([] if is_own else no_right("restore a settlement"))
+
+
+def test_a_guest_who_vanishes_without_a_merge_is_found(history: History) -> None:
+    asked = history.asks(Act.ADD_GUEST, ED, TRIP, {"name": "Grandma"}, 201)
+    asked.created = frozenset({4})
+    guest = history.member(14, "VIEWER")
+    history.log("trips_member", 4, None, guest)
+    history.asks(Act.MERGE_GUEST, ED, (TRIP, 14), {"userId": VERA})
+    history.log("trips_member", 4, guest, None)
+    assert history.findings == no_right("merge a guest")
 
 
 def test_a_success_without_an_entry_is_found(history: History) -> None:

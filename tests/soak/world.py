@@ -48,11 +48,24 @@ class PlayedTrip:
     #: Pairs of an expense and a split.
     splits: list[tuple[int, int]] = field(default_factory=list)
     settlements: list[int] = field(default_factory=list)
+    #: The users of guests.
+    guests: list[int] = field(default_factory=list)
+    #: Pairs of an invitation and its token.
+    invitations: list[tuple[int, str]] = field(default_factory=list)
+    #: Pairs of an expense and a comment.
+    comments: list[tuple[int, int]] = field(default_factory=list)
+    deleted_expenses: list[int] = field(default_factory=list)
+    deleted_settlements: list[int] = field(default_factory=list)
 
     @property
     def spenders(self) -> list[Person]:
         """Who is named in expenses. The others keep a balance of zero, so they can be removed."""
         return [self.chief, *self.people[1:4]]
+
+    @property
+    def named(self) -> list[int]:
+        """The users of the spenders, and of the last two guests."""
+        return [*(person.id for person in self.spenders), *self.guests[-2:]]
 
 
 class Client:

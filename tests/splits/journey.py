@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx
 
-from tests.factories import PASSWORD
+from tests.passwords import PASSWORD
 from tests.trips.bodies import lisbon
 
 Call = Callable[[], httpx.Response]

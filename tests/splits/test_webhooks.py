@@ -9,7 +9,7 @@ from django.utils import timezone
 from splits.models import Webhook, WebhookDelivery
 from splits.models.webhook_delivery import DeliveryState, new_message_id
 from tests.conftest import Api
-from tests.factories import PASSWORD
+from tests.factories import PASSWORD, purge
 from tests.trips.access import everything_stored
 from trips.models import Member, Trip
 from trips.roles import TripRole
@@ -175,6 +175,7 @@ def test_webhooks_end_with_their_account(api: Api, sam: User) -> None:
 def test_webhooks_end_with_their_trip(api: Api, trip: Trip, olga: User) -> None:
     register(api, olga, tripId=trip.pk)
     api(olga).delete(f"/api/trips/{trip.pk}")
+    purge(trip)
     assert not Webhook.objects.exists()
 
 

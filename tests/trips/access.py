@@ -20,6 +20,7 @@ from splits.views import (
     AcceptanceViewSet,
     BalanceViewSet,
     CategoryViewSet,
+    ChangeViewSet,
     CommentViewSet,
     DebtViewSet,
     ExpenseHistoryViewSet,
@@ -68,6 +69,8 @@ MEMBERS = {"owner": TripRole.OWNER, "editor": TripRole.EDITOR, "viewer": TripRol
 #: A literal address, so that nobody asks a resolver.
 PUBLIC_URL = "https://93.184.216.34/in"
 CALLERS = (*MEMBERS, "stranger", "anonymous", "admin")
+
+#: Which accounts own the trip.
 
 Statuses = Mapping[str, int]
 
@@ -142,7 +145,10 @@ class Scene:
         if "settlement_id" in names:
             self.settlement = self._settlement()
             ids["settlement_id"] = self.settlement.pk
-        if route.endswith("/restore"):
+        if route == f"{TRIP}/restore":
+            owners = self.trip.members.present().filter(role=TripRole.OWNER)
+            self.trip.remove(by=owners.first().user)
+        elif route.endswith("/restore"):
             self._delete(self.settlement if "settlement_id" in names else self.expense)
         if route.endswith("/leave"):
             join(self.trip, UserFactory(), TripRole.OWNER)
@@ -354,6 +360,7 @@ ROWS = [
     Row("PATCH", TRIP, can=Can.MANAGE_TRIP, body=just(title="Porto")),
     Row("DELETE", TRIP, 204, Can.MANAGE_TRIP),
     Row("POST", TRIP + "/code", can=Can.MANAGE_TRIP),
+    Row("POST", TRIP + "/restore", can=Can.MANAGE_TRIP),
     Row("GET", TRIP + "/members", can=Can.READ),
     Row("POST", TRIP + "/members", 201, Can.ADD_MEMBERS, Scene.new_member),
     Row("POST", TRIP + "/members/leave", 204, Can.LEAVE, statuses={"admin": 404}),
@@ -398,6 +405,7 @@ ROWS = [
     Row("DELETE", SPLIT, 204, Can.DELETE_SPLITS),
     Row("PUT", SPLIT + "/pay", can=Can.SETTLE),
     Row("PUT", SPLIT + "/unpay", can=Can.SETTLE),
+    Row("GET", "/api/changes", statuses=USER),
     Row("GET", "/api/webhooks", statuses=USER),
     Row("POST", "/api/webhooks", body=Scene.webhook,
         statuses=everybody(403, owner=201, stranger=404, anonymous=401, admin=201)),
@@ -449,6 +457,7 @@ AREAS: Mapping[Any, str | None] = {
     AcceptanceViewSet: "trips",
     InvitationPreviewViewSet: OPEN,
     HistoryViewSet: "trips",
+    ChangeViewSet: "trips",
     ExpenseHistoryViewSet: "expenses",
     ExpenseViewSet: "expenses",
     CommentViewSet: "expenses",

@@ -101,6 +101,7 @@ COMMANDS = [
     Command(Can.MANAGE_TRIP, "PATCH", _TRIP, lambda _s: {"budget": 12.5}, True, False),
     Command(Can.MANAGE_TRIP, "DELETE", _TRIP),
     Command(Can.MANAGE_TRIP, "POST", f"{_TRIP}/code"),
+    Command(Can.MANAGE_TRIP, "POST", f"{_TRIP}/restore"),
     Command(Can.ADD_MEMBERS, "POST", f"{_TRIP}/members", _person),
     Command(Can.ADD_MEMBERS, "POST", f"{_TRIP}/guests", _guest),
     Command(Can.ADD_MEMBERS, "PUT", f"{_TRIP}/guests/{{user_id}}", _guest, False, False),
@@ -179,7 +180,8 @@ class Waiting:
         path = command.route.format(**self._ids(command, by))
         if command.route.endswith("/restore"):
             gone = path.removeprefix("/api").removesuffix("/restore")
-            scene.ed.done("DELETE", gone)
+            by_whom = scene.olga if command.can is Can.MANAGE_TRIP else scene.ed
+            by_whom.done("DELETE", gone)
         body = command.body and command.body(scene)
         self.call = partial(by.call, command.method, path.removeprefix("/api"), body)
 
@@ -206,12 +208,13 @@ class Waiting:
             "settlement_id": self.scene.settlement["id"],
         }
 
-    def refusal(self, *changes: tuple[str, Any]) -> tuple[int, str]:
-        """Status and code of the answer; nothing was stored but the changes."""
-        trip_id = self.scene.trip.id
-        response, nothing_stored = answer_after(
-            self.server, "trips_trip", trip_id, self.call, *changes
-        )
+    def refusal(self, *changes: tuple[str, Any], account: int = 0) -> tuple[int, str]:
+        """Status and code of the answer; nothing was stored but the changes.
+
+        With `account`, that is held instead of the trip.
+        """
+        held = ("users_user", account) if account else ("trips_trip", self.scene.trip.id)
+        response, nothing_stored = answer_after(self.server, *held, self.call, *changes)
         assert not response.is_success, response.text
         assert nothing_stored
         return response.status_code, response.json()["code"]
@@ -264,7 +267,9 @@ def test_who_was_deactivated_does_nothing(
     scene = Scene([people[0], deactivated, *people[2:]])
     waiting = Waiting(server, scene, command, deactivated)
     change = ("UPDATE users_user SET is_active = FALSE WHERE id = %s", deactivated.id)
-    assert waiting.refusal(change) == (401, "not_authenticated")
+    # Restoring a trip locks the accounts of its members before the trip.
+    account = deactivated.id if command.route == f"{_TRIP}/restore" else 0
+    assert waiting.refusal(change, account=account) == (401, "not_authenticated")
 
 
 @every_command
@@ -322,6 +327,16 @@ def test_in_a_trip_that_is_gone_nothing_happens(
         ("DELETE FROM trips_trip WHERE id = %s", trip),
     ]  # fmt: skip
     assert waiting.refusal(*deletions) == (404, "not_found")
+
+
+@every_command
+def test_in_a_trip_that_is_deleted_nothing_happens(
+    server: Server, scene: Scene, command: Command
+) -> None:
+    """Also where its members are still there; and a later deletion is not undone."""
+    waiting = Waiting(server, scene, command, scene.omar)
+    deleted = "UPDATE trips_trip SET deleted_at = CURRENT_TIMESTAMP WHERE id = %s"
+    assert waiting.refusal((deleted, scene.trip.id)) == (404, "not_found")
 
 
 @for_each([command for command in COMMANDS if command.has_amounts])

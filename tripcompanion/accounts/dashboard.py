@@ -1,5 +1,7 @@
 """The figures on the first page of the admin site: what an operator asks first.
 
+What was recorded counts until `prune` deletes it, also in a deleted trip.
+
 Every query stays fast whatever has been recorded, for one of three reasons:
 
 - It reads an index, bounded by time: new accounts (`account_by_creation`), trips with new expenses

@@ -73,21 +73,25 @@ def delete_account(
             Exists(members.filter(trip=OuterRef("pk")))
         ) | Trip.objects.filter(Exists(invitations.filter(trip=OuterRef("pk"))))
         locked = {trip.pk: trip for trip in trips.order_by("pk").select_for_update(of=["self"])}
-        obstacles = [obstacle for member in _annotated(members) for obstacle in _obstacles(member)]
+        # In a deleted trip nothing can be settled or handed over.
+        kept = _annotated(members.in_kept_trips())
+        obstacles = [obstacle for member in kept for obstacle in _obstacles(member)]
         if settled and obstacles:
             raise AccountInUse(obstacles)
         if any(obstacle["reason"] == LastOwner.default_code for obstacle in obstacles):
             raise LastOwner
         entries: dict[int, list[Entry]] = {trip_id: [] for trip_id in locked}
-        for trip_id, role in members.present().values_list("trip", "role"):
+        ending = members.present_or_restorable()
+        for trip_id, role in ending.values_list("trip", "role"):
             entries[trip_id].append(Entry(Event.MEMBER_LEFT, account.pk, {"role": (role, None)}))
-        valid = invitations.filter(revoked_at=None, trip__in=locked).order_by("pk")
-        for invitation_id, trip_id in valid.values_list("pk", "trip"):
+        theirs = invitations.filter(trip__in=locked).order_by("pk")
+        for invitation_id, trip_id in theirs.values_list("pk", "trip"):
             entries[trip_id].append(Entry(Event.INVITATION_REVOKED, invitation_id))
+        for trip_id, emptied in forget_comments_of(account).items():
+            entries[trip_id] += emptied
         write_all(entries, by)
-        members.present().update(left_at=timezone.now())
+        ending.update(left_at=timezone.now())
         invitations.delete()
-        forget_comments_of(account)
         # As a guest they had another id.
         guest_ids = [trip.ranks[account.pk] for trip in locked.values() if account.pk in trip.ranks]
         journal = JournalEntry.objects.filter(trip__in=locked)

@@ -26,6 +26,7 @@ from tripcompanion.accounts.dashboard import last_audit, oldest_unsent_mail, uns
 from tripcompanion.kit import error_views
 from tripcompanion.kit.probes import METRICS_PATH
 from tripcompanion.kit.problems import DATABASE_AWAY
+from tripcompanion.kit.replica import measured_lag
 from tripcompanion.kit.request_ids import current_route
 
 #: How long to wait for each answer of PostgreSQL. A scrape ends after ten seconds.
@@ -72,6 +73,8 @@ class _StoredFigures(Collector):
         try:
             with _briefly():
                 figures = list(_stored_figures())
+                if settings.DATABASE_REPLICA_URL:
+                    figures += _figures_of_replica()
         except DATABASE_AWAY:
             figures = []
         yield GaugeMetricFamily(
@@ -96,6 +99,27 @@ def _briefly() -> Iterator[None]:
         yield
     finally:
         connection.wait_seconds = before
+
+
+def _figures_of_replica() -> Iterator[GaugeMetricFamily]:
+    """Whether the replica answers, and its lag."""
+    lag = measured_lag()
+    yield GaugeMetricFamily(
+        "tripcompanion_replica_up",
+        "Whether the replica answered and is a standby.",
+        value=lag is not None,
+    )
+    if lag is not None:
+        yield GaugeMetricFamily(
+            "tripcompanion_replica_lag_bytes",
+            "Bytes of the primary's log that the replica has not replayed.",
+            value=lag.size_bytes,
+        )
+        yield GaugeMetricFamily(
+            "tripcompanion_replica_lag_seconds",
+            "Age of the last commit that the replica has replayed; 0 if it has all.",
+            value=lag.seconds,
+        )
 
 
 def _stored_figures() -> Iterator[GaugeMetricFamily]:

@@ -2,8 +2,30 @@
 
 from typing import Any
 
+from django.db.migrations.operations import AddIndex
 from django.db.migrations.operations.base import Operation, OperationCategory
 from django.db.migrations.state import ProjectState
+
+
+class AddIndexWithoutLock(AddIndex):
+    """Create an index while others write to the table. The migration is not atomic.
+
+    Django's `AddIndexConcurrently` does not run on SQLite.
+    """
+
+    atomic = False
+
+    def database_forwards(
+        self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any
+    ) -> None:
+        model = to_state.apps.get_model(app_label, self.model_name)
+        schema_editor.add_index(model, self.index, **_option(schema_editor))
+
+    def database_backwards(
+        self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any
+    ) -> None:
+        model = from_state.apps.get_model(app_label, self.model_name)
+        schema_editor.remove_index(model, self.index, **_option(schema_editor))
 
 
 class RemoveForeignKeyIndex(Operation):
@@ -49,6 +71,10 @@ class RemoveForeignKeyIndex(Operation):
         column = options.get_field(self.name).column
         index = schema_editor._create_index_name(options.db_table, [column])
         return index, options.db_table, column
+
+
+def _option(schema_editor: Any) -> dict[str, bool]:
+    return {"concurrently": True} if schema_editor.connection.vendor == "postgresql" else {}
 
 
 def _concurrently(schema_editor: Any) -> str:

@@ -44,6 +44,7 @@ TITLES = {
     405: gettext_lazy("Method Not Allowed"),
     406: gettext_lazy("Not Acceptable"),
     409: gettext_lazy("Conflict"),
+    410: gettext_lazy("Gone"),
     411: gettext_lazy("Length Required"),
     412: gettext_lazy("Precondition Failed"),
     413: gettext_lazy("Content Too Large"),

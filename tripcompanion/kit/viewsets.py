@@ -5,6 +5,7 @@ from functools import cache, partial
 from typing import Any, ClassVar
 from weakref import proxy
 
+from django.conf import settings
 from rest_framework.exceptions import APIException, AuthenticationFailed
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -14,6 +15,7 @@ from rest_framework.viewsets import GenericViewSet
 from tripcompanion.compiled.once import IS_COMPILING
 from tripcompanion.compiled.queries import Result
 from tripcompanion.compiled.serializers import serialize, serialize_many, serialize_to_json
+from tripcompanion.kit import replica
 from tripcompanion.kit.etags import etag_of, is_known
 from tripcompanion.kit.idempotency import answer_once, key_of
 from tripcompanion.kit.pages import PageMixin
@@ -120,6 +122,23 @@ class ApiViewSet(PageMixin, GenericViewSet):
             name = request.method.lower()
             if handler := getattr(self, name, None):
                 setattr(self, name, partial(in_snapshot, handler))
+        if settings.DATABASE_REPLICA_URL:
+            self._read_on_replica(request)
+
+    def _read_on_replica(self, request: Request) -> None:
+        """Let the action read on the replica if it only reads, for an account.
+
+        Without an account there is no position to wait for, and a link may be a second old.
+        """
+        name = str(request.method).lower()
+        handler = getattr(self, name, None)
+        is_read = name in {"get", "head"} and self.action not in self.without_snapshot
+        if handler is not None and is_read and request.user.is_authenticated:
+            position = max(
+                getattr(request.user, "wal_position", None) or 0,
+                replica.named_position(request.headers.get(replica.HEADER)),
+            )
+            setattr(self, name, partial(replica.read, handler, position))
 
     def require_replayable(self, location: str) -> None:
         """Raise unless the caller may still read a response that was stored under their key.

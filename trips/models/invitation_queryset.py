@@ -46,6 +46,8 @@ class InvitationQuerySet(InTripQuerySet[Any]):
         may = Q(created_by__role=Role.ADMIN, created_by__is_active=True)
         for granted, roles in _INVITERS.items():
             may |= Q(Exists(members.filter(role__in=roles)), role=granted)
+        # An ADMIN may invite to any trip, but nobody to a deleted one.
+        may &= Q(trip__deleted_at=None)
         condition: Any = ExpressionWrapper(may, output_field=models.BooleanField())
         rows: Any = self.select_related("created_by")
         return rows.annotate(inviter_may=condition)

@@ -23,6 +23,7 @@ from tripcompanion.compiled.cursors import execute
 from tripcompanion.kit.rendering import ExactJSONRenderer
 from trips.models.visibility import InTripQuerySet
 from users.models import User, Via, summary_of
+from users.models.position import store_position_after_commit
 
 
 class Event(models.TextChoices):
@@ -111,11 +112,17 @@ class JournalQuerySet(InTripQuerySet["JournalEntry"]):
 
     def outdated(self, before: datetime) -> "JournalQuerySet":
         """The rows of trips that are gone, and were deleted before this; the oldest first."""
-        deleted = self.model.objects.filter(event=Event.TRIP_DELETED, at__lte=before)
+        deletions = self.model.objects.filter(event=Event.TRIP_DELETED)
+        later = deletions.filter(trip=OuterRef("trip"), number__gt=OuterRef("number"))
+        # A trip may have been deleted more than once.
+        deleted = deletions.filter(~Exists(later), at__lte=before)
         trips = apps.get_model("trips", "Trip").objects.filter(pk=OuterRef("trip"))
         gone = self.filter(~Exists(trips), trip__in=deleted.values("trip"))
-        # The row that says so is the last one, so a part of them can be deleted.
-        return gone.order_by("trip_id", "number")
+        # What says so goes last, so a part of the rows can be deleted.
+        others = self.model.objects.filter(trip=OuterRef("trip")).exclude(event=Event.TRIP_DELETED)
+        return gone.exclude(Q(Exists(others), event=Event.TRIP_DELETED)).order_by(
+            "trip_id", "number"
+        )
 
     def about(self, user_ids: Iterable[int]) -> "JournalQuerySet":
         """The rows that may have the name of one of these guests."""
@@ -254,6 +261,14 @@ def write_all(entries_by_trip: Mapping[int, Sequence[Entry]], by: User | None) -
         via = Via.SERVICE if by is None else by.via
         values = [_moment(), None if by is None else by.pk, via.value, orjson.dumps(rows).decode()]
         execute(_INSERT.format(**_PLACES[connection.vendor]), values)
+        # Who is added or removed reads so at once, also on a replica.
+        people = {
+            entry.object_id
+            for entries in entries_by_trip.values()
+            for entry in entries
+            if entry.event.object_type == "member"
+        }
+        store_position_after_commit(people)
 
 
 #: Written by hand: one statement counts and inserts any number of rows. Under the trip's lock the

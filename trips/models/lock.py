@@ -8,14 +8,14 @@ again, and check the table of roles.
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import reduce
+from functools import partial, reduce
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.apps import apps
 from django.db import models, transaction
-from django.db.models import Exists, QuerySet
+from django.db.models import Exists, F, QuerySet
 from rest_framework.exceptions import NotAuthenticated, NotFound, PermissionDenied
 
 from tripcompanion.compiled.queries import CompiledQuery, Param
@@ -48,17 +48,22 @@ def locked_trip(
     with transaction.atomic():
         trip = lock_trip(trip_id)
         caller = _as_of_now(by)
-        roles = {}
-        for user_id, role, is_active in _present_roles.fetch(trip=trip_id, caller=caller.pk):
-            roles[user_id] = role
-            if not is_active:
-                raise NotAuthenticated
-        is_out_of_scope = caller.confined_to not in {None, trip_id}
-        role = TripRole.OWNER if caller.is_admin else roles.get(caller.pk)
-        if role is None or is_out_of_scope:
-            raise NotFound
-        trip.caller_role, trip.present_roles = role, roles
-        _require(role, can, lambda: is_own(trip))
+        _judge(trip, caller, _present_roles.fetch(trip=trip_id, caller=caller.pk))
+        _require(trip.caller_role, can, lambda: is_own(trip))
+        yield trip
+
+
+@contextmanager
+def locked_deleted_trip(rows: QuerySet["Trip"], by: User, can: Can) -> Iterator["Trip"]:
+    """Like `locked_trip`, for the trip in `rows`, which was deleted.
+
+    The roles are those that its members had when it was deleted.
+    """
+    with transaction.atomic():
+        trip = _measured(rows.select_for_update().first)
+        caller = _as_of_now(by)
+        _judge(trip, caller, _roles_at_deletion(trip, caller))
+        _require(trip.caller_role, can, lambda: False)
         yield trip
 
 
@@ -92,14 +97,33 @@ def lock_trip(trip_id: int) -> "Trip":
     # For a compiled statement, Django does not check that it runs inside a transaction.
     if not transaction.get_connection().in_atomic_block:
         raise transaction.TransactionManagementError("A lock needs a transaction.")
+    return _measured(partial(_locking.first, pk=trip_id))
+
+
+def _measured(lock: Callable[[], "Trip | None"]) -> "Trip":
+    """The trip that `lock` has locked; raises `NotFound` if there is none."""
     started = time.perf_counter()
     try:
-        trip: Trip | None = _locking.first(pk=trip_id)
+        trip = lock()
     finally:
         TRIP_LOCK_WAIT.observe(time.perf_counter() - started)
     if trip is None:
         raise NotFound
     return trip
+
+
+def _judge(trip: "Trip", caller: User, members: Iterable[tuple[int, str, bool]]) -> None:
+    """Set the roles of the locked trip by its `members`; see `_present_roles`."""
+    roles = {}
+    for user_id, role, is_active in members:
+        roles[user_id] = role
+        if not is_active:
+            raise NotAuthenticated
+    is_out_of_scope = caller.confined_to not in {None, trip.pk}
+    own_role = TripRole.OWNER if caller.is_admin else roles.get(caller.pk)
+    if own_role is None or is_out_of_scope:
+        raise NotFound
+    trip.caller_role, trip.present_roles = own_role, roles
 
 
 def _require(role: str, can: Can, is_own: Callable[[], bool]) -> None:
@@ -124,7 +148,8 @@ def _trips() -> Any:
 
 @CompiledQuery
 def _locking(pk: Param) -> QuerySet["Trip"]:
-    return _trips().select_for_update().filter(pk=pk)
+    # Whoever waits while it is deleted finds none.
+    return _trips().select_for_update().filter(pk=pk, deleted_at=None)
 
 
 @CompiledQuery
@@ -133,3 +158,9 @@ def _present_roles(trip: Param, caller: Param) -> QuerySet["Trip", tuple[int, st
     rows = _trips().filter(pk=trip, members__left_at=None)
     is_active = Exists(User.objects.active().filter(pk=caller))
     return rows.values_list("members__user", "members__role", is_active)
+
+
+def _roles_at_deletion(trip: "Trip", caller: User) -> list[tuple[int, str, bool]]:
+    rows = _trips().filter(pk=trip.pk, members__left_at=F("deleted_at"))
+    is_active = Exists(User.objects.active().filter(pk=caller.pk))
+    return list(rows.values_list("members__user", "members__role", is_active))

@@ -77,6 +77,10 @@ class MemberQuerySet(InTripQuerySet["Member"]):
         """Members who have not left."""
         return self.filter(left_at=None)
 
+    def present_or_restorable(self) -> "MemberQuerySet":
+        """Present members, and those who would be again if their deleted trip was restored."""
+        return self.filter(Q(left_at=None) | Q(left_at=F("trip__deleted_at")))
+
     def with_details(self) -> "MemberQuerySet":
         """Present members and their users, with only the columns that are serialized."""
         return self.present().select_related("user").only(*_COLUMNS, *summary_of("user"))
@@ -105,6 +109,7 @@ class Member(models.Model):
 
     The row stays after the member has left (`left_at`), because the sums are still needed. All
     sums are in minor units of the trip's currency and change in the transaction of the entry.
+    When a trip is deleted, its present members leave at that very instant.
     """
 
     trip = models.ForeignKey(

@@ -13,16 +13,16 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import ValidationError
 
-from tripcompanion.compiled.deletes import delete_unread
 from tripcompanion.compiled.queries import CompiledUpdate, Param
 from tripcompanion.currency.amounts import CODES, Amount, to_major
 from tripcompanion.currency.fields import minor_units
 from tripcompanion.kit.problems import Conflict, LimitReached
+from trips.models.deleted import DeletableTrip, DeletableTripQuerySet
 from trips.models.joining import JOIN_ROLE_CHOICES, JoinableTrip, require_trip_quota
 from trips.models.journal import Entry, Event, entries_between, write
 from trips.models.journal_fields import trip_fields
 from trips.models.lock import locked_trip
-from trips.models.visibility import CompiledForViewer, InTripQuerySet, ViewerParam
+from trips.models.visibility import CompiledForViewer, ViewerParam
 from trips.roles import Can, TripRole
 from users.models import User
 from users.models.token import InsufficientScope
@@ -48,9 +48,7 @@ class CurrencyChanged(Conflict):
     example_values: ClassVar = {"meant": "EUR", "currency": "JPY"}
 
 
-class TripQuerySet(InTripQuerySet["Trip"]):
-    members_path = "members"
-
+class TripQuerySet(DeletableTripQuerySet["Trip"]):
     def with_code(self, code: str) -> "TripQuerySet":
         """The trip with this code, ignoring case, or none.
 
@@ -62,7 +60,7 @@ class TripQuerySet(InTripQuerySet["Trip"]):
         return self.filter(Exists(owned.filter(pk=OuterRef("pk"))), code=code.upper())
 
 
-class Trip(JoinableTrip):
+class Trip(JoinableTrip, DeletableTrip):
     """A trip, with its members and expenses; its ledger is in one currency."""
 
     title = models.CharField(gettext_lazy("title"), max_length=100)
@@ -127,6 +125,11 @@ class Trip(JoinableTrip):
                 condition=Q(counted_on__isnull=False),
                 name="trip_by_last_expense",
             ),
+            models.Index(
+                fields=["deleted_at"],
+                condition=Q(deleted_at__isnull=False),
+                name="trip_by_deletion",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -180,11 +183,11 @@ class Trip(JoinableTrip):
             old = trip_fields(trip)
             for name, value in fields.items():
                 setattr(trip, name, value)
-            trip.updated_at = timezone.now()
-            trip.save(update_fields=[*fields, "updated_at"])
-            write(
-                trip.pk, by, *entries_between(Event.TRIP_CHANGED, trip.pk, old, trip_fields(trip))
-            )
+            changed = entries_between(Event.TRIP_CHANGED, trip.pk, old, trip_fields(trip))
+            if changed:
+                trip.updated_at = timezone.now()
+                trip.save(update_fields=[*fields, "updated_at"])
+                write(trip.pk, by, *changed)
 
     @cached_property
     def ranks(self) -> Mapping[int, int]:
@@ -218,19 +221,6 @@ class Trip(JoinableTrip):
             that_day=self.expenses_that_day,
             day=today,
         )
-
-    def remove(self, by: User) -> None:
-        """Delete the trip and everything in it with its guests, irreversibly.
-
-        Its journal stays until `prune` deletes it.
-        """
-        with locked_trip(self.pk, by, Can.MANAGE_TRIP) as trip:
-            write(trip.pk, by, Entry(Event.TRIP_DELETED, trip.pk, {"title": (trip.title, None)}))
-            guests = trip.members.filter(user__is_guest=True)
-            guest_ids = list(guests.values_list("user", flat=True))
-            delete_unread(Trip.objects.filter(pk=self.pk))
-            if guest_ids:
-                User.objects.filter(pk__in=guest_ids).delete()
 
     @cached_property
     def present_roles(self) -> Mapping[int, str]:

@@ -87,10 +87,18 @@ class InTripQuerySet(models.QuerySet[Row]):
         return self.filter(**{trip_path: user.confined_to})
 
     def visible_to(self, user: User | ViewerParam) -> Self:
-        """Rows that `user` may see, with `caller_role`; an ADMIN sees all rows as an OWNER."""
+        """Rows that `user` may see, with `caller_role`; an ADMIN sees all as an OWNER.
+
+        Nobody sees the rows of a deleted trip.
+        """
         if user.is_admin:
-            return self.annotate(caller_role=Value(TripRole.OWNER.value))
+            return self.in_kept_trips().annotate(caller_role=Value(TripRole.OWNER.value))
         return self.of_member(user)
+
+    def in_kept_trips(self) -> Self:
+        """Rows of trips that are not deleted; a deleted one has no present members either."""
+        trip_path = self.members_path.rpartition("__")[0]
+        return self.filter(**{f"{trip_path}__deleted_at" if trip_path else "deleted_at": None})
 
 
 @cache

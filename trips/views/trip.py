@@ -11,6 +11,7 @@ from rest_framework.response import Response
 from rest_framework.throttling import BaseThrottle
 
 from tripcompanion.kit.problems import LimitReached
+from tripcompanion.kit.serializers import DeletedQuery
 from tripcompanion.kit.snapshots import snapshot
 from trips.models import (
     Trip,
@@ -18,6 +19,7 @@ from trips.models import (
     trips_of,
     trips_with_members,
 )
+from trips.models.deleted import NotRestorable
 from trips.models.joining import AlreadyMember, NoOwner
 from trips.models.trip import CurrencyChanged, CurrencyFixed
 from trips.roles import Can
@@ -48,6 +50,7 @@ class TripViewSet(InTripViewSet):
         "by_code": "findTripByCode",
         "join": "joinTrip",
         "renew_code": "renewTripCode",
+        "restore": "restoreTrip",
     }
     scope_prefix = "trips"
     needs: ClassVar = {
@@ -60,6 +63,7 @@ class TripViewSet(InTripViewSet):
         "partial_update": Can.MANAGE_TRIP,
         "destroy": Can.MANAGE_TRIP,
         "renew_code": Can.MANAGE_TRIP,
+        "restore": Can.MANAGE_TRIP,
     }
     request_serializers: ClassVar = {
         "create": TripRequest,
@@ -74,9 +78,11 @@ class TripViewSet(InTripViewSet):
         "update": TripDetailSerializer,
         "partial_update": TripDetailSerializer,
         "renew_code": TripDetailSerializer,
+        "restore": TripDetailSerializer,
         "by_code": TripPreview,
         "join": TripMemberSerializer,
     }
+    query_serializers: ClassVar = {"list": DeletedQuery}
     creates: ClassVar = frozenset({"create", "join"})
     etag_actions: ClassVar = ETAG_ACTIONS
     single_statement: ClassVar = frozenset({"list", "by_code"})
@@ -89,12 +95,14 @@ class TripViewSet(InTripViewSet):
         "partial_update": _("Change the trip"),
         "destroy": _("Delete the trip"),
         "renew_code": _("Renew the code"),
+        "restore": _("Restore the trip"),
     }
     problems: ClassVar = {
         "create": [LimitReached],
         "update": [CurrencyFixed, CurrencyChanged],
         "partial_update": [CurrencyFixed, CurrencyChanged],
         "join": [NotFound, AlreadyMember, NoOwner, LimitReached, EmailUnverified],
+        "restore": [NotRestorable],
     }
 
     def get_throttles(self) -> list[BaseThrottle]:
@@ -103,8 +111,11 @@ class TripViewSet(InTripViewSet):
     def list(self, request: Request) -> Response:
         """The caller's trips, latest start date first.
 
-        Without their members; see `getTrip`.
+        Without their members; see `getTrip`. Deleted trips are listed for those who owned them.
         """
+        if "deleted" in request.query_params and self.query()["deleted"]:
+            with snapshot():
+                return self.page(Trip.objects.deleted_of(self.caller))
         return self.page(trips_of(self.caller))
 
     def create(self, request: Request) -> Response:
@@ -135,7 +146,10 @@ class TripViewSet(InTripViewSet):
         return self.update(request, trip_id, partial=True)
 
     def destroy(self, request: Request, trip_id: int) -> Response:
-        """Delete a trip with its expenses and settlements."""
+        """Delete a trip with its expenses and settlements.
+
+        For 7 days, `restoreTrip` undoes it.
+        """
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
         with self.unchanged(trip_id, lambda: self._detail(trip)):
             trip.remove(by=self.caller)
@@ -149,6 +163,17 @@ class TripViewSet(InTripViewSet):
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
         trip.renew_code(by=self.caller)
         return self.answer(self._detail(trip))
+
+    def restore(self, request: Request, trip_id: int) -> Response:
+        """Restore a deleted trip as it was.
+
+        Allowed to those who were OWNER when it was deleted. All who were members then are members
+        again, unless they deleted their account.
+        """
+        deleted = get_object_or_404(Trip.objects.restorable_to(self.caller), pk=trip_id)
+        self.check_object_permissions(request, deleted)
+        deleted.restore(by=self.caller)
+        return self.answer(self._detail(deleted))
 
     def _detail(self, trip: Trip) -> Trip:
         # It may have been deleted since. One snapshot keeps the trip and its members consistent.

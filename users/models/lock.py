@@ -17,6 +17,7 @@ from django.db import models, transaction
 from django.db.models import Q
 from rest_framework.exceptions import NotAuthenticated, NotFound, PermissionDenied
 
+from users.models.position import store_position_after_commit
 from users.models.via import Via
 
 if TYPE_CHECKING:
@@ -120,6 +121,7 @@ class LockedAccount(AbstractBaseUser):
                 users, self.pk, by=by, as_admin=as_admin, lock_admins=lock_admins
             )
             account._is_locked = True
+            store_position_after_commit([account.pk])
             try:
                 yield account
             finally:

@@ -113,6 +113,8 @@ class User(NoticeReader, LockedAccount):
     )
     #: How often all sessions were ended at once, in the API and in browsers.
     session_epoch = models.PositiveIntegerField(default=0, editable=False)
+    #: The position of a replica from which on this account may read there; see `position.py`.
+    wal_position = models.BigIntegerField(null=True, editable=False)
 
     objects = UserManager()
 

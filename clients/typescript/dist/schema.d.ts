@@ -426,7 +426,7 @@ export interface paths {
          * The caller's trips, latest start date first
          * @description The caller's trips, latest start date first.
          *
-         *     Without their members; see `getTrip`.
+         *     Without their members; see `getTrip`. Deleted trips are listed for those who owned them.
          */
         get: operations["listTrips"];
         put?: never;
@@ -454,7 +454,7 @@ export interface paths {
          * The caller's trips, latest start date first
          * @description The caller's trips, latest start date first.
          *
-         *     Without their members; see `getTrip`.
+         *     Without their members; see `getTrip`. Deleted trips are listed for those who owned them.
          *
          *     The same as `listTrips`.
          */
@@ -535,6 +535,8 @@ export interface paths {
          * Delete a trip with its expenses and settlements
          * @description Delete a trip with its expenses and settlements.
          *
+         *     For 7 days, `restoreTrip` undoes it.
+         *
          *     Allowed to OWNER.
          */
         delete: operations["deleteTrip"];
@@ -567,6 +569,31 @@ export interface paths {
          *     Allowed to OWNER.
          */
         post: operations["renewTripCode"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trips/{tripId}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore a deleted trip as it was
+         * @description Restore a deleted trip as it was.
+         *
+         *     Allowed to those who were OWNER when it was deleted. All who were members then are members
+         *     again, unless they deleted their account.
+         *
+         *     Allowed to OWNER.
+         */
+        post: operations["restoreTrip"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1452,6 +1479,31 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What changed in all trips of the caller since a cursor, with each object as it is now
+         * @description What changed in all trips of the caller since a cursor, with each object as it is now.
+         *
+         *     Without `since`, the response is a cursor for now, without items. Each object is sent once
+         *     in a response, however often it changed; a state of null means that it is gone. Losing a
+         *     trip is a trip that is gone, and a new trip is sent whole. A scoped token without
+         *     `expenses:read` gets trips, members and invitations only.
+         */
+        get: operations["listChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/webhooks": {
         parameters: {
             query?: never;
@@ -1806,10 +1858,34 @@ export interface components {
          * @enum {string}
          */
         CategoryEnum: "ACCOMMODATION" | "FOOD" | "TRANSPORT" | "ACTIVITIES" | "OTHER";
+        /** @description An object that changed, as it is now. */
+        Change: {
+            /** @description The cursor to go on with after this change. */
+            cursor: string;
+            /** @description The trip. */
+            tripId: number;
+            /** @description What happened; if several things did, one of them. */
+            event: components["schemas"]["EventEnum"];
+            /** @description What to replace; never a split, which is part of an expense. */
+            object: components["schemas"]["Object"];
+            /** @description The object as its own endpoint shows it now. Null: it is gone, with all that belongs to it. */
+            state: components["schemas"]["ChangedObject"] | null;
+        };
         /** @description The new role of a member. */
         ChangeMemberRoleRequest: {
             /** @description The new role. */
             role: components["schemas"]["TripRoleEnum"];
+        };
+        /** @description An object of a trip, as its own endpoint shows it. */
+        ChangedObject: components["schemas"]["TripDetail"] | components["schemas"]["TripMember"] | components["schemas"]["Invitation"] | components["schemas"]["Expense"] | components["schemas"]["Settlement"] | components["schemas"]["Comment"];
+        /** @description What changed in the trips of the caller, in the order in which to apply it. */
+        Changes: {
+            /** @description The changes. */
+            items: components["schemas"]["Change"][];
+            /** @description The cursor for the next request. */
+            cursor: string;
+            /** @description Whether there is more to read now, also if there are no `items`. */
+            more: boolean;
         };
         /** @description A comment on an expense. */
         Comment: {
@@ -3905,6 +3981,15 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description `cursor_expired`: the cursor is too old; read everything again, with a new one. */
+        CursorExpired: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /**
          * @description - `forbidden`: the caller may know of this, but may not do it.
          *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
@@ -4066,7 +4151,7 @@ export interface components {
         };
         /**
          * @description - `idempotency_in_progress`: the first request with this key is still running.
-         *     - `not_restorable`: what was deleted no longer fits into the trip.
+         *     - `not_restorable`: what was deleted no longer fits.
          */
         IdempotencyInProgressOrNotRestorable: {
             headers: {
@@ -4231,6 +4316,15 @@ export interface components {
         };
         /** @description `limit_reached`: the maximum number of such rows exists already. */
         LimitReached: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `invalid`: a value is refused; `errors` says which one, and why. */
+        ListChangesBadRequest: {
             headers: {
                 [name: string]: unknown;
             };
@@ -5496,6 +5590,8 @@ export interface operations {
     listTrips: {
         parameters: {
             query?: {
+                /** @description With `true`, what was deleted and can be restored, as it was, last deleted first. Other filters do not apply to it. Default: `false`. */
+                deleted?: boolean;
                 /**
                  * @description The page number, from 1. A page past the end is empty.
                  * @example 1
@@ -5522,7 +5618,7 @@ export interface operations {
                     "application/json": components["schemas"]["PaginatedTripList"];
                 };
             };
-            400: components["responses"]["InvalidPage"];
+            400: components["responses"]["InvalidQuery"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["InsufficientScopeTripsRead"];
             406: components["responses"]["NotAcceptable"];
@@ -5572,6 +5668,8 @@ export interface operations {
     listMyTrips: {
         parameters: {
             query?: {
+                /** @description With `true`, what was deleted and can be restored, as it was, last deleted first. Other filters do not apply to it. Default: `false`. */
+                deleted?: boolean;
                 /**
                  * @description The page number, from 1. A page past the end is empty.
                  * @example 2
@@ -5598,7 +5696,7 @@ export interface operations {
                     "application/json": components["schemas"]["PaginatedTripList"];
                 };
             };
-            400: components["responses"]["InvalidPage"];
+            400: components["responses"]["InvalidQuery"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["InsufficientScopeTripsRead"];
             406: components["responses"]["NotAcceptable"];
@@ -5881,6 +5979,45 @@ export interface operations {
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["IdempotencyInProgress"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    restoreTrip: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 6
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A trip with its members. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TripDetail"];
+                };
+            };
+            400: components["responses"]["InvalidKey"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ForbiddenOrInsufficientScopeTripsWrite"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["IdempotencyInProgressOrNotRestorable"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["IdempotencyMismatch"];
             429: components["responses"]["Throttled"];
@@ -6170,7 +6307,7 @@ export interface operations {
                 tripId: number;
                 /**
                  * @description The id of a user.
-                 * @example 11
+                 * @example 13
                  */
                 userId: number;
             };
@@ -6217,7 +6354,7 @@ export interface operations {
                 tripId: number;
                 /**
                  * @description The id of a user.
-                 * @example 11
+                 * @example 13
                  */
                 userId: number;
             };
@@ -6338,7 +6475,7 @@ export interface operations {
             path: {
                 /**
                  * @description The id of an invitation to this trip.
-                 * @example 1
+                 * @example 3
                  */
                 invitationId: number;
                 /**
@@ -7796,6 +7933,38 @@ export interface operations {
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["NoRate"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listChanges: {
+        parameters: {
+            query?: {
+                /** @description How many changes the response may have at most. */
+                limit?: number;
+                /** @description The cursor of an earlier response. Without it, only a cursor for now is sent. */
+                since?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What changed in the trips of the caller, in the order in which to apply it. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Changes"];
+                };
+            };
+            400: components["responses"]["ListChangesBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeTripsRead"];
+            406: components["responses"]["NotAcceptable"];
+            410: components["responses"]["CursorExpired"];
             429: components["responses"]["Throttled"];
             503: components["responses"]["Unavailable"];
         };

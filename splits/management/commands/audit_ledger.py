@@ -3,18 +3,22 @@
 import sys
 from argparse import ArgumentParser
 from collections.abc import Sequence
+from contextlib import ExitStack
 from datetime import datetime
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
-from django.db import DatabaseError
+from django.db import DatabaseError, connection
 from django.utils import timezone
 from tqdm import tqdm
 
 from splits.models import AuditRun
 from splits.reports.audit import Difference, Trips, audited, differences
 from splits.reports.changed import changed_trips, snapshot_position
+from splits.reports.parallel_audit import differences_in_processes
+from tripcompanion.kit.replica import ReplicaUnusable, reading_for_long
 from tripcompanion.kit.snapshots import snapshot
 
 #: Trips that are audited together with `--changed`.
@@ -30,6 +34,11 @@ class Command(BaseCommand):
     help = "Recompute every share, debt, allocation and balance, and report each difference."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--replica",
+            action="store_true",
+            help="read in DATABASE_REPLICA_URL if that can be used, else where all is written",
+        )
         some = parser.add_mutually_exclusive_group()
         some.add_argument("--trip", type=int, help="audit this trip only")
         some.add_argument(
@@ -38,27 +47,56 @@ class Command(BaseCommand):
             help="audit the trips that were written since the last audit without differences "
             "(PostgreSQL only; others are audited as a whole)",
         )
+        some.add_argument(
+            "--processes",
+            type=int,
+            default=1,
+            help="audit everything in so many processes (PostgreSQL only)",
+        )
 
     def handle(
-        self, *args: Any, trip: int | None = None, changed: bool = False, **options: Any
+        self,
+        *args: Any,
+        trip: int | None = None,
+        changed: bool = False,
+        processes: int = 1,
+        replica: bool = False,
+        **options: Any,
     ) -> None:
+        if processes < 1 or (processes > 1 and connection.vendor != "postgresql"):
+            raise CommandError("--processes takes a number from 1, and more than 1 on PostgreSQL.")
+        if processes > 1 and replica:
+            raise CommandError("Only one process can read on the replica.")
         started_at = timezone.now()
         found: list[Difference] = []
         # A progress bar for each kind of row; none without a terminal.
         watch = partial(tqdm, disable=None, leave=False)
-        with snapshot():
+        with ExitStack() as stack:
+            if replica:
+                self._read_on_replica(stack)
+            stack.enter_context(snapshot())
             position = snapshot_position()
             batches, count = _batches(trip, changed)
-            for trips in batches:
-                for difference in differences(trips, watch):
-                    found.append(difference)
-                    with tqdm.external_write_mode(file=sys.stderr):
-                        self.stderr.write(str(difference))
+            for difference in (
+                differences_in_processes(processes)
+                if processes > 1
+                else chain.from_iterable(differences(trips, watch) for trips in batches)
+            ):
+                found.append(difference)
+                with tqdm.external_write_mode(file=sys.stderr):
+                    self.stderr.write(str(difference))
         if trip is None:
             self._store(started_at, count, found, position)
         if found:
             raise CommandError(f"{len(found)} differences in {count} trips.")
         self.stdout.write(f"{count} trips, no difference.")
+
+    def _read_on_replica(self, stack: ExitStack) -> None:
+        """Read on the replica until the end of `stack`, if it can be used."""
+        try:
+            stack.enter_context(reading_for_long())
+        except ReplicaUnusable as reason:
+            self.stderr.write(f"The replica cannot be used ({reason}).")
 
     def _store(
         self, started_at: datetime, trips: int, found: list[Difference], position: int | None

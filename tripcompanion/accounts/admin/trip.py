@@ -3,6 +3,7 @@
 from typing import Any, ClassVar
 
 from django import forms
+from django.conf import settings
 from django.contrib import admin, messages
 from django.contrib.admin.utils import unquote
 from django.db.models import Count, OuterRef, QuerySet, Subquery
@@ -26,6 +27,7 @@ from tripcompanion.kit.admin import (
     SHOWN_ROWS,
     Columns,
     RulesAdmin,
+    StateFilter,
     as_the_api,
     first_rows,
     link,
@@ -44,6 +46,13 @@ TRANSFER_COLUMNS: Columns = {
     _("receiver"): RECEIVER,
     _("amount"): AMOUNT,
 }
+
+
+class TripState(StateFilter):
+    states: ClassVar = {
+        "kept": (_("not deleted"), {"deleted_at": None}),
+        "deleted": (_("deleted"), {"deleted_at__isnull": False}),
+    }
 
 
 class TripForm(forms.ModelForm):
@@ -98,14 +107,17 @@ class TripAdmin(RulesAdmin):
 
     form = TripForm
     csv_columns = csv_columns.TRIPS
-    list_display = ("title", "destination", "start_date", "end_date", "currency", "member_count")
-    list_filter = (("currency", admin.AllValuesFieldListFilter), "join_role")
+    list_display = (
+        *("title", "destination", "start_date", "end_date", "currency", "member_count"),
+        "deleted_at",
+    )
+    list_filter = (TripState, ("currency", admin.AllValuesFieldListFilter), "join_role")
     search_fields = ("title", "destination", "=code", "members__user__email")
     date_hierarchy = "start_date"
     ordering = ("-start_date", "-id")
     readonly_fields: ClassVar[Any] = (
         *("code", "members", "expenses", "plan", "settlements", "other_lists"),
-        *("journal", "created_at", "updated_at"),
+        *("journal", "created_at", "updated_at", "deleted_at"),
     )
     fieldsets: ClassVar[Any] = (
         (None, {"fields": ("title", "destination", "description", "image_url")}),
@@ -115,15 +127,23 @@ class TripAdmin(RulesAdmin):
         (_("Members"), {"fields": ("members",)}),
         (_("Expenses"), {"fields": ("expenses",)}),
         (_("Settling up"), {"fields": ("plan", "settlements", "other_lists")}),
-        (_("History"), {"fields": ("journal", ("created_at", "updated_at"))}),
+        (_("History"), {"fields": ("journal", ("created_at", "updated_at", "deleted_at"))}),
     )
-    actions = ("renew_codes",)
+    actions = ("renew_codes", "restore")
     row_actions: ClassVar = {"renew_codes": _("Renew the code")}
     delete_confirmation_template = "admin/delete_trip.html"
 
     def get_urls(self) -> list[Any]:
         view = self.admin_site.admin_view(self.audit_view)
         return [path("<int:trip_id>/audit/", view, name="trips_trip_audit"), *super().get_urls()]
+
+    def get_row_actions(self, request: HttpRequest, row: Trip) -> Any:
+        return self.row_actions if row.deleted_at is None else {"restore": _("Restore this trip")}
+
+    def has_change_permission(self, request: HttpRequest, obj: Trip | None = None) -> bool:
+        """A deleted trip can only be restored."""
+        is_kept = obj is None or obj.deleted_at is None
+        return is_kept and super().has_change_permission(request)
 
     def get_row_links(self, request: HttpRequest, row: Trip) -> Any:
         return {page_url(Trip, "audit", row.pk): _("Audit")}
@@ -213,7 +233,7 @@ class TripAdmin(RulesAdmin):
 
     def has_delete_permission(self, request: HttpRequest, obj: Trip | None = None) -> bool:
         """Only from the page of a trip, where its title has to be typed."""
-        return obj is not None
+        return obj is not None and obj.deleted_at is None
 
     def delete_view(
         self, request: HttpRequest, object_id: str, extra_context: Any = None
@@ -223,7 +243,11 @@ class TripAdmin(RulesAdmin):
             self.message_user(request, _("Type the title exactly as it is."), messages.ERROR)
             return HttpResponseRedirect(request.get_full_path())
         labels = {
-            "warning": _("The trip is deleted for everybody, with all that was recorded in it."),
+            "warning": _(
+                "The trip is deleted for everybody, with all that was recorded in it. It can be "
+                "restored for %(days)d days."
+            )
+            % {"days": settings.DELETED_TRIP_DAYS},
             "label": _("Type the title of the trip to confirm"),
         }
         return super().delete_view(request, object_id, {**labels, **(extra_context or {})})
@@ -255,6 +279,14 @@ class TripAdmin(RulesAdmin):
             trip.renew_code(by=caller_of(request))
             self.log_change(request, trip, _("Code renewed."))
         self.tell_count(request, _("Codes renewed: %(count)d."), len(trips))
+
+    @admin.action(permissions=["change"], description=_("Restore deleted trips"))
+    def restore(self, request: HttpRequest, queryset: QuerySet[Trip]) -> None:
+        deleted = list(queryset.filter(deleted_at__isnull=False).order_by("pk"))
+        for trip in deleted:
+            trip.restore(by=caller_of(request))
+            self.log_change(request, trip, _("Restored."))
+        self.tell_count(request, _("Trips restored: %(count)d."), len(deleted))
 
 
 def _is_confirmed(request: HttpRequest, trip: Trip) -> bool:

@@ -28,8 +28,9 @@ class Command(BaseCommand):
     help = (
         "Delete expired e-mail links, browser sessions, idempotency keys and throttle counters, "
         "sessions, scoped tokens, invitations, mails and deliveries to webhooks that ended 30 days "
-        "ago, the journal of trips that were deleted 30 days ago, and expenses and settlements "
-        "that were deleted DELETED_ENTRY_DAYS ago. For cron."
+        "ago, the journal of trips that were deleted 30 days ago, trips that were deleted "
+        "DELETED_TRIP_DAYS ago, and expenses and settlements that were deleted "
+        "DELETED_ENTRY_DAYS ago. For cron."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -38,6 +39,9 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, dry_run: bool = False, **options: Any) -> None:
+        # A trip is one row, with many that reference it.
+        trips = apps.get_model("trips", "Trip").objects.outdated()
+        self.stdout.write(f"{trips.count() if dry_run else trips.purge()} deleted trips")
         for name, ends in outdated():
             # A row may be in several of the querysets, so the sum of their counts is too high.
             number = reduce(or_, ends).count() if dry_run else sum(map(delete, ends))

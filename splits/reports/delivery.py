@@ -1,0 +1,129 @@
+"""Sends a whole trip, or all of its expenses, piece by piece.
+
+Each stage reads on after a key that does not change, with an index, so that a piece costs the same
+in any trip.
+"""
+
+from collections.abc import Iterator
+from datetime import date
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+from django.db.models import Q
+
+from splits.models.comment import Comment
+from splits.models.expense import Expense
+from splits.models.settlement import Settlement
+from splits.reports.change_cursor import Delivery
+from trips.models import Invitation
+from trips.models.journal import Subject
+
+#: How many expenses are searched for comments at a time.
+_SEARCHED = 1000
+
+
+class Stage(IntEnum):
+    """What is sent, in this order."""
+
+    #: The trip as if it were gone, so that nothing remains of what the client had.
+    NOTHING = 0
+    TRIP = 1
+    EXPENSES = 2
+    COMMENTS = 3
+    SETTLEMENTS = 4
+    INVITATIONS = 5
+
+
+_OF_MONEY = (Stage.EXPENSES, Stage.COMMENTS, Stage.SETTLEMENTS)
+
+
+class Piece(NamedTuple):
+    """An object that is sent, and the delivery after it."""
+
+    subject: Subject
+    delivery: Delivery
+    #: Whether it is sent as if it were gone.
+    is_gone: bool = False
+
+
+def begin(trip_id: int, event: str, *, is_whole: bool) -> Delivery:
+    """A delivery of which nothing is sent yet."""
+    stage = Stage.NOTHING if is_whole else Stage.EXPENSES
+    return Delivery(trip_id, event, stage, is_whole)
+
+
+def send(
+    delivery: Delivery, room: int, *, expenses: int, money: bool
+) -> tuple[list[Piece], Delivery | None]:
+    """At most `room` objects of one stage, and the delivery after them, or None at its end.
+
+    `expenses` is how many the trip ever recorded. Without `money`, expenses, comments and
+    settlements are left out.
+    """
+    stage, is_gone = Stage(delivery.stage), delivery.stage == Stage.NOTHING
+    pieces = [
+        Piece(subject, delivery._replace(after=after, then=then), is_gone)
+        for subject, after, then in _STAGES[stage](delivery, room)
+    ]
+    if len(pieces) == room:
+        return pieces, pieces[-1].delivery
+    if stage is Stage.COMMENTS and delivery.after + _SEARCHED < expenses:
+        return pieces, delivery._replace(after=delivery.after + _SEARCHED, then=0)
+    later = [other for other in Stage if other > stage and (money or other not in _OF_MONEY)]
+    if not later or not delivery.is_whole:
+        return pieces, None
+    return pieces, delivery._replace(stage=int(later[0]), after=0, then=0)
+
+
+Sent = tuple[Subject, int, int]
+
+
+def _trip(delivery: Delivery, room: int) -> Iterator[Sent]:
+    if not delivery.after:
+        yield Subject("trip", delivery.trip_id), 1, 0
+
+
+def _expenses(delivery: Delivery, room: int) -> Iterator[Sent]:
+    """After is the number of the next expense: they are numbered from 0."""
+    rows = Expense.objects.filter(trip=delivery.trip_id, number__gte=delivery.after)
+    for number, expense_id in rows.order_by("number").values_list("number", "pk")[:room]:
+        yield Subject("expense", expense_id), number + 1, 0
+
+
+def _comments(delivery: Delivery, room: int) -> Iterator[Sent]:
+    """After is the number of an expense, then the id of a comment on it."""
+    first, last = delivery.after, delivery.after + _SEARCHED
+    rest = Q(expense__number__gt=first) | Q(pk__gt=delivery.then)
+    near = {"expense__number__gte": first, "expense__number__lt": last}
+    rows = Comment.objects.filter(rest, expense__trip=delivery.trip_id, **near)
+    found = rows.order_by("expense__number", "pk").values_list("expense__number", "pk")
+    for number, comment_id in found[:room]:
+        yield Subject("comment", comment_id), number, comment_id
+
+
+def _settlements(delivery: Delivery, room: int) -> Iterator[Sent]:
+    """After is a day, as its ordinal, then the id of a settlement of it; the latest are first."""
+    rows: Any = Settlement.objects.filter(trip=delivery.trip_id)
+    if delivery.after:
+        day = date.fromordinal(delivery.after)
+        rest = Q(settled_on__lt=day) | Q(pk__lt=delivery.then)
+        rows = rows.filter(rest, settled_on__lte=day)
+    found = rows.order_by("-settled_on", "-pk").values_list("settled_on", "pk")
+    for day, settlement_id in found[:room]:
+        yield Subject("settlement", settlement_id), day.toordinal(), settlement_id
+
+
+def _invitations(delivery: Delivery, room: int) -> Iterator[Sent]:
+    rows = Invitation.objects.filter(trip=delivery.trip_id, pk__gt=delivery.after)
+    for invitation_id in rows.order_by("pk").values_list("pk", flat=True)[:room]:
+        yield Subject("invitation", invitation_id), invitation_id, 0
+
+
+_STAGES = {
+    Stage.NOTHING: _trip,
+    Stage.TRIP: _trip,
+    Stage.EXPENSES: _expenses,
+    Stage.COMMENTS: _comments,
+    Stage.SETTLEMENTS: _settlements,
+    Stage.INVITATIONS: _invitations,
+}

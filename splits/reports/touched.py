@@ -1,0 +1,187 @@
+"""What else rows of the journal changed besides their own objects.
+
+A settlement pays splits, and its deletion opens them again; a member who loses their role takes
+the invitations that they made with them. These have no rows of their own. What was touched is
+read as it is now: if it changed again since, a later row touches it again.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
+from functools import reduce
+from operator import or_
+from typing import Any, NamedTuple
+
+from django.db.models import Q
+
+from splits.models.comment import Comment
+from splits.models.period import ClosedPeriod
+from splits.models.settlement import Allocation, Debt
+from trips.models import Invitation, JournalEntry
+from trips.models.journal import Event, Subject
+
+#: How many touched objects of each type a page reads. If there are more, the trip is sent again.
+MAX_TOUCHED = 1000
+#: A period is closed before the row of the command that closes it is written, by less than this.
+_COMMAND = timedelta(minutes=1)
+
+_PAYING = {Event.SETTLEMENT_CREATED, Event.SETTLEMENT_RESTORED}
+_MEMBERSHIPS = {
+    Event.MEMBER_ADDED,
+    Event.MEMBER_JOINED,
+    Event.ROLE_CHANGED,
+    Event.MEMBER_LEFT,
+    Event.MEMBER_REMOVED,
+}
+_MERGING = {Event.GUEST_CLAIMED, Event.GUEST_MERGED}
+
+Rows = Sequence[JournalEntry]
+#: Ids by what touched them.
+Found = Mapping[Any, set[int]]
+
+
+class Again(NamedTuple):
+    """What a row is a reason to send again."""
+
+    #: All of the trip, or only its expenses.
+    is_whole: bool
+
+
+class Touched:
+    """What these rows touched; `reopened` are the trips in which a closing was taken back.
+
+    It takes a constant number of statements. With `money` False it leaves expenses out.
+    """
+
+    def __init__(self, rows: Rows, *, reopened: Iterable[int], money: bool) -> None:
+        self._reopened = set(reopened)
+        self._invitations = _invitations(rows)
+        self._paid = self._opened = self._comments = _NOTHING
+        self._closed_by: set[int] = set()
+        self._closed_at: Mapping[int, list[Any]] = {}
+        if money:
+            self._paid, self._opened, self._comments = _paid(rows), _opened(rows), _comments(rows)
+            self._read_closings(rows)
+
+    def by(self, row: JournalEntry) -> list[Subject]:
+        """The objects that a row touched, ordered by their ids; all are of one type."""
+        if row.event in _PAYING:
+            return _subjects("expense", self._paid, row.object_id)
+        if row.event == Event.SETTLEMENT_DELETED:
+            return _subjects("expense", self._opened, _pair(row))
+        if row.event == Event.EXPENSE_RESTORED:
+            return _subjects("comment", self._comments, row.object_id)
+        if row.event in _MEMBERSHIPS:
+            return _subjects("invitation", self._invitations, (row.trip_id, row.object_id))
+        return []
+
+    def again(self, row: JournalEntry) -> Again | None:
+        """What to send again after a row; None if `by` is all."""
+        is_whole = (
+            row.event in _MERGING
+            or (row.event in _MEMBERSHIPS and self._invitations is None)
+            or (row.event == Event.EXPENSE_RESTORED and self._comments is None)
+        )
+        if is_whole:
+            return Again(is_whole=True)
+        touches_all = (
+            (row.event in _PAYING and (self._paid is None or row.object_id in self._closed_by))
+            or (row.event == Event.EXPENSE_RESTORED and self._has_closed(row))
+            or (
+                row.event == Event.SETTLEMENT_DELETED
+                and (self._opened is None or row.trip_id in self._reopened)
+            )
+        )
+        return Again(is_whole=False) if touches_all else None
+
+    def _read_closings(self, rows: Rows) -> None:
+        settlements = [row.object_id for row in rows if row.event in _PAYING]
+        restored = [row for row in rows if row.event == Event.EXPENSE_RESTORED]
+        if not settlements and not restored:
+            return
+        wanted = Q(settlement__in=settlements)
+        if restored:
+            since = min(row.at for row in restored) - _COMMAND
+            wanted |= Q(trip__in={row.trip_id for row in restored}, closed_at__gte=since)
+        closed_at = defaultdict(list)
+        closings = ClosedPeriod.objects.filter(wanted)
+        for trip_id, settlement_id, at in closings.values_list("trip", "settlement", "closed_at"):
+            self._closed_by.add(settlement_id)
+            closed_at[trip_id].append(at)
+        self._closed_at = closed_at
+
+    def _has_closed(self, row: JournalEntry) -> bool:
+        """Whether a restored expense closed the trip: then the last settlement is the cause."""
+        times = self._closed_at.get(row.trip_id, ())
+        return any(row.at - _COMMAND <= at <= row.at for at in times)
+
+
+_NOTHING: Found | None = {}
+
+
+def _subjects(kind: str, found: Found | None, key: Any) -> list[Subject]:
+    ids = () if found is None else found.get(key, ())
+    return [Subject(kind, object_id) for object_id in sorted(ids)]
+
+
+def _gather(pairs: Iterable[tuple[Any, int]]) -> Found | None:
+    """The ids by what touched them; None if there are too many."""
+    found = defaultdict(set)
+    for at, (key, object_id) in enumerate(pairs):
+        if at == MAX_TOUCHED:
+            return None
+        found[key].add(object_id)
+    return found
+
+
+def _any_of(conditions: Iterable[Q]) -> Q:
+    return reduce(or_, conditions)
+
+
+def _pair(row: JournalEntry) -> tuple[int, Any, Any]:
+    """The trip of a deleted settlement, its sender and its receiver."""
+    changes = row.changes
+    return row.trip_id, changes["fromUserId"]["old"], changes["toUserId"]["old"]
+
+
+def _paid(rows: Rows) -> Found | None:
+    """The expenses that each settlement pays for now."""
+    ids = [row.object_id for row in rows if row.event in _PAYING]
+    if not ids:
+        return _NOTHING
+    covering = Allocation.objects.filter(settlement__in=ids, debt__isnull=False).order_by()
+    pairs = covering.values_list("settlement", "debt__split__expense").distinct()
+    return _gather(pairs[: MAX_TOUCHED + 1])
+
+
+def _opened(rows: Rows) -> Found | None:
+    """The expenses with an open debt between the two people of each deleted settlement."""
+    deleted = {_pair(row) for row in rows if row.event == Event.SETTLEMENT_DELETED}
+    if not deleted:
+        return _NOTHING
+    between = _any_of(
+        Q(trip=trip_id, debtor=sender_id, creditor=receiver_id)
+        for trip_id, sender_id, receiver_id in deleted
+    )
+    columns = ("trip", "debtor", "creditor", "split__expense")
+    debts = Debt.objects.open().filter(between).order_by().values_list(*columns).distinct()
+    return _gather((row[:3], row[3]) for row in debts[: MAX_TOUCHED + 1])
+
+
+def _comments(rows: Rows) -> Found | None:
+    """The comments on each restored expense."""
+    ids = [row.object_id for row in rows if row.event == Event.EXPENSE_RESTORED]
+    if not ids:
+        return _NOTHING
+    comments = Comment.objects.filter(expense__in=ids).values_list("expense", "pk")
+    return _gather(comments[: MAX_TOUCHED + 1])
+
+
+def _invitations(rows: Rows) -> Found | None:
+    """The invitations that each member made whose rights may have changed."""
+    members = {(row.trip_id, row.object_id) for row in rows if row.event in _MEMBERSHIPS}
+    if not members:
+        return _NOTHING
+    made = _any_of(Q(trip=trip_id, created_by=user_id) for trip_id, user_id in members)
+    found = Invitation.objects.filter(made).values_list("trip", "created_by", "pk")
+    return _gather((row[:2], row[2]) for row in found[: MAX_TOUCHED + 1])

@@ -1,0 +1,100 @@
+"""Serializers of changes."""
+
+from typing import Any
+
+from django.utils.translation import gettext_lazy as _
+from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema_field
+from rest_framework import serializers
+
+from splits.serializers.comment import CommentSerializer
+from splits.serializers.expense_response import ExpenseSerializer
+from splits.serializers.history import ObjectSerializer
+from splits.serializers.settlement import SettlementSerializer
+from tripcompanion.kit.serializers import CamelCaseSerializer, IdField, StrictText
+from trips.models.journal import Event
+from trips.serializers import InvitationSerializer, TripDetailSerializer, TripMemberSerializer
+
+MAX_CHANGES = 100
+DEFAULT_CHANGES = 50
+
+
+@extend_schema_field({"type": "integer", "minimum": 1, "maximum": MAX_CHANGES})
+class _Limit(IdField):
+    """How many changes a page may have."""
+
+    default_error_messages = {
+        "invalid": _("Must be a whole number of at least 1."),
+        "too_large": _("Must be at most {maximum}."),
+    }
+
+    def to_internal_value(self, data: Any) -> int:
+        limit = super().to_internal_value(data)
+        if limit > MAX_CHANGES:
+            self.fail("too_large", maximum=MAX_CHANGES)
+        return limit
+
+
+class ChangesQuery(CamelCaseSerializer):
+    """Which changes to read."""
+
+    since = StrictText(
+        required=False,
+        trim_whitespace=False,
+        help_text="The cursor of an earlier response. Without it, only a cursor for now is sent.",
+    )
+    limit = _Limit(
+        default=DEFAULT_CHANGES, help_text="How many changes the response may have at most."
+    )
+
+
+@extend_schema_field(
+    PolymorphicProxySerializer(
+        component_name="ChangedObject",
+        serializers=[
+            TripDetailSerializer,
+            TripMemberSerializer,
+            InvitationSerializer,
+            ExpenseSerializer,
+            SettlementSerializer,
+            CommentSerializer,
+        ],
+        resource_type_field_name=None,
+    )
+)
+class StateField(serializers.Field):
+    """An object that is serialized already; read-only."""
+
+    def to_representation(self, value: Any) -> Any:
+        return value
+
+
+class ChangeSerializer(CamelCaseSerializer):
+    """An object that changed, as it is now."""
+
+    cursor = serializers.CharField(help_text="The cursor to go on with after this change.")
+    trip_id = serializers.IntegerField(help_text="The trip.")
+    event = serializers.ChoiceField(
+        choices=Event.choices,
+        help_text="What happened; if several things did, one of them.",
+    )
+    object = ObjectSerializer(
+        source="subject", help_text="What to replace; never a split, which is part of an expense."
+    )
+    state = StateField(
+        read_only=True,
+        allow_null=True,
+        help_text=(
+            "The object as its own endpoint shows it now. Null: it is gone, with all that belongs "
+            "to it."
+        ),
+    )
+
+
+class ChangesSerializer(CamelCaseSerializer):
+    """What changed in the trips of the caller, in the order in which to apply it."""
+
+    items = ChangeSerializer(many=True, help_text="The changes.")
+    cursor = serializers.CharField(help_text="The cursor for the next request.")
+    more = serializers.BooleanField(
+        help_text="Whether there is more to read now, also if there are no `items`."
+    )

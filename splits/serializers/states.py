@@ -1,0 +1,66 @@
+"""Objects as their own endpoints show them, for webhooks and for `/api/changes`."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from django.db.models import F
+
+from splits.models.comment import Comment
+from splits.models.expense import Expense
+from splits.models.settlement import Settlement
+from splits.models.split import Split
+from splits.serializers.comment import CommentSerializer
+from splits.serializers.expense_response import ExpenseSerializer
+from splits.serializers.settlement import SettlementSerializer
+from splits.serializers.split import ExpenseSplitSerializer
+from tripcompanion.compiled.serializers import serialize_many
+from trips.models import Invitation, Member, trips_with_members
+from trips.models.journal import Subject
+from trips.serializers import InvitationSerializer, TripDetailSerializer, TripMemberSerializer
+from users.models import User
+
+
+class _Shown(NamedTuple):
+    """How the endpoint of a type of object finds and serializes one."""
+
+    rows: Callable[[], Any]
+    serializer: type[Any]
+    #: The lookups of the trip and of the object.
+    trip: str = "trip_id"
+    key: str = "pk"
+
+
+_SHOWN: Mapping[str, _Shown] = {
+    "trip": _Shown(trips_with_members, TripDetailSerializer, trip="pk"),
+    "member": _Shown(Member.objects.with_details, TripMemberSerializer, key="user_id"),
+    "invitation": _Shown(
+        Invitation.objects.with_details().select_related("guest").all, InvitationSerializer
+    ),
+    "expense": _Shown(Expense.objects.with_details, ExpenseSerializer),
+    "split": _Shown(Split.objects.changeable, ExpenseSplitSerializer, trip="expense__trip_id"),
+    "settlement": _Shown(Settlement.objects.with_details, SettlementSerializer),
+    "comment": _Shown(Comment.objects.with_details, CommentSerializer, trip="expense__trip_id"),
+}
+
+
+def states_of(
+    reader: User, wanted: Iterable[tuple[int, Subject]]
+) -> dict[tuple[int, Subject], Any]:
+    """What `reader` would see of each of these objects of trips; nothing of those they may not see.
+
+    It takes a constant number of statements for each type of object. Read it in one snapshot.
+    """
+    by_type: dict[str, set[tuple[int, int]]] = defaultdict(set)
+    for trip_id, subject in wanted:
+        by_type[subject.type].add((trip_id, subject.id))
+    states = {}
+    for kind, pairs in by_type.items():
+        shown = _SHOWN[kind]
+        trip_ids, ids = zip(*pairs, strict=True)
+        lookup = {f"{shown.trip}__in": trip_ids, f"{shown.key}__in": ids}
+        found = shown.rows().visible_to(reader).filter(**lookup)
+        rows = list(found.annotate(of_trip=F(shown.trip)))
+        for row, state in zip(rows, serialize_many(shown.serializer, rows, {}), strict=True):
+            states[row.of_trip, Subject(kind, getattr(row, shown.key))] = state
+    return states

@@ -1,0 +1,46 @@
+"""What changed in the caller's trips."""
+
+from typing import ClassVar
+
+from django.utils.translation import gettext_lazy as _
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from splits.reports.change_cursor import CursorExpired
+from splits.reports.changes import Changes
+from splits.serializers.changes import ChangesQuery, ChangesSerializer
+from splits.serializers.states import states_of
+from trips.viewsets import InTripViewSet
+
+
+class ChangeViewSet(InTripViewSet):
+    """What changed in all trips of the caller, for clients that were offline."""
+
+    tag = "changes"
+    operation_ids: ClassVar = {"changes": "listChanges"}
+    scope_prefix = "trips"
+    needs: ClassVar = {"changes": None}
+    query_serializers: ClassVar = {"changes": ChangesQuery}
+    response_serializers: ClassVar = {"changes": ChangesSerializer}
+    problems: ClassVar = {"changes": [CursorExpired]}
+    page_titles: ClassVar = {"changes": _("Changes")}
+
+    def changes(self, request: Request) -> Response:
+        """What changed in all trips of the caller since a cursor, with each object as it is now.
+
+        Without `since`, the response is a cursor for now, without items. Each object is sent once
+        in a response, however often it changed; a state of null means that it is gone. Losing a
+        trip is a trip that is gone, and a new trip is sent whole. A scoped token without
+        `expenses:read` gets trips, members and invitations only.
+        """
+        query = self.query()
+        page = Changes(self.caller, query.get("since")).page(query["limit"])
+        shown = [change for change in page.items if not change.is_gone]
+        states = states_of(self.caller, [(change.trip_id, change.subject) for change in shown])
+        items = [
+            change
+            if change.is_gone
+            else change._replace(state=states.get((change.trip_id, change.subject)))
+            for change in page.items
+        ]
+        return self.answer(page._replace(items=items))

@@ -1,0 +1,92 @@
+"""Mutants of deleting and restoring trips, and of people in deleted entries."""
+
+from tests.mutations.mutant import Guards
+
+_TRIPS = "tests/trips/test_deleted_trips.py"
+_LOCK = "tests/trips/test_behind_the_lock.py"
+_PEOPLE = "tests/splits/test_deleted_people.py"
+
+DELETED: Guards = {
+    "trips/models/deleted.py": [
+        ("former OWNER lists a deleted trip", 'filter(members__left_at=F("deleted_at"), **owned)',
+         "filter(**owned)", f"{_TRIPS} -k only_those"),
+        ("everybody lists a deleted trip", ', "members__role__in": _OWNERS}', "}",
+         f"{_TRIPS} -k only_those"),
+        ("deleted trip restored when it is over", "filter(deleted_at__gt=_oldest_deletion())",
+         "filter(deleted_at__isnull=False)", f"{_TRIPS} -k week"),
+        ("deleted trip pruned at once", "filter(deleted_at__lte=_oldest_deletion())",
+         "filter(deleted_at__isnull=False)", f"{_TRIPS} -k week"),
+        ("trip without OWNER restored", "                _require_owner(then)\n", "",
+         f"{_TRIPS} -k without_owners"),
+        ("members get trips while one is restored",
+         'lock_rows(User.objects.all(), then.values_list("user", flat=True))', "pass",
+         "PG tests/splits/test_restoring_at_once.py -k while_one_is"),
+        ("trips restored above the quota", "                _require_trip_quotas(then)\n", "",
+         f"{_TRIPS} -k quota"),
+        ("former members come back with a trip", "self.members.filter(left_at=self.deleted_at)",
+         "self.members.exclude(left_at=None)", f"{_TRIPS} -k removed"),
+        ("notices of a deleted trip are sent",
+         "            Mail.objects.filter(trip=trip.pk).delete()\n", "", f"{_TRIPS} -k waits"),
+        ("guests survive their trip", "            if guest_ids:\n", "            if False:\n",
+         f"{_TRIPS} -k week"),
+        ("deletion of a trip is not in the journal",
+         'write(trip.pk, by, Entry(Event.TRIP_DELETED, trip.pk, {"title": (trip.title, None)}))',
+         "pass", "tests/test_journal.py"),
+        ("restoring a trip is not in the journal",
+         "write(trip.pk, by, Entry(Event.TRIP_RESTORED, trip.pk, restored))",
+         "pass", "tests/test_journal.py"),
+    ],
+    "trips/models/lock.py": [
+        ("commands run in a deleted trip", "filter(pk=pk, deleted_at=None)", "filter(pk=pk)",
+         f"{_LOCK} -k is_deleted_nothing"),
+        ("former OWNER restores a trip", 'pk=trip.pk, members__left_at=F("deleted_at"))',
+         "pk=trip.pk)", f"{_LOCK} -k removed"),
+    ],
+    "trips/models/visibility.py": [
+        ("ADMIN reads deleted trips", "return self.in_kept_trips().annotate(",
+         "return self.annotate(", f"{_TRIPS} -k nowhere"),
+    ],
+    "trips/models/invitation_queryset.py": [
+        ("invitation of an ADMIN leads into a deleted trip",
+         "        may &= Q(trip__deleted_at=None)\n", "", f"{_TRIPS} -k nowhere"),
+    ],
+    "trips/models/journal.py": [
+        ("first deletion of a trip counts for its journal",
+         "deletions.filter(~Exists(later), at__lte", "deletions.filter(at__lte",
+         f"{_TRIPS} -k twice"),
+    ],
+    "splits/models/split.py": [
+        ("debts of deleted trips are pending", "Debt.objects.in_kept_trips().open()",
+         "Debt.objects.open()", f"{_TRIPS} -k nowhere"),
+    ],
+    "splits/reports/balances.py": [
+        ("debts of deleted trips are owed", "    owing = owing.in_kept_trips()\n", "",
+         f"{_TRIPS} -k nowhere"),
+    ],
+    "splits/models/webhook.py": [
+        ("webhook of a trip is not told of its deletion",
+         "owned = Member.objects.present_or_restorable()", "owned = Member.objects.present()",
+         f"{_TRIPS} -k webhooks"),
+    ],
+    "splits/models/webhook_queue.py": [
+        ("webhook of all trips is not told of a deletion",
+         "present = Member.objects.present_or_restorable()", "present = Member.objects.present()",
+         f"{_TRIPS} -k webhooks"),
+    ],
+    "tripcompanion/accounts/deletion.py": [
+        ("deleted trip prevents the deletion of an account", "_annotated(members.in_kept_trips())",
+         "_annotated(members)", f"{_TRIPS} -k hinders"),
+        ("deleted account comes back with a trip", "ending = members.present_or_restorable()",
+         "ending = members.present()", f"{_TRIPS} -k hinders"),
+    ],
+    "splits/models/claim.py": [
+        ("claimed guest stays in deleted entries",
+         "    claim_in_deleted(trip, guest_id, account.pk)\n", "", f"{_PEOPLE} -k claims"),
+    ],
+    "splits/models/deleted_people.py": [
+        ("deleted settlement of one person with themself",
+         'if row["sender_id"] != row["receiver_id"]]', "]", f"{_PEOPLE} -k between"),
+        ("deleted payment of a split that was merged", "all_twins = dict(twins)", "all_twins = {}",
+         f"{_PEOPLE} -k two_became"),
+    ],
+}  # fmt: skip

@@ -1,0 +1,3 @@
+"""The password of everybody in the tests."""
+
+PASSWORD = "four-green-suitcases"

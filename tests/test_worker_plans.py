@@ -1,0 +1,134 @@
+"""With 100,000 messages, mails and changes, the workers find what is due as with a hundred."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.core.mail import get_connection
+from django.db import connection
+from django.db.models import Q
+from django.utils import timezone
+
+from splits.models import Webhook
+from splits.models.webhook_queue import Lease, due
+from tests.bulk import analyse
+from tests.factories import TripFactory, UserFactory, join, overwrite
+from tests.test_plans import full_scans
+from trips.models import Trip, notify
+from trips.roles import TripRole
+from users.models import Mail, User
+
+ROWS = 100_000
+OTHERS = 300
+BIG = {"splits_webhookdelivery", "trips_journalentry", "users_mail"}
+_NUMBERS = (
+    "WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < %s) "
+)
+_JOURNAL = (
+    "INSERT INTO trips_journalentry (trip_id, number, at, via, event, object_id, stored_changes) ",
+    "SELECT %s, n, %s, 'service', 'trip.changed', 1, '{}' FROM numbers",
+)
+_LOG = (
+    "INSERT INTO splits_webhookdelivery (webhook_id, message_id, event, journal_trip_id, number, "
+    "state, by_hand, attempts, created_at, error) ",
+    "SELECT %s, n, 'trip.changed', %s, n, 'delivered', FALSE, 1, %s, '' FROM numbers",
+)
+_MAILS = (
+    "INSERT INTO users_mail (user_id, letter, address, language, created_at, due_at, attempts, "
+    "error, trip_id) ",
+    "SELECT %s, 'EXPENSE_CREATED', '', 'en', %s, %s, 0, '', %s FROM numbers",
+)
+
+
+def fill(statement: tuple[str, str], *values: Any) -> None:
+    """Insert rows; the first value is how many."""
+    convert = connection.ops.adapt_datetimefield_value
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _NUMBERS.join(statement), [convert(v) if hasattr(v, "tzinfo") else v for v in values]
+        )
+
+
+@pytest.fixture
+def busy(transactional_db: None) -> tuple[Webhook, Trip, User]:
+    """A webhook that has sent so much, its trip, and a member who wants notices.
+
+    Others have webhooks with nothing to send, and notices that are due tomorrow.
+    """
+    ago, tomorrow = timezone.now() - timedelta(days=20), timezone.now() + timedelta(days=1)
+    people = User.objects.bulk_create(UserFactory.build_batch(OTHERS))
+    trips = Trip.objects.bulk_create(TripFactory.build_batch(OTHERS))
+    for user, trip in zip(people, trips, strict=True):
+        join(trip, user, TripRole.OWNER)
+        fill(_JOURNAL, 10, trip.pk, ago)
+        hook = Webhook.objects.create(user=user, trip=trip, url="https://hooks.example/")
+        hook.positions.create(trip=trip, number=10)
+        fill(_MAILS, ROWS // OTHERS, user.pk, ago, tomorrow, trip.pk)
+    trip, owner, reader = TripFactory(), UserFactory(), UserFactory()
+    join(trip, owner, TripRole.OWNER)
+    join(trip, reader)
+    overwrite(reader, email_verified_at=ago, notice_mode="each")
+    fill(_JOURNAL, ROWS, trip.pk, ago)
+    hook = Webhook.objects.create(user=owner, url="https://hooks.example/", events=["*"])
+    hook.positions.create(trip=trip, number=ROWS - 1)
+    fill(_LOG, ROWS - 1, hook.pk, trip.pk, ago)
+    analyse()
+    return hook, trip, reader
+
+
+@pytest.fixture
+def scanning() -> Callable[[Callable[[], Any]], dict[str, list[str]]]:
+    """`scanning(call)` gives the statements of a call that read a big table as a whole."""
+
+    def scans_of(call: Callable[[], Any]) -> dict[str, list[str]]:
+        written: list[tuple[str, Any]] = []
+
+        def note(execute: Any, sql: str, values: Any, many: bool, context: Any) -> Any:
+            written.append((sql, values))
+            return execute(sql, values, many, context)
+
+        with connection.execute_wrapper(note):
+            call()
+        # A plan for messages in any state would read them all, so PostgreSQL makes none.
+        scans = {
+            sql: full_scans(sql, values, BIG, for_any_values=False)
+            for sql, values in written
+            if sql.startswith(("SELECT", "UPDATE"))
+        }
+        assert scans
+        return {sql: tables for sql, tables in scans.items() if tables}
+
+    return scans_of
+
+
+def test_a_worker_finds_the_next_message_without_reading_a_log_from_end_to_end(
+    busy: tuple[Webhook, Trip, User], scanning: Callable[[Callable[[], Any]], dict[str, list[str]]]
+) -> None:
+    hook, _trip, _reader = busy
+    found: list[Any] = []
+
+    def work() -> None:
+        lease = Lease.claim()
+        found.extend([lease, lease.next()])
+        lease.release()
+
+    assert scanning(work) == {}
+    assert (found[0].webhook, found[1].number) == (hook, ROWS)
+    assert [webhook.pk for webhook in due()] == [hook.pk]
+
+
+def test_notices_are_queued_and_found_without_reading_the_outbox_from_end_to_end(
+    busy: tuple[Webhook, Trip, User], scanning: Callable[[Callable[[], Any]], dict[str, list[str]]]
+) -> None:
+    _hook, trip, reader = busy
+    owner = trip.members.get(role=TripRole.OWNER).user
+
+    def work() -> None:
+        notify("comment.created", Q(pk=reader.pk), by=owner, trip_id=trip.pk)
+        mail = Mail.objects.due().first()
+        mail.claim()
+        mail.send(get_connection("django.core.mail.backends.locmem.EmailBackend"))
+
+    assert scanning(work) == {}
+    assert not Mail.objects.filter(user=reader).exists()

@@ -1,0 +1,334 @@
+"""A deleted trip is nowhere for a week, and restored it is as it was."""
+
+from datetime import timedelta
+from io import StringIO
+from typing import Any
+
+import pytest
+import time_machine
+from django.core.management import call_command
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
+
+from splits.models import Webhook
+from splits.models.webhook_queue import Lease
+from splits.reports.audit import differences
+from splits.serializers.webhook_message import message_of
+from tests.admin_client import AdminClient, text, told
+from tests.conftest import Api
+from tests.document import problem_of
+from tests.factories import PASSWORD, TripFactory, add_guest, join, overwrite, settle, spend
+from tests.trips.access import PUBLIC_URL, script_of
+from tests.trips.bodies import lisbon
+from trips.models import JournalEntry, Trip
+from trips.roles import TripRole
+from users.models import Mail, User
+from users.scopes import Scope
+
+DELETED = "/api/trips?deleted=true"
+
+
+def url(trip: Trip, *parts: Any) -> str:
+    return "/".join(map(str, ("/api/trips", trip.pk, *parts)))
+
+
+@pytest.fixture
+def lived(api: Api, trip: Trip, olga: User, ed: User, vera: User) -> Trip:
+    """A trip with a bit of everything; Ed owes Olga 5.00."""
+    guest = add_guest(trip)
+    dinner = spend(trip, 2000, paid_by=olga, among=[olga, ed, vera, guest])
+    settle(trip, vera, olga, 200)
+    api(ed).post(f"/api/expenses/{dinner.pk}/comments", {"text": "Tasty."})
+    gone = spend(trip, 300, paid_by=ed, among=[ed])
+    assert api(ed).delete(url(trip, "expenses", gone.pk)).status_code == 204
+    return trip
+
+
+def delete(api: Api, trip: Trip, by: User) -> None:
+    assert api(by).delete(url(trip)).status_code == 204
+
+
+def restored(api: Api, trip: Trip, by: User) -> dict[str, Any]:
+    response = api(by).post(url(trip, "restore"))
+    assert response.status_code == 200, response.content
+    assert list(differences(trip.pk)) == []
+    return response.json()
+
+
+def sent() -> list[str]:
+    """The events of the next message of each webhook."""
+    Webhook.objects.update(due_at=timezone.now())
+    events = []
+    while lease := Lease.claim():
+        if delivery := lease.next():
+            events.append(delivery.event)
+            assert message_of(lease.webhook, delivery) is not None
+            delivery.delete()
+        Webhook.objects.filter(pk=lease.webhook.pk).update(due_at="2200-01-01T00:00Z")
+        lease.release()
+    return events
+
+
+def everything(api: Api, trip: Trip, user: User) -> dict[str, Any]:
+    paths = (
+        *("", "/members", "/expenses", "/expenses?deleted=true", "/settlements", "/balances"),
+        *("/settle-up", "/invitations"),
+    )
+    client = api(user)
+    shown = {path: client.get(url(trip) + path).json() for path in paths}
+    debts = f"/api/users/{user.pk}/pending-debts"
+    return {**shown, "trips": client.get("/api/trips").json(), "debts": client.get(debts).json()}
+
+
+def test_a_trip_is_restored_as_it_was(
+    api: Api, lived: Trip, olga: User, ed: User, vera: User
+) -> None:
+    token = api(ed).post(url(lived, "invitations"), {}).json()["token"]
+    before = {user: everything(api, lived, user) for user in (olga, ed, vera)}
+    numbers = JournalEntry.objects.filter(trip=lived.pk).count()
+    delete(api, lived, olga)
+    detail = restored(api, lived, olga)
+    assert detail == before[olga][""]
+    assert {user: everything(api, lived, user) for user in before} == before
+    rows = JournalEntry.objects.filter(trip=lived.pk).order_by("number")
+    assert [(row.number, row.event) for row in rows][numbers:] == [
+        (numbers + 1, "trip.deleted"),
+        (numbers + 2, "trip.restored"),
+    ]
+    assert api(None).get(f"/api/invitations/{token}").status_code == 200
+    assert api(ed).get(f"/api/trips/code/{lived.code}").json()["memberCount"] == 4
+    problem_of(api(olga).post(url(lived, "restore")), 404)
+
+
+def test_a_deleted_trip_is_nowhere(
+    api: Api, lived: Trip, olga: User, ed: User, ada: User, sam: User
+) -> None:
+    token = api(ada).post(url(lived, "invitations"), {}).json()["token"]
+    expense = lived.expenses.get()
+    delete(api, lived, olga)
+    paths = (
+        *("", "/members", "/expenses", "/expenses?deleted=true", "/settlements", "/balances"),
+        *("/settle-up", "/invitations", "/history", f"/members/{ed.pk}", f"/balances/{ed.pk}"),
+        *(f"/expenses/{expense.pk}", f"/expenses/{expense.pk}/history"),
+    )
+    for user in (olga, ed, ada):
+        client = api(user)
+        for path in paths:
+            assert client.get(url(lived) + path).status_code == 404, path
+        for path in ("comments", "splits"):
+            assert client.get(f"/api/expenses/{expense.pk}/{path}").status_code == 404
+        assert client.get("/api/trips").json()["items"] == []
+    for path, expected in (("pending-debts", []), ("total-debt", 0)):
+        for reader in (ed, ada):
+            assert api(reader).get(f"/api/users/{ed.pk}/{path}").json() == expected
+    assert api(sam).get(f"/api/trips/code/{lived.code}").status_code == 404
+    assert api(sam).get(f"/api/invitations/{token}").status_code == 404
+    assert api(sam).post(f"/api/invitations/{token}/accept").status_code == 404
+    assert api(sam).post("/api/trips/join", {"tripCode": lived.code}).status_code == 404
+    assert api(ada).post(url(lived, "members"), {"userId": sam.pk}).status_code == 404
+    assert api(ed).get(f"/api/users/{olga.pk}").json()["email"] is None
+    assert list(differences(lived.pk)) == []
+
+
+def test_only_those_who_owned_it_list_and_restore_it(
+    api: Api, trip: Trip, olga: User, ed: User, vera: User, sam: User, ada: User
+) -> None:
+    former = TripFactory()
+    for user in (olga, sam):
+        join(former, user, TripRole.OWNER)
+    former.members.get(user=olga).leave(by=olga)
+    delete(api, former, sam)
+    delete(api, trip, olga)
+    for user, ids in ((olga, [trip.pk]), (sam, [former.pk]), (ed, []), (vera, []), (ada, [])):
+        page = api(user).get(DELETED).json()
+        assert [row["id"] for row in page["items"]] == ids
+        assert page["total"] == len(ids)
+    for user in (ed, vera):
+        problem_of(api(user).post(url(trip, "restore")), 403, "forbidden")
+    for user in (olga, ed):
+        problem_of(api(user).post(url(former, "restore")), 404)
+    assert api(ada).post(url(trip, "restore")).status_code == 200
+
+
+def test_the_last_deleted_is_listed_first_and_each_page_costs_the_same(
+    api: Api, olga: User, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    trips = TripFactory.create_batch(12)
+    for trip in trips:
+        join(trip, olga, TripRole.OWNER)
+        trip.remove(by=olga)
+    client = api(olga)
+    for size in (1, 10):
+        with django_assert_num_queries(3):
+            page = client.get(f"{DELETED}&pageSize={size}").json()
+        assert [row["id"] for row in page["items"]] == [t.pk for t in trips[::-1]][:size]
+        assert page["total"] == 12
+    assert {row["currentUserRole"] for row in page["items"]} == {"OWNER"}
+
+
+def test_a_week_later_it_is_over_and_prune_deletes_it(
+    api: Api, lived: Trip, olga: User, settings: Any
+) -> None:
+    delete(api, lived, olga)
+    deleted_at = Trip.objects.get(pk=lived.pk).deleted_at
+    with time_machine.travel(deleted_at + timedelta(days=7, seconds=-5)):
+        call_command("prune", stdout=StringIO())
+        assert api(olga).get(DELETED).json()["total"] == 1
+    with time_machine.travel(deleted_at + timedelta(days=7, seconds=5)):
+        client = api(olga)
+        assert client.get(DELETED).json()["total"] == 0
+        problem_of(client.post(url(lived, "restore")), 404)
+        said = StringIO()
+        call_command("prune", stdout=said, dry_run=True)
+        assert "1 deleted trips" in said.getvalue()
+        call_command("prune", stdout=StringIO())
+    assert not Trip.objects.exists()
+    assert not User.objects.filter(is_guest=True).exists()
+    assert JournalEntry.objects.filter(trip=lived.pk, event="trip.deleted").exists()
+
+
+def test_the_journal_of_a_trip_that_was_deleted_twice_stays_for_a_month_after_the_second_time(
+    api: Api, trip: Trip, olga: User
+) -> None:
+    delete(api, trip, olga)
+    JournalEntry.objects.update(at=timezone.now() - timedelta(days=31))
+    restored(api, trip, olga)
+    delete(api, trip, olga)
+    with time_machine.travel(timezone.now() + timedelta(days=8)):
+        call_command("prune", stdout=StringIO())
+        assert JournalEntry.objects.filter(trip=trip.pk).count() == 3
+    with time_machine.travel(timezone.now() + timedelta(days=31)):
+        call_command("prune", stdout=StringIO())
+    assert not JournalEntry.objects.filter(trip=trip.pk).exists()
+
+
+def test_a_deleted_trip_hinders_no_deletion_of_an_account(
+    api: Api, lived: Trip, olga: User, ed: User
+) -> None:
+    """Ed owes something in it; restored, it has a former member who owes it."""
+    delete(api, lived, olga)
+    assert api(ed).delete("/api/users/me", {"password": PASSWORD}).status_code == 204
+    rows = JournalEntry.objects.filter(trip=lived.pk, event="member.left")
+    assert [row.object_id for row in rows] == [ed.pk]
+    detail = restored(api, lived, olga)
+    assert ed.pk not in [member["user"]["id"] for member in detail["members"]]
+    balances = api(olga).get(url(lived, "balances")).json()
+    assert {row["user"]["id"]: row["balance"] for row in balances}[ed.pk] == -5
+
+
+def test_a_trip_without_owners_is_not_restored(
+    api: Api, trip: Trip, olga: User, ed: User, ada: User
+) -> None:
+    delete(api, trip, olga)
+    assert api(olga).delete("/api/users/me", {"password": PASSWORD}).status_code == 204
+    problem_of(api(ed).post(url(trip, "restore")), 403, "forbidden")
+    problem_of(api(ada).post(url(trip, "restore")), 409, "not_restorable")
+    assert Trip.objects.get(pk=trip.pk).deleted_at is not None
+
+
+def test_nobody_gets_more_trips_than_the_quota(
+    api: Api, trip: Trip, olga: User, vera: User, settings: Any
+) -> None:
+    settings.QUOTA_TRIPS = 1
+    delete(api, trip, olga)
+    other = api(vera).post("/api/trips", lisbon())
+    assert other.status_code == 201
+    refused = problem_of(api(olga).post(url(trip, "restore")), 409, "not_restorable")
+    assert str(vera.pk) in refused["detail"]
+    assert api(vera).delete(f"/api/trips/{other.json()['id']}").status_code == 204
+    restored(api, trip, olga)
+
+
+def test_who_was_removed_before_stays_removed(api: Api, trip: Trip, olga: User, ed: User) -> None:
+    assert api(olga).delete(url(trip, "members", ed.pk)).status_code == 204
+    delete(api, trip, olga)
+    members = restored(api, trip, olga)["members"]
+    assert ed.pk not in [member["user"]["id"] for member in members]
+    problem_of(api(ed).get(url(trip)), 404)
+
+
+def test_a_stored_answer_is_not_replayed_while_the_trip_is_deleted(
+    api: Api, trip: Trip, olga: User
+) -> None:
+    client = api(olga)
+    key = {"HTTP_IDEMPOTENCY_KEY": "once"}
+    first = client.post(url(trip, "code"), **key)
+    delete(api, trip, olga)
+    problem_of(client.post(url(trip, "code"), **key), 404)
+    again = {"HTTP_IDEMPOTENCY_KEY": "again"}
+    assert client.post(url(trip, "restore"), **again).status_code == 200
+    assert client.post(url(trip, "restore"), **again)["Idempotency-Replayed"] == "true"
+    assert client.post(url(trip, "code"), **key).json() == first.json()
+
+
+def test_a_token_restores_only_its_trip_and_with_its_scope(
+    api: Api, trip: Trip, olga: User
+) -> None:
+    other = TripFactory()
+    join(other, olga, TripRole.OWNER)
+    made = {
+        "reads": script_of(olga, Scope.TRIPS_READ),
+        "of other": script_of(olga, Scope.TRIPS_READ, Scope.TRIPS_WRITE, trip=other),
+        "own": script_of(olga, Scope.TRIPS_READ, Scope.TRIPS_WRITE, trip=trip),
+    }
+    delete(api, trip, olga)
+    found = {}
+    for name, token in made.items():
+        client = api(None)
+        client.credentials(HTTP_AUTHORIZATION=f"Bearer {token.token}")
+        listed = client.get(DELETED).json()["total"]
+        found[name] = listed, client.post(url(trip, "restore")).status_code
+    assert found == {"reads": (1, 403), "of other": (0, 404), "own": (1, 200)}
+
+
+def test_webhooks_say_that_a_trip_was_deleted_and_restored(
+    api: Api, trip: Trip, olga: User, ed: User
+) -> None:
+    for user, trip_id in ((olga, trip.pk), (ed, None)):
+        Webhook.register(user, url=PUBLIC_URL, events=["trip.*"], trip_id=trip_id)
+    assert sent() == []
+    delete(api, trip, olga)
+    assert sent() == ["trip.deleted"] * 2
+    restored(api, trip, olga)
+    assert sent() == ["trip.restored"] * 2
+
+
+def test_nothing_waits_to_be_told_of_a_deleted_trip(
+    api: Api, trip: Trip, olga: User, vera: User
+) -> None:
+    overwrite(vera, notice_mode="each", email_verified_at=timezone.now())
+    body = {
+        "description": "Boat", "amount": 10, "expenseDate": "2026-05-14", "splitType": "EQUAL",
+        "participantUserIds": [vera.pk],
+    }  # fmt: skip
+    assert api(olga).post(url(trip, "expenses"), body).status_code == 201
+    assert Mail.objects.filter(trip=trip.pk).exists()
+    delete(api, trip, olga)
+    assert not Mail.objects.filter(trip=trip.pk).exists()
+
+
+def test_the_export_has_what_is_still_stored(api: Api, lived: Trip, olga: User, ed: User) -> None:
+    delete(api, lived, olga)
+    data = api(ed).get("/api/users/me/export").json()
+    [membership] = data["memberships"]
+    assert membership["tripId"] == lived.pk
+    assert membership["leftAt"] is not None
+    assert len(data["splits"]) == 1
+
+
+def test_the_admin_site_marks_a_deleted_trip_and_restores_it(
+    api: Api, trip: Trip, olga: User, ada: User
+) -> None:
+    site = AdminClient(ada)
+    delete(api, trip, olga)
+    assert site.list(Trip, "state=kept").context["cl"].result_count == 0
+    assert site.list(Trip, "state=deleted").context["cl"].result_count == 1
+    assert "Restore this trip" in text(site.page(trip))
+    assert site.client.post(site.url(Trip, "change", trip.pk), {"title": "A"}).status_code == 403
+    sure = {"post": "yes", "title": trip.title}
+    assert site.client.post(site.url(Trip, "delete", trip.pk), sure).status_code == 403
+    assert told(site.act("renew_codes", trip)) == ["Not found."]
+    assert told(site.act("restore", trip)) == ["Trips restored: 1."]
+    assert Trip.objects.get(pk=trip.pk).deleted_at is None
+    assert trip.members.present().count() == 3
+    assert told(site.act("restore", trip)) == ["Trips restored: 0."]

@@ -1,0 +1,34 @@
+"""Callers see their own changes, although reads may take place on a replica."""
+
+from collections.abc import Callable
+
+from django.http import HttpRequest, HttpResponseBase
+
+from tripcompanion.kit.replica import HEADER, as_text
+from users.models.position import store_position
+
+#: Refusals that are about what is stored. The caller will read it again.
+_CONTRADICTED = {404, 409, 410, 412}
+
+
+class Consistency:
+    """After a change, stores the position for the caller's reads and sends it to the client.
+
+    `settings.py` adds it if there is a replica.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        response = self.get_response(request)
+        if request.method in {"GET", "HEAD", "OPTIONS"}:
+            return response
+        status = response.status_code
+        # DRF sets the user whom it has authenticated on Django's request, too.
+        caller = request.user
+        if caller.is_authenticated and (status < 400 or status in _CONTRADICTED):
+            position = store_position([caller.pk])
+            if position is not None:
+                response[HEADER] = as_text(position)
+        return response
