@@ -324,13 +324,16 @@ class Expense(models.Model):
     def remove_split(self, split: Split, by: User) -> None:
         """Delete one split; the payers bear what it covered."""
         with self._locked(by, Can.DELETE_SPLITS) as stored:
-            if not stored.splits.filter(pk=split.pk).exists():
+            participant_ids = stored.splits.filter(pk=split.pk).values_list(
+                "participant", flat=True
+            )
+            user_id = participant_ids.first()
+            if user_id is None:
                 raise NotFound
             posting = ExpensePosting(stored)
-            rest = {u: part for u, part in posting.parts.items() if u != split.participant_id}
+            rest = {u: part for u, part in posting.parts.items() if u != user_id}
             posting.rewrite(posting.paid_by_user, rest)
             stored._divided_by_hand()
-            user_id = split.participant_id
             shown = part_fields(user_id, posting.parts[user_id], stored.trip.currency)
             posting.note(Event.SPLIT_DELETED, by, shown, {}, split.pk)
             stored._notify("expense.changed", posting.people(), by)

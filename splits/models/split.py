@@ -63,12 +63,9 @@ class SplitQuerySet(InTripQuerySet["Split"]):
         return self.with_open_amounts().annotate(**currency)
 
     def with_expense(self) -> "SplitQuerySet":
-        return self.select_related("expense")
-
-    def changeable(self) -> "SplitQuerySet":
-        """With details and the expense, which determines who may change them."""
+        """With the participant and the expense, which determine who may change them."""
         columns = (*_COLUMNS, "participant__notice_mode", "expense__trip", "expense__created_by")
-        return self.with_details().select_related("participant", "expense").only(*columns)
+        return self.select_related("participant", "expense").only(*columns)
 
     def pending(self, user: User | ViewerParam) -> "SplitQuerySet":
         """Splits of `user` with an open amount, oldest first; see `in_token_scope`."""
@@ -147,7 +144,7 @@ class Split(models.Model):
         """Record the settlement of the open amount, if there is one. Returns the paid split.
 
         Credit between the two is used first, and the rest is recorded, a settlement for each
-        creditor. The result is this instance, or was read again if there was nothing to pay.
+        creditor.
         """
         with self._locked(by) as split:
             trip = split.expense.trip
@@ -157,7 +154,7 @@ class Split(models.Model):
             left_minor = sum(debt.open_minor for debt in debts)
             credits = credit_between.fetch(
                 trip=trip.pk,
-                senders=[self.participant_id],
+                senders=[split.participant_id],
                 receivers=[debt.creditor_id for debt in debts],
             )
             from_credit = allocate(debts, credits)
@@ -177,21 +174,21 @@ class Split(models.Model):
             ]
             allocations = [*from_credit, *allocate(debts, settlements)]
             insert(settlements)
-            self.covered_at = Allocation.make(trip.pk, allocations, settlements)
-            self.open_minor = 0
+            split.covered_at = Allocation.make(trip.pk, allocations, settlements)
+            split.open_minor = 0
             if settlements:
                 settlements[-1].close_if_settled()
-            paid_minor = (self.amount_minor - left_minor, self.amount_minor)
+            paid_minor = (split.amount_minor - left_minor, split.amount_minor)
             amounts = [to_major(minor, trip.currency) for minor in paid_minor]
             changes = {"paid": (False, True), "paidAmount": (amounts[0], amounts[1])}
-            person_id = self.participant_id
-            paid = Entry(Event.SPLIT_PAID, self.pk, changes, self.expense_id, person_id)
+            person_id = split.participant_id
+            paid = Entry(Event.SPLIT_PAID, split.pk, changes, split.expense_id, person_id)
             recorded = settlement_entries(Event.SETTLEMENT_CREATED, settlements, trip.currency)
             write(trip.pk, by, paid, *recorded)
-            if self.participant.may_want_notices:
-                debtor, expense = Q(pk=self.participant_id), self.expense_id
+            if split.participant.may_want_notices:
+                debtor, expense = Q(pk=person_id), split.expense_id
                 notify("split.paid", debtor, by=by, trip_id=trip.pk, expense_id=expense)
-            return self
+            return split
 
     def unpay(self, by: User) -> "Split":
         """Delete all allocations to the split, and the settlements that `pay` recorded.
@@ -206,7 +203,7 @@ class Split(models.Model):
             Allocation.objects.filter(debt__split=self).release(trip.pk)
             after = Split.objects.with_details().get(pk=self.pk)
             payments = (_payment(before), _payment(after))
-            ids = (self.expense_id, self.participant_id)
+            ids = (split.expense_id, split.participant_id)
             unpaid = entries_between(Event.SPLIT_UNPAID, self.pk, *payments, *ids)
             deleted = settlement_entries(Event.SETTLEMENT_DELETED, revoked, trip.currency)
             write(trip.pk, by, *unpaid, *deleted)

@@ -74,7 +74,7 @@ class SplitViewSet(InTripViewSet):
 
     def split(self, expense_id: int, split_id: int) -> Split:
         return self.get_permitted_object(
-            Split.objects.changeable, expense_id=expense_id, pk=split_id
+            Split.objects.with_expense, expense_id=expense_id, pk=split_id
         )
 
     def list(self, request: Request, expense_id: int) -> Response:
@@ -84,7 +84,8 @@ class SplitViewSet(InTripViewSet):
 
     def retrieve(self, request: Request, expense_id: int, split_id: int) -> Response:
         """One split."""
-        return self.answer(self.split(expense_id, split_id))
+        rows = Split.objects.with_details
+        return self.answer(self.get_permitted_object(rows, expense_id=expense_id, pk=split_id))
 
     def create(self, request: Request, expense_id: int) -> Response:
         """Add a split for another member.

@@ -59,6 +59,10 @@ LEDGER: Guards = {
          "Comment.objects.with_expense, pk=comment_id", _COMMENTS),
     ],
     "splits/models/expense.py": [
+        ("split removed of whom it was before the lock",
+         "            user_id = participant_ids.first()\n",
+         "            user_id = participant_ids.first() and split.participant_id\n",
+         f"{_LOCK} by_then"),
         ("expense in an outdated trip currency",
          "            locked.require_currency(trip.currency)\n", "", f"{_LOCK} amounts"),
         ("every update divides individually edited splits again",
@@ -107,6 +111,11 @@ LEDGER: Guards = {
         ("payer does not own the expense", " or self.payers.filter(user=user).exists()", "", _OWN),
     ],
     "splits/models/split.py": [
+        ("payment of the split as it was before the lock",
+         "paid_minor = (split.amount_minor - left_minor, split.amount_minor)",
+         "paid_minor = (self.amount_minor - left_minor, self.amount_minor)", f"{_LOCK} by_then"),
+        ("payment answered as the split was before the lock", "            return split\n",
+         "            return self\n", f"{_LOCK} by_then"),
         ("settlement recorded for a debt that credit covers",
          "                if debt.open_minor\n", "", _ALLOCATION),
         ("pay ignores credit", "from_credit = allocate(debts, credits)", "from_credit = []",
@@ -259,8 +268,8 @@ LEDGER: Guards = {
     ],
     "splits/views/split.py": [
         ("split of another expense",
-         "Split.objects.changeable, expense_id=expense_id, pk=split_id",
-         "Split.objects.changeable, pk=split_id", _STRANGERS),
+         "Split.objects.with_expense, expense_id=expense_id, pk=split_id",
+         "Split.objects.with_expense, pk=split_id", _STRANGERS),
         ("debts of other users returned",
          "    permission_classes = (IsSelfOrAdmin,)\n", "", _CELLS),
     ],

@@ -434,6 +434,72 @@ def test_what_is_anothers_by_now_is_not_changed(
     assert waiting.refusal(*((text, owner, trip) for text in changes)) == (403, "forbidden")
 
 
+def claimed(scene: Scene) -> list[tuple[Any, ...]]:
+    """Statements after which Nina is who Vera was in the trip."""
+    texts = [
+        "UPDATE trips_member SET user_id = %s WHERE user_id = %s AND trip_id = %s",
+        "UPDATE splits_split SET participant_id = %s WHERE participant_id = %s "
+        "AND expense_id IN (SELECT id FROM splits_expense WHERE trip_id = %s)",
+        "UPDATE splits_debt SET debtor_id = %s WHERE debtor_id = %s AND trip_id = %s",
+        "UPDATE splits_settlement SET sender_id = %s WHERE sender_id = %s AND trip_id = %s",
+    ]
+    rows = [(text, scene.nina.id, scene.vera.id, scene.trip.id) for text in texts]
+    return [("UPDATE users_user SET name = 'Nina' WHERE id = %s", scene.nina.id), *rows]
+
+
+@for_each([command for command in COMMANDS if "_id}/" in command.route])
+def test_beside_a_claim_nothing_fails(server: Server, scene: Scene, command: Command) -> None:
+    call = Waiting(server, scene, command, scene.omar).call
+    response, _nothing = answer_after(server, "trips_trip", scene.trip.id, call, *claimed(scene))
+    assert response.is_success or response.status_code in {400, 404, 409}, response.text
+
+
+def doubled(scene: Scene) -> list[tuple[Any, ...]]:
+    """Statements after which the expense, and what Nina owes of it, is 40."""
+    expense, split, trip = scene.expense["id"], scene.expense["splits"][0]["id"], scene.trip.id
+    put_in = "SET amount_minor = 4000, entered_minor = 4000"
+    return [
+        (f"UPDATE splits_expense {put_in} WHERE id = %s", expense),
+        (f"UPDATE splits_payer {put_in} WHERE expense_id = %s", expense),
+        ("UPDATE splits_split SET amount_minor = 4000 WHERE id = %s", split),
+        ("UPDATE splits_debt SET amount_minor = 4000, open_minor = open_minor + 2000 "
+         "WHERE split_id = %s", split),
+        ("UPDATE trips_member SET share_minor = share_minor + 2000, owed_minor = owed_minor + 2000 "
+         "WHERE trip_id = %s AND user_id = %s", trip, scene.nina.id),
+        ("UPDATE trips_member SET paid_minor = paid_minor + 2000 "
+         "WHERE trip_id = %s AND user_id = %s", trip, scene.ed.id),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("method", "action", "changes"),
+    [
+        ("PUT", "/pay", {"paid": [False, True], "paidAmount": [5, 40]}),
+        ("PUT", "/unpay", {"paidAmount": [5, 0]}),
+        ("DELETE", "", {"amount": [40, None]}),
+    ],
+)
+def test_a_split_is_of_the_person_and_the_amount_that_it_has_by_then(
+    server: Server, scene: Scene, method: str, action: str, changes: dict[str, Any]
+) -> None:
+    """In the answer and in the history."""
+    scene.spend()
+    call = partial(scene.omar.call, method, split_path(scene.expense["splits"][0]) + action)
+    trip, statements = scene.trip, [*claimed(scene), *doubled(scene)]
+    response, _nothing = answer_after(server, "trips_trip", trip.id, call, *statements)
+    assert response.is_success, response.text
+    if action:
+        shown = response.json()
+        assert (shown["participant"]["id"], shown["amount"]) == (scene.nina.id, 40)
+        assert shown["paidAmount"] == changes["paidAmount"][1]
+    newest = scene.olga.done("GET", f"{trip.path}/history?pageSize=5")["items"]
+    noted = next(entry for entry in newest if entry["object"]["type"] == "split")
+    assert {name: [c["old"], c["new"]] for name, c in noted["changes"].items()}.items() >= (
+        changes.items()
+    )
+    assert "Nina" in noted["text"]
+
+
 def test_a_plan_that_came_to_hold_transfers_of_others_is_not_recorded_by_an_editor(
     server: Server, scene: Scene
 ) -> None:
