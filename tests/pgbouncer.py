@@ -25,6 +25,8 @@ from tests.server import ROOT, free_port
 
 #: Fewer than the clients have, so that they share server connections.
 POOL_SIZE = 3
+#: The first version whose prepared statements psycopg can use.
+PREPARING = (1, 22)
 
 
 @dataclass(frozen=True)
@@ -61,8 +63,18 @@ def pgbouncer(pool_size: int = POOL_SIZE) -> Iterator[Pooled]:
 
 
 def program() -> str | None:
-    """Its path, if it is installed."""
+    """Its path, if it is installed; TEST_PGBOUNCER names another one."""
+    if named := os.environ.get("TEST_PGBOUNCER"):
+        return named
     return shutil.which("pgbouncer") or shutil.which("pgbouncer", path="/usr/sbin")
+
+
+def version() -> tuple[int, ...]:
+    """Such as (1, 18, 0); it must be installed."""
+    command = [program() or "pgbouncer", "--version"]
+    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    [(major, minor, patch)] = re.findall(r"^PgBouncer (\d+)\.(\d+)\.(\d+)", text)
+    return int(major), int(minor), int(patch)
 
 
 @contextmanager
@@ -76,6 +88,9 @@ def pooling(server_url: str, pool_size: int) -> Iterator[str]:
         (home / "userlist.txt").write_text(f'"{user}" "{password}"\n')
         host = f"host={behind.get('host', '127.0.0.1')} port={behind.get('port', 5432)}"
         configuration = _configuration(home, host, port, pool_size)
+        if version() >= PREPARING:
+            # The default only from 1.24 on.
+            configuration += "max_prepared_statements = 200\n"
         (home / "pgbouncer.ini").write_text(f"{configuration}stats_users = {user}\n")
         command = [program() or "pgbouncer", "--quiet", str(home / "pgbouncer.ini")]
         process = subprocess.Popen(command, **_unprivileged(home), stderr=subprocess.DEVNULL)

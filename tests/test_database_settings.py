@@ -97,7 +97,6 @@ def test_with_a_pooler_commands_set_nothing_so_that_every_statement_can_run() ->
     ("url", "others", "reason"),
     [
         ("sqlite:///db.sqlite3", POOLED, "DATABASE_POOLER needs PostgreSQL"),
-        (URL, POOLED | {"prepare": True}, "DATABASE_PREPARE=true cannot be used"),
         (f"{URL}?options=-c%20jit%3Don", POOLED, "DATABASE_URL sets options"),
         (f"{URL}?currentSchema=trips", POOLED, "DATABASE_URL sets options"),
         (f"{URL}?assume_role=trips", POOLED, "DATABASE_URL sets assume_role"),

@@ -16,7 +16,7 @@ from django.conf import settings
 from django.db import OperationalError, connection
 
 from tests.own_rows import see_only_what_is_mine
-from tests.pgbouncer import POOL_SIZE, Pooled, pgbouncer
+from tests.pgbouncer import POOL_SIZE, PREPARING, Pooled, pgbouncer, version
 from tests.server import Server, running_server
 from tests.soak.chapter import play_chapters
 from tests.splits.journey import Journey, Traveller, sign_up
@@ -35,9 +35,22 @@ def pooled() -> Iterator[Pooled]:
         yield database
 
 
+@pytest.fixture(scope="module", params=["unprepared", "prepared"])
+def prepare(request: pytest.FixtureRequest, pooled: Pooled) -> bool:
+    """Whether statements are prepared, which an old PgBouncer does not support."""
+    if request.param == "prepared" and version() < PREPARING:
+        pytest.skip("This PgBouncer does not support prepared statements.")
+    return bool(request.param == "prepared")
+
+
 @pytest.fixture(scope="module")
-def server(pooled: Pooled) -> Iterator[Server]:
-    with running_server(**pooled.environment, DEBUG="false") as running:
+def environment(pooled: Pooled, prepare: bool) -> dict[str, str]:
+    return pooled.environment | {"DATABASE_PREPARE": str(prepare).lower()}
+
+
+@pytest.fixture(scope="module")
+def server(environment: dict[str, str]) -> Iterator[Server]:
+    with running_server(**environment, DEBUG="false") as running:
         yield running
 
 
@@ -48,7 +61,8 @@ def nothing_stays(pooled: Pooled, server: Server) -> Iterator[None]:
     kept = """
         SELECT current_setting('statement_timeout'), current_setting('lock_timeout'),
             current_setting('idle_in_transaction_session_timeout'), current_setting('jit'),
-            (SELECT count(*) FROM pg_prepared_statements), (SELECT count(*) FROM pg_cursors),
+            (SELECT count(*) FROM pg_prepared_statements WHERE name NOT LIKE 'PGBOUNCER%'),
+            (SELECT count(*) FROM pg_cursors),
             (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'
                 AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))
     """
@@ -75,9 +89,11 @@ def test_many_requests_of_many_clients_are_answered_with_their_own_rows(
         assert sum(client.result() for client in clients) >= 1500
 
 
-def test_random_histories_of_many_clients_are_recorded_as_they_happened(pooled: Pooled) -> None:
+def test_random_histories_of_many_clients_are_recorded_as_they_happened(
+    pooled: Pooled, environment: dict[str, str]
+) -> None:
     findings = []
-    with running_server(**pooled.environment) as server:
+    with running_server(**environment) as server:
         # The judge reads the log of every entry, for which it needs a direct connection.
         environment = server.environment | {"DATABASE_URL": pooled.direct_url}
         for chapter in play_chapters(replace(server, environment=environment), 6, "pooler"):
@@ -250,6 +266,38 @@ def test_without_the_setting_the_refusal_is_one_line(pooled: Pooled, server: Ser
         server.manage("migrate_safely", DATABASE_POOLER="none")
     [line] = failed.value.stderr.splitlines()
     assert "unsupported startup parameter" in line
+
+
+def test_a_pooler_that_passes_on_the_names_of_statements_is_refused_in_one_line(
+    pooled: Pooled, server: Server
+) -> None:
+    """Nor does its server connection keep the statement that was tried."""
+    if version() >= PREPARING:
+        pytest.skip("This PgBouncer gives statements names of its own.")
+    for _time in range(POOL_SIZE + 1):
+        with pytest.raises(subprocess.CalledProcessError) as failed:
+            server.manage("audit_ledger", DATABASE_PREPARE="true")
+        [line] = failed.value.stderr.splitlines()
+        assert "does not support prepared statements" in line
+
+
+def test_prepared_statements_are_kept_by_the_server_and_used_again(
+    pooled: Pooled, server: Server, prepare: bool
+) -> None:
+    with traveller(server) as owner:
+        for _time in range(5):
+            owner.done("GET", "/trips")
+    kept = (
+        "SELECT count(*) FROM pg_prepared_statements "
+        "WHERE generic_plans + custom_plans > 1 AND statement LIKE '%trips_trip%'"
+    )
+    with ExitStack() as stack:
+        others = [
+            stack.enter_context(psycopg.connect(pooled.url, prepare_threshold=None))
+            for _connection in range(POOL_SIZE)
+        ]
+        counts = [other.execute(kept).fetchone() for other in others]
+    assert any(count != (0,) for count in counts) == prepare
 
 
 @pytest.mark.django_db

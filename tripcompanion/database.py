@@ -84,7 +84,7 @@ def connection_settings(
         given = [f"-c {name}={value}" for name, value in session.items()]
         database["OPTIONS"]["options"] = " ".join([str(options.get("options", "")), *given])
     else:
-        _require_poolable(options, prepare, name)
+        _require_poolable(options, name)
         # libpq sends it as a start-up parameter, the only one with the encoding. Poolers keep both
         # for each client. Otherwise Django would have to set it for a session.
         os.environ["PGTZ"] = "UTC"
@@ -147,7 +147,7 @@ def _time_outs(seconds: int) -> dict[str, str]:
     }
 
 
-def _require_poolable(options: dict[str, Any], prepare: bool, name: str) -> None:
+def _require_poolable(options: dict[str, Any], name: str) -> None:
     """Stop the process if a setting belongs to a session, which a pooler shares among clients."""
     session_options = [name for name in ("options", "assume_role") if name in options]
     if session_options:
@@ -157,5 +157,3 @@ def _require_poolable(options: dict[str, Any], prepare: bool, name: str) -> None
         )
     if os.environ.get("PGOPTIONS"):
         env.refuse("PGOPTIONS cannot be used with DATABASE_POOLER=transaction.")
-    if prepare:
-        env.refuse("DATABASE_PREPARE=true cannot be used with DATABASE_POOLER=transaction.")

@@ -26,7 +26,8 @@ def prepared_cursor(database: Any = None) -> Iterator[Any]:
     """A cursor; on PostgreSQL, one that prepares statements and reads binary values.
 
     With query logging or a `prepare_threshold` of None, this is Django's own cursor. Both call the
-    connection's `execute_wrappers`.
+    connection's `execute_wrappers`. A backend may have a subclass of `PreparingCursor` of its own
+    as `preparing_cursor_class`.
     """
     database = database or connections[DEFAULT_DB_ALIAS]
     if database.vendor == "postgresql" and not database.queries_logged:
@@ -34,7 +35,8 @@ def prepared_cursor(database: Any = None) -> Iterator[Any]:
         database.ensure_connection()
         if database.connection.prepare_threshold is not None:
             database.validate_no_broken_transaction()
-            with database.wrap_database_errors, PreparingCursor(database.connection) as cursor:
+            cursor_class = getattr(database, "preparing_cursor_class", PreparingCursor)
+            with database.wrap_database_errors, cursor_class(database.connection) as cursor:
                 cursor.database = database
                 yield cursor
             return
@@ -91,7 +93,7 @@ class PreparingCursor(psycopg.Cursor[Any]):
     def _execute(self, query: Any, params: Any, *_many_and_context: Any) -> "PreparingCursor":
         values = _without_types(params)
         try:
-            return super().execute(query, values, prepare=True, binary=True)
+            return self.send(query, values)
         except psycopg.Error as error:
             if not _has_changed(error):
                 raise
@@ -100,6 +102,10 @@ class PreparingCursor(psycopg.Cursor[Any]):
                 raise StatementChanged(str(error)) from error
         # psycopg also forgets them when it sends this.
         self.connection.execute("DEALLOCATE ALL")
+        return self.send(query, values)
+
+    def send(self, query: Any, values: Sequence[Any]) -> "PreparingCursor":
+        """Prepare `query` if it is not prepared, and run it; integers are text."""
         return super().execute(query, values, prepare=True, binary=True)
 
 

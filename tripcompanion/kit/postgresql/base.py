@@ -6,7 +6,8 @@ It subclasses Django's backend, as Django's documentation describes, for four re
   no server or TCP time-out helps. `BoundedConnection` overrides `psycopg.Connection.wait`, which
   psycopg calls for every wait: for cursors, COMMIT and ROLLBACK. The method has a public name and
   a docstring, but psycopg's manual does not list it. Fault F27 of `make chaos` tests it.
-- Through a pooler, no statements are prepared; see `init_connection_state`.
+- Through a pooler, statements are prepared only if it keeps them apart; see
+  `init_connection_state`.
 - `OPTIONS["is_pooled"]` says that a pooler may run each transaction on another server connection.
   Then no setting and no cursor outlives a transaction; see `cursors.py` and `chunked_cursor`.
 - The check of a persistent connection needs no statement; see `is_usable`.
@@ -24,10 +25,11 @@ from typing import Any, TypeVar
 
 import psycopg
 from django.db.backends.postgresql import base
+from psycopg import errors
 from psycopg.abc import PQGen
 
 from tripcompanion.kit.instruments import database_time
-from tripcompanion.kit.postgresql.cursors import LocalSettingsCursor
+from tripcompanion.kit.postgresql.cursors import LocalSettingsCursor, LocalSettingsPreparingCursor
 
 Answer = TypeVar("Answer")
 #: How long to wait for a connection that cancels a statement.
@@ -91,6 +93,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
     `is_pooled`; and `local_settings`, which every transaction and statement begins with.
     """
 
+    preparing_cursor_class = LocalSettingsPreparingCursor
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         options = self.settings_dict["OPTIONS"]
@@ -116,23 +120,29 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return connection
 
     def init_connection_state(self) -> None:
-        """As Django does, but do not prepare statements through a pooler.
+        """As Django does, but prepare statements through a pooler only if that is safe.
 
         psycopg numbers the names of its statements for each connection. A pooler that switches a
-        client between server connections would run another client's statement of the same name.
-        Such a pooler reports a process id that is not the server's.
+        client between server connections would run another client's statement of the same name,
+        unless it gives the statements names of its own. It reports a process id that is not the
+        server's. If the settings do not mention the pooler, nothing is prepared.
 
         Raises `psycopg.OperationalError` if the time zone would have to be set for the session of
-        a pooler.
+        a pooler, or if the pooler does not support the prepared statements that are asked for.
         """
         if self.is_pooled:
             self._require_time_zone()
         super().init_connection_state()
         connection: Any = self.connection
-        if connection.prepare_threshold is not None:
-            (process_id,) = connection.execute("SELECT pg_backend_pid()").fetchone()
-            if process_id != connection.info.backend_pid:
-                connection.prepare_threshold = None
+        if connection.prepare_threshold is None:
+            return
+        (process_id,) = connection.execute("SELECT pg_backend_pid()").fetchone()
+        if process_id == connection.info.backend_pid:
+            return
+        if self.is_pooled:
+            self._require_pooled_statements()
+        else:
+            connection.prepare_threshold = None
 
     def _require_time_zone(self) -> None:
         connection: Any = self.connection
@@ -142,6 +152,27 @@ class DatabaseWrapper(base.DatabaseWrapper):
                 f"the time zone is {zone}, because the pooler does not pass on the start-up "
                 f"parameter TimeZone ({self.timezone_name})"
             )
+
+    def _require_pooled_statements(self) -> None:
+        """Raise unless the pooler names statements itself and notices that they are deallocated.
+
+        psycopg deallocates all of them after a rollback.
+        """
+        connection: Any = self.connection
+        # How many statements the server knows by names as psycopg gives them.
+        listing = "SELECT count(*) FROM pg_prepared_statements WHERE name LIKE %s"
+        refusals = (errors.DuplicatePreparedStatement, errors.InvalidSqlStatementName)
+        with suppress(*refusals), connection.transaction():
+            cursor: psycopg.Cursor[Any] = psycopg.Cursor(connection)
+            (passed_on,) = cursor.execute(listing, ["_pg3_%"], prepare=True).fetchone() or (1,)
+            connection.execute("DEALLOCATE ALL")
+            if not passed_on:
+                cursor.execute(listing, ["_pg3_%"], prepare=True)
+                return
+        raise psycopg.OperationalError(
+            "the pooler does not support prepared statements: DATABASE_PREPARE=true needs "
+            "PgBouncer 1.22 or newer with max_prepared_statements above 0"
+        )
 
     def chunked_cursor(self) -> Any:
         """A server-side cursor; outside of a transaction of a pooler, a client-side cursor.

@@ -1,14 +1,18 @@
-"""The cursor for settings that last for one transaction, as a pooler requires.
+"""The cursors for settings that last for one transaction, as a pooler requires.
 
 psycopg's `ClientCursor`, which Django uses, merges the values into the text, so that one message
 may contain several statements. PostgreSQL runs them in one transaction. So `SET LOCAL` and a
-statement take one round trip, and this also works outside of a transaction block.
+statement take one round trip, and this also works outside of a transaction block. A prepared
+statement travels with its settings in psycopg's pipeline, which is one transaction too.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import psycopg
 from django.db.backends.postgresql import base
+
+from tripcompanion.compiled.cursors import PreparingCursor
 
 
 class LocalSettingsCursor(base.Cursor, psycopg.ClientCursor[Any]):
@@ -24,6 +28,22 @@ class LocalSettingsCursor(base.Cursor, psycopg.ClientCursor[Any]):
         for _setting in local:
             self.nextset()
         return self
+
+
+class LocalSettingsPreparingCursor(PreparingCursor):
+    """Does the same for a prepared statement."""
+
+    def send(self, query: Any, values: Sequence[Any]) -> PreparingCursor:
+        """As `PreparingCursor` does, after the settings if a transaction begins."""
+        connection: Any = self.connection
+        local = connection.local_settings
+        if not local or not _begins_transaction(connection):
+            return super().send(query, values)
+        settings = ", ".join(["set_config(%s, %s, true)"] * len(local))
+        pairs = [text for pair in local.items() for text in pair]
+        with connection.pipeline():
+            psycopg.Cursor(connection).execute(f"SELECT {settings}", pairs, prepare=True)
+            return super().send(query, values)
 
 
 def _begins_transaction(connection: Any) -> bool:
