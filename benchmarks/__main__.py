@@ -178,6 +178,9 @@ def options(args: list[str]) -> argparse.Namespace:
         "--requests", type=int, default=0, help="mixed requests at the end, to measure memory"
     )
     parser.add_argument("--sqlite", action="store_true", help="on SQLite, not on PostgreSQL")
+    parser.add_argument(
+        "--pooler", action="store_true", help="both servers connect through PgBouncer"
+    )
     parser.add_argument("--only", metavar="OPERATION", choices=OPERATIONS, help="only this one")
     parser.add_argument(
         "--profile", metavar="OPERATION", choices=OPERATIONS, help="profile this one instead"
@@ -189,13 +192,15 @@ def options(args: list[str]) -> argparse.Namespace:
         parser.error("--sizes must be integers separated by commas")
     if chosen.sizes[0] < _SMALLEST or not 1 <= chosen.rounds <= _MOST_ROUNDS:
         parser.error(f"sizes must be at least {_SMALLEST}, rounds at most {_MOST_ROUNDS}")
+    if chosen.sqlite and chosen.pooler:
+        parser.error("SQLite has no pooler")
     return chosen
 
 
 def main(args: list[str]) -> int:
     """Run the benchmark; 1 if a response was wrong or the audit found a difference."""
     chosen = options(args)
-    with home(sqlite=chosen.sqlite) as here:
+    with home(sqlite=chosen.sqlite, pooler=chosen.pooler) as here:
         if chosen.profile:
             here.fill(chosen.sizes[-1:])
             return _profile(here, chosen.profile, chosen.sizes[-1])

@@ -8,15 +8,16 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import psycopg
 from psycopg import sql
 
+from tests import pgbouncer
 from tests.postgres import HOW_TO_GET_ONE, WAYS, Unavailable, connect
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -60,6 +61,8 @@ class Home:
 
     title: str
     environment: dict[str, str]
+    #: Environment variables of the servers, but not of commands.
+    of_servers: Mapping[str, str] = field(default_factory=dict)
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run Python with these arguments on the database."""
@@ -111,7 +114,7 @@ class Home:
         process = subprocess.Popen(
             [_PYTHON, "-m", "gunicorn", "--bind", f"127.0.0.1:{port}", *arguments],
             cwd=ROOT,
-            env=self.environment,
+            env=self.environment | self.of_servers,
             stderr=subprocess.DEVNULL,
         )
         try:
@@ -135,30 +138,54 @@ def _wait(port: int, process: subprocess.Popen[bytes]) -> None:
 
 
 @contextmanager
-def home(*, sqlite: bool) -> Iterator[Home]:
-    """A new database with empty tables, dropped at the end."""
+def home(*, sqlite: bool = False, pooler: bool = False) -> Iterator[Home]:
+    """A new database with empty tables, dropped at the end.
+
+    With `pooler`, both servers reach it through PgBouncer, and prepare statements if that supports
+    them.
+    """
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tripcompanion-")))
         if sqlite:
             title, url = "SQLite", f"sqlite:///{folder / 'bench.sqlite3'}"
         else:
             title, url = _postgres(stack, folder)
-        limits = ("LOGIN", "LOGIN_ADDRESS", "REGISTER", "LOOKUP", "REFRESH", "USER", "ANON")
-        key = secrets.token_urlsafe(48)
-        here = Home(
-            title,
-            os.environ
-            | {f"THROTTLE_{name}": "" for name in limits}
-            | {
-                "DATABASE_URL": url,
-                "DEBUG": "false",
-                "JWT_SIGNING_KEY": key,
-                "SECRET_KEY": key,
-                "WEB_CONCURRENCY": str(PROCESSES),
-            },
-        )
-        here.must("manage.py", "migrate_safely", "--verbosity", "0")
-        yield here
+        of_servers = {}
+        if pooler:
+            of_servers = _pooler(stack, url)
+            title += f" through PgBouncer {'.'.join(map(str, pgbouncer.version()))}"
+        yield migrated(title, url, of_servers)
+
+
+def migrated(title: str, url: str, of_servers: Mapping[str, str]) -> Home:
+    """The empty database at `url`, with all tables."""
+    limits = ("LOGIN", "LOGIN_ADDRESS", "REGISTER", "LOOKUP", "REFRESH", "USER", "ANON")
+    key = secrets.token_urlsafe(48)
+    environment = os.environ | {f"THROTTLE_{name}": "" for name in limits}
+    environment |= {
+        "DATABASE_URL": url,
+        "DEBUG": "false",
+        "JWT_SIGNING_KEY": key,
+        "SECRET_KEY": key,
+        "WEB_CONCURRENCY": str(PROCESSES),
+    }
+    here = Home(title, environment, of_servers)
+    here.must("manage.py", "migrate_safely", "--verbosity", "0")
+    return here
+
+
+def _pooler(stack: ExitStack, url: str) -> dict[str, str]:
+    """Environment variables for a PgBouncer in front of the database."""
+    if not pgbouncer.program():
+        raise SystemExit("PgBouncer is not installed.")
+    login = stack.enter_context(pgbouncer.pooling(url, PROCESSES * pgbouncer.POOL_SIZE))
+    return {
+        "DATABASE_URL": f"postgres://{login}{urlsplit(url).path}?sslmode=disable",
+        "DATABASE_POOLER": "transaction",
+        # The service sets it itself.
+        "PGTZ": "UTC",
+        "DATABASE_PREPARE": str(pgbouncer.version() >= pgbouncer.PREPARING).lower(),
+    }
 
 
 def _postgres(stack: ExitStack, folder: Path) -> tuple[str, str]:

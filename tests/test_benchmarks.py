@@ -16,6 +16,7 @@ from benchmarks.data import fill
 from benchmarks.growth import measure as measure_growth
 from benchmarks.operations import OPERATIONS, World
 from benchmarks.reference import Reference
+from benchmarks.replicas import of_several
 from benchmarks.report import Row, above, table
 from benchmarks.servers import home
 
@@ -99,3 +100,18 @@ def test_growth_writes_a_ledger_without_differences(capsys: pytest.CaptureFixtur
     assert "200 idempotency keys" in said
     assert "200 throttle counters" in said
     assert "2,000 splits" in said
+
+
+@pytest.mark.parametrize(
+    ("urls", "named"),
+    [
+        ([], {}),
+        (["postgres://u:p@h:1/d"], "postgres://u:p@h:1/d"),
+        (
+            ["postgres://u:p@h:1/d", "postgres://u:p@i:2/d"],
+            "postgres://u:p@h:1,i:2/d?load_balance_hosts=random",
+        ),
+    ],
+)
+def test_a_service_reads_on_the_standbys_that_it_is_given(urls: list[str], named: Any) -> None:
+    assert of_several(urls) == (named and {"DATABASE_REPLICA_URL": named})

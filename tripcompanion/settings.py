@@ -119,8 +119,8 @@ COMPILED_QUERIES = env.boolean("COMPILED_QUERIES", True)
 # With `transaction`, a pooler may run each transaction on another server connection, so nothing
 # may outlive a transaction.
 DATABASE_POOLER = env.choice("DATABASE_POOLER", "none", POOLERS)
-# Whether PostgreSQL keeps statements prepared. The service detects poolers that assign their own
-# process ids.
+# Whether PostgreSQL keeps statements prepared. The service detects poolers, which assign their own
+# process ids, and requires that they support it if `DATABASE_POOLER` says that there is one.
 DATABASE_PREPARE = env.boolean("DATABASE_PREPARE", DATABASE_POOLER == "none")
 # A standby of that database, for reads; empty for none.
 DATABASE_REPLICA_URL = env.text("DATABASE_REPLICA_URL")

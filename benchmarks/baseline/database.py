@@ -17,11 +17,17 @@ Rows = list[tuple[Any, ...]]
 
 
 class Postgres:
-    """Prepares every statement on its first use."""
+    """Prepares every statement on its first use, unless a pooler does not support that."""
 
     def __init__(self, url: str) -> None:
+        prepares = os.environ.get("DATABASE_PREPARE", "true") == "true"
+        is_pooled = os.environ.get("DATABASE_POOLER", "none") != "none"
         self._connection = psycopg.connect(
-            url, autocommit=True, prepare_threshold=0, options="-c timezone=UTC -c jit=off"
+            url,
+            autocommit=True,
+            prepare_threshold=0 if prepares else None,
+            # A pooler accepts none; it takes the time zone from PGTZ.
+            options="" if is_pooled else "-c timezone=UTC -c jit=off",
         )
         # Otherwise each number is sent in the smallest type that fits, and a statement is prepared
         # again for every combination of types.
