@@ -95,10 +95,12 @@ def _record(trip: Trip, people: list[User], numbers: range) -> None:
         shares = money.divide(amount_minor, dict.fromkeys(user_ids, 1), expense.number)
         owed[expense.pk] = money.debts(shares, {payer_id: amount_minor}, expense.number)
         both = {"amount_minor": amount_minor, "entered_minor": amount_minor}
-        payers.append(Payer(expense=expense, user_id=payer_id, **both))
+        payers.append(Payer(trip=trip, expense=expense, user_id=payer_id, **both))
         sums[payer_id]["paid_minor"] += amount_minor
         for user_id, share in shares.items():
-            splits.append(Split(expense=expense, participant_id=user_id, amount_minor=share))
+            splits.append(
+                Split(trip=trip, expense=expense, participant_id=user_id, amount_minor=share)
+            )
             sums[user_id]["share_minor"] += share
         for (debtor, _creditor), amount_minor in owed[expense.pk].items():
             sums[debtor]["owed_minor"] += amount_minor
@@ -150,7 +152,7 @@ def _pay(trip: Trip, debts: list[Debt]) -> None:
     )
     allocations = Allocation.objects.bulk_create(
         (
-            Allocation(settlement=settlement, debt=debt, amount_minor=debt.amount_minor)
+            Allocation(trip=trip, settlement=settlement, debt=debt, amount_minor=debt.amount_minor)
             for settlement, debt in zip(settlements, debts, strict=True)
         ),
         batch_size=CHUNK_EXPENSES,

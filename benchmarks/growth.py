@@ -93,13 +93,13 @@ def _expenses(trip: int) -> Lines:
 
 def _payers(trip: int) -> Lines:
     for expense, _number, payer in expenses(trip):
-        yield expense, expense, payer, AMOUNT, AMOUNT
+        yield expense, trip + 1, expense, payer, AMOUNT, AMOUNT
 
 
 def _splits(trip: int) -> Lines:
     for expense, _number, _payer in expenses(trip):
         for at, user in enumerate(people(trip)):
-            yield (expense - 1) * MEMBERS + at + 1, expense, user, SHARE, INSTANT
+            yield (expense - 1) * MEMBERS + at + 1, trip + 1, expense, user, SHARE, INSTANT
 
 
 def _debts(trip: int) -> Lines:
@@ -118,7 +118,7 @@ def _settlements(trip: int) -> Lines:
 def _allocations(trip: int) -> Lines:
     for debt, *_pair, is_paid in debts(trip):
         if is_paid:
-            yield debt // 3, debt // 3, debt, SHARE
+            yield debt // 3, trip + 1, debt // 3, debt, SHARE
 
 
 #: The rows of a trip, by table and columns.
@@ -130,13 +130,13 @@ TABLES: dict[str, Callable[[int], Lines]] = {
     "trips_member (id, trip_id, user_id, role, joined_at, paid_minor, share_minor, sent_minor, "
     "received_minor, owed_minor)": _members,
     f"splits_expense (id, trip_id, number, {_HEAD}, {_REST})": _expenses,
-    "splits_payer (id, expense_id, user_id, amount_minor, entered_minor)": _payers,
-    "splits_split (id, expense_id, participant_id, amount_minor, created_at)": _splits,
+    "splits_payer (id, trip_id, expense_id, user_id, amount_minor, entered_minor)": _payers,
+    "splits_split (id, trip_id, expense_id, participant_id, amount_minor, created_at)": _splits,
     "splits_debt (id, trip_id, split_id, debtor_id, creditor_id, amount_minor, open_minor, "
     "covered_at)": _debts,
     "splits_settlement (id, trip_id, sender_id, receiver_id, amount_minor, credit_minor, "
     "settled_on, note, split_id, created_by_id, created_at)": _settlements,
-    "splits_allocation (id, settlement_id, debt_id, amount_minor)": _allocations,
+    "splits_allocation (id, trip_id, settlement_id, debt_id, amount_minor)": _allocations,
 }
 #: Rows that `prune` deletes; PostgreSQL makes them.
 _EXPIRED = (

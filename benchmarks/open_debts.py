@@ -30,14 +30,14 @@ _STATEMENTS = (
     "SELECT trip.id, n, 'Dinner', %(amount)s, %(amount)s, 'EUR', '', trip.start_date, 'FOOD', "
     "'EQUAL', TRUE, '', %(owner)s, trip.created_at, trip.created_at "
     "FROM numbers CROSS JOIN trips_trip trip WHERE trip.id = %(trip)s",
-    "INSERT INTO splits_payer (expense_id, user_id, amount_minor, entered_minor) "
-    "SELECT expense.id, member.user_id, %(paid_by_user)s, %(paid_by_user)s "
+    "INSERT INTO splits_payer (trip_id, expense_id, user_id, amount_minor, entered_minor) "
+    "SELECT expense.trip_id, expense.id, member.user_id, %(paid_by_user)s, %(paid_by_user)s "
     "FROM splits_expense expense JOIN trips_member member ON member.trip_id = expense.trip_id "
     "WHERE expense.trip_id = %(trip)s "
     "AND (member.user_id - %(owner)s) / %(payers)s = expense.number %% %(groups)s "
     "ORDER BY expense.id, member.user_id",
-    "INSERT INTO splits_split (expense_id, participant_id, amount_minor, created_at) "
-    "SELECT expense.id, member.user_id, %(share)s, expense.created_at "
+    "INSERT INTO splits_split (trip_id, expense_id, participant_id, amount_minor, created_at) "
+    "SELECT expense.trip_id, expense.id, member.user_id, %(share)s, expense.created_at "
     "FROM splits_expense expense JOIN trips_member member ON member.trip_id = expense.trip_id "
     "WHERE expense.trip_id = %(trip)s ORDER BY expense.id, member.user_id",
     "INSERT INTO splits_debt (trip_id, split_id, debtor_id, creditor_id, amount_minor, open_minor) "

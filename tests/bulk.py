@@ -22,10 +22,11 @@ _STATEMENTS = (
     "trip.start_date, 'FOOD', 'EQUAL', TRUE, '', member.user_id, trip.created_at, trip.created_at "
     "FROM numbers CROSS JOIN trips_trip trip JOIN trips_member member ON member.trip_id = trip.id "
     "WHERE trip.id = %s AND member.role = 'OWNER'",
-    "INSERT INTO splits_payer (expense_id, user_id, amount_minor, entered_minor) "
-    "SELECT id, created_by_id, 1000, 1000 FROM splits_expense",
-    "INSERT INTO splits_split (expense_id, participant_id, amount_minor, created_at) "
-    "SELECT expense.id, member.user_id, 100, expense.created_at FROM splits_expense expense "
+    "INSERT INTO splits_payer (trip_id, expense_id, user_id, amount_minor, entered_minor) "
+    "SELECT trip_id, id, created_by_id, 1000, 1000 FROM splits_expense",
+    "INSERT INTO splits_split (trip_id, expense_id, participant_id, amount_minor, created_at) "
+    "SELECT expense.trip_id, expense.id, member.user_id, 100, expense.created_at "
+    "FROM splits_expense expense "
     "JOIN trips_member member ON member.trip_id = expense.trip_id",
     "INSERT INTO splits_debt "
     "(trip_id, split_id, debtor_id, creditor_id, amount_minor, open_minor, covered_at) "
@@ -39,8 +40,8 @@ _STATEMENTS = (
     "debt.creditor_id, 100, 0, trip.start_date, '', debt.split_id, debt.debtor_id, debt.covered_at "
     "FROM splits_debt debt JOIN trips_trip trip ON trip.id = debt.trip_id "
     "WHERE debt.open_minor = 0",
-    "INSERT INTO splits_allocation (settlement_id, debt_id, amount_minor) "
-    "SELECT settlement.id, debt.id, 100 FROM splits_settlement settlement "
+    "INSERT INTO splits_allocation (trip_id, settlement_id, debt_id, amount_minor) "
+    "SELECT debt.trip_id, settlement.id, debt.id, 100 FROM splits_settlement settlement "
     "JOIN splits_debt debt ON debt.split_id = settlement.split_id",
     "INSERT INTO trips_journalentry "
     "(trip_id, number, at, by_id, via, event, object_id, expense_id, stored_changes) "
@@ -57,8 +58,8 @@ _CLOSED = (
     "FROM trips_member member JOIN trips_trip trip ON trip.id = trip_id WHERE trip_id <> %s",
     "INSERT INTO splits_closedperiod (trip_id, number, settlement_id, closed_at) "
     "SELECT trip_id, 0, id, created_at FROM splits_settlement WHERE credit_minor > 0",
-    "INSERT INTO splits_closedsum (settlement_id, member_id, owed_minor) "
-    "SELECT settlement.id, member.id, 100 FROM splits_settlement settlement "
+    "INSERT INTO splits_closedsum (trip_id, settlement_id, member_id, owed_minor) "
+    "SELECT member.trip_id, settlement.id, member.id, 100 FROM splits_settlement settlement "
     "JOIN trips_member member ON member.trip_id = settlement.trip_id WHERE credit_minor > 0",
     "UPDATE trips_trip SET period = 1, oldest_open_period = 1 "
     "WHERE id IN (SELECT trip_id FROM splits_closedperiod)",

@@ -97,7 +97,8 @@ def test_a_new_trip_costs_the_same_with_10_and_with_200_of_everything(
         join(trip, user)
         settle(trip, user, olga, 5, by=olga)
     Comment.objects.bulk_create(
-        Comment(expense=expense, created_by=olga, text="Tasty.") for _comment in range(size)
+        Comment(trip=trip, expense=expense, created_by=olga, text="Tasty.")
+        for _comment in range(size)
     )
     counted, more = [], True
     while more:

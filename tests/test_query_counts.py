@@ -107,7 +107,7 @@ def ids(rows: int, trip: Trip, olga: User, ed: User) -> dict[str, Any]:
     whole = spend(trip, rows * 100, paid_by=olga, among=[ed, *people])
     # Each by another, so that a query for each author would be seen.
     Comment.objects.bulk_create(
-        Comment(expense=whole, created_by=user, text="Tasty.") for user in people
+        Comment(trip=trip, expense=whole, created_by=user, text="Tasty.") for user in people
     )
     for at in range(rows):
         day = date(2026, 5, 1) + timedelta(days=at % 30)

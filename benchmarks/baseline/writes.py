@@ -49,8 +49,10 @@ _NEW_EXPENSE = _insert(
     "trip_id, number, description, amount_minor, entered_minor, currency, rate_source, "
     "expense_date, category, split_type, divided, notes, created_by_id, created_at, updated_at",
 )
-_NEW_PAYER = _insert("splits_payer", "expense_id, user_id, amount_minor, entered_minor")
-_NEW_SPLITS = _insert("splits_split", "expense_id, participant_id, amount_minor, created_at")
+_NEW_PAYER = _insert("splits_payer", "trip_id, expense_id, user_id, amount_minor, entered_minor")
+_NEW_SPLITS = _insert(
+    "splits_split", "trip_id, expense_id, participant_id, amount_minor, created_at"
+)
 _NEW_DEBTS = _insert(
     "splits_debt", "trip_id, split_id, debtor_id, creditor_id, amount_minor, open_minor"
 )
@@ -59,7 +61,7 @@ _NEW_SETTLEMENT = _insert(
     "trip_id, sender_id, receiver_id, amount_minor, credit_minor, settled_on, note, split_id, "
     "created_by_id, created_at",
 )
-_NEW_ALLOCATION = _insert("splits_allocation", "settlement_id, debt_id, amount_minor")
+_NEW_ALLOCATION = _insert("splits_allocation", "trip_id, settlement_id, debt_id, amount_minor")
 
 
 def log_in(db: Database, body: Mapping[str, Any], key: str) -> Answer:
@@ -127,14 +129,15 @@ def create(db: Database, caller_id: int, trip_id: int, body: Mapping[str, Any]) 
             *(trip_id, number, body["description"], amount_minor, amount_minor, currency, ""),
             *(day, "OTHER", "EQUAL", True, "", caller_id, now, now),
         )
-        db.run(f"{_NEW_PAYER}{table(1, 4)}", expense_id, caller_id, amount_minor, amount_minor)
+        paid_minor = (amount_minor, amount_minor)
+        db.run(f"{_NEW_PAYER}{table(1, 5)}", trip_id, expense_id, caller_id, *paid_minor)
         split_ids = dict(
             db.rows(
-                f"{_NEW_SPLITS}{table(len(shares), 4)} RETURNING participant_id, id",
+                f"{_NEW_SPLITS}{table(len(shares), 5)} RETURNING participant_id, id",
                 *(
                     value
                     for user_id, share in shares.items()
-                    for value in (expense_id, user_id, share, now)
+                    for value in (trip_id, expense_id, user_id, share, now)
                 ),
             )
         )
@@ -185,7 +188,8 @@ def pay(db: Database, caller_id: int, expense_id: int, split_id: int) -> Answer:
                 *(trip_id, debtor_id, creditor_id, open_minor, 0, now.date(), "", split_id),
                 *(caller_id, now),
             )
-            db.run(f"{_NEW_ALLOCATION}{table(1, 3)}", settlement_id, debt_id, open_minor)
+            ids = (trip_id, settlement_id, debt_id)
+            db.run(f"{_NEW_ALLOCATION}{table(1, 4)}", *ids, open_minor)
             db.run(
                 "UPDATE splits_debt SET open_minor = 0, covered_at = %s WHERE id = %s",
                 now,

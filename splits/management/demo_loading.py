@@ -76,7 +76,7 @@ class Loading:
         for key, _name in self.journey.claimed:
             self._claim(key)
         for key, description in self.journey.paid:
-            splits = Split.objects.filter(expense__trip=self.trip, participant=self.people[key])
+            splits = Split.objects.filter(trip=self.trip, participant=self.people[key])
             splits.get(expense__description__startswith=description).pay(by=self.people[key])
         for key, description, text in self.journey.comments:
             expense = self.trip.expenses.get(description__startswith=description)
@@ -123,7 +123,7 @@ class Loading:
         guests = User.objects.filter(memberships__trip=trip, is_guest=True)
         guests.update(created_at=trip.created_at, updated_at=trip.created_at)
         recorded_at = Expense.objects.filter(pk=OuterRef("expense")).values("created_at")
-        splits = Split.objects.filter(expense__trip=trip)
+        splits = Split.objects.filter(trip=trip)
         splits.update(created_at=Subquery(recorded_at))
         paid = list(trip.settlements.filter(split__isnull=False))
         split_at = dict(splits.values_list("pk", "created_at"))

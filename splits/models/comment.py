@@ -8,6 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
 from splits.models.expense import Expense
+from splits.models.in_trip import InTrip
 from splits.models.posting import people_in
 from tripcompanion.kit.problems import LimitReached
 from trips.models import InTripQuerySet, locked_row, notify
@@ -20,10 +21,10 @@ MAX_COMMENT_CHARS = 2000
 
 
 class CommentQuerySet(InTripQuerySet["Comment"]):
-    members_path = "expense__trip__members"
+    members_path = "trip__members"
 
     def with_expense(self) -> "CommentQuerySet":
-        """With the expense, which names the trip, and the author."""
+        """With the expense and the author."""
         return self.select_related("expense", "created_by")
 
     def with_details(self) -> "CommentQuerySet":
@@ -32,7 +33,7 @@ class CommentQuerySet(InTripQuerySet["Comment"]):
         return self.select_related("created_by").only(*columns, *summary_of("created_by"))
 
 
-class Comment(models.Model):
+class Comment(InTrip):
     """A comment on an expense. Its text is empty once the author deleted their account."""
 
     expense = models.ForeignKey(
@@ -76,7 +77,7 @@ class Comment(models.Model):
                 raise LimitReached(limit=MAX_COMMENTS)
             now = timezone.now()
             comment = locked.comments.create(
-                created_by=by, text=text, created_at=now, updated_at=now
+                trip=locked.trip, created_by=by, text=text, created_at=now, updated_at=now
             )
             entry = Entry(Event.COMMENT_CREATED, comment.pk, {"text": (None, text)}, locked.pk)
             write(locked.trip_id, by, entry)
@@ -92,7 +93,7 @@ class Comment(models.Model):
             if changed:
                 stored.text, stored.updated_at = text, timezone.now()
                 stored.save(update_fields=["text", "updated_at"])
-                write(stored.expense.trip_id, by, *changed)
+                write(stored.trip_id, by, *changed)
             return stored
 
     def remove(self, by: User) -> None:
@@ -102,11 +103,11 @@ class Comment(models.Model):
             stored.delete()
             changes = {"text": (stored.text, None)}
             entry = Entry(Event.COMMENT_DELETED, comment_id, changes, stored.expense_id)
-            write(stored.expense.trip_id, by, entry)
+            write(stored.trip_id, by, entry)
 
     def _locked(self, by: User, can: Can) -> AbstractContextManager["Comment"]:
         rows = Comment.objects.with_expense
-        return locked_row(rows, by, can, trip_id=self.expense.trip_id, pk=self.pk)
+        return locked_row(rows, by, can, trip_id=self.trip_id, pk=self.pk)
 
 
 def comments_of(expense_id: int) -> CommentQuerySet:
@@ -122,7 +123,7 @@ def forget_comments_of(account: User) -> dict[int, list[Entry]]:
     """
     entries: dict[int, list[Entry]] = defaultdict(list)
     texts = Comment.objects.filter(created_by=account).exclude(text="")
-    columns = ("pk", "expense", "expense__trip")
+    columns = ("pk", "expense", "trip")
     for comment_id, expense_id, trip_id in texts.order_by("pk").values_list(*columns):
         emptied = Entry(Event.COMMENT_CHANGED, comment_id, {"text": (None, "")}, expense_id)
         entries[trip_id].append(emptied)

@@ -115,9 +115,11 @@ class DeletedEntry(models.Model):
     def rows_of(self, name: str, model: type[Row]) -> list[Row]:
         """The rows that were stored under this name, unsaved and with their ids."""
         fields = model._meta.concrete_fields
+        # The previous release does not store the trip of each row.
+        rows = ({"trip_id": self.trip_id} | row for row in self.stored[name])
         return [
             model(**{field.attname: field.to_python(row[field.attname]) for field in fields})
-            for row in self.stored[name]
+            for row in rows
         ]
 
     def save_rows(self) -> None:

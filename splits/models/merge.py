@@ -161,7 +161,9 @@ class Merge:
             sums[heirs.get(row.settlement_id, row.settlement_id), member] += row.owed_minor
         ClosedSum.objects.filter(pk__in=[row.pk for row in stored]).delete()
         insert(
-            ClosedSum(settlement_id=settlement, member_id=member, owed_minor=owed_minor)
+            ClosedSum(
+                trip=self.trip, settlement_id=settlement, member_id=member, owed_minor=owed_minor
+            )
             for (settlement, member), owed_minor in sums.items()
         )
 

@@ -15,6 +15,7 @@ from django.db.models import Case, Exists, F, Min, OuterRef, Q, QuerySet, Subque
 from django.db.models.functions import Least
 from django.utils import timezone
 
+from splits.models.in_trip import InTrip
 from tripcompanion.compiled.inserts import insert
 from tripcompanion.compiled.queries import CompiledQuery, Param
 from trips.models import InTripQuerySet, Member, Trip
@@ -26,8 +27,8 @@ Row = TypeVar("Row", bound=models.Model)
 
 #: Written by hand: the ORM has no INSERT ... SELECT, and no UPDATE from a list of values.
 _KEEP_OWED = (
-    "INSERT INTO splits_closedsum (settlement_id, member_id, owed_minor) "
-    "SELECT %s, id, owed_minor FROM trips_member WHERE trip_id = %s AND owed_minor > 0 "
+    "INSERT INTO splits_closedsum (trip_id, settlement_id, member_id, owed_minor) "
+    "SELECT trip_id, %s, id, owed_minor FROM trips_member WHERE trip_id = %s AND owed_minor > 0 "
     # A settlement closes a second time what was restored since.
     "ON CONFLICT (settlement_id, member_id) "
     "DO UPDATE SET owed_minor = splits_closedsum.owed_minor + EXCLUDED.owed_minor"
@@ -64,7 +65,7 @@ class ClosedPeriod(models.Model):
         return f"period {self.number}, closed by {self.settlement_id}"
 
 
-class ClosedSum(models.Model):
+class ClosedSum(InTrip):
     """How much of a member's debts a settlement closed; without it they owe this again."""
 
     settlement = models.ForeignKey(

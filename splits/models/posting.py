@@ -10,6 +10,7 @@ from django.db import models
 from django.db.models import Q
 
 from splits.models.division import Part, Payment
+from splits.models.in_trip import InTrip
 from splits.models.journal_fields import settlement_entries
 from splits.models.merged import NOBODY_MERGED, MergedPeople, amounts
 from splits.models.settlement import Allocation, Debt, Settlement, allocate, credit_between
@@ -34,7 +35,7 @@ class PayerQuerySet(models.QuerySet["Payer"]):
         return self.select_related("user").only(*columns).order_by("id")
 
 
-class Payer(models.Model):
+class Payer(InTrip):
     """What one person paid for an expense; the rows of an expense add up to its amount."""
 
     expense = models.ForeignKey(
@@ -160,7 +161,7 @@ class ExpensePosting:
                 self.expense.payers.all().delete()
             payers = insert(
                 [
-                    Payer(expense_id=self.expense.pk, user_id=user_id, **payment._asdict())
+                    Payer(**self._expense(), user_id=user_id, **payment._asdict())
                     for user_id, payment in paid_by_user.items()
                 ]
             )
@@ -188,6 +189,10 @@ class ExpensePosting:
         revoked = settlement_entries(Event.SETTLEMENT_DELETED, self.revoked, currency)
         write(expense.trip_id, by, *entries, *revoked)
 
+    def _expense(self) -> dict[str, int]:
+        """The columns of a payer or a split that say where it belongs."""
+        return {"trip_id": self.expense.trip_id, "expense_id": self.expense.pk}
+
     def _drop(self, split_ids: list[int]) -> None:
         """Delete splits with their allocations, and the settlements that `pay` recorded."""
         if split_ids:
@@ -204,7 +209,7 @@ class ExpensePosting:
             if self._restored
             else insert(
                 [
-                    Split(expense_id=self.expense.pk, participant_id=user_id, **part._asdict())
+                    Split(**self._expense(), participant_id=user_id, **part._asdict())
                     for user_id, part in parts.items()
                 ]
             )

@@ -28,6 +28,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from splits.models.deleted import DeletedEntry, DeletedKind
+from splits.models.in_trip import InTrip
 from splits.models.journal_fields import settlement_entries
 from splits.models.period import (
     InPeriodQuerySet,
@@ -64,17 +65,17 @@ class DebtQuerySet(InPeriodQuerySet["Debt"]):
 
     def itemise(self) -> None:
         """Write an allocation for the closed amount of each closed debt; see the module."""
-        columns = ("pk", "debtor_id", "open_minor", "closed_by")
+        columns = ("pk", "debtor_id", "open_minor", "closed_by", "trip_id")
         rows = list(self.closed().with_open_amounts().order_by("pk").values_list(*columns))
         if not rows:
             return
         taken: Counter[tuple[int, int]] = Counter()
-        for _pk, debtor_id, open_minor, closed_by in rows:
+        for _pk, debtor_id, open_minor, closed_by, _trip_id in rows:
             taken[closed_by, debtor_id] += open_minor
         take_out(taken)
         insert(
-            Allocation(debt_id=pk, amount_minor=open_minor, closed_by_id=closed_by)
-            for pk, _debtor_id, open_minor, closed_by in rows
+            Allocation(trip_id=trip_id, debt_id=pk, amount_minor=open_minor, closed_by_id=closed_by)
+            for pk, _debtor_id, open_minor, closed_by, trip_id in rows
         )
         recompute([row[0] for row in rows], [])
 
@@ -189,13 +190,15 @@ class SettlementQuerySet(InPeriodQuerySet["Settlement"]):
 
     def itemise(self) -> None:
         """Write an allocation for the closed credit of each settlement; see the module."""
-        columns = ("pk", "credit_minor", "closed_by")
+        columns = ("pk", "credit_minor", "closed_by", "trip_id")
         rows = list(
             self.closed().with_open_amounts().order_by("pk").distinct().values_list(*columns)
         )
         insert(
-            Allocation(settlement_id=pk, amount_minor=credit_minor, closed_by_id=closed_by)
-            for pk, credit_minor, closed_by in rows
+            Allocation(
+                trip_id=trip_id, settlement_id=pk, amount_minor=credit_minor, closed_by_id=closed_by
+            )
+            for pk, credit_minor, closed_by, trip_id in rows
         )
         if rows:
             recompute([], [row[0] for row in rows])
@@ -388,7 +391,7 @@ class AllocationQuerySet(models.QuerySet["Allocation"]):
         self.delete()
 
 
-class Allocation(models.Model):
+class Allocation(InTrip):
     """An amount of a settlement that covers an amount of a debt.
 
     When a settlement closes the trip (`closed_by`), what is still open on either side is used
@@ -507,7 +510,12 @@ def allocate(debts: Iterable[Debt], settlements: Iterable[Settlement]) -> list[A
                 debt.open_minor -= amount_minor
                 settlement.credit_minor -= amount_minor
                 allocations.append(
-                    Allocation(settlement=settlement, debt=debt, amount_minor=amount_minor)
+                    Allocation(
+                        trip_id=debt.trip_id,
+                        settlement=settlement,
+                        debt=debt,
+                        amount_minor=amount_minor,
+                    )
                 )
     return allocations
 

@@ -11,6 +11,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
+from splits.models.in_trip import InTrip
 from splits.models.journal_fields import settlement_entries
 from splits.models.settlement import (
     Allocation,
@@ -47,7 +48,7 @@ def _of_debts(aggregate: Aggregate) -> Subquery:
 
 
 class SplitQuerySet(InTripQuerySet["Split"]):
-    members_path = "expense__trip__members"
+    members_path = "trip__members"
 
     def with_open_amounts(self) -> "SplitQuerySet":
         """With the participant, and with the open amount of its debts."""
@@ -59,12 +60,15 @@ class SplitQuerySet(InTripQuerySet["Split"]):
 
     def with_details(self) -> "SplitQuerySet":
         """With everything that a response contains, including the currency."""
-        currency = {"trip_currency": F("expense__trip__currency")}
+        currency = {"trip_currency": F("trip__currency")}
         return self.with_open_amounts().annotate(**currency)
 
     def with_expense(self) -> "SplitQuerySet":
         """With the participant and the expense, which determine who may change them."""
-        columns = (*_COLUMNS, "participant__notice_mode", "expense__trip", "expense__created_by")
+        columns = (
+            *(*_COLUMNS, "trip", "participant__notice_mode"),
+            *("expense__trip", "expense__created_by"),
+        )
         return self.select_related("participant", "expense").only(*columns)
 
     def pending(self, user: User | ViewerParam) -> "SplitQuerySet":
@@ -76,7 +80,7 @@ class SplitQuerySet(InTripQuerySet["Split"]):
         return self.in_token_scope(user).filter(OneOf("pk", open_debts)).order_by("id")
 
 
-class Split(models.Model):
+class Split(InTrip):
     """One person's part of an expense, in minor units of the trip's currency.
 
     Whether it is paid is not kept here: it is paid when none of its debts is open. The own part
@@ -147,7 +151,7 @@ class Split(models.Model):
         creditor.
         """
         with self._locked(by) as split:
-            trip = split.expense.trip
+            trip = split.trip
             debts = open_debts_of.fetch(split=self.pk)
             if not debts:
                 return Split.objects.with_details().get(pk=self.pk)
@@ -196,7 +200,7 @@ class Split(models.Model):
         Returns the split as it is afterwards.
         """
         with self._locked(by) as split:
-            trip = split.expense.trip
+            trip = split.trip
             before = Split.objects.with_details().get(pk=self.pk)
             revoked = self.settlements.all().revoke()
             self.debts.all().itemise()
@@ -211,7 +215,7 @@ class Split(models.Model):
 
     def _locked(self, by: User) -> AbstractContextManager["Split"]:
         rows = Split.objects.with_expense
-        return locked_row(rows, by, Can.SETTLE, trip_id=self.expense.trip_id, pk=self.pk)
+        return locked_row(rows, by, Can.SETTLE, trip_id=self.trip_id, pk=self.pk)
 
 
 def _payment(split: Split) -> dict[str, Any]:

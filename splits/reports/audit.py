@@ -9,6 +9,7 @@ from django.db.models import F, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce
 from rest_framework.exceptions import ValidationError
 
+from splits.models.comment import Comment
 from splits.models.division import Division, Money, Part, Payment, SplitType, entered_for
 from splits.models.expense import Expense
 from splits.models.merged import MergedPeople, amounts
@@ -78,6 +79,7 @@ def _differences(trips: Trips, watch: Watch) -> Iterator[Difference]:
     sums: Sums = defaultdict(Counter)
     yield from _expenses(of_trip, sums, watch)
     yield from _allocations(of_trip)
+    yield from _trips_of_rows(of_trip)
     settlements = Settlement.objects.filter(of_trip)
     for trip, sender, receiver, amount_minor in watch(
         _rows(settlements, "trip", "sender", "receiver", "amount_minor"),
@@ -235,6 +237,25 @@ def _allocations(of_trip: Q) -> Iterator[Difference]:
         trip_id = allocation.settlement.trip_id if allocation.settlement else 0
         text = f"allocation {allocation.pk}: debt and settlement of different people"
         yield Difference(trip_id, text)
+
+
+def _trips_of_rows(of_trip: Q) -> Iterator[Difference]:
+    """Checks that the trip of each row is that of the row it belongs to."""
+    for parents, name, model in (
+        (Expense, "expense", Payer),
+        (Expense, "expense", Split),
+        (Expense, "expense", Comment),
+        (Debt, "debt", Allocation),
+        (Settlement, "settlement", Allocation),
+        (Settlement, "settlement", ClosedSum),
+    ):
+        parent_trip = f"{name}__trip"
+        rows = model._default_manager.filter(Q(trip=None) | ~Q(trip=F(parent_trip)))
+        rows = rows.filter(**{f"{name}__isnull": False})
+        if of_trip:
+            rows = rows.filter(**{f"{name}__in": parents._default_manager.filter(of_trip)})
+        for trip, pk, stored in _rows(rows.order_by("pk"), parent_trip, "pk", "trip"):
+            yield Difference(trip, f"{model.__name__} {pk} is stored as one of trip {stored}")
 
 
 def _periods(of_trip: Q, trips: QuerySet[Trip]) -> Iterator[Difference]:

@@ -20,16 +20,10 @@ _ROWS = """
     UNION SELECT row.trip_id FROM splits_debt row WHERE {is_new}
     UNION SELECT row.trip_id FROM splits_settlement row WHERE {is_new}
     UNION SELECT row.trip_id FROM splits_closedperiod row WHERE {is_new}
-    UNION SELECT expense.trip_id FROM splits_payer row
-        JOIN splits_expense expense ON expense.id = row.expense_id WHERE {is_new}
-    UNION SELECT expense.trip_id FROM splits_split row
-        JOIN splits_expense expense ON expense.id = row.expense_id WHERE {is_new}
-    UNION SELECT debt.trip_id FROM splits_allocation row
-        JOIN splits_debt debt ON debt.id = row.debt_id WHERE {is_new}
-    UNION SELECT settlement.trip_id FROM splits_allocation row
-        JOIN splits_settlement settlement ON settlement.id = row.settlement_id WHERE {is_new}
-    UNION SELECT settlement.trip_id FROM splits_closedsum row
-        JOIN splits_settlement settlement ON settlement.id = row.settlement_id WHERE {is_new}
+    UNION SELECT row.trip_id FROM splits_payer row WHERE {is_new}
+    UNION SELECT row.trip_id FROM splits_split row WHERE {is_new}
+    UNION SELECT row.trip_id FROM splits_allocation row WHERE {is_new}
+    UNION SELECT row.trip_id FROM splits_closedsum row WHERE {is_new}
 """
 _CHANGED = _ROWS.format(is_new="age(row.xmin) <= %(age)s")
 #: Transactions are compared by their last 32 bits, of which `age` uses 31.

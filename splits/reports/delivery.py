@@ -94,8 +94,12 @@ def _comments(delivery: Delivery, room: int) -> Iterator[Sent]:
     """After is the number of an expense, then the id of a comment on it."""
     first, last = delivery.after, delivery.after + _SEARCHED
     rest = Q(expense__number__gt=first) | Q(pk__gt=delivery.then)
-    near = {"expense__number__gte": first, "expense__number__lt": last}
-    rows = Comment.objects.filter(rest, expense__trip=delivery.trip_id, **near)
+    near = {
+        "expense__trip": delivery.trip_id,
+        "expense__number__gte": first,
+        "expense__number__lt": last,
+    }
+    rows = Comment.objects.filter(rest, trip=delivery.trip_id, **near)
     found = rows.order_by("expense__number", "pk").values_list("expense__number", "pk")
     for number, comment_id in found[:room]:
         yield Subject("comment", comment_id), number, comment_id

@@ -38,9 +38,9 @@ _SHOWN: Mapping[str, _Shown] = {
         Invitation.objects.with_details().select_related("guest").all, InvitationSerializer
     ),
     "expense": _Shown(Expense.objects.with_details, ExpenseSerializer),
-    "split": _Shown(Split.objects.with_details, ExpenseSplitSerializer, trip="expense__trip_id"),
+    "split": _Shown(Split.objects.with_details, ExpenseSplitSerializer),
     "settlement": _Shown(Settlement.objects.with_details, SettlementSerializer),
-    "comment": _Shown(Comment.objects.with_details, CommentSerializer, trip="expense__trip_id"),
+    "comment": _Shown(Comment.objects.with_details, CommentSerializer),
 }
 
 

@@ -126,7 +126,7 @@ def test_a_value_of_64_bits_arrives_whole(trip: Trip, olga: User, ed: User) -> N
     """Django's own `server_side_binding` cuts a number in an expression to 32 bits."""
     amounts = [MAX_INTEGER, 2**40 + 1, 2**31, 1]
     made = insert(
-        Payer(expense=spend(trip, 100, paid_by=olga, among=[olga]), user=ed, **amount)
+        Payer(trip=trip, expense=spend(trip, 100, paid_by=olga, among=[olga]), user=ed, **amount)
         for amount in ({"amount_minor": each, "entered_minor": each} for each in amounts)
     )
     stored = Payer.objects.filter(pk__in=[row.pk for row in made]).order_by("id")
@@ -159,7 +159,9 @@ def test_a_constant_that_is_no_plain_word_or_number_is_refused() -> None:
 
 def test_inserted_rows_get_their_ids_in_order(trip: Trip, olga: User, ed: User) -> None:
     expense = spend(trip, 100, paid_by=olga, among=[olga])
-    rows = insert(Split(expense=expense, participant=person, amount_minor=1) for person in [ed])
+    rows = insert(
+        Split(trip=trip, expense=expense, participant=person, amount_minor=1) for person in [ed]
+    )
     assert Split.objects.get(pk=rows[0].pk).participant == ed
     assert rows[0].created_at == Split.objects.get(pk=rows[0].pk).created_at
     assert insert([]) == []

@@ -9,6 +9,7 @@ _RACES = "PG tests/test_races.py tests/security/test_races.py"
 _REFUSED = "tests/splits/test_refused_expenses.py"
 _STRANGERS = "tests/trips/test_strangers.py"
 _SPLITS = "tests/splits/test_splits.py"
+_TRIP_OF_ROWS = "tests/splits/test_trip_of_rows.py"
 _OWED = "tests/splits/test_owed.py"
 _MONEY = "tests/splits/test_money.py"
 _ALLOCATION = "tests/splits/test_allocation.py"
@@ -179,6 +180,8 @@ LEDGER: Guards = {
         ("released debt keeps an old period",
          "            covered_at=None,\n            period=current_period(),\n",
          "            covered_at=None,\n", _CLOSING),
+        ("allocation without its trip", "                        trip_id=debt.trip_id,\n", "",
+         _TRIP_OF_ROWS),
         ("itemised amount stays in the closed sum", "        take_out(taken)\n", "", _CLOSING),
         ("amount freed by a smaller debt not owed again",
          '{"owed_minor": excess_minor}', "{}", _OWED),

@@ -12,6 +12,7 @@ from splits.models import (
     Allocation,
     ClosedPeriod,
     ClosedSum,
+    Comment,
     Debt,
     Expense,
     Payer,
@@ -75,6 +76,24 @@ def test_whatever_was_changed_behind_its_back_is_named(
 ) -> None:
     rows.objects.update(**change)
     assert complaint in audit()
+
+
+@pytest.mark.parametrize("rows", [Allocation, ClosedSum, Comment, Payer, Split])
+def test_a_row_that_names_another_trip_is_named(
+    recorded: Expense, trip: Trip, olga: User, rows: Any
+) -> None:
+    Comment.write(recorded, olga, "Thanks!")
+    settlement = Settlement.objects.filter(trip=trip).latest("pk")
+    ClosedSum.objects.create(
+        trip=trip, settlement=settlement, member=trip.members.get(user=olga), owed_minor=0
+    )
+    [expected, *_] = rows.objects.order_by("pk")
+    assert expected.trip_id == trip.pk
+    stored = TripFactory().pk
+    rows.objects.filter(pk=expected.pk).update(trip=stored)
+    text = f"trip {trip.pk}: {rows.__name__} {expected.pk} is stored as one of trip {stored}"
+    assert text in audit()
+    assert text in audit("--trip", str(trip.pk))
 
 
 def test_it_fails_when_there_is_a_difference(recorded: Expense) -> None:

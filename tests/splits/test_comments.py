@@ -100,7 +100,8 @@ def test_an_expense_has_so_many_comments_and_no_more(
 ) -> None:
     expense = spend(trip, 1000, paid_by=olga, among=[olga])
     Comment.objects.bulk_create(
-        Comment(expense=expense, created_by=ed, text="x") for _number in range(MAX_COMMENTS - 1)
+        Comment(trip=trip, expense=expense, created_by=ed, text="x")
+        for _number in range(MAX_COMMENTS - 1)
     )
     client, path = api(olga), f"/api/expenses/{expense.pk}/comments"
     assert client.post(path, {"text": "The last one"}).status_code == 201

@@ -51,7 +51,9 @@ def rows(trip: Trip, olga: User, ed: User) -> Rows:
     settlement = settle(trip, ed, olga, 4000)
     closed_period = ClosedPeriod.objects.create(trip=trip, number=7, settlement=settlement)
     member = trip.members.get(user=ed)
-    closed_sum = ClosedSum.objects.create(settlement=settlement, member=member, owed_minor=1)
+    closed_sum = ClosedSum.objects.create(
+        trip=trip, settlement=settlement, member=member, owed_minor=1
+    )
     webhook = Webhook.register(olga, url="https://93.184.216.34/", events=["*"], trip_id=trip.pk)
     return Rows(
         expense,

@@ -1,0 +1,33 @@
+import django.db.models.deletion
+from django.db import migrations, models
+
+from tripcompanion.kit.operations import SetFromParent
+
+
+class Migration(migrations.Migration):
+
+    dependencies = [
+        ('splits', '0009_indexes'),
+        ('trips', '0008_index_of_deleted_trips'),
+    ]
+
+    operations = [
+        # The column stays NULL-able as long as a release may run that does not know it.
+        migrations.SeparateDatabaseAndState(
+            database_operations=[
+                migrations.AddField(
+                    model_name='payer',
+                    name='trip',
+                    field=models.ForeignKey(db_constraint=False, db_index=False, editable=False, null=True, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='trips.trip'),
+                ),
+            ],
+            state_operations=[
+                migrations.AddField(
+                    model_name='payer',
+                    name='trip',
+                    field=models.ForeignKey(db_constraint=False, db_index=False, editable=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='trips.trip'),
+                ),
+            ],
+        ),
+        SetFromParent('splits_payer', 'trip_id', {'expense_id': 'splits_expense'}),
+    ]

@@ -1,0 +1,25 @@
+"""The trip of rows that belong to an expense, a debt or a settlement."""
+
+from django.db import models
+
+from trips.models import Trip
+
+
+class InTrip(models.Model):
+    """A row that repeats the trip of the row that it belongs to; it never changes.
+
+    So a statement names the trip without a join, and all rows of a trip can be stored together.
+    That the trip exists follows from the other foreign keys. `audit_ledger` compares them.
+    """
+
+    trip = models.ForeignKey(
+        Trip,
+        on_delete=models.DO_NOTHING,
+        editable=False,
+        related_name="+",
+        db_constraint=False,
+        db_index=False,
+    )
+
+    class Meta:
+        abstract = True
