@@ -23,6 +23,7 @@ from splits.models.webhook_delivery import (
 )
 from trips.models import Member
 from trips.models.journal import JournalEntry
+from trips.models.member import MemberQuerySet
 from users.mail_templates import Letter
 from users.models import Mail
 
@@ -121,8 +122,7 @@ class Lease:
         with transaction.atomic():
             if not self._renew():
                 return
-            # Until a deleted trip is gone: the last row of its journal says that it was deleted.
-            present = Member.objects.present_or_restorable().filter(user=webhook.user_id)
+            present = self._memberships()
             webhook.positions.exclude(trip__in=present.values("trip")).delete()
             known = webhook.positions.values("trip")
             for trip_id, joined_at in present.exclude(trip__in=known).values_list(
@@ -135,12 +135,24 @@ class Lease:
                 state=DeliveryState.FAILED, error=DeliveryError.GONE
             )
 
+    def _memberships(self) -> MemberQuerySet:
+        """Those of its account; of a deleted trip until it is gone, so that it hears of that."""
+        return Member.objects.present_or_restorable().filter(user=self.webhook.user_id)
+
+    def _still_seen(self, trip_column: str) -> Q:
+        """Filters rows with a trip in this column: the account may have lost it meanwhile."""
+        if self.webhook.trip_id is not None:
+            return Q()
+        trips = self._memberships().values("trip")
+        return Q((f"{trip_column}__in", trips)) | Q((trip_column, None))
+
     def next(self) -> WebhookDelivery | None:
         """The next message; None if there is none, or if this worker may no longer send any."""
         with transaction.atomic():
             if not self._renew() or not Webhook.objects.permitted().filter(pk=self.webhook.pk):
                 return None
-            waiting = self.webhook.deliveries.waiting().order_by("-by_hand", "id").first()
+            seen = self.webhook.deliveries.filter(self._still_seen("journal_trip_id"))
+            waiting = seen.waiting().order_by("-by_hand", "id").first()
             if waiting is not None and waiting.by_hand:
                 return waiting
             is_on = self.webhook.state == WebhookState.ON
@@ -150,7 +162,8 @@ class Lease:
 
     def _from_journal(self) -> WebhookDelivery | None:
         """A new message for the next row of a journal that the webhook wants."""
-        for position in self.webhook.positions.order_by("id"):
+        positions = self.webhook.positions.filter(self._still_seen("trip"))
+        for position in positions.order_by("id"):
             while rows := events_after(position.trip_id, position.number):
                 for number, event in rows:
                     position.number = number
