@@ -11,7 +11,7 @@ from typing import NamedTuple
 from uuid import UUID, uuid4
 
 from django.db import models, transaction
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone, translation
 
 from splits.models.webhook import Webhook, WebhookPosition, WebhookState
@@ -22,7 +22,7 @@ from splits.models.webhook_delivery import (
     new_message_id,
 )
 from trips.models import Member
-from trips.models.journal import JournalEntry
+from trips.models.journal import JournalEntry, JournalQuerySet
 from trips.models.member import MemberQuerySet
 from users.mail_templates import Letter
 from users.models import Mail
@@ -57,7 +57,7 @@ def due() -> models.QuerySet[Webhook]:
     """The webhooks with something to send that no worker is at, the longest waiting first."""
     of_webhook = {"webhook": OuterRef("pk")}
     waiting = WebhookDelivery.objects.waiting().filter(**of_webhook)
-    later = JournalEntry.objects.filter(trip=OuterRef("trip"), number__gt=OuterRef("number"))
+    later = _told().filter(trip=OuterRef("trip"), number__gt=OuterRef("number"))
     behind = WebhookPosition.objects.filter(Exists(later), **of_webhook)
     known = WebhookPosition.objects.filter(
         webhook=OuterRef(OuterRef("pk")), trip=OuterRef("trip_id")
@@ -229,7 +229,16 @@ class Lease:
                 Mail.objects.tell(user, Letter.WEBHOOK_OFF, user.email)
 
 
+def _told() -> JournalQuerySet:
+    """The rows that are sent: of a deleted trip those until then, and the others if it is restored.
+
+    Members who delete their accounts leave it meanwhile.
+    """
+    is_before = Q(trip__deleted_at=None) | Q(at__lte=F("trip__deleted_at"))
+    return JournalEntry.objects.filter(is_before)
+
+
 def events_after(trip_id: int, number: int) -> list[tuple[int, str]]:
-    """Number and event of the next rows of a trip's journal."""
-    rows = JournalEntry.objects.filter(trip=trip_id, number__gt=number).order_by("number")
+    """Number and event of the next rows of a trip's journal that are sent."""
+    rows = _told().filter(trip=trip_id, number__gt=number).order_by("number")
     return list(rows.values_list("number", "event")[:BATCH_ROWS])

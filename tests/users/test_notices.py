@@ -321,7 +321,7 @@ def test_a_mail_is_in_the_language_in_which_notices_were_turned_on(
 @pytest.mark.parametrize(
     "change", ["off", "unconfirmed", "deactivated", "deleted", "event", "left"]
 )
-def test_who_wants_none_or_has_left_when_it_is_sent_gets_none(
+def test_who_wants_none_when_it_is_sent_gets_none(
     ledger: Ledger,
     olga: User,
     ed: User,
