@@ -3,11 +3,13 @@
 import secrets
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import closing
 
 import httpx
 import pytest
 
 from tests.factories import PASSWORD
+from tests.locks import OtherProcess, answer_after
 from tests.server import Server
 from tests.splits.journey import Journey, Traveller, answers_at_once, at_once
 from tests.trips.bodies import lisbon
@@ -70,6 +72,34 @@ def test_an_expense_recorded_meanwhile_keeps_the_account_or_comes_too_late(
         assert outcome in ({GONE: 1, (400, "invalid"): 1}, {LIVES: 1, (201, ""): 1})
         journey.adds_up()
         assert (user.id in roles(journey, journey.owner)) == (LIVES in outcome)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ("UPDATE trips_member SET paid_minor = 100 WHERE user_id = %s", "balance_open"),
+        ("UPDATE trips_member SET left_at = joined_at WHERE user_id = %s", "last_owner"),
+    ],
+)
+def test_what_prevents_the_deletion_is_judged_under_the_locks_of_the_trips(
+    journey: Journey, newcomer: Newcomer, server: Server, change: str, reason: str
+) -> None:
+    """While it waits for a trip, money moves there, or the only other OWNER leaves."""
+    user, other = newcomer(), newcomer()
+    journey.admit(user, "OWNER")
+    journey.admit(other, "VIEWER")
+    changed = user.id if reason == "balance_open" else journey.owner.id
+    response, nothing_stored = answer_after(
+        server, "trips_trip", journey.id, lambda: go(user), (change, changed)
+    )
+    assert (response.status_code, response.json()["code"]) == LIVES
+    [obstacle] = response.json()["obstacles"]
+    assert (obstacle["tripId"], obstacle["reason"]) == (journey.id, reason)
+    assert nothing_stored
+    # The audit shall find no difference.
+    repair = "UPDATE trips_member SET paid_minor = 0, left_at = NULL WHERE user_id = %s"
+    with closing(OtherProcess(server)) as process:
+        process.run(repair, changed)
 
 
 @pytest.mark.parametrize("way", ["steps down", "leaves", "goes too"])

@@ -41,10 +41,11 @@ def _claim(trip: Trip, guest_id: int, account: User, role: str) -> list[Entry]:
         trip.require_owner_besides(role)
         require_trip_quota(account)
     if member is None:
+        revoked = Invitation.objects.filter(guest=guest_id).withdraw()
         _take_place(trip, guest_id, account, role)
         guest = {"userId": guest_id, "role": TripRole.VIEWER}
         now = {"userId": account.pk, "role": role}
-        return entries_between(Event.GUEST_CLAIMED, account.pk, guest, now)
+        return [*revoked, *entries_between(Event.GUEST_CLAIMED, account.pk, guest, now)]
     joined = []
     if member.left_at is not None:
         member.readmit(role)

@@ -1,18 +1,27 @@
 """Comments: what members write to each other about an expense."""
 
 from collections import defaultdict
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
+from splits.models.deleted import DeletedEntry
 from splits.models.expense import Expense
 from splits.models.in_trip import InTrip
 from splits.models.posting import people_in
 from tripcompanion.kit.problems import LimitReached
 from trips.models import InTripQuerySet, locked_row, notify
-from trips.models.journal import Entry, Event, JournalEntry, entries_between, write
+from trips.models.journal import (
+    Entry,
+    Event,
+    JournalEntry,
+    JournalQuerySet,
+    entries_between,
+    write,
+)
 from trips.roles import Can
 from users.models import User, summary_of
 
@@ -115,21 +124,39 @@ def comments_of(expense_id: int) -> CommentQuerySet:
     return Comment.objects.with_details().filter(expense=expense_id).order_by("id")
 
 
+def comments_written_by(account: User) -> JournalQuerySet:
+    """The rows of the journal that say so, also of comments and expenses that are gone."""
+    return JournalEntry.objects.filter(by=account, event=Event.COMMENT_CREATED)
+
+
 def forget_comments_of(account: User) -> dict[int, list[Entry]]:
-    """Empty all comments of an account, also in the journal. Call under the locks of the trips.
+    """Empty all comments of an account, also in the journal and on deleted expenses.
 
     The comments stay, so that the answers of others keep their place. Returns what the journal of
-    each trip notes of them.
+    each trip notes of them. Call it under the locks of the trips of `comments_written_by`.
     """
     entries: dict[int, list[Entry]] = defaultdict(list)
     texts = Comment.objects.filter(created_by=account).exclude(text="")
-    columns = ("pk", "expense", "trip")
-    for comment_id, expense_id, trip_id in texts.order_by("pk").values_list(*columns):
-        emptied = Entry(Event.COMMENT_CHANGED, comment_id, {"text": (None, "")}, expense_id)
-        entries[trip_id].append(emptied)
+    columns = ("trip", "expense", "pk")
+    emptied = list(texts.order_by("pk").values_list(*columns))
     texts.update(text="")
-    written = JournalEntry.objects.filter(by=account, event=Event.COMMENT_CREATED)
+    written = comments_written_by(account)
+    emptied += _forget_in_deleted(account, written)
+    for trip_id, expense_id, comment_id in emptied:
+        changes = {"text": (None, "")}
+        entries[trip_id].append(Entry(Event.COMMENT_CHANGED, comment_id, changes, expense_id))
     events = (Event.COMMENT_CREATED, Event.COMMENT_CHANGED, Event.COMMENT_DELETED)
     rows = JournalEntry.objects.filter(trip__in=written.values("trip"), event__in=events)
     rows.filter(object_id__in=written.values("object_id")).forget("text")
     return entries
+
+
+def _forget_in_deleted(account: User, written: JournalQuerySet) -> Iterator[tuple[int, int, int]]:
+    """Empty the comments of an account on deleted expenses; yields trip, expense and comment."""
+    expenses = DeletedEntry.objects.expenses().filter(trip__in=written.values("trip"))
+    for entry in expenses.filter(object_id__in=written.values("expense_id")).order_by("pk"):
+        for row in entry.stored["comments"]:
+            if row["created_by_id"] == account.pk and row["text"]:
+                row["text"] = ""
+                yield entry.trip_id, entry.object_id, row["id"]
+        entry.save_rows()

@@ -21,7 +21,7 @@ from splits.models.split import Split
 from tripcompanion.compiled.deletes import delete_unread
 from tripcompanion.compiled.inserts import insert
 from tripcompanion.kit.problems import Conflict
-from trips.models import Member, Trip, locked_row
+from trips.models import Invitation, Member, Trip, locked_row
 from trips.models.journal import Entry, Event, entries_between, write
 from trips.models.member import KEPT_SUMS
 from trips.roles import Can
@@ -90,8 +90,9 @@ class Merge:
     def carry_out(self) -> list[Entry]:
         """Give all entries of the guest to the member, and delete the guest.
 
-        Returns what the journal notes: settlements that vanish, expenses that named both, and
-        last the merge, after which everything else of the guest is the member's.
+        Returns what the journal notes: settlements that vanish, expenses that named both,
+        invitations that named the guest, and last the merge, after which everything else of the
+        guest is the member's.
         """
         # Debts that are added up or vanish get their closed amounts as allocations first.
         self._debts_in_common().itemise()
@@ -106,10 +107,12 @@ class Merge:
             rows.update(**{column: self.member.user_id})
         merge_in_deleted(self.trip, self.guest.user_id, self.member.user_id, self._twins)
         self._add_sums(dropped)
+        revoked = Invitation.objects.filter(guest=self.guest.user_id).withdraw()
         self.guest.delete()
         User.objects.filter(pk=self.guest.user_id, is_guest=True).delete()
         ids = {"userId": (self.guest.user_id, self.member.user_id)}
-        return [*vanished, *changed, Entry(Event.GUEST_MERGED, self.member.user_id, ids)]
+        merged = Entry(Event.GUEST_MERGED, self.member.user_id, ids)
+        return [*vanished, *changed, *revoked, merged]
 
     def _expenses_with(self, member: Member) -> QuerySet[Expense]:
         user, expense = member.user_id, OuterRef("pk")

@@ -40,7 +40,7 @@ def restore_expense(entry: DeletedEntry, by: User) -> Expense:
         times = {split.pk: split.covered_at for split in expense.loaded_splits}
         ExpensePosting(expense).restore(payments, parts, expense.loaded_splits)
         _keep_times(expense, times)
-        _insert_comments(kept.rows_of("comments", Comment))
+        Comment.objects.bulk_create(kept.rows_of("comments", Comment))
         last = Settlement.objects.filter(trip=kept.trip).order_by("-pk").first()
         if last is not None:
             last.close_if_settled()
@@ -144,16 +144,6 @@ def _insert_with_credit(trip: Trip, settlements: list[Settlement]) -> None:
         settlement.credit_minor, settlement.period = settlement.amount_minor, trip.period
     Settlement.objects.bulk_create(settlements)
     Member.increment_balances(trip.pk, sums_of(settlements, []))
-
-
-def _insert_comments(comments: list[Comment]) -> None:
-    """Insert comments with their ids, without what deleted accounts wrote."""
-    authors = User.objects.present().filter(pk__in=[row.created_by_id for row in comments])
-    present = set(authors.values_list("pk", flat=True))
-    for comment in comments:
-        if comment.created_by_id not in present:
-            comment.text = ""
-    Comment.objects.bulk_create(comments)
 
 
 def _keep_times(expense: Expense, times: Mapping[int, datetime | None]) -> None:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from uuid import UUID, uuid4
 
 from django.db import models, transaction
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone, translation
 
 from splits.models.webhook import Webhook, WebhookPosition, WebhookState
@@ -22,7 +22,8 @@ from splits.models.webhook_delivery import (
     new_message_id,
 )
 from trips.models import Member
-from trips.models.journal import JournalEntry
+from trips.models.journal import JournalEntry, JournalQuerySet
+from trips.models.member import MemberQuerySet
 from users.mail_templates import Letter
 from users.models import Mail
 
@@ -56,7 +57,7 @@ def due() -> models.QuerySet[Webhook]:
     """The webhooks with something to send that no worker is at, the longest waiting first."""
     of_webhook = {"webhook": OuterRef("pk")}
     waiting = WebhookDelivery.objects.waiting().filter(**of_webhook)
-    later = JournalEntry.objects.filter(trip=OuterRef("trip"), number__gt=OuterRef("number"))
+    later = _told().filter(trip=OuterRef("trip"), number__gt=OuterRef("number"))
     behind = WebhookPosition.objects.filter(Exists(later), **of_webhook)
     known = WebhookPosition.objects.filter(
         webhook=OuterRef(OuterRef("pk")), trip=OuterRef("trip_id")
@@ -121,8 +122,7 @@ class Lease:
         with transaction.atomic():
             if not self._renew():
                 return
-            # Until a deleted trip is gone: the last row of its journal says that it was deleted.
-            present = Member.objects.present_or_restorable().filter(user=webhook.user_id)
+            present = self._memberships()
             webhook.positions.exclude(trip__in=present.values("trip")).delete()
             known = webhook.positions.values("trip")
             for trip_id, joined_at in present.exclude(trip__in=known).values_list(
@@ -135,12 +135,24 @@ class Lease:
                 state=DeliveryState.FAILED, error=DeliveryError.GONE
             )
 
+    def _memberships(self) -> MemberQuerySet:
+        """Those of its account; of a deleted trip until it is gone, so that it hears of that."""
+        return Member.objects.present_or_restorable().filter(user=self.webhook.user_id)
+
+    def _still_seen(self, trip_column: str) -> Q:
+        """Filters rows with a trip in this column: the account may have lost it meanwhile."""
+        if self.webhook.trip_id is not None:
+            return Q()
+        trips = self._memberships().values("trip")
+        return Q((f"{trip_column}__in", trips)) | Q((trip_column, None))
+
     def next(self) -> WebhookDelivery | None:
         """The next message; None if there is none, or if this worker may no longer send any."""
         with transaction.atomic():
             if not self._renew() or not Webhook.objects.permitted().filter(pk=self.webhook.pk):
                 return None
-            waiting = self.webhook.deliveries.waiting().order_by("-by_hand", "id").first()
+            seen = self.webhook.deliveries.filter(self._still_seen("journal_trip_id"))
+            waiting = seen.waiting().order_by("-by_hand", "id").first()
             if waiting is not None and waiting.by_hand:
                 return waiting
             is_on = self.webhook.state == WebhookState.ON
@@ -150,7 +162,8 @@ class Lease:
 
     def _from_journal(self) -> WebhookDelivery | None:
         """A new message for the next row of a journal that the webhook wants."""
-        for position in self.webhook.positions.order_by("id"):
+        positions = self.webhook.positions.filter(self._still_seen("trip"))
+        for position in positions.order_by("id"):
             while rows := events_after(position.trip_id, position.number):
                 for number, event in rows:
                     position.number = number
@@ -216,7 +229,16 @@ class Lease:
                 Mail.objects.tell(user, Letter.WEBHOOK_OFF, user.email)
 
 
+def _told() -> JournalQuerySet:
+    """The rows that are sent: of a deleted trip those until then, and the others if it is restored.
+
+    Members who delete their accounts leave it meanwhile.
+    """
+    is_before = Q(trip__deleted_at=None) | Q(at__lte=F("trip__deleted_at"))
+    return JournalEntry.objects.filter(is_before)
+
+
 def events_after(trip_id: int, number: int) -> list[tuple[int, str]]:
-    """Number and event of the next rows of a trip's journal."""
-    rows = JournalEntry.objects.filter(trip=trip_id, number__gt=number).order_by("number")
+    """Number and event of the next rows of a trip's journal that are sent."""
+    rows = _told().filter(trip=trip_id, number__gt=number).order_by("number")
     return list(rows.values_list("number", "event")[:BATCH_ROWS])

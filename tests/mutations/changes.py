@@ -75,7 +75,10 @@ CHANGES: Guards = {
          f"{_CHANGES} -k not_shown"),
     ],
     "splits/models/comment.py": [
-        ("emptied comments are not in the journal", "entries[trip_id].append(emptied)", "pass",
+        ("emptied comments are not in the journal", "in emptied:", "in ():",
          f"{_CHANGES} -k emptied"),
+        ("comments on deleted expenses are not emptied",
+         "    emptied += _forget_in_deleted(account, written)\n", "",
+         "tests/splits/test_restoring.py -k comments_come"),
     ],
 }  # fmt: skip

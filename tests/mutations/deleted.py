@@ -70,7 +70,7 @@ DELETED: Guards = {
     ],
     "splits/models/webhook_queue.py": [
         ("webhook of all trips is not told of a deletion",
-         "present = Member.objects.present_or_restorable()", "present = Member.objects.present()",
+         "return Member.objects.present_or_restorable()", "return Member.objects.present()",
          f"{_TRIPS} -k webhooks"),
     ],
     "tripcompanion/accounts/deletion.py": [

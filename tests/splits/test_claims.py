@@ -16,7 +16,7 @@ from tests.document import problem_of
 from tests.factories import TripFactory, UserFactory, add_guest, join, settle, spend
 from tests.splits.histories import AMOUNTS, DECIMALS, DIVISION, Histories
 from tests.splits.ledger import exact
-from trips.models import Invitation, Trip
+from trips.models import Invitation, JournalEntry, Trip
 from trips.roles import TripRole
 from users.models import User
 
@@ -78,6 +78,25 @@ def test_a_guest_is_claimed_once(
     assert accept(api, sam, first).status_code == 201
     assert accept(api, UserFactory(), second).status_code == 404
     assert Invitation.objects.count() == 1
+
+
+@pytest.mark.parametrize("way", ["claimed", "claimed by a member", "merged"])
+def test_other_invitations_of_the_guest_are_revoked(
+    api: Api, trip: Trip, olga: User, ed: User, sam: User, grandma: User, way: str
+) -> None:
+    used, other = (invite(api, trip, olga, grandma) for _number in range(2))
+    left = [other["id"]]
+    if way == "merged":
+        left = [used["id"], other["id"]]
+        path = f"/api/trips/{trip.pk}/guests/{grandma.pk}/merge"
+        assert api(olga).post(path, {"userId": ed.pk}).status_code == 200
+    else:
+        user = sam if way == "claimed" else ed
+        assert accept(api, user, used).status_code == 201
+    problem_of(accept(api, UserFactory(), other), 404)
+    rows = JournalEntry.objects.filter(trip=trip.pk, event="invitation.revoked")
+    assert list(rows.order_by("number").values_list("object_id", flat=True)) == left
+    assert not Invitation.objects.filter(pk__in=left).exists()
 
 
 def test_a_claim_counts_as_a_trip(

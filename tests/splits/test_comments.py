@@ -5,16 +5,16 @@ from datetime import timedelta
 import time_machine
 from django.utils import timezone
 
-from splits.models import Comment
+from splits.models import Comment, DeletedEntry
 from splits.models.comment import MAX_COMMENTS
 from tests.conftest import Api
 from tests.document import problem_of
-from tests.factories import spend
+from tests.factories import UserFactory, spend
 from tests.splits.ledger import Json, Ledger
 from tripcompanion.accounts.deletion import delete_account
 from tripcompanion.accounts.export import personal_data_of
 from trips.models import JournalEntry, Trip
-from users.models import User
+from users.models import Role, User
 
 
 def url_of(comment: Json) -> str:
@@ -131,6 +131,22 @@ def test_a_deleted_account_leaves_empty_comments(ledger: Ledger, olga: User, ver
         ("Deleted user", ""),
         (olga.name, "Noted"),
     ]
+
+
+def test_a_deleted_administrator_leaves_empty_comments_where_they_were_no_member(
+    ledger: Ledger, api: Api, olga: User, ada: User
+) -> None:
+    UserFactory(role=Role.ADMIN)
+    expense, deleted = ledger.spend(olga, 60, olga), ledger.spend(olga, 60, olga)
+    for each in (expense, deleted):
+        ledger.comment(each, ada, "My address")
+    ledger.delete(deleted, olga)
+    assert api(ada).delete(f"/api/users/{ada.pk}").status_code == 204
+    assert [row["text"] for row in ledger.comments(expense)] == [""]
+    assert not JournalEntry.objects.filter(stored_changes__contains="address").exists()
+    assert not DeletedEntry.objects.filter(stored_rows__contains="address").exists()
+    latest = ledger.answer(olga, "get", "history?event=comment.changed").json()["items"]
+    assert [row["object"]["id"] for row in latest] != []
 
 
 def test_who_left_the_trip_neither_reads_nor_changes_their_comment(

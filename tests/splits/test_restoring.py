@@ -13,6 +13,7 @@ from splits.reports.audit import differences
 from tests.conftest import Api
 from tests.document import problem_of
 from tests.factories import PASSWORD, add_guest, settle, spend
+from tests.replay import Replay
 from tests.splits.histories import DECIMALS, DIVISION, Histories
 from tests.splits.ledger import Ledger, exact
 from tests.splits.test_merges import STEPS, merge, play
@@ -251,8 +252,16 @@ def test_comments_come_back_without_those_of_deleted_accounts(
     kept, forgotten = (ledger.comment(expense, user, "Tasty.") for user in (ed, vera))
     ledger.answer(olga, "delete", f"/api/trips/{trip.pk}/expenses/{expense['id']}")
     assert api(vera).delete("/api/users/me", {"password": PASSWORD}).status_code == 204
+    [stored] = DeletedEntry.objects.all()
+    assert [row["text"] for row in stored.stored["comments"]] == ["Tasty.", ""]
     path = f"/api/trips/{trip.pk}/expenses/{expense['id']}/restore"
     assert ledger.answer(olga, "post", path).status_code in {200, 201}
     first, second = ledger.comments(expense)
     assert first == kept
     assert (second["id"], second["text"]) == (forgotten["id"], "")
+    members = dict(trip.members.values_list("user", "role"))
+    replayed = Replay(members).run(trip.pk).comments
+    assert {pk: row["text"] for pk, row in replayed.items()} == {
+        first["id"]: "Tasty.",
+        second["id"]: "",
+    }

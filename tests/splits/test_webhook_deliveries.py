@@ -326,6 +326,28 @@ def test_a_worker_that_lost_the_role_between_two_messages_stops(
     assert lease.next() is None
 
 
+@pytest.mark.parametrize("waits", [False, True])
+def test_a_worker_whose_account_lost_a_trip_between_two_messages_goes_on_with_others(
+    api: Api, trip: Trip, olga: User, ed: User, vera: User, receiver: Receiver, waits: bool
+) -> None:
+    hook = register(api, vera, url=f"https://{HOST}:{receiver.port}/", events=["expense.*"])
+    other = TripFactory()
+    for user, role in ((olga, TripRole.OWNER), (vera, TripRole.VIEWER)):
+        join(other, user, role)
+    record(api, olga, trip, "first")
+    lease = Lease.claim()
+    delivery = lease.next()
+    assert lease.note(delivery, send(lease.webhook, delivery))
+    if waits:
+        path = f"{WEBHOOKS}/{hook['id']}/deliveries/{delivery.pk}/redeliver"
+        assert api(vera).post(path).status_code == 202
+    record(api, olga, trip, "second")
+    record(api, olga, other, "elsewhere")
+    assert api(olga).delete(f"/api/trips/{trip.pk}/members/{vera.pk}").status_code == 204
+    delivery = lease.next()
+    assert (delivery.journal_trip_id, delivery.event) == (other.pk, "expense.created")
+
+
 def test_what_was_sent_but_not_noted_is_sent_again_with_the_same_id(
     api: Api, trip: Trip, olga: User, receiver: Receiver, hook: dict[str, Any]
 ) -> None:

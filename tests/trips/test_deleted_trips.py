@@ -293,6 +293,21 @@ def test_webhooks_say_that_a_trip_was_deleted_and_restored(
     assert sent() == ["trip.restored"] * 2
 
 
+def test_webhooks_learn_what_happened_in_a_deleted_trip_once_it_is_restored(
+    api: Api, trip: Trip, olga: User, ed: User, vera: User
+) -> None:
+    for user, trip_id in ((olga, trip.pk), (ed, None)):
+        Webhook.register(user, url=PUBLIC_URL, events=["*"], trip_id=trip_id)
+    assert sent() == []
+    delete(api, trip, olga)
+    assert api(vera).delete("/api/users/me", {"password": PASSWORD}).status_code == 204
+    assert sent() == ["trip.deleted"] * 2
+    assert sent() == []
+    restored(api, trip, olga)
+    assert sorted(sent()) == ["member.left"] * 2
+    assert sent() == ["trip.restored"] * 2
+
+
 def test_nothing_waits_to_be_told_of_a_deleted_trip(
     api: Api, trip: Trip, olga: User, vera: User
 ) -> None:

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from tests.conftest import Api
-from tests.factories import TripFactory, add_guest, spend
+from tests.factories import PASSWORD, TripFactory, add_guest, spend
 from trips.models import JournalEntry, Trip
 from trips.models.journal import Entry, Event, write, write_all
 from trips.roles import TripRole
@@ -117,6 +117,24 @@ def test_a_deleted_account_is_a_member_who_left_and_no_name_of_it_remains(
     for known in ("Sam", sam.email):
         assert known not in text
     assert rows[1].changes == {"name": {"old": None, "new": None}}
+
+
+def test_the_names_of_guests_that_were_merged_before_a_claim_are_removed_too(
+    api: Api, trip: Trip, olga: User, sam: User
+) -> None:
+    client, url = api(olga), f"/api/trips/{trip.pk}"
+    names = ("Sammy", "Samuel", "Sam S.", "Grandma")
+    sammy, samuel, sam_s, _grandma = (
+        client.post(f"{url}/guests", {"name": name}).json()["user"]["id"] for name in names
+    )
+    for guest_id, user_id in ((sammy, samuel), (samuel, sam_s)):
+        path = f"{url}/guests/{guest_id}/merge"
+        assert client.post(path, {"userId": user_id}).status_code == 200
+    token = client.post(f"{url}/invitations", {"guestUserId": sam_s}).json()["token"]
+    assert api(sam).post(f"/api/invitations/{token}/accept").status_code == 201
+    assert api(sam).delete("/api/users/me", {"password": PASSWORD}).status_code == 204
+    text = " ".join(row.stored_changes for row in rows_of(trip))
+    assert [name for name in names if name in text] == ["Grandma"]
 
 
 def test_prune_deletes_the_journal_of_a_trip_that_was_deleted_a_month_ago(

@@ -21,7 +21,7 @@ from tests.factories import UserFactory, join, overwrite, spend
 from tests.server import free_port
 from tests.splits.ledger import Ledger
 from tripcompanion.accounts.deletion import delete_account
-from trips.models import Trip
+from trips.models import Member, Trip
 from users.models import Mail, User
 from users.models.notices import MAX_WAITING, PAUSE
 
@@ -318,7 +318,9 @@ def test_a_mail_is_in_the_language_in_which_notices_were_turned_on(
     assert message.body.startswith("Hola:")
 
 
-@pytest.mark.parametrize("change", ["off", "unconfirmed", "deactivated", "deleted", "event"])
+@pytest.mark.parametrize(
+    "change", ["off", "unconfirmed", "deactivated", "deleted", "event", "left"]
+)
 def test_who_wants_none_when_it_is_sent_gets_none(
     ledger: Ledger,
     olga: User,
@@ -331,6 +333,8 @@ def test_who_wants_none_when_it_is_sent_gets_none(
     ledger.comment(ledger.spend(olga, 60, olga, vera), olga)
     if change == "deleted":
         delete_account(vera, by=None)
+    elif change == "left":
+        Member.objects.filter(user=vera).update(left_at=timezone.now())
     else:
         columns: dict[str, dict[str, Any]] = {
             "off": {"notice_mode": "off"},

@@ -1,18 +1,21 @@
 """Deletion of an account: the obstacles to it, and its effect on trips."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
-from splits.models.comment import forget_comments_of
+from splits.models.comment import comments_written_by, forget_comments_of
 from splits.models.webhook import Webhook
 from tripcompanion.currency.amounts import to_major
 from tripcompanion.kit.problems import Conflict
 from trips.models.invitation import Invitation
-from trips.models.journal import Entry, Event, JournalEntry, write_all
+from trips.models.journal import Entry, Event, JournalEntry, JournalQuerySet, write_all
 from trips.models.member import BalanceOpen, LastOwner, Member
 from trips.models.trip import Trip
 from trips.roles import TripRole
@@ -69,10 +72,11 @@ def delete_account(
         # They contain addresses: that of the account, or those that its owner typed.
         to_account = Q(email_key=account.email_key, email_key__isnull=False)
         invitations = Invitation.objects.filter(Q(created_by=account) | to_account)
-        trips = Trip.objects.filter(
-            Exists(members.filter(trip=OuterRef("pk")))
-        ) | Trip.objects.filter(Exists(invitations.filter(trip=OuterRef("pk"))))
-        locked = {trip.pk: trip for trip in trips.order_by("pk").select_for_update(of=["self"])}
+        # An ADMIN also comments and invites where they were never a member.
+        traces = (members, invitations, comments_written_by(account))
+        concerned = (Exists(rows.filter(trip=OuterRef("pk"))) for rows in traces)
+        trips = Trip.objects.filter(reduce(or_, map(Q, concerned)))
+        locked = [trip.pk for trip in trips.order_by("pk").select_for_update(of=["self"])]
         # In a deleted trip nothing can be settled or handed over.
         kept = _annotated(members.in_kept_trips())
         obstacles = [obstacle for member in kept for obstacle in _obstacles(member)]
@@ -92,14 +96,22 @@ def delete_account(
         write_all(entries, by)
         ending.update(left_at=timezone.now())
         invitations.delete()
-        # As a guest they had another id.
-        guest_ids = [trip.ranks[account.pk] for trip in locked.values() if account.pk in trip.ranks]
         journal = JournalEntry.objects.filter(trip__in=locked)
-        merges = journal.filter(event=Event.GUEST_MERGED, object_id=account.pk)
-        guest_ids += [entry.changes["userId"]["old"] for entry in merges]
-        journal.about(guest_ids).forget("name")
+        journal.about(_guests_replaced_by(account, journal)).forget("name")
         Webhook.objects.filter(user=account).delete()
         account.empty()
+
+
+def _guests_replaced_by(account: User, journal: JournalQuerySet) -> set[int]:
+    """The ids that the account had as a guest, also of guests that were merged before that."""
+    former: dict[int, set[int]] = defaultdict(set)
+    for row in journal.filter(event__in=(Event.GUEST_CLAIMED, Event.GUEST_MERGED)):
+        former[row.object_id].add(row.changes["userId"]["old"])
+    found, wanted = set[int](), former[account.pk]
+    while wanted:
+        found |= wanted
+        wanted = {guest_id for user_id in wanted for guest_id in former[user_id]}
+    return found
 
 
 def _annotated(members: QuerySet[Member]) -> QuerySet[Member]:

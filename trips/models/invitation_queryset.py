@@ -7,6 +7,7 @@ from django.db.models import Exists, ExpressionWrapper, F, OuterRef, Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
+from trips.models.journal import Entry, Event
 from trips.models.member import Member
 from trips.models.visibility import InTripQuerySet
 from trips.roles import TABLE, Can, Reach, TripRole, may_grant
@@ -37,6 +38,19 @@ class InvitationQuerySet(InTripQuerySet[Any]):
         """Invitations that were neither used up nor revoked, and have not expired."""
         is_left = Q(max_uses=None) | Q(uses__lt=F("max_uses"))
         return self.filter(is_left, revoked_at=None, expires_at__gt=timezone.now())
+
+    def withdraw(self) -> list[Entry]:
+        """Delete these invitations, whose guest goes; returns what the journal notes.
+
+        Call it under the trip's lock.
+        """
+        revoked = [
+            Entry(Event.INVITATION_REVOKED, pk)
+            for pk in self.order_by("pk").values_list("pk", flat=True)
+        ]
+        if revoked:
+            self.delete()
+        return revoked
 
     def with_details(self) -> "InvitationQuerySet":
         """With `inviter_may`: whether the one who made it may still add members with its role."""

@@ -218,16 +218,13 @@ class Member(models.Model):
         """
         with self._locked(by, Can.MANAGE_MEMBERS) as member:
             member._end()
-            invitations = list(member.user.invitations.values_list("pk", flat=True))
             changes = {"role": (member.role, None)}
             if member.user.is_guest:
                 # Soon nothing else knows the name.
                 changes["name"] = (member.user.name, None)
             removed = Entry(Event.MEMBER_REMOVED, member.user_id, changes)
-            revoked = [Entry(Event.INVITATION_REVOKED, pk) for pk in invitations]
-            write(member.trip_id, by, removed, *revoked)
+            write(member.trip_id, by, removed, *member.user.invitations.withdraw())
             if member.user.is_guest:
-                member.user.invitations.all().delete()
                 member._delete_guest_without_entries()
 
     def leave(self, by: User) -> None:
@@ -267,7 +264,9 @@ class Member(models.Model):
         self.save(update_fields=["left_at"])
 
     def _locked(self, by: User, can: Can) -> AbstractContextManager["Member"]:
-        return locked_row(Member.objects.with_user, by, can, trip_id=self.trip_id, pk=self.pk)
+        # By the user too: whoever claimed a guest meanwhile has the guest's row.
+        lookup = {"pk": self.pk, "user_id": self.user_id}
+        return locked_row(Member.objects.with_user, by, can, trip_id=self.trip_id, **lookup)
 
     def _require_other_owner(self) -> None:
         if self.role == TripRole.OWNER and not self._other_owners().exists():

@@ -199,7 +199,9 @@ class NoticeMail(models.Model):
                 ids = [self.pk, *due.values_list("pk", flat=True)]
                 rows = type(self).objects.filter(pk__in=ids)
                 wanted = [letter for event, letter in NOTICES.items() if account.wants(event)]
-                rows.exclude(letter__in=wanted).delete()
+                present = account.memberships.filter(left_at=None)
+                # They may have left since the notice was written.
+                rows.exclude(letter__in=wanted, trip__in=present.values("trip")).delete()
                 notices = list(rows.order_by("id"))
                 if not notices:
                     return None
