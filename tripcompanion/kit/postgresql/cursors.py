@@ -6,7 +6,7 @@ statement take one round trip, and this also works outside of a transaction bloc
 statement travels with its settings in psycopg's pipeline, which is one transaction too.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import psycopg
@@ -19,9 +19,8 @@ class LocalSettingsCursor(base.Cursor, psycopg.ClientCursor[Any]):
     """Sends the `local_settings` of its `BoundedConnection` when a transaction begins."""
 
     def execute(self, query: Any, params: Any = None, **options: Any) -> Any:
-        connection: Any = self.connection
-        local = connection.local_settings
-        if not local or not _begins_transaction(connection):
+        local = _settings_due(self.connection)
+        if not local:
             return super().execute(query, params, **options)
         begin = "".join(f"SET LOCAL {name} = '{value}'; " for name, value in local.items())
         super().execute(begin + self.mogrify(query, params), **options)
@@ -35,18 +34,18 @@ class LocalSettingsPreparingCursor(PreparingCursor):
 
     def send(self, query: Any, values: Sequence[Any]) -> PreparingCursor:
         """As `PreparingCursor` does, after the settings if a transaction begins."""
-        connection: Any = self.connection
-        local = connection.local_settings
-        if not local or not _begins_transaction(connection):
+        local = _settings_due(self.connection)
+        if not local:
             return super().send(query, values)
         settings = ", ".join(["set_config(%s, %s, true)"] * len(local))
         pairs = [text for pair in local.items() for text in pair]
-        with connection.pipeline():
-            psycopg.Cursor(connection).execute(f"SELECT {settings}", pairs, prepare=True)
+        with self.connection.pipeline():
+            psycopg.Cursor(self.connection).execute(f"SELECT {settings}", pairs, prepare=True)
             return super().send(query, values)
 
 
-def _begins_transaction(connection: Any) -> bool:
-    """Whether the next statement is the first of a transaction, or one by itself."""
+def _settings_due(connection: Any) -> Mapping[str, str]:
+    """The settings to send before the next statement: only at the beginning of a transaction."""
     is_idle = connection.info.transaction_status.name == "IDLE"
-    return is_idle and (connection.bounds_single_statements or not connection.autocommit)
+    begins = is_idle and (connection.bounds_single_statements or not connection.autocommit)
+    return connection.local_settings if begins else {}
