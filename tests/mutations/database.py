@@ -93,9 +93,6 @@ DATABASE: Guards = {
          f"PG {_POOLER} -k again"),
     ],
     "tripcompanion/compiled/cursors.py": [
-        ("compiled statements extended through a pooler",
-         "if database.connection.prepare_threshold is not None:", "if True:",
-         f"PG {_POOLER} -k waits_are_limited"),
         ("statement prepared for each integer size", "str(value) if type(value) is int else value",
          "value", f"PG {_POSTGRESQL} -k prepared_once"),
         ("outdated prepared statements kept", 'self.connection.execute("DEALLOCATE ALL")', "pass",
