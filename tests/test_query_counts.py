@@ -281,7 +281,6 @@ def test_an_expense_among_one_or_ten_takes_the_same_statements(
         "INSERT splits_split",
         "INSERT splits_debt",
         "SELECT splits_settlement",
-        "SELECT users_user",
         "INSERT trips_journalentry",
         "RELEASE",
     ]

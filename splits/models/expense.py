@@ -39,7 +39,7 @@ from trips.models import InTripQuerySet, Trip, locked_row, locked_trip, notify
 from trips.models.journal import Event
 from trips.models.trip import CurrencyChanged
 from trips.roles import Can
-from users.models import User
+from users.models import User, possible_readers
 
 #: The fields that make `change` divide the expense again.
 _MONEY_FIELDS = {"entered_minor", "currency", "exchange_rate"}
@@ -451,7 +451,7 @@ class Expense(models.Model):
         """The people in an expense that was just written; it takes no statement."""
         people = [payer.user for payer in self.loaded_payers]
         people += [split.participant for split in self.loaded_splits]
-        return {user.pk for user in people if user.may_want_notices}
+        return possible_readers(people)
 
     def _notify(self, event: str, people: Q, by: User) -> None:
         notify(event, people, by=by, trip_id=self.trip_id, expense_id=self.pk)

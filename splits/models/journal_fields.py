@@ -5,24 +5,29 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from splits.models.division import SCALE, Part, Payment
-from tripcompanion.currency.amounts import to_major
-from trips.models.journal import Entry, Event, entries_between
+from tripcompanion.currency.amounts import all_to_major, to_major
+from trips.models.journal import Entry, Event
 
 if TYPE_CHECKING:
     from splits.models.expense import Expense
-    from splits.models.settlement import Settlement
+    from splits.models.settlement import Settlement, SplitPayment
+    from splits.models.split import Split
 
 
 def expense_fields(
     expense: "Expense", paid_by_user: Mapping[int, Payment], parts: Mapping[int, Part]
 ) -> dict[str, Any]:
     """The fields of an expense that is paid and divided like this; people by their ids."""
-    currency, rate = expense.trip.currency, expense.exchange_rate
+    rate, user_ids = expense.exchange_rate, sorted(parts)
+    entered_minor = [payment.entered_minor for payment in paid_by_user.values()]
+    entered = all_to_major([expense.entered_minor, *entered_minor], expense.currency)
+    shares_minor = [parts[user_id].amount_minor for user_id in user_ids]
+    shares = all_to_major([expense.amount_minor, *shares_minor], expense.trip.currency)
     return {
         "description": expense.description,
-        "amount": to_major(expense.entered_minor, expense.currency),
+        "amount": entered[0],
         "currency": expense.currency,
-        "tripAmount": to_major(expense.amount_minor, currency),
+        "tripAmount": shares[0],
         "exchangeRate": None if rate is None else rate.normalize(),
         "exchangeRateSource": expense.rate_source,
         "exchangeRateDate": expense.rate_day,
@@ -30,10 +35,13 @@ def expense_fields(
         "category": str(expense.category),
         "splitType": str(expense.split_type),
         "payers": [
-            {"userId": user_id, "amount": to_major(payment.entered_minor, expense.currency)}
-            for user_id, payment in paid_by_user.items()
+            {"userId": user_id, "amount": amount}
+            for user_id, amount in zip(paid_by_user, entered[1:], strict=True)
         ],
-        "splits": [part_fields(user_id, parts[user_id], currency) for user_id in sorted(parts)],
+        "splits": [
+            _part_fields(user_id, parts[user_id], share)
+            for user_id, share in zip(user_ids, shares[1:], strict=True)
+        ],
         "receiptUrl": expense.receipt_url,
         "notes": expense.notes,
     }
@@ -41,29 +49,46 @@ def expense_fields(
 
 def part_fields(user_id: int, part: Part, currency: str) -> dict[str, Any]:
     """A person's part of an expense; `currency` is that of the trip."""
+    return _part_fields(user_id, part, to_major(part.amount_minor, currency))
+
+
+def _part_fields(user_id: int, part: Part, amount: Decimal) -> dict[str, Any]:
     percentage_e4 = part.percentage_e4
     return {
         "participantUserId": user_id,
-        "amount": to_major(part.amount_minor, currency),
+        "amount": amount,
         "percentage": None
         if percentage_e4 is None
         else (Decimal(percentage_e4) / SCALE).normalize(),
     }
 
 
+def payment_entries(split: "Split", payment: "SplitPayment", currency: str) -> list[Entry]:
+    """The entries for a split that was paid, and for each settlement that was recorded for it."""
+    amount_minor = split.amount_minor
+    paid = all_to_major([amount_minor - payment.amount_minor, amount_minor], currency)
+    changes = {"paid": (False, True), "paidAmount": (paid[0], paid[1])}
+    ids = (split.expense_id, split.participant_id)
+    recorded = settlement_entries(Event.SETTLEMENT_CREATED, payment.settlements, currency)
+    return [Entry(Event.SPLIT_PAID, split.pk, changes, *ids), *recorded]
+
+
 def settlement_entries(
     event: Event, settlements: Iterable["Settlement"], currency: str
 ) -> list[Entry]:
     """An entry for each settlement that was created, restored, or deleted."""
+    rows, is_deleted = list(settlements), event is Event.SETTLEMENT_DELETED
     entries: list[Entry] = []
-    for row in settlements:
+    for row, amount in zip(
+        rows, all_to_major([row.amount_minor for row in rows], currency), strict=True
+    ):
         shown = {
             "fromUserId": row.sender_id,
             "toUserId": row.receiver_id,
-            "amount": to_major(row.amount_minor, currency),
+            "amount": amount,
             "settledOn": row.settled_on,
             "note": row.note,
         }
-        sides = (shown, {}) if event is Event.SETTLEMENT_DELETED else ({}, shown)
-        entries += entries_between(event, row.pk, *sides)
+        changes = {n: (value, None) if is_deleted else (None, value) for n, value in shown.items()}
+        entries.append(Entry(event, row.pk, changes))
     return entries

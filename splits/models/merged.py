@@ -92,6 +92,20 @@ class MergedPeople:
                 owed[pair] += amount
         return dict(owed)
 
+    def own_parts_and_debts(
+        self,
+        parts: Mapping[int, Part],
+        payments: Mapping[int, Payment],
+        seed: int,
+        ranks: ByUser,
+    ) -> tuple[dict[int, int], dict[tuple[int, int], int]]:
+        """`own_parts` and `debts` of an expense that is divided and paid like this."""
+        amounts_minor = amounts(parts), amounts(payments)
+        return (
+            self.own_parts(*amounts_minor, seed, ranks),
+            self.debts(*amounts_minor, seed, ranks),
+        )
+
     def by_user(self, amounts: ByUser) -> Counter[int]:
         """Amounts by person, added up by user."""
         sums: Counter[int] = Counter()

@@ -12,14 +12,14 @@ from django.db.models import Q
 from splits.models.division import Part, Payment
 from splits.models.in_trip import InTrip
 from splits.models.journal_fields import settlement_entries
-from splits.models.merged import NOBODY_MERGED, MergedPeople, amounts
-from splits.models.settlement import Allocation, Debt, Settlement, allocate, credit_between
+from splits.models.merged import NOBODY_MERGED, MergedPeople
+from splits.models.settlement import Allocation, Debt, Settlement, allocate, credit_for
 from splits.models.split import Split
 from tripcompanion.compiled.deletes import delete_unread
 from tripcompanion.compiled.inserts import insert
 from trips.models import Member
 from trips.models.journal import Event, entries_between, write
-from users.models import User, summaries, summary_of
+from users.models import User, summary_of
 
 if TYPE_CHECKING:
     from splits.models.expense import Expense
@@ -100,10 +100,11 @@ class ExpensePosting:
     def write(self, paid_by_user: Mapping[int, Payment], parts: Mapping[int, Part]) -> "Expense":
         """Write payers, splits and debts of a new expense; returns it with its details.
 
-        What is returned was not read again: it is what was written.
+        What is returned was not read again: it is what was written, with the people as
+        `locked_trip` read them.
         """
         payers, splits = self.rewrite(paid_by_user, parts)
-        people = summaries({*paid_by_user, *parts})
+        people = self.expense.trip.present_people
         # A reference to the expense itself would keep both in memory until the next garbage
         # collection.
         expense = copy(self.expense)
@@ -142,15 +143,14 @@ class ExpensePosting:
         again, as if deleted and created anew. `merged` is set on the expense, which the caller
         saves. Returns the payers and splits that were inserted.
         """
-        owed = self._owed(paid_by_user, parts, merged)
-        sums = self._sums(paid_by_user, parts, owed, merged)
-        before = (self.paid_by_user, self.parts)
-        owed_before = self._owed(*before, self.merged)
-        for user_id, moved in self._sums(*before, owed_before, self.merged).items():
-            sums.setdefault(user_id, Counter()).subtract(moved)
+        owed, sums = self._debts_and_sums(paid_by_user, parts, merged)
+        stored: list[Split] = []
+        if self.paid_by_user or self.parts:
+            _owed, sums_before = self._debts_and_sums(self.paid_by_user, self.parts, self.merged)
+            for user_id, moved in sums_before.items():
+                sums.setdefault(user_id, Counter()).subtract(moved)
+            stored = list(self.expense.splits.prefetch_related("debts"))
         self.expense.merged = merged.dump()
-        is_new = not (self.paid_by_user or self.parts)
-        stored = [] if is_new else list(self.expense.splits.prefetch_related("debts"))
         kept = {s.participant_id: s for s in stored if _keeps_state(s, parts, owed)}
         self._drop([s.pk for s in stored if s.participant_id not in kept])
         for user_id, split in kept.items():
@@ -230,11 +230,7 @@ class ExpensePosting:
             ]
         )
         if debts:
-            credits = credit_between.fetch(
-                trip=self.expense.trip_id,
-                senders={debt.debtor_id for debt in debts},
-                receivers={debt.creditor_id for debt in debts},
-            )
+            credits = credit_for(self.expense.trip_id, debts)
             if allocations := allocate(debts, credits):
                 covered_at = Allocation.make(self.expense.trip_id, allocations)
         open_minor: Counter[int] = Counter()
@@ -245,36 +241,27 @@ class ExpensePosting:
             split.covered_at = covered_at if owed[split.participant_id] else None
         return splits
 
-    def _sums(
+    def _debts_and_sums(
         self,
         paid_by_user: Mapping[int, Payment],
         parts: Mapping[int, Part],
-        owed: Owed,
         merged: MergedPeople,
-    ) -> Sums:
-        """The changes to each member's sums by an expense that is divided like this."""
-        number, ranks = self.expense.number, self.expense.trip.ranks
-        own = merged.own_parts(amounts(parts), amounts(paid_by_user), number, ranks)
-        sums = {user_id: Counter(share_minor=amount_minor) for user_id, amount_minor in own.items()}
-        for user_id, payment in paid_by_user.items():
-            sums.setdefault(user_id, Counter())["paid_minor"] += payment.amount_minor
-        for user_id, debts in owed.items():
-            sums[user_id]["owed_minor"] = sum(debts.values())
-        return sums
+    ) -> tuple[Owed, Sums]:
+        """What an expense that is divided like this changes, in minor units.
 
-    def _owed(
-        self,
-        paid_by_user: Mapping[int, Payment],
-        parts: Mapping[int, Part],
-        merged: MergedPeople,
-    ) -> Owed:
-        """What each participant owes to each creditor, in minor units."""
+        What each participant owes to each creditor, and the changes to each member's sums.
+        """
+        turn = (self.expense.number, self.expense.trip.ranks)
+        own_parts, debts = merged.own_parts_and_debts(parts, paid_by_user, *turn)
         owed: Owed = {user_id: {} for user_id in parts}
-        number, ranks = self.expense.number, self.expense.trip.ranks
-        debts = merged.debts(amounts(parts), amounts(paid_by_user), number, ranks)
         for (debtor, creditor), amount_minor in debts.items():
             owed[debtor][creditor] = amount_minor
-        return owed
+        sums = {user_id: Counter(share_minor=own_part) for user_id, own_part in own_parts.items()}
+        for user_id, payment in paid_by_user.items():
+            sums.setdefault(user_id, Counter())["paid_minor"] += payment.amount_minor
+        for user_id, of_user in owed.items():
+            sums[user_id]["owed_minor"] = sum(of_user.values())
+        return owed, sums
 
 
 def people_in(expense_id: int) -> Q:

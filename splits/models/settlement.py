@@ -16,12 +16,12 @@ reopened.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import date, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import models
-from django.db.models import Case, F, OuterRef, Q, Subquery, Sum, When
+from django.db.models import Case, Exists, F, OuterRef, Q, Subquery, Sum, When
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -108,6 +108,9 @@ class Debt(models.Model):
     period = models.IntegerField(default=0, db_default=0)
 
     objects = DebtQuerySet.as_manager()
+
+    #: Set by `open_debts_of`: whether the debtor has unused credit with the creditor.
+    has_credit: bool
 
     class Meta:
         verbose_name = gettext_lazy("debt")
@@ -330,7 +333,39 @@ class Settlement(models.Model):
         else:
             insert([self])
         Allocation.make(self.trip_id, allocations, [self])
-        self.close_if_settled()
+
+    @classmethod
+    def pay(cls, split_id: int, trip: Trip, by: User) -> "SplitPayment | None":
+        """Cover the open debts of a split; None if there are none. Call under the trip's lock.
+
+        Credit between the two is used first, and the rest is recorded, a settlement for each
+        creditor.
+        """
+        debts = open_debts_of.fetch(split=split_id)
+        if not debts:
+            return None
+        open_minor = sum(debt.open_minor for debt in debts)
+        from_credit = []
+        if any(debt.has_credit for debt in debts):
+            from_credit = allocate(debts, credit_for(trip.pk, debts))
+        settlements = [
+            cls(
+                trip_id=trip.pk,
+                split_id=split_id,
+                sender_id=debt.debtor_id,
+                receiver_id=debt.creditor_id,
+                amount_minor=debt.open_minor,
+                credit_minor=debt.open_minor,
+                period=trip.period,
+                created_by_id=by.pk,
+            )
+            for debt in debts
+            if debt.open_minor
+        ]
+        allocations = [*from_credit, *allocate(debts, settlements)]
+        insert(settlements)
+        paid_at = Allocation.make(trip.pk, allocations, settlements)
+        return SplitPayment(open_minor, paid_at, settlements)
 
     def remove(self, by: User) -> None:
         """Delete the settlement, and reopen what it covered or closed."""
@@ -362,6 +397,15 @@ class Settlement(models.Model):
         if can is Can.SETTLE:
             return user.pk in {self.sender_id, self.receiver_id}
         return user.pk == self.created_by_id
+
+
+class SplitPayment(NamedTuple):
+    """How the open amount of a split was covered, and when (UTC)."""
+
+    amount_minor: int
+    paid_at: datetime
+    #: Those that were recorded for what credit did not cover.
+    settlements: list[Settlement]
 
 
 class AllocationQuerySet(models.QuerySet["Allocation"]):
@@ -440,11 +484,12 @@ class Allocation(InTrip):
         cls,
         trip_id: int,
         allocations: Iterable["Allocation"],
-        settlements: Iterable[Settlement] = (),
+        settlements: Sequence[Settlement] = (),
     ) -> datetime:
         """Write allocations, recompute their debts and settlements, and increment the balances.
 
-        `settlements` are new, and were inserted with the credit that `allocate` left them.
+        `settlements` are new, and were inserted with the credit that `allocate` left them. If
+        every balance is zero then, the last of them closes the trip.
         Returns the time (UTC) at which debts without an open amount were covered.
         """
         rows, now = list(allocations), timezone.now()
@@ -452,11 +497,13 @@ class Allocation(InTrip):
             # A new settlement had no id yet when it was allocated.
             row.settlement = row.settlement
         insert(rows)
-        Member.increment_balances(trip_id, sums_of(settlements, rows))
+        is_unsettled = Member.increment_balances(trip_id, sums_of(settlements, rows))
         if rows:
             new = {settlement.pk for settlement in settlements}
             used = {row.settlement_id for row in rows} - new
             recompute([row.debt_id for row in rows], used, now)
+        if settlements and not is_unsettled:
+            settlements[-1].close_if_settled()
         return now
 
 
@@ -475,8 +522,19 @@ def credit_between(
 
 @CompiledQuery
 def open_debts_of(split: Param) -> DebtQuerySet:
-    """The open debts of a split."""
-    return Debt.objects.open().filter(split=split)
+    """The open debts of a split, with `has_credit`."""
+    between = {"sender": OuterRef("debtor"), "receiver": OuterRef("creditor")}
+    credit = Settlement.objects.with_credit().filter(trip=OuterRef("trip"), **between)
+    return Debt.objects.open().filter(split=split).annotate(**{"has_credit": Exists(credit)})
+
+
+def credit_for(trip_id: int, debts: Iterable[Debt]) -> list[Settlement]:
+    """The unused credit of the debtors with their creditors; the oldest first."""
+    return credit_between.fetch(
+        trip=trip_id,
+        senders={debt.debtor_id for debt in debts},
+        receivers={debt.creditor_id for debt in debts},
+    )
 
 
 def sums_of(

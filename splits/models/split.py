@@ -12,21 +12,13 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
 from splits.models.in_trip import InTrip
-from splits.models.journal_fields import settlement_entries
-from splits.models.settlement import (
-    Allocation,
-    Debt,
-    Settlement,
-    allocate,
-    credit_between,
-    open_debts_of,
-)
+from splits.models.journal_fields import payment_entries, settlement_entries
+from splits.models.settlement import Allocation, Debt, Settlement
 from tripcompanion.compiled.expressions import OneOf
-from tripcompanion.compiled.inserts import insert
 from tripcompanion.currency.amounts import to_major
 from tripcompanion.currency.formats import format_amount
 from trips.models import InTripQuerySet, ViewerParam, locked_row, notify
-from trips.models.journal import Entry, Event, entries_between, write
+from trips.models.journal import Event, entries_between, write
 from trips.roles import Can
 from users.models import User, summary_of
 
@@ -63,8 +55,13 @@ class SplitQuerySet(InTripQuerySet["Split"]):
         currency = {"trip_currency": F("trip__currency")}
         return self.with_open_amounts().annotate(**currency)
 
+    def for_permission(self) -> "SplitQuerySet":
+        """With the expense, and only the columns that determine who may change them."""
+        columns = ("participant", "trip", "expense", "expense__trip", "expense__created_by")
+        return self.select_related("expense").only(*columns)
+
     def with_expense(self) -> "SplitQuerySet":
-        """With the participant and the expense, which determine who may change them."""
+        """With the participant and the expense, as a command reads them under the lock."""
         columns = (
             *(*_COLUMNS, "trip", "participant__notice_mode"),
             *("expense__trip", "expense__created_by"),
@@ -147,51 +144,18 @@ class Split(InTrip):
     def pay(self, by: User) -> "Split":
         """Record the settlement of the open amount, if there is one. Returns the paid split.
 
-        Credit between the two is used first, and the rest is recorded, a settlement for each
-        creditor.
+        See `Settlement.pay`.
         """
         with self._locked(by) as split:
             trip = split.trip
-            debts = open_debts_of.fetch(split=self.pk)
-            if not debts:
+            payment = Settlement.pay(split.pk, trip, by)
+            if payment is None:
                 return Split.objects.with_details().get(pk=self.pk)
-            left_minor = sum(debt.open_minor for debt in debts)
-            credits = credit_between.fetch(
-                trip=trip.pk,
-                senders=[split.participant_id],
-                receivers=[debt.creditor_id for debt in debts],
-            )
-            from_credit = allocate(debts, credits)
-            settlements = [
-                Settlement(
-                    trip_id=trip.pk,
-                    split_id=self.pk,
-                    sender_id=debt.debtor_id,
-                    receiver_id=debt.creditor_id,
-                    amount_minor=debt.open_minor,
-                    credit_minor=debt.open_minor,
-                    period=trip.period,
-                    created_by_id=by.pk,
-                )
-                for debt in debts
-                if debt.open_minor
-            ]
-            allocations = [*from_credit, *allocate(debts, settlements)]
-            insert(settlements)
-            split.covered_at = Allocation.make(trip.pk, allocations, settlements)
-            split.open_minor = 0
-            if settlements:
-                settlements[-1].close_if_settled()
-            paid_minor = (split.amount_minor - left_minor, split.amount_minor)
-            amounts = [to_major(minor, trip.currency) for minor in paid_minor]
-            changes = {"paid": (False, True), "paidAmount": (amounts[0], amounts[1])}
-            person_id = split.participant_id
-            paid = Entry(Event.SPLIT_PAID, split.pk, changes, split.expense_id, person_id)
-            recorded = settlement_entries(Event.SETTLEMENT_CREATED, settlements, trip.currency)
-            write(trip.pk, by, paid, *recorded)
+            split.open_minor, split.covered_at = 0, payment.paid_at
+            write(trip.pk, by, *payment_entries(split, payment, trip.currency))
             if split.participant.may_want_notices:
-                debtor, expense = Q(pk=person_id), split.expense_id
-                notify("split.paid", debtor, by=by, trip_id=trip.pk, expense_id=expense)
+                debtor, expense_id = Q(pk=split.participant_id), split.expense_id
+                notify("split.paid", debtor, by=by, trip_id=trip.pk, expense_id=expense_id)
             return split
 
     def unpay(self, by: User) -> "Split":

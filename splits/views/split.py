@@ -74,7 +74,7 @@ class SplitViewSet(InTripViewSet):
 
     def split(self, expense_id: int, split_id: int) -> Split:
         return self.get_permitted_object(
-            Split.objects.with_expense, expense_id=expense_id, pk=split_id
+            Split.objects.for_permission, expense_id=expense_id, pk=split_id
         )
 
     def list(self, request: Request, expense_id: int) -> Response:

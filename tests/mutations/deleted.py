@@ -39,8 +39,8 @@ DELETED: Guards = {
     "trips/models/lock.py": [
         ("commands run in a deleted trip", "filter(pk=pk, deleted_at=None)", "filter(pk=pk)",
          f"{_LOCK} -k is_deleted_nothing"),
-        ("former OWNER restores a trip", 'pk=trip.pk, members__left_at=F("deleted_at"))',
-         "pk=trip.pk)", f"{_LOCK} -k removed"),
+        ("former OWNER restores a trip", 'trip=trip_id, left_at=F("trip__deleted_at"))',
+         "trip=trip_id)", f"{_LOCK} -k removed"),
     ],
     "trips/models/visibility.py": [
         ("ADMIN reads deleted trips", "return self.in_kept_trips().annotate(",

@@ -23,7 +23,9 @@ JOURNAL: Guards = {
         ("token is noted as a log-in", "token, Via.TOKEN", "token, Via.SESSION", _WRITING),
     ],
     "splits/models/split.py": [
-        ("payment is not in the journal", "write(trip.pk, by, paid, *recorded)", "pass", _WALK),
+        ("payment is not in the journal",
+         "write(trip.pk, by, *payment_entries(split, payment, trip.currency))",
+         "pass", _WALK),
     ],
     "splits/models/posting.py": [
         ("settlement that goes with a split is not in the journal",

@@ -1,5 +1,6 @@
 """ISO 4217 currencies and their minor units, from the `iso4217` package."""
 
+from collections.abc import Iterable
 from decimal import ROUND_HALF_UP, Context, Decimal
 from functools import lru_cache
 from typing import NamedTuple
@@ -48,6 +49,12 @@ def convert(amount_minor: int, source: str, target: str, rate: Decimal) -> int:
 def to_major(amount_minor: int, currency: str) -> Decimal:
     """The exact amount in major units, with all decimals of the currency (12.30, not 12.3)."""
     return Decimal(amount_minor).scaleb(-EXPONENTS[currency])
+
+
+def all_to_major(amounts_minor: Iterable[int], currency: str) -> list[Decimal]:
+    """`to_major` for several amounts."""
+    exponent = -EXPONENTS[currency]
+    return [Decimal(amount_minor).scaleb(exponent) for amount_minor in amounts_minor]
 
 
 @lru_cache(maxsize=8192)

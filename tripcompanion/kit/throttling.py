@@ -6,6 +6,7 @@ request would cost too much.
 """
 
 import time
+from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any, ClassVar, NamedTuple
 
@@ -38,7 +39,7 @@ class Spent(NamedTuple):
 
     @property
     def policy(self) -> str:
-        """An item of `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers)."""
+        """An item of `RateLimit-Policy`."""
         return f'"{self.scope}";q={self.quota};w={self.window_seconds}'
 
     @property
@@ -46,6 +47,14 @@ class Spent(NamedTuple):
         """An item of `RateLimit`: requests that remain, and seconds until the next window."""
         remaining = max(0, self.quota - self.taken)
         return f'"{self.scope}";r={remaining};t={int(self.seconds_left) + 1}'
+
+
+def limit_headers(counted: Sequence[Spent]) -> dict[str, str]:
+    """The headers that tell of these limits (draft-ietf-httpapi-ratelimit-headers)."""
+    return {
+        "RateLimit-Policy": ", ".join(spent.policy for spent in counted),
+        "RateLimit": ", ".join(spent.state for spent in counted),
+    }
 
 
 def spend(scope: str, identity: str, *, is_guard: bool = True) -> Spent | None:

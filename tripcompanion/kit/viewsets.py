@@ -1,7 +1,7 @@
 """The base of every viewset: two tables declare each action's request and response serializers."""
 
 from collections.abc import Mapping, Sequence
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from typing import Any, ClassVar
 from weakref import proxy
 
@@ -23,7 +23,7 @@ from tripcompanion.kit.parsing import require_json_or_nothing
 from tripcompanion.kit.rendering import ExactJSONRenderer, is_json
 from tripcompanion.kit.serializers import CamelCaseSerializer
 from tripcompanion.kit.snapshots import in_snapshot
-from tripcompanion.kit.throttling import Spent
+from tripcompanion.kit.throttling import Spent, limit_headers
 
 
 class ApiViewSet(PageMixin, GenericViewSet):
@@ -57,7 +57,7 @@ class ApiViewSet(PageMixin, GenericViewSet):
     #: Actions that read none of the users' data, so that they never need a snapshot.
     without_snapshot: ClassVar[frozenset[str]] = frozenset()
 
-    @property
+    @cached_property
     def caller(self) -> Any:
         """The authenticated user; public actions do not use it."""
         return self.request.user
@@ -94,21 +94,20 @@ class ApiViewSet(PageMixin, GenericViewSet):
             if not self.is_token_optional:
                 raise
 
-    def initialize_request(self, request: Any, *args: Any, **kwargs: Any) -> Request:
-        #: The limits that this request was counted for.
-        self.spent: list[Spent] = []
-        return super().initialize_request(request, *args, **kwargs)
+    #: The limits that this request was counted for.
+    spent: Sequence[Spent] = ()
 
     def finalize_response(self, request: Any, response: Any, *args: Any, **kwargs: Any) -> Any:
         response = super().finalize_response(request, response, *args, **kwargs)
         if self.spent:
-            response["RateLimit-Policy"] = ", ".join(spent.policy for spent in self.spent)
-            response["RateLimit"] = ", ".join(spent.state for spent in self.spent)
+            for name, value in limit_headers(self.spent).items():
+                response[name] = value
         if isinstance(response, Response):
             response.add_post_render_callback(_break_cycles)
         return response
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        self.spent = []
         super().initial(request, *args, **kwargs)
         if request.method not in {"GET", "HEAD"} and self.action not in self.request_serializers:
             require_json_or_nothing(request)

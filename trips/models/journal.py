@@ -12,7 +12,6 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, ClassVar, NamedTuple
 
-import orjson
 from django.apps import apps
 from django.db import connection, models
 from django.db.models import Exists, OuterRef, Q
@@ -250,16 +249,16 @@ def write_all(entries_by_trip: Mapping[int, Sequence[Entry]], by: User | None) -
             "object_id": entry.object_id,
             "expense_id": entry.expense_id,
             "person_id": entry.person_id,
-            "changes": as_text(
-                {name: {"old": old, "new": new} for name, (old, new) in entry.changes.items()}
-            ),
+            "changes": {
+                name: {"old": old, "new": new} for name, (old, new) in entry.changes.items()
+            },
         }
         for trip_id, entries in entries_by_trip.items()
         for place, entry in enumerate(entries, start=1)
     ]
     if rows:
         via = Via.SERVICE if by is None else by.via
-        values = [_moment(), None if by is None else by.pk, via.value, orjson.dumps(rows).decode()]
+        values = [_moment(), None if by is None else by.pk, via.value, as_text(rows)]
         execute(_INSERT.format(**_PLACES[connection.vendor]), values)
         # Who is added or removed reads so at once, also on a replica.
         people = {
@@ -268,7 +267,8 @@ def write_all(entries_by_trip: Mapping[int, Sequence[Entry]], by: User | None) -
             for entry in entries
             if entry.event.object_type == "member"
         }
-        store_position_after_commit(people)
+        if people:
+            store_position_after_commit(people)
 
 
 #: Written by hand: one statement counts and inserts any number of rows. Under the trip's lock the
@@ -277,7 +277,7 @@ _INSERT = (
     "INSERT INTO trips_journalentry (at, by_id, via, trip_id, number, event, object_id, "
     "expense_id, person_id, stored_changes) SELECT {at}, {by}, {via}, trip_id, place + "
     "(SELECT COALESCE(MAX(number), 0) FROM trips_journalentry AS last "
-    "WHERE last.trip_id = entry.trip_id), event, object_id, expense_id, person_id, changes "
+    "WHERE last.trip_id = entry.trip_id), event, object_id, expense_id, person_id, {changes} "
     "FROM {entries}"
 )
 _TYPES = {
@@ -287,13 +287,15 @@ _TYPES = {
     "object_id": "bigint",
     "expense_id": "bigint",
     "person_id": "bigint",
-    "changes": "text",
+    # Unlike jsonb, it keeps the text as it is.
+    "changes": "json",
 }
 _PLACES = {
     "postgresql": {
         "at": "%s::timestamptz",
         "by": "%s::bigint",
         "via": "%s::text",
+        "changes": "changes::text",
         "entries": "json_to_recordset(%s::json) AS entry({})".format(
             ", ".join(f"{name} {kind}" for name, kind in _TYPES.items())
         ),
@@ -302,6 +304,7 @@ _PLACES = {
         "at": "%s",
         "by": "%s",
         "via": "%s",
+        "changes": "changes",
         "entries": "(SELECT {} FROM json_each(%s)) AS entry".format(  # noqa: S608 -- names only
             ", ".join(f"json_extract(value, '$.{name}') AS {name}" for name in _TYPES)
         ),
@@ -314,6 +317,6 @@ def _moment() -> Any:
     return connection.ops.adapt_datetimefield_value(timezone.now())
 
 
-def as_text(changes: Mapping[str, Any]) -> str:
-    """`changes` as they are stored."""
+def as_text(changes: Any) -> str:
+    """`changes`, or rows with changes, as JSON with exact numbers."""
     return ExactJSONRenderer().render(changes).decode()

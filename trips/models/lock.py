@@ -10,7 +10,7 @@ again, and check the table of roles.
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import partial, reduce
+from functools import cache, partial, reduce
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.apps import apps
@@ -22,9 +22,10 @@ from tripcompanion.compiled.queries import CompiledQuery, Param
 from tripcompanion.kit.instruments import TRIP_LOCK_WAIT
 from trips.models.visibility import InTripQuerySet, get_visible_with_account_or_404
 from trips.roles import Can, TripRole, may
-from users.models import User
+from users.models import User, summary_of
 
 if TYPE_CHECKING:
+    from trips.models.member import Member
     from trips.models.trip import Trip
 
 Row = TypeVar("Row", bound=models.Model)
@@ -40,7 +41,8 @@ def locked_trip(
     """Open a transaction, lock the trip, and yield it for a command of `by` that needs `can`.
 
     `is_own` returns whether the object of the command is the caller's own; it is called only if
-    the reach of their role is own. The trip has `caller_role` and `present_roles`.
+    the reach of their role is own. The trip has `caller_role`, `present_roles` and
+    `present_people`.
 
     Raises `NotFound` if the trip does not exist or the caller is not a member, `PermissionDenied`
     if their role does not cover `can`, and `NotAuthenticated` if their account was deactivated.
@@ -48,7 +50,7 @@ def locked_trip(
     with transaction.atomic():
         trip = lock_trip(trip_id)
         caller = _as_of_now(by)
-        _judge(trip, caller, _present_roles.fetch(trip=trip_id, caller=caller.pk))
+        _judge(trip, caller, _present_members.fetch(trip=trip_id, caller=caller.pk))
         _require(trip.caller_role, can, lambda: is_own(trip))
         yield trip
 
@@ -62,7 +64,7 @@ def locked_deleted_trip(rows: QuerySet["Trip"], by: User, can: Can) -> Iterator[
     with transaction.atomic():
         trip = _measured(rows.select_for_update().first)
         caller = _as_of_now(by)
-        _judge(trip, caller, _roles_at_deletion(trip, caller))
+        _judge(trip, caller, _members_at_deletion(trip.pk, caller.pk))
         _require(trip.caller_role, can, lambda: False)
         yield trip
 
@@ -82,8 +84,7 @@ def locked_row(
         row: Any = get_visible_with_account_or_404(rows, caller, **lookup)
         if not row.caller_is_active:
             raise NotAuthenticated
-        *parents, _trip, _members = rows().members_path.split("__")
-        reduce(getattr, parents, row).trip = trip
+        reduce(getattr, _path_to_parent(rows), row).trip = trip
         _require(row.caller_role, can, lambda: row.is_own(caller, can))
         yield row
 
@@ -112,18 +113,25 @@ def _measured(lock: Callable[[], "Trip | None"]) -> "Trip":
     return trip
 
 
-def _judge(trip: "Trip", caller: User, members: Iterable[tuple[int, str, bool]]) -> None:
-    """Set the roles of the locked trip by its `members`; see `_present_roles`."""
-    roles = {}
-    for user_id, role, is_active in members:
-        roles[user_id] = role
-        if not is_active:
+@cache
+def _path_to_parent(rows: Callable[[], InTripQuerySet[Row]]) -> list[str]:
+    """The attributes that lead from a row of `rows()` to what refers to its trip."""
+    *parents, _trip, _members = rows().members_path.split("__")
+    return parents
+
+
+def _judge(trip: "Trip", caller: User, members: Iterable["Member"]) -> None:
+    """Set the people and roles of the locked trip by its `members`; see `_with_accounts`."""
+    roles, people = {}, {}
+    for member in members:
+        roles[member.user_id], people[member.user_id] = member.role, member.user
+        if not member.caller_is_active:
             raise NotAuthenticated
-    is_out_of_scope = caller.confined_to not in {None, trip.pk}
-    own_role = TripRole.OWNER if caller.is_admin else roles.get(caller.pk)
-    if own_role is None or is_out_of_scope:
+    is_admin, confined_to = caller.access
+    own_role = TripRole.OWNER if is_admin else roles.get(caller.pk)
+    if own_role is None or confined_to not in {None, trip.pk}:
         raise NotFound
-    trip.caller_role, trip.present_roles = own_role, roles
+    trip.caller_role, trip.present_roles, trip.present_people = own_role, roles, people
 
 
 def _require(role: str, can: Can, is_own: Callable[[], bool]) -> None:
@@ -153,14 +161,17 @@ def _locking(pk: Param) -> QuerySet["Trip"]:
 
 
 @CompiledQuery
-def _present_roles(trip: Param, caller: Param) -> QuerySet["Trip", tuple[int, str, bool]]:
-    """User id and role of each present member, and whether the caller's account is active."""
-    rows = _trips().filter(pk=trip, members__left_at=None)
-    is_active = Exists(User.objects.active().filter(pk=caller))
-    return rows.values_list("members__user", "members__role", is_active)
+def _present_members(trip: Param, caller: Param) -> QuerySet["Member"]:
+    return _with_accounts(caller).filter(trip=trip, left_at=None)
 
 
-def _roles_at_deletion(trip: "Trip", caller: User) -> list[tuple[int, str, bool]]:
-    rows = _trips().filter(pk=trip.pk, members__left_at=F("deleted_at"))
-    is_active = Exists(User.objects.active().filter(pk=caller.pk))
-    return list(rows.values_list("members__user", "members__role", is_active))
+def _members_at_deletion(trip_id: int, caller_id: int) -> QuerySet["Member"]:
+    return _with_accounts(caller_id).filter(trip=trip_id, left_at=F("trip__deleted_at"))
+
+
+def _with_accounts(caller: Param | int) -> QuerySet["Member"]:
+    """Members with what responses contain of their accounts, and with `caller_is_active`."""
+    columns = ("trip", "user", "role", "user__notice_mode", *summary_of("user"))
+    active = {"caller_is_active": Exists(User.objects.active().filter(pk=caller))}
+    members: QuerySet[Member] = apps.get_model("trips", "Member").objects.order_by()
+    return members.select_related("user").only(*columns).annotate(**active)

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import NotFound, ValidationError
 
-from tripcompanion.compiled.cursors import execute
+from tripcompanion.compiled.cursors import fetch_all
 from tripcompanion.compiled.queries import CompiledQuery, Param
 from tripcompanion.currency.amounts import to_major
 from tripcompanion.kit.ids import MAX_INTEGER
@@ -31,9 +31,11 @@ SUMS = ("paid_minor", "share_minor", "sent_minor", "received_minor")
 KEPT_SUMS = (*SUMS, "owed_minor")
 #: Raw SQL, because the ORM takes milliseconds to build a CASE with so many branches.
 _INCREMENT = (
-    "UPDATE trips_member AS member SET "  # noqa: S608 -- names of columns only
-    + ", ".join(f"{name} = member.{name} + change.{name}" for name in KEPT_SUMS)
-    + " FROM {changes} WHERE member.user_id = change.user_id AND member.trip_id = %s"
+    "UPDATE trips_member SET "  # noqa: S608 -- names of columns only
+    + ", ".join(f"{name} = trips_member.{name} + change.{name}" for name in KEPT_SUMS)
+    + " FROM {changes} WHERE trips_member.user_id = change.user_id AND trips_member.trip_id = %s"
+    " RETURNING trips_member.paid_minor - trips_member.share_minor + trips_member.sent_minor"
+    " - trips_member.received_minor"
 )
 _NAMES = ("user_id", *KEPT_SUMS)
 #: The changes are one JSON array, so that there is one statement for any number of members.
@@ -140,6 +142,8 @@ class Member(models.Model):
     objects = MemberQuerySet.as_manager()
 
     caller_role: str
+    #: Whether the account of the caller is active; set by the lock of the trip.
+    caller_is_active: bool
     #: The reverse relation of `splits.models.ClosedSum.member`.
     closed_sums: Any
 
@@ -177,19 +181,21 @@ class Member(models.Model):
         return self.paid_minor - self.share_minor + self.sent_minor - self.received_minor
 
     @classmethod
-    def increment_balances(cls, trip_id: int, changes: Mapping[int, Mapping[str, int]]) -> None:
+    def increment_balances(cls, trip_id: int, changes: Mapping[int, Mapping[str, int]]) -> bool:
         """Increment the sums of several members of a trip in one UPDATE.
 
-        `changes` maps user ids to increments, in minor units, by the name of the sum.
+        `changes` maps user ids to increments, in minor units, by the name of the sum. Returns
+        whether any of these members then has a balance that is not zero.
         """
         if not changes:
-            return
+            return False
         rows = [
             {"user_id": user_id, **{name: moved.get(name, 0) for name in KEPT_SUMS}}
             for user_id, moved in changes.items()
         ]
         sql = _INCREMENT.format(changes=_CHANGES[connection.vendor])
-        execute(sql, [orjson.dumps(rows).decode(), trip_id])
+        found = fetch_all(sql, [orjson.dumps(rows).decode(), trip_id])
+        return any(balance_minor for (balance_minor,) in found)
 
     def change_role(self, role: str, by: User) -> None:
         """Change the member's role. Raises `LastOwner` or `GuestIsViewer`."""

@@ -99,6 +99,8 @@ class Trip(JoinableTrip, DeletableTrip):
 
     #: Set by `visible_to` and under the lock.
     caller_role: str
+    #: The accounts and guests who are present members, by id; `locked_trip` sets it.
+    present_people: Mapping[int, User]
 
     class Meta:
         verbose_name = gettext_lazy("trip")

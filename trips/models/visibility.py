@@ -57,8 +57,8 @@ class CompiledForViewer:
         """The query for this kind of user, and the values of the user in it."""
         if not IS_COMPILING:
             return CompiledQuery(partial(self._build, user)), {}
-        confined_to = user.confined_to
-        kind = (user.is_admin, confined_to is not None)
+        is_admin, confined_to = user.access
+        kind = (is_admin, confined_to is not None)
         if kind not in self._kinds:
             self._kinds[kind] = CompiledQuery(partial(self._build, ViewerParam(*kind)))
         return self._kinds[kind], {"viewer": user.pk, "confined_to": confined_to}

@@ -1,7 +1,7 @@
 """Accounts, their sessions and tokens, and the outbox."""
 
 from users.models.email_token import EmailToken, EmailTokenInvalid
-from users.models.notices import NoticeMode, Notices, current_language
+from users.models.notices import NoticeMode, Notices, current_language, possible_readers
 from users.models.outbox import Mail
 from users.models.second_factor import AuthenticatorApp, RecoveryCodes
 from users.models.session import Session, sessions_of
@@ -43,6 +43,7 @@ __all__ = [
     "Notices",
     "Role",
     "current_language",
+    "possible_readers",
     "ScopedToken",
     "Session",
     "User",

@@ -138,6 +138,11 @@ def _fingerprint(account: Any) -> str:
     return salted_hmac(_SALT, account.email_key, algorithm="sha256").hexdigest()[:32]
 
 
+def possible_readers(users: Iterable["User"]) -> set[int]:
+    """The ids of those of `users` who have notices on; it takes no statement."""
+    return {user.pk for user in users if user.may_want_notices}
+
+
 def readers_of(event: str, users: models.QuerySet["User"]) -> models.QuerySet["User"]:
     """Those of `users` who want to be notified of `event` and have room for one more notice."""
     waiting = Count("mails", filter=Q(mails__letter__in=NOTICES.values(), mails__given_up_at=None))

@@ -346,6 +346,11 @@ class User(NoticeReader, LockedAccount):
         return self.by_token.trip_id if self.by_token else None
 
     @property
+    def access(self) -> tuple[bool, int | None]:
+        """`is_admin` and `confined_to`, which decide what the account may see."""
+        return self.is_admin, self.confined_to
+
+    @property
     def is_staff(self) -> bool:
         """Whether the account may use the admin site."""
         return self.is_admin
