@@ -13,7 +13,7 @@ from splits.models.division import Part, Payment
 from splits.models.in_trip import InTrip
 from splits.models.journal_fields import settlement_entries
 from splits.models.merged import NOBODY_MERGED, MergedPeople
-from splits.models.settlement import Allocation, Debt, Settlement, allocate, credit_for
+from splits.models.settlement import Allocation, Debt, Settlement, allocate_credit
 from splits.models.split import Split
 from tripcompanion.compiled.deletes import delete_unread
 from tripcompanion.compiled.inserts import insert
@@ -185,9 +185,10 @@ class ExpensePosting:
         object_id = expense.pk if split_id is None else split_id
         person_id = None if split_id is None else {**old, **new}["participantUserId"]
         entries = entries_between(event, object_id, old, new, expense.pk, person_id)
-        currency = expense.trip.currency
-        revoked = settlement_entries(Event.SETTLEMENT_DELETED, self.revoked, currency)
-        write(expense.trip_id, by, *entries, *revoked)
+        if self.revoked:
+            currency = expense.trip.currency
+            entries += settlement_entries(Event.SETTLEMENT_DELETED, self.revoked, currency)
+        write(expense.trip_id, by, *entries)
 
     def _expense(self) -> dict[str, int]:
         """The columns of a payer or a split that say where it belongs."""
@@ -229,10 +230,8 @@ class ExpensePosting:
                 for creditor_id, amount_minor in owed[split.participant_id].items()
             ]
         )
-        if debts:
-            credits = credit_for(self.expense.trip_id, debts)
-            if allocations := allocate(debts, credits):
-                covered_at = Allocation.make(self.expense.trip_id, allocations)
+        if debts and (allocations := allocate_credit(self.expense.trip_id, debts)):
+            covered_at = Allocation.make(self.expense.trip_id, allocations)
         open_minor: Counter[int] = Counter()
         for debt in debts:
             open_minor[debt.split_id] += debt.open_minor

@@ -347,7 +347,7 @@ class Settlement(models.Model):
         open_minor = sum(debt.open_minor for debt in debts)
         from_credit = []
         if any(debt.has_credit for debt in debts):
-            from_credit = allocate(debts, credit_for(trip.pk, debts))
+            from_credit = allocate_credit(trip.pk, debts)
         settlements = [
             cls(
                 trip_id=trip.pk,
@@ -528,13 +528,14 @@ def open_debts_of(split: Param) -> DebtQuerySet:
     return Debt.objects.open().filter(split=split).annotate(**{"has_credit": Exists(credit)})
 
 
-def credit_for(trip_id: int, debts: Iterable[Debt]) -> list[Settlement]:
-    """The unused credit of the debtors with their creditors; the oldest first."""
-    return credit_between.fetch(
+def allocate_credit(trip_id: int, debts: Iterable[Debt]) -> list[Allocation]:
+    """Unsaved allocations of unused credit to the debts, the oldest credit first."""
+    credits = credit_between.fetch(
         trip=trip_id,
         senders={debt.debtor_id for debt in debts},
         receivers={debt.creditor_id for debt in debts},
     )
+    return allocate(debts, credits)
 
 
 def sums_of(

@@ -13,6 +13,9 @@ from django.db import DEFAULT_DB_ALIAS, connection, models
 from tripcompanion.compiled.cursors import fetch_all
 from tripcompanion.compiled.once import IS_COMPILING
 
+#: Values that are stored as they are; fields convert all others.
+_PLAIN = frozenset({int, str, bool, type(None)})
+
 Instance = TypeVar("Instance", bound=models.Model)
 
 #: SQLite takes 32,766 values in a statement unless it was built otherwise.
@@ -50,7 +53,7 @@ def _insertion(rows: list[Any]) -> tuple[str, list[Any]]:
     start, fields, select, end = _insert_into(model)
     if connection.vendor == "postgresql":
         values = [
-            {field.column: field.get_prep_value(row.__dict__[field.attname]) for field in fields}
+            {field.column: _prepared(field, row.__dict__[field.attname]) for field in fields}
             for row in rows
         ]
         # A Decimal is sent as a string of its digits, which PostgreSQL casts exactly.
@@ -61,6 +64,10 @@ def _insertion(rows: list[Any]) -> tuple[str, list[Any]]:
         for field in fields
     ]
     return f"{start} VALUES {', '.join([select] * len(rows))} {end}", flat
+
+
+def _prepared(field: Any, value: Any) -> Any:
+    return value if type(value) in _PLAIN else field.get_prep_value(value)
 
 
 @cache
