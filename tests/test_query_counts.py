@@ -286,6 +286,40 @@ def test_an_expense_among_one_or_ten_takes_the_same_statements(
     ]
 
 
+def test_paying_without_credit_takes_these_statements(
+    api: Api, trip: Trip, olga: User, ed: User
+) -> None:
+    first, second = (spend(trip, 1000, paid_by=olga, among=[ed]) for _time in range(2))
+    client = api(ed)
+    paths = [
+        f"/api/expenses/{expense.pk}/splits/{expense.splits.get().pk}/pay"
+        for expense in (first, second)
+    ]
+    with CaptureQueriesContext(connection) as captured:
+        assert client.put(paths[0]).status_code == 200
+    statements = [
+        "SELECT users_session",
+        "SELECT splits_split",
+        "SAVEPOINT",
+        "SELECT trips_trip",
+        "SELECT splits_split",
+        "SELECT splits_debt",
+        "INSERT splits_settlement",
+        "INSERT splits_allocation",
+        "UPDATE trips_member",
+        "UPDATE splits_debt",
+        "INSERT trips_journalentry",
+        "RELEASE",
+    ]
+    assert [shortened(query["sql"]) for query in captured] == statements
+    # Only if their own balances are zero then, it asks for those of the others.
+    with CaptureQueriesContext(connection) as captured:
+        assert client.put(paths[1]).status_code == 200
+    settled = [shortened(query["sql"]) for query in captured]
+    assert settled[:10] == statements[:10]
+    assert settled[10] == "SELECT trips_member"
+
+
 def shortened(sql: str) -> str:
     """What a statement does, and with which table first."""
     verb = sql.split()[0]
