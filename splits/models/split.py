@@ -119,8 +119,8 @@ class Split(InTrip):
 
     @cached_property
     def trip_currency(self) -> str:
-        """The currency of all amounts; set by `with_details`, else read from the expense."""
-        return self.expense.trip.currency
+        """The currency of all amounts; set by `with_details`, else read from the trip."""
+        return self.trip.currency
 
     @property
     def paid(self) -> bool:
