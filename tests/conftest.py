@@ -13,6 +13,7 @@ from hypothesis import settings
 from rest_framework.settings import api_settings
 from rest_framework.test import APIClient
 
+from tests import citus
 from tests.factories import TripFactory, UserFactory, join
 from tests.hostile import World
 from tests.server import Server, running_server
@@ -43,10 +44,22 @@ def _static_files_on_demand() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
+def django_db_modify_db_settings(django_db_modify_db_settings: None) -> None:
+    if citus.URL:
+        citus.drop_test_database()
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
     """With --nomigrations, as in mutation tests, the readiness probe still has its table."""
     with django_db_blocker.unblock():
         MigrationRecorder(connection).ensure_schema()
+        if citus.URL:
+            citus.distribute_test_database()
+    yield
+    if citus.URL:
+        with django_db_blocker.unblock():
+            citus.close_test_database()
 
 
 @pytest.fixture

@@ -621,7 +621,7 @@ def _recompute_settlements(
 def _sum_of(allocations: AllocationQuerySet, side: str) -> Coalesce:
     """The sum of these allocations for each debt, or for each settlement."""
     sums = (
-        allocations.filter(**{side: OuterRef("pk")})
+        allocations.filter(**{"trip": OuterRef("trip"), side: OuterRef("pk")})
         .order_by()
         .values(side)
         .annotate(total_minor=Sum("amount_minor"))

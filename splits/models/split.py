@@ -35,8 +35,9 @@ _AMOUNT = models.BigIntegerField()
 
 def _of_debts(aggregate: Aggregate) -> Subquery:
     """An aggregate over the debts of each split. With a join the planner would read all debts."""
-    debts = Debt.objects.with_open_amounts().filter(split=OuterRef("pk")).order_by().values("split")
-    return Subquery(debts.annotate(answer=aggregate).values("answer"))
+    debts = Debt.objects.with_open_amounts().filter(trip=OuterRef("trip"), split=OuterRef("pk"))
+    sums = debts.order_by().values("split").annotate(answer=aggregate)
+    return Subquery(sums.values("answer"))
 
 
 class SplitQuerySet(InTripQuerySet["Split"]):
@@ -66,7 +67,8 @@ class SplitQuerySet(InTripQuerySet["Split"]):
             *(*_COLUMNS, "trip", "participant__notice_mode"),
             *("expense__trip", "expense__created_by"),
         )
-        return self.select_related("participant", "expense").only(*columns)
+        rows = self.select_related("participant", "expense").only(*columns)
+        return rows.filter(expense__trip=F("trip"))
 
     def pending(self, user: User | ViewerParam) -> "SplitQuerySet":
         """Splits of `user` with an open amount, oldest first; see `in_token_scope`."""

@@ -11,7 +11,6 @@ _POOLER = "tests/test_pooler.py"
 _SETTINGS = "tests/test_database_settings.py"
 _REPLICA = "PG tests/test_replica.py -k"
 _CHANGED = "PG tests/splits/test_changed_audit.py -k"
-_TRIP_OF_ROWS = "tests/splits/test_trip_of_rows.py -k"
 _PARALLEL = "PG tests/splits/test_parallel_audit.py -k"
 
 DATABASE: Guards = {
@@ -115,11 +114,6 @@ DATABASE: Guards = {
          "SELECT set_config('lock_timeout', %s, true)\", [before]", "SELECT %s\", [before]",
          "PG tests/test_idempotency.py -k longer"),
     ],
-    "tripcompanion/kit/operations.py": [
-        ("rows of the previous release without their trip", 'schema_editor.execute(\n'
-         '            f"CREATE TRIGGER', 'str(\n            f"CREATE TRIGGER',
-         f"PG {_TRIP_OF_ROWS} previous"),
-    ],
     "splits/reports/audit.py": [
         ("rows of another trip not audited", " | ~Q(trip=F(parent_trip))", "",
          "tests/splits/test_audit.py -k another_trip"),
@@ -145,7 +139,7 @@ DATABASE: Guards = {
     ],
     "trips/models/journal.py": [
         ("a removed member reads on the replica",
-         "            store_position_after_commit(people)\n", "            pass\n",
+         "        store_position_after_commit(people)\n", "        pass\n",
          f"{_REPLICA} rights"),
     ],
     "trips/models/deleted.py": [

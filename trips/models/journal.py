@@ -240,48 +240,47 @@ def write(trip_id: int, by: User | None, *entries: Entry) -> None:
 
 
 def write_all(entries_by_trip: Mapping[int, Sequence[Entry]], by: User | None) -> None:
-    """Like `write`, for several trips, all of which are locked."""
-    rows = [
-        {
-            "trip_id": trip_id,
-            "place": place,
-            "event": entry.event.value,
-            "object_id": entry.object_id,
-            "expense_id": entry.expense_id,
-            "person_id": entry.person_id,
-            "changes": {
-                name: {"old": old, "new": new} for name, (old, new) in entry.changes.items()
-            },
-        }
-        for trip_id, entries in entries_by_trip.items()
-        for place, entry in enumerate(entries, start=1)
-    ]
-    if rows:
-        via = Via.SERVICE if by is None else by.via
-        values = [_moment(), None if by is None else by.pk, via.value, as_text(rows)]
-        execute(_INSERT.format(**_PLACES[connection.vendor]), values)
-        # Who is added or removed reads so at once, also on a replica.
-        people = {
-            entry.object_id
-            for entries in entries_by_trip.values()
-            for entry in entries
-            if entry.event.object_type == "member"
-        }
-        if people:
-            store_position_after_commit(people)
+    """Like `write`, for several trips, all of which are locked: a statement for each."""
+    via = Via.SERVICE if by is None else by.via
+    author_id = None if by is None else by.pk
+    for trip_id, entries in entries_by_trip.items():
+        rows = [
+            {
+                "place": place,
+                "event": entry.event.value,
+                "object_id": entry.object_id,
+                "expense_id": entry.expense_id,
+                "person_id": entry.person_id,
+                "changes": {
+                    name: {"old": old, "new": new} for name, (old, new) in entry.changes.items()
+                },
+            }
+            for place, entry in enumerate(entries, start=1)
+        ]
+        if rows:
+            values = [_moment(), author_id, via.value, trip_id, trip_id, as_text(rows)]
+            execute(_INSERT.format(**_PLACES[connection.vendor]), values)
+    # Who is added or removed reads so at once, also on a replica.
+    people = {
+        entry.object_id
+        for entries in entries_by_trip.values()
+        for entry in entries
+        if entry.event.object_type == "member"
+    }
+    if people:
+        store_position_after_commit(people)
 
 
 #: Written by hand: one statement counts and inserts any number of rows. Under the trip's lock the
 #: last number is final, so there is no counter to update.
 _INSERT = (
     "INSERT INTO trips_journalentry (at, by_id, via, trip_id, number, event, object_id, "
-    "expense_id, person_id, stored_changes) SELECT {at}, {by}, {via}, trip_id, place + "
-    "(SELECT COALESCE(MAX(number), 0) FROM trips_journalentry AS last "
-    "WHERE last.trip_id = entry.trip_id), event, object_id, expense_id, person_id, {changes} "
+    "expense_id, person_id, stored_changes) SELECT {at}, {by}, {via}, {trip}, place + "
+    "(SELECT COALESCE(MAX(number), 0) FROM trips_journalentry WHERE trip_id = {trip}), "
+    "event, object_id, expense_id, person_id, {changes} "
     "FROM {entries}"
 )
 _TYPES = {
-    "trip_id": "bigint",
     "place": "bigint",
     "event": "text",
     "object_id": "bigint",
@@ -295,6 +294,7 @@ _PLACES = {
         "at": "%s::timestamptz",
         "by": "%s::bigint",
         "via": "%s::text",
+        "trip": "%s::bigint",
         "changes": "changes::text",
         "entries": "json_to_recordset(%s::json) AS entry({})".format(
             ", ".join(f"{name} {kind}" for name, kind in _TYPES.items())
@@ -304,6 +304,7 @@ _PLACES = {
         "at": "%s",
         "by": "%s",
         "via": "%s",
+        "trip": "%s",
         "changes": "changes",
         "entries": "(SELECT {} FROM json_each(%s)) AS entry".format(  # noqa: S608 -- names only
             ", ".join(f"json_extract(value, '$.{name}') AS {name}" for name in _TYPES)

@@ -1,0 +1,17 @@
+"""`manage.py distribute`: see `splits.management.distributing`."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from splits.management.distributing import distribute
+
+
+class Command(BaseCommand):
+    """Distributes the tables of a migrated database by trip, on a coordinator of Citus."""
+
+    help = "Distribute the tables of a migrated database by trip; DATABASE_URL is a coordinator."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        for line in distribute():
+            self.stdout.write(line)
