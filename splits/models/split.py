@@ -121,8 +121,8 @@ class Split(InTrip):
 
     @cached_property
     def trip_currency(self) -> str:
-        """The currency of all amounts; set by `with_details`, else read from the trip."""
-        return self.trip.currency
+        """The currency of all amounts; set by `with_details`, else read from the expense."""
+        return self.expense.trip.currency
 
     @property
     def paid(self) -> bool:
@@ -154,6 +154,7 @@ class Split(InTrip):
             if payment is None:
                 return Split.objects.with_details().get(pk=self.pk)
             split.open_minor, split.covered_at = 0, payment.paid_at
+            split.trip_currency = trip.currency
             write(trip.pk, by, *payment_entries(split, payment, trip.currency))
             if split.participant.may_want_notices:
                 debtor, expense_id = Q(pk=split.participant_id), split.expense_id

@@ -92,7 +92,29 @@ def test_what_is_of_others_is_not_in_it(api: Api, ledgers: Trip, sam: User) -> N
     held = export(api(sam))
     empty = {name: rows for name, rows in held.items() if name not in {"account", "logIns"}}
     assert empty == dict.fromkeys(empty, [])
-    assert len(empty) == 10
+    assert len(empty) == 11
+
+
+def test_what_they_wrote_in_entries_that_are_deleted_is_in_the_history(
+    api: Api, ledgers: Trip, ed: User
+) -> None:
+    [expense] = export(api(ed))["expenses"]
+    comments = f"/api/expenses/{expense['id']}/comments"
+    assert api(ed).post(comments, {"text": "Six of them."}).status_code == 201
+    path = f"/api/trips/{ledgers.pk}/expenses/{expense['id']}"
+    assert api(ed).delete(path).status_code == 204
+    held = export(api(ed))
+    assert (held["expenses"], held["comments"]) == ([], [])
+    *_earlier, written, deleted = held["history"]
+    assert (written["event"], written["changes"]["text"]["new"]) == (
+        "comment.created",
+        "Six of them.",
+    )
+    assert (deleted["tripId"], deleted["object"]) == (
+        ledgers.pk,
+        {"type": "expense", "id": expense["id"]},
+    )
+    assert deleted["changes"]["description"] == {"old": "Tarts", "new": None}
 
 
 def test_a_former_member_still_gets_what_is_theirs(api: Api, olga: User, ed: User) -> None:
@@ -121,8 +143,8 @@ def test_every_table_that_names_people_is_in_it_or_known_to_need_no_place(ed: Us
         for relation in User._meta.get_fields(include_hidden=True)
         if relation.one_to_many
     }
-    # Hashes, answers of a day, what is to be mailed, the log of the administrators' doings,
-    # second factors, and the history of trips, which is not only theirs.
+    # Hashes, answers of a day, what is to be mailed, the log of the administrators' doings, and
+    # second factors.
     assert naming - shown == {
         "users.EmailToken",
         "users.Mail",
@@ -130,7 +152,6 @@ def test_every_table_that_names_people_is_in_it_or_known_to_need_no_place(ed: Us
         "admin.LogEntry",
         "otp_static.StaticDevice",
         "otp_totp.TOTPDevice",
-        "trips.JournalEntry",
     }
 
 

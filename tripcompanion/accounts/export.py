@@ -15,6 +15,7 @@ from tripcompanion.compiled.serializers import serialize
 from tripcompanion.kit.rendering import ExactJSONRenderer
 from tripcompanion.kit.serializers import camel_case
 from trips.models import Invitation, Member
+from trips.models.journal import JournalEntry
 from users.models import User
 
 #: How many rows are held in memory at a time.
@@ -51,6 +52,7 @@ def personal_data_of(user: User) -> Mapping[str, QuerySet]:
         "settlements": Settlement.objects.filter(either_end)
         .select_related(*of_settlement)
         .order_by("id"),
+        "history": JournalEntry.objects.filter(by=user).order_by("trip", "number"),
     }
     return rows
 

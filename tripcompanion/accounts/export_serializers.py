@@ -3,10 +3,12 @@
 from rest_framework import serializers
 
 from splits.models import Category, SplitType
+from splits.serializers.history import ChangesField, ObjectSerializer
 from splits.serializers.webhook import WebhookSerializer
 from tripcompanion.currency.fields import CurrencyField, MoneyField
 from tripcompanion.kit.serializers import CamelCaseSerializer
 from trips.models import ROLE_CHOICES
+from trips.models.journal import Event
 from users.serializers import UserSerializer
 
 
@@ -189,6 +191,19 @@ class ExportedSettlement(CamelCaseSerializer):
     created_at = serializers.DateTimeField(help_text="When it was recorded.")
 
 
+class ExportedChange(CamelCaseSerializer):
+    """A change of a trip that the user made, as the trip's history has it."""
+
+    trip_id = serializers.IntegerField(help_text="The trip.")
+    number = serializers.IntegerField(help_text="Counts the changes of the trip.")
+    at = serializers.DateTimeField(help_text="When it happened.")
+    event = serializers.ChoiceField(choices=Event.choices, help_text="What happened.")
+    object = ObjectSerializer(source="subject", help_text="What it happened to.")
+    changes = ChangesField(
+        read_only=True, help_text="The fields that changed, by their names in the API."
+    )
+
+
 class AccountExport(CamelCaseSerializer):
     """All data about the user. Other users appear with id and name only."""
 
@@ -205,4 +220,8 @@ class AccountExport(CamelCaseSerializer):
     debts = ExportedDebt(many=True, help_text="Debts of theirs and to them.")
     settlements = ExportedSettlement(
         many=True, help_text="Settlements that they sent, received or recorded."
+    )
+    history = ExportedChange(
+        many=True,
+        help_text="What they changed in trips, also what they wrote in entries that were deleted.",
     )

@@ -2,10 +2,9 @@
 
 import re
 from collections.abc import Mapping
-from copy import copy
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Any, Self
+from typing import Any
 from urllib.parse import urlsplit
 
 from django.utils.translation import gettext_lazy as _
@@ -67,19 +66,7 @@ class CamelCaseSerializer(serializers.Serializer):
         return fields
 
 
-class RequestField(serializers.Field):
-    """Base of fields of request bodies that contain no other field.
-
-    DRF copies every declared field for each request, by its constructor and with copies of all
-    arguments, which takes a tenth of the time of a POST. These change only when they are bound,
-    as the child of a `ListField` already is.
-    """
-
-    def __deepcopy__(self, memo: Any) -> Self:
-        return copy(self) if self.field_name is None else super().__deepcopy__(memo)
-
-
-class StrictText(RequestField, serializers.CharField):
+class StrictText(serializers.CharField):
     """A JSON string, trimmed; numbers are not converted to strings."""
 
     def to_internal_value(self, data: Any) -> str:
@@ -88,7 +75,7 @@ class StrictText(RequestField, serializers.CharField):
         return super().to_internal_value(data)
 
 
-class StrictBoolean(RequestField, serializers.BooleanField):
+class StrictBoolean(serializers.BooleanField):
     """JSON `true` or `false`; no number and no string is converted to one."""
 
     def to_internal_value(self, data: Any) -> bool:
@@ -97,7 +84,7 @@ class StrictBoolean(RequestField, serializers.BooleanField):
         return data
 
 
-class StrictDate(RequestField, serializers.DateField):
+class StrictDate(serializers.DateField):
     """`YYYY-MM-DD` in ASCII digits."""
 
     def to_internal_value(self, value: Any) -> date:
@@ -106,7 +93,7 @@ class StrictDate(RequestField, serializers.DateField):
         return super().to_internal_value(value)
 
 
-class StrictInstant(RequestField, serializers.DateTimeField):
+class StrictInstant(serializers.DateTimeField):
     """An ISO 8601 date and time in ASCII digits, with `Z` or an offset; converted to UTC."""
 
     default_error_messages = {"form": _("Must be a date and time such as 2026-05-14T18:30:00Z.")}
@@ -126,7 +113,7 @@ class StrictInstant(RequestField, serializers.DateTimeField):
         return super().to_internal_value(value)
 
 
-class StrictChoice(RequestField, serializers.ChoiceField):
+class StrictChoice(serializers.ChoiceField):
     """One of the choices, as a JSON string."""
 
     default_error_messages = {
@@ -140,7 +127,7 @@ class StrictChoice(RequestField, serializers.ChoiceField):
 
 
 @extend_schema_field({"oneOf": [NUMBER_SCHEMA, TEXT_SCHEMA]}, component_name="Id")
-class IdField(RequestField):
+class IdField(serializers.Field):
     """An identifier: a JSON integer or a string of its digits; no fraction, no boolean."""
 
     default_error_messages = {"invalid": _("Must be an identifier: a whole number from 1.")}
@@ -155,7 +142,7 @@ class IdField(RequestField):
         return value
 
 
-class ExactNumber(RequestField):
+class ExactNumber(serializers.Field):
     """A finite decimal number as a JSON number or a plain string; `Decimal` in Python.
 
     `minimum` is exclusive, `maximum` inclusive; more decimals than `max_decimals` are rejected.

@@ -1785,6 +1785,8 @@ export interface components {
             debts: components["schemas"]["ExportedDebt"][];
             /** @description Settlements that they sent, received or recorded. */
             settlements: components["schemas"]["ExportedSettlement"][];
+            /** @description What they changed in trips, also what they wrote in entries that were deleted. */
+            history: components["schemas"]["ExportedChange"][];
         };
         /**
          * @description `USER`, or `ADMIN`, who may do what the OWNER of any trip may.
@@ -2166,6 +2168,29 @@ export interface components {
              * @description The last login to the admin site or the browsable API; null if none.
              */
             lastBrowserLogIn: string | null;
+        };
+        /** @description A change of a trip that the user made, as the trip's history has it. */
+        ExportedChange: {
+            /** @description The trip. */
+            tripId: number;
+            /** @description Counts the changes of the trip. */
+            number: number;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /** @description What happened. */
+            event: components["schemas"]["EventEnum"];
+            /** @description What it happened to. */
+            object: components["schemas"]["Object"];
+            /** @description The fields that changed, by their names in the API. */
+            changes: {
+                [key: string]: {
+                    old: unknown;
+                    new: unknown;
+                };
+            };
         };
         /** @description A comment that the user wrote. */
         ExportedComment: {
