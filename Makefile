@@ -79,7 +79,7 @@ check: lint ## Run everything that CI does: lint, migrations, settings, schema, 
 	@cmp -s openapi.yaml .venv/openapi.yaml \
 		|| { echo 'openapi.yaml is not up to date: run `make schema` and commit it.' >&2; exit 1; }
 	@$(BIN)/python -m tests.databases --require-postgres $(ARGS)
-	@MINUTES=0.75 $(BIN)/python -m tests.fuzz --seed 20260514
+	@MINUTES=0.4 $(BIN)/python -m tests.fuzz --seed 20260514
 	@$(BIN)/python -m chaos --short
 	@if $(MAKE) --silent node 2>/dev/null; then $(MAKE) --silent clients ARGS=; \
 	else echo 'make clients was skipped: it needs Node.js 20.19 or newer with npm.'; fi

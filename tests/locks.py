@@ -16,7 +16,7 @@ from tests.server import Server
 from tests.splits.journey import Call
 
 #: SQLite does not show who is waiting; by then every request has reached the lock.
-_SQLITE_SECONDS = 0.4
+_SQLITE_SECONDS = 0.3
 #: PostgreSQL ends the wait of a request after 2 s.
 _PATIENCE_SECONDS, _HOLD_SECONDS = 1.5, 0.8
 _WAITING = (

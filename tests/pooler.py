@@ -26,6 +26,7 @@ class Pooler:
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listener.getsockname()[1]
         self._free: deque[socket.socket] = deque()
+        self._clients: list[threading.Thread] = []
         self._thread = threading.Thread(target=self._accept, daemon=True)
 
     def __enter__(self) -> "Pooler":
@@ -37,6 +38,8 @@ class Pooler:
         self._listener.shutdown(socket.SHUT_RDWR)
         self._thread.join()
         self._listener.close()
+        for client in self._clients:
+            client.join(timeout=2)
         while self._free:
             self._free.pop().close()
 
@@ -44,7 +47,9 @@ class Pooler:
         with suppress(OSError):
             while True:
                 client = self._listener.accept()[0]
-                threading.Thread(target=self._serve, args=(client,), daemon=True).start()
+                thread = threading.Thread(target=self._serve, args=(client,), daemon=True)
+                self._clients.append(thread)
+                thread.start()
 
     def _serve(self, client: socket.socket) -> None:
         with closing(client), suppress(EOFError, OSError):

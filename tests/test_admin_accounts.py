@@ -16,6 +16,8 @@ from trips.roles import TripRole
 from users.mail_templates import Letter
 from users.models import Mail, Role, ScopedToken, User
 
+pytestmark = pytest.mark.once
+
 LAST_ADMIN = "The last active administrator cannot be demoted or deactivated."
 NEW_PASSWORD = "nine-yellow-trams"
 

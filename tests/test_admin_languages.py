@@ -20,6 +20,8 @@ from trips.models import Invitation, Member, Trip
 from users.mail_templates import Letter
 from users.models import Mail, ScopedToken, Session, User
 
+pytestmark = pytest.mark.once
+
 #: What is the same in both languages: names and other data, codes, and a few words. Django 6.1 has
 #: two texts without a Spanish translation.
 DATA = re.compile(

@@ -11,6 +11,8 @@ from tests.factories import PASSWORD
 from trips.models import Trip
 from users.models import User
 
+pytestmark = pytest.mark.once
+
 
 @pytest.mark.parametrize("cookie", [True, False])
 def test_a_request_with_a_token_reads_and_writes_no_session(

@@ -7,7 +7,11 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.document import DOCUMENT, OPERATIONS, ROOT
+
+pytestmark = pytest.mark.once
 
 CLIENTS = ROOT / "clients"
 TYPES = (CLIENTS / "typescript" / "dist" / "schema.d.ts").read_text()

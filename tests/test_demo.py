@@ -21,6 +21,8 @@ from tests.users.logins import try_to_log_in
 from trips.models import JournalEntry, Member, Trip
 from users.models import Role, User
 
+pytestmark = pytest.mark.once
+
 DEMO_PASSWORD = "four-green-suitcases"
 
 

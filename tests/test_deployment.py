@@ -11,6 +11,8 @@ import yaml
 
 from tests.server import ROOT, Server, free_port
 
+pytestmark = pytest.mark.once
+
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
 DOCKERFILE = (ROOT / "Dockerfile").read_text()

@@ -19,6 +19,8 @@ from tests.users.logins import bearer
 from users.mail_templates import Letter
 from users.models import EmailToken
 
+pytestmark = pytest.mark.once
+
 #: Pages and documents around the API; everything else under /api is in the document.
 UNDOCUMENTED = {"/api/schema", "/api/docs", "/api/session/login", "/api/session/logout"}
 PROBLEM = "application/problem+json"

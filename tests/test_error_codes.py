@@ -5,11 +5,14 @@ from collections.abc import Iterator
 from io import StringIO
 from typing import Any
 
+import pytest
 from django.core.management import call_command
 
 from tests.document import DOCUMENT as API
 from tests.document import ROOT
 from tripcompanion import server
+
+pytestmark = pytest.mark.once
 
 DOCUMENT = (ROOT / "docs" / "error-codes.md").read_text()
 

@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 
 from tests.chromium import after_its_scripts, front_end
 from tests.document import ROOT
 from tests.server import Server
 from tests.splits.journey import fresh_email
+
+pytestmark = pytest.mark.once
 
 PAGE = (ROOT / "docs" / "examples" / "balances.html").read_text()
 PASSWORD = "four-green-suitcases"

@@ -8,6 +8,8 @@ from tests.conftest import Api
 from trips.models import Trip
 from users.models import User
 
+pytestmark = pytest.mark.once
+
 PATHS = ("/api/trips", "/api/users/me", "/api/health", "/api/nothing", "/api", "/api/schema")
 
 

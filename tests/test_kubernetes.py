@@ -10,6 +10,8 @@ import yaml
 
 from tests.server import ROOT
 
+pytestmark = pytest.mark.once
+
 KUBERNETES = ROOT / "deploy" / "kubernetes"
 BASE = KUBERNETES / "base"
 OVERLAY = KUBERNETES / "overlays" / "production"

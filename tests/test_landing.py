@@ -17,6 +17,8 @@ from tests.users.logins import bearer
 from trips.models import Trip
 from users.models import User
 
+pytestmark = pytest.mark.once
+
 OPEN = {"docs", "schema", "health", "currencies", "categories"}
 ACCOUNT = {"me", "sessions", "tokens", "export"}
 DEBTS = {"pendingDebts", "totalDebt"}

@@ -16,6 +16,8 @@ from trips.models import Trip
 from trips.roles import TripRole
 from users.models import User
 
+pytestmark = pytest.mark.once
+
 JSON_FORM = re.compile(r'aria-label="JSON">\n(.*?)</textarea>', re.S)
 
 

@@ -31,6 +31,8 @@ from trips.viewsets import InTripViewSet
 from users.models import User
 from users.scopes import Scope
 
+pytestmark = pytest.mark.once
+
 CAST = dict(zip(CALLERS, ("olga", "ed", "vera", "sam", None, "ada"), strict=True))
 IN_TRIP = [end for end in endpoints() if issubclass(end.view, InTripViewSet)]
 REFUSED = {401, 403, 404, 409}

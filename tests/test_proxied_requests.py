@@ -15,6 +15,8 @@ from tests.proxy import Proxy, haproxy_of_hosts, nginx_of_hosts
 from tests.server import Server, running_server
 from tests.splits.journey import sign_up
 
+pytestmark = pytest.mark.once
+
 Start = Callable[[Sequence[str], Path], AbstractContextManager[Proxy]]
 PROXIES = {"HAProxy": haproxy_of_hosts, "nginx": nginx_of_hosts}
 both = pytest.mark.parametrize("start", PROXIES.values(), ids=PROXIES)

@@ -20,6 +20,8 @@ from tests.server import ROOT, Server
 from trips.roles import SCOPES, TABLE, Can, Reach, TripRole
 from users.scopes import Scope
 
+pytestmark = pytest.mark.once
+
 DOCS = {path.stem: path.read_text() for path in sorted((ROOT / "docs").glob("*.md"))}
 DOCUMENTS = [
     *("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"),

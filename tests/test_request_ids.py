@@ -17,6 +17,8 @@ from tests.server import running_server
 from trips.models import Trip
 from users.models import User
 
+pytestmark = pytest.mark.once
+
 
 @pytest.fixture
 def log() -> Iterator[Callable[[], list[str]]]:

@@ -17,7 +17,7 @@ from tests.document import DOCUMENT
 
 #: One in so many of the systematic cases is sent, and all of the random ones. Requests are parsed
 #: alike on both databases, so the slower one gets fewer.
-KEPT, RANDOM = (3, 10) if connection.vendor == "sqlite" else (9, 4)
+KEPT, RANDOM = (3, 10) if connection.vendor == "sqlite" else (3, 3)
 
 schema = schemathesis.openapi.from_dict(DOCUMENT)
 schema.app = get_wsgi_application()

@@ -12,6 +12,8 @@ import pytest
 
 from tests.server import Server, running_server
 
+pytestmark = pytest.mark.once
+
 SLOW_CLIENTS = 60
 #: A bound for a busy machine. A client that holds the others up does so for two seconds.
 AT_ONCE_SECONDS = 5

@@ -80,7 +80,8 @@ def test_compiled_statements_stay_prepared(statements: Lines) -> None:
 
     with connection.execute_wrapper(note):
         assert fetch_all("SELECT %s::int + 1", [41]) == [(42,)]
-    assert kinds == [PreparingCursor]
+    [kind] = kinds
+    assert issubclass(kind, PreparingCursor)
     kept = fetch_all("SELECT statement FROM pg_prepared_statements", [])
     assert ("SELECT $1::int + 1",) in kept
     assert [line["message"].partition(": ")[2] for line in statements()] == [

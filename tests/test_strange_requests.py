@@ -15,6 +15,8 @@ from tests.document import ANY_IDS, OPERATIONS, problem_of
 from tests.factories import PASSWORD
 from users.models import User
 
+pytestmark = pytest.mark.once
+
 #: Each as it stands percent-encoded in a query string.
 BROKEN = ("%00", "a%00b", "%0a", "%0D%0A", "%1f", "%7F", "%C2%85", "%ED%A0%80", "%ff", "%C3")
 #: Requests are parsed alike on both databases, so the slower one gets fewer.

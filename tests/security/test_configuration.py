@@ -23,6 +23,8 @@ from tests.trips.bodies import lisbon
 from tests.users.logins import is_alive, log_in, try_to_log_in
 from users.models import User
 
+pytestmark = pytest.mark.once
+
 ORIGIN = "http://localhost:4200"
 
 

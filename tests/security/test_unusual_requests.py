@@ -3,6 +3,8 @@
 import json
 from urllib.parse import quote
 
+import pytest
+
 from tests.document import OPERATIONS, problem_of
 from tests.hostile import World
 from tests.security import raw
@@ -11,6 +13,8 @@ from tests.server import Server
 from tests.splits.journey import Traveller
 from tests.trips.access import everything_stored
 from tests.trips.bodies import lisbon
+
+pytestmark = pytest.mark.once
 
 NO_ID = ("0", "-1", "1.0", "1e3", "1%20", "%EF%BC%91", "true", "me", "null", str(2**63), "9" * 400)
 HELD_IDS = (str(2**31), str(2**63 - 1))

@@ -123,7 +123,7 @@ def picture(history: Histories, *, with_payments: bool) -> Any:
 
 
 @settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(
     currency=st.sampled_from(sorted(DECIMALS)),

@@ -446,7 +446,10 @@ def claimed(scene: Scene) -> list[tuple[Any, ...]]:
     return [(text, scene.nina.id, scene.vera.id, scene.trip.id) for text in texts]
 
 
-@for_each([command for command in COMMANDS if "_id}/" in command.route])
+NAMING_PEOPLE = ("/splits/{split_id}", "/settlements/{settlement_id}", "/{user_id}")
+
+
+@for_each([c for c in COMMANDS if any(part in c.route for part in NAMING_PEOPLE)])
 def test_beside_a_claim_nothing_fails(server: Server, scene: Scene, command: Command) -> None:
     call = Waiting(server, scene, command, scene.omar).call
     response, _nothing = answer_after(server, "trips_trip", scene.trip.id, call, *claimed(scene))

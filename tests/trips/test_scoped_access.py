@@ -16,6 +16,8 @@ from trips.roles import TripRole
 from users.models import ScopedToken, User
 from users.scopes import Scope
 
+pytestmark = pytest.mark.once
+
 
 @pytest.fixture
 def other(olga: User, ed: User) -> Trip:

@@ -8,6 +8,8 @@ from rest_framework.test import APIClient
 from tests.users.logins import log_in
 from users.models import User
 
+pytestmark = pytest.mark.once
+
 GOOD: dict[str, Callable[[str], str]] = {
     "as specified": lambda token: f"Bearer {token}",
     "lower case": lambda token: f"bearer {token}",

@@ -17,6 +17,8 @@ from tests.users.logins import bearer, refresh
 from users.models import Session, User
 from users.tokens import token_pair
 
+pytestmark = pytest.mark.once
+
 KEY = settings.SIMPLE_JWT["SIGNING_KEY"]
 #: What makes a field of a token vanish.
 ABSENT = object()

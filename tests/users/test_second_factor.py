@@ -24,6 +24,8 @@ from tests.factories import PASSWORD
 from tests.users.logins import bearer, log_in
 from users.models import AuthenticatorApp, ScopedToken, User
 
+pytestmark = pytest.mark.once
+
 PAGE, SET_UP, CODE, TURN_OFF, NEW_CODES = (
     f"/admin/second-factor/{name}"
     for name in ("", "set-up/", "code/", "turn-off/", "recovery-codes/")
