@@ -20,6 +20,7 @@ import psycopg
 
 from chaos import faults, loads, migrating, people
 from chaos.environment import Environment, Failed, Play, Row
+from chaos.outcome import concluded, say
 from chaos.service import running
 from chaos.writers import Scene
 from tests.postgres import Cluster, Unavailable, installed_programs, wheel_programs
@@ -69,11 +70,6 @@ FAULTS = [
     Fault("F34", people.an_invitation_is_accepted_by_many),
     Fault("F35", people.a_guest_is_wanted_by_many),
 ]
-
-
-def say(line: str) -> None:
-    sys.stdout.write(f"{line}\n")
-    sys.stdout.flush()
 
 
 @contextmanager
@@ -180,12 +176,7 @@ def main() -> int:
             not_played += [f"{fault.number}: {reason}" for fault in mine]
     say("\n" + table(sorted(rows)))
     failures += [f"{row.fault}: data lost or different" for row in rows if not row.is_good]
-    for line in not_played:
-        say(f"Not run: {line}")
-    for line in failures:
-        say(f"FAILED {line}")
-    say(f"{len(rows)} faults in {time.monotonic() - started:.0f} s, {len(failures)} failed.")
-    return int(bool(failures) or not rows)
+    return concluded(rows, "faults", started, not_run=not_played, failures=failures)
 
 
 def table(rows: list[Row]) -> str:

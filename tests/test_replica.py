@@ -21,6 +21,7 @@ from tests.clusters import (
     stopped_at_the_end,
     wait_until,
 )
+from tests.meanwhile import meanwhile
 from tests.postgres import Cluster
 from tests.scrape import TOKEN, samples, total
 from tests.server import Server
@@ -132,21 +133,14 @@ def outdated(olga: Traveller, rounds: int) -> int:
 
 @contextmanager
 def pausing_at_random(pair: Pair) -> Iterator[None]:
-    ended = Event()
-
-    def pause() -> None:
+    def pause(ended: Event) -> None:
         chance = random.Random(4)
         while not ended.wait(chance.uniform(0.02, 0.3)):
             with pair.paused():
                 ended.wait(chance.uniform(0.02, 1.5))
 
-    with ThreadPoolExecutor(1) as pool:
-        pausing = pool.submit(pause)
-        try:
-            yield
-        finally:
-            ended.set()
-            pausing.result()
+    with meanwhile(pause):
+        yield
 
 
 def test_own_changes_are_read_at_once_however_far_the_replica_is_behind(

@@ -16,6 +16,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from tests.conftest import Api
+from tests.meanwhile import meanwhile
 from tests.server import Server, running_server
 from tests.splits.journey import Journey, sign_up
 from tests.test_query_counts import QUERIES
@@ -148,21 +149,15 @@ class Flipping:
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Meanwhile a writer flips the expense without a pause."""
-        stop = Event()
 
-        def write() -> None:
+        def write(stop: Event) -> None:
             turn = 0
             while not stop.is_set():
                 turn = 1 - turn
                 self.flip(turn)
 
-        with ThreadPoolExecutor(1) as pool:
-            writer = pool.submit(write)
-            try:
-                yield
-            finally:
-                stop.set()
-                writer.result()
+        with meanwhile(write):
+            yield
 
 
 def _lasting(shown: Any) -> Any:

@@ -11,11 +11,7 @@ from dataclasses import replace
 from chaos.cluster.parts import FULL, PARTS, SHORT
 from chaos.cluster.report import Row, table
 from chaos.environment import Failed
-
-
-def say(line: str) -> None:
-    sys.stdout.write(f"{line}\n")
-    sys.stdout.flush()
+from chaos.outcome import concluded, say
 
 
 def main() -> int:
@@ -38,12 +34,7 @@ def main() -> int:
         except LookupError as reason:
             not_run.append(f"{name}: {reason}")
     say("\n" + table(rows))
-    for line in not_run:
-        say(f"Not run: {line}")
-    for line in failures:
-        say(f"FAILED {line}")
-    say(f"{len(rows)} rows in {time.monotonic() - started:.0f} s, {len(failures)} failed.")
-    return int(bool(failures) or not rows)
+    return concluded(rows, "rows", started, not_run=not_run, failures=failures)
 
 
 if __name__ == "__main__":

@@ -5,13 +5,13 @@ not do what the docstring says, and `LookupError` if a program that it needs is 
 """
 
 import random
-import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Event
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -23,6 +23,7 @@ from chaos.cluster.site import Site, pooled, primary, run, site, standby, wait_u
 from chaos.environment import Failed
 from chaos.service import ROOT
 from chaos.writers import Journal, Scene, writing
+from tests.meanwhile import meanwhile
 from tests.own_rows import see_only_what_is_mine
 from tests.postgres import Cluster
 from tests.releases import previous_release
@@ -218,21 +219,15 @@ def _scans(server: Cluster) -> int:
 @contextmanager
 def _pausing(server: Cluster) -> Iterator[None]:
     """The standby receives changes, but now and then does not apply them."""
-    ended = threading.Event()
 
-    def pause() -> None:
+    def pause(ended: Event) -> None:
         while not ended.wait(random.uniform(0.02, 0.5)):
             run(server.url, "SELECT pg_wal_replay_pause()")
             ended.wait(random.uniform(0.02, 1.5))
             run(server.url, "SELECT pg_wal_replay_resume()")
 
-    with ThreadPoolExecutor(1) as thread:
-        pausing = thread.submit(pause)
-        try:
-            yield
-        finally:
-            ended.set()
-            pausing.result()
+    with meanwhile(pause):
+        yield
 
 
 def overload(size: Size) -> list[Row]:

@@ -6,19 +6,18 @@ import pytest
 from django.db import transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import rule
 
 from splits.models import DeletedEntry, Settlement
 from splits.reports.audit import differences
 from tests.conftest import Api
 from tests.document import problem_of
 from tests.factories import add_guest, settle, spend
-from tests.splits.histories import DECIMALS, DIVISION, Histories
+from tests.splits.histories import DECIMALS, DIVISION
 from tests.splits.ledger import exact
+from tests.splits.scripted_history import STEPS, ScriptedHistory, history_with_guest, play
 from tests.splits.test_claims import accept, invite
-from tests.splits.test_merges import STEPS, merge, play
+from tests.splits.test_merges import merge
 from trips.models import Trip
-from trips.roles import TripRole
 from users.models import User
 
 
@@ -90,15 +89,7 @@ def test_a_payment_is_restored_for_the_split_that_two_became(
     assert Settlement.objects.get().split_id == kept.pk
 
 
-class History(Histories):
-    """A history that the test tells itself; hypothesis wants a rule."""
-
-    @rule()
-    def nothing(self) -> None:
-        """Nothing happens."""
-
-
-def replace(api: Api, history: Histories, guest: User, way: str, sam: User) -> None:
+def replace(api: Api, history: ScriptedHistory, guest: User, way: str, sam: User) -> None:
     """Put somebody into the place of the guest."""
     trip, ada = history.ledger.trip, history.admin
     if way == "merge":
@@ -109,7 +100,7 @@ def replace(api: Api, history: Histories, guest: User, way: str, sam: User) -> N
     assert list(differences(trip.pk)) == []
 
 
-def picture(history: Histories, *, with_payments: bool) -> Any:
+def picture(history: ScriptedHistory, *, with_payments: bool) -> Any:
     """Balances and expenses, without what depends on the order of payments."""
 
     def get(path: str) -> Any:
@@ -143,12 +134,8 @@ def test_the_order_of_replacing_and_restoring_does_not_matter(
     steps: Any,
     way: str,
 ) -> None:
-    guest = User.create_guest("Grandma")
-    history = History(api, [olga, ed, vera, guest], ada)
-    try:
-        history.begin(currency)
+    with history_with_guest(api, [olga, ed, vera], ada, currency) as (history, guest):
         trip, send = history.ledger.trip, history.send
-        trip.members.filter(user=guest).update(role=TripRole.VIEWER)
         for division in expenses:
             send(ada, "post", "expenses", history.sent(**division).body)
         play(history, steps)
@@ -167,9 +154,6 @@ def test_the_order_of_replacing_and_restoring_does_not_matter(
             assert send(ada, "post", f"expenses/{pk}/restore").status_code == 200
             assert list(differences(trip.pk)) == []
         assert picture(history, with_payments=not steps) == expected
-    finally:
-        history.teardown()
-        User.objects.filter(pk=guest.pk).delete()
 
 
 def _by_id(row: dict[str, Any]) -> int:

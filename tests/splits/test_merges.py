@@ -6,17 +6,16 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import rule
 
 from splits.models import ClosedPeriod, Debt, Expense, Settlement
 from splits.reports.audit import differences
 from tests.conftest import Api
 from tests.document import problem_of
 from tests.factories import add_guest, settle, spend
-from tests.splits.histories import AMOUNTS, ANY, DECIMALS, DIVISION, Histories
+from tests.splits.histories import DECIMALS, DIVISION
 from tests.splits.ledger import exact
+from tests.splits.scripted_history import STEPS, ScriptedHistory, history_with_guest, play
 from trips.models import Trip
-from trips.roles import TripRole
 from users.models import User
 
 
@@ -180,23 +179,6 @@ def test_without_another_settlement_it_is_open_again(
     assert list(differences(trip.pk)) == []
 
 
-class History(Histories):
-    """A history that the test tells itself; hypothesis wants a rule."""
-
-    @rule()
-    def nothing(self) -> None:
-        """Nothing happens."""
-
-
-#: What is done with the money: pay a split, settle, delete a settlement, or follow the plan.
-STEPS = st.lists(
-    st.tuples(
-        st.sampled_from(["pay", "pay", "settle", "settle", "delete", "plan"]), ANY, ANY, AMOUNTS
-    ),
-    max_size=8,
-)
-
-
 @settings(
     max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
@@ -222,12 +204,8 @@ def test_no_merge_moves_a_cent_of_anybody_else(
     into: int,
     in_foreign_currency: bool,
 ) -> None:
-    guest = User.create_guest("Grandma")
-    history = History(api, [olga, ed, vera, guest], ada)
-    try:
-        history.begin(currency)
+    with history_with_guest(api, [olga, ed, vera], ada, currency) as (history, guest):
         trip = history.ledger.trip
-        trip.members.filter(user=guest).update(role=TripRole.VIEWER)
         foreign = {"currency": "USD", "exchangeRate": "1.2345"} if in_foreign_currency else {}
         for division in expenses:
             body = history.sent(**division).body | foreign
@@ -265,45 +243,8 @@ def test_no_merge_moves_a_cent_of_anybody_else(
             assert list(differences(trip.pk)) == []
             assert history.send(ada, "delete", f"expenses/{expense['id']}").status_code == 204
             assert list(differences(trip.pk)) == []
-    finally:
-        history.teardown()
-        User.objects.filter(pk=guest.pk).delete()
 
 
-def explained(history: Histories, user_id: int) -> int:
+def explained(history: ScriptedHistory, user_id: int) -> int:
     lines = exact(history.send(history.admin, "get", f"balances/{user_id}?pageSize=100"))["items"]
     return history.minor(lines[-1]["balance"]) if lines else 0
-
-
-def play(history: Histories, steps: Any) -> None:
-    """Do what can be done of the steps; the audit is silent after each."""
-    trip, admin = history.ledger.trip, history.admin
-    for kind, first, second, amount in steps:
-        if kind == "pay":
-            splits = [
-                split
-                for expense in exact(history.send(admin, "get", "expenses?pageSize=100"))["items"]
-                for split in expense["splits"]
-            ]
-            if splits:
-                split = splits[first % len(splits)]
-                action = "unpay" if second > 8 else "pay"
-                path = f"/api/expenses/{split['expenseId']}/splits/{split['id']}/{action}"
-                assert history.send(admin, "put", path).status_code == 200
-        elif kind == "settle":
-            users = sorted(history.users)
-            sender = users[first % len(users)]
-            receiver = [user for user in users if user != sender][second % (len(users) - 1)]
-            body = {"fromUserId": sender, "toUserId": receiver, "amount": history.major(amount)}
-            assert history.send(admin, "post", "settlements", body).status_code == 201
-        elif kind == "delete":
-            rows = history.ledger.settlements()
-            if rows:
-                row = rows[first % len(rows)]
-                assert history.send(admin, "delete", f"settlements/{row['id']}").status_code == 204
-        else:
-            plan = history.send(admin, "get", "settle-up")
-            if exact(plan):
-                tag = plan["ETag"].strip('"')
-                assert history.send(admin, "post", "settle-up", {"tag": tag}).status_code == 201
-        assert list(differences(trip.pk)) == []

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import rule
 from pytest_django import DjangoAssertNumQueries
 
 from splits.models import DeletedEntry, Settlement
@@ -14,9 +13,10 @@ from tests.conftest import Api
 from tests.document import problem_of
 from tests.factories import PASSWORD, add_guest, settle, spend
 from tests.replay import Replay
-from tests.splits.histories import DECIMALS, DIVISION, Histories
+from tests.splits.histories import DECIMALS, DIVISION
 from tests.splits.ledger import Ledger, exact
-from tests.splits.test_merges import STEPS, merge, play
+from tests.splits.scripted_history import STEPS, play, scripted_history
+from tests.splits.test_merges import merge
 from trips.models import Trip
 from users.models import User
 
@@ -185,14 +185,6 @@ def test_deleted_expenses_are_listed_with_as_many_queries(
         assert client.get(url(trip, "expenses?deleted=true")).json()["total"] == times
 
 
-class History(Histories):
-    """A history that the test tells itself; hypothesis wants a rule."""
-
-    @rule()
-    def nothing(self) -> None:
-        """Nothing happens."""
-
-
 @settings(
     max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
@@ -216,9 +208,7 @@ def test_no_restore_loses_a_cent(
     between: Any,
     later: Any,
 ) -> None:
-    history = History(api, [olga, ed, vera, sam], ada)
-    try:
-        history.begin(currency)
+    with scripted_history(api, [olga, ed, vera, sam], ada, currency) as history:
         trip, send = history.ledger.trip, history.send
         for division in expenses:
             send(ada, "post", "expenses", history.sent(**division).body)
@@ -241,8 +231,6 @@ def test_no_restore_loses_a_cent(
                 balances = send(ada, "get", "balances").content
                 assert balances == before[1]
         play(history, later)
-    finally:
-        history.teardown()
 
 
 def test_comments_come_back_without_those_of_deleted_accounts(
