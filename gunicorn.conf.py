@@ -93,15 +93,19 @@ if env.text("METRICS_TOKEN"):
         shutil.rmtree(_metrics_folder, ignore_errors=True)
 
 
+def _glibc(function: str, *arguments: int) -> None:
+    """Call a function of the C library, if it is glibc."""
+    with suppress(AttributeError, OSError):
+        getattr(ctypes.CDLL(None), function)(*arguments)
+
+
 def _return_memory() -> None:
     """Make glibc return freed memory: one heap for all threads, and a small trim threshold.
 
     Otherwise every thread keeps the memory of its largest response.
     """
-    with suppress(AttributeError, OSError):  # another C library
-        mallopt = ctypes.CDLL(None).mallopt
-        mallopt(-8, 1)  # M_ARENA_MAX
-        mallopt(-1, 128 * 1024)  # M_TRIM_THRESHOLD
+    _glibc("mallopt", -8, 1)  # M_ARENA_MAX
+    _glibc("mallopt", -1, 128 * 1024)  # M_TRIM_THRESHOLD
 
 
 def on_starting(server: Any) -> None:
@@ -142,6 +146,16 @@ def pre_request(_worker: Any, request: Any) -> None:
     lengths = [int(value) for name, value in request.headers if name == "CONTENT-LENGTH"]
     if max(lengths, default=0) > MAX_BODY_BYTES:
         request.force_close()
+
+
+#: From this size on, a response leaves freed memory behind that is worth returning.
+_LARGE_RESPONSE_BYTES = 256 * 1024
+
+
+def post_request(_worker: Any, _request: Any, _environ: Any, response: Any) -> None:
+    """Make glibc return memory between blocks in use, too: 20 MB after lists of thousands."""
+    if response.sent > _LARGE_RESPONSE_BYTES:
+        _glibc("malloc_trim", 0)
 
 
 timeout = 30
