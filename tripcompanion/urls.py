@@ -37,6 +37,7 @@ from trips.views import (
     MemberViewSet,
     TripViewSet,
 )
+from users.browser_views import BrowserLogin, BrowserLogout, OwnPassword
 from users.key_set import KeySet
 from users.second_factor_views import (
     CodePage,
@@ -47,14 +48,7 @@ from users.second_factor_views import (
     admin_login,
 )
 from users.unsubscribe import UnsubscribePage
-from users.views import (
-    BrowserLogin,
-    BrowserLogout,
-    EmailTokenViewSet,
-    OwnPassword,
-    OwnSessionViewSet,
-    SessionViewSet,
-)
+from users.views import EmailTokenViewSet, OwnSessionViewSet, SessionViewSet
 
 register_converter(IdConverter, "id")
 

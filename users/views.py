@@ -4,24 +4,12 @@ Views of `/api/users/{userId}` need the trips, so they are in `tripcompanion.acc
 """
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 from uuid import UUID
 
-from django.contrib import admin
 from django.contrib.auth import authenticate
-from django.contrib.auth.forms import AuthenticationForm
-from django.contrib.auth.views import (
-    LoginView,
-    LogoutView,
-    PasswordChangeView,
-    redirect_to_login,
-)
-from django.core.exceptions import NON_FIELD_ERRORS
 from django.db import transaction
 from django.db.models import BooleanField, ExpressionWrapper, Q
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
-from django.urls import reverse, reverse_lazy
 from django.utils.translation import gettext_lazy as _
 from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated, NotFound
@@ -30,12 +18,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.throttling import BaseThrottle
 
-from tripcompanion.kit.error_views import method_not_allowed
 from tripcompanion.kit.throttling import WindowThrottle
 from tripcompanion.kit.viewsets import ApiViewSet
-from users.forms import LimitedLogin, OwnPasswordForm
 from users.models import EmailTaken, EmailToken, EmailTokenInvalid, Mail, Session, User
-from users.second_factor import code_url, half_authenticated, is_missing
 from users.serializers import (
     LoginRequest,
     LoginResponse,
@@ -215,58 +200,6 @@ class EmailTokenViewSet(ApiViewSet):
         """Confirm an e-mail address with the token from a mailed link."""
         EmailToken.verify_email(self.body()["token"])
         return self.no_content()
-
-
-class BrowserLogin(LoginView):
-    """The login page of the browsable API. It leads to the second factor if there is one."""
-
-    template_name = "rest_framework/login.html"
-    authentication_form = LimitedLogin
-
-    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if half_authenticated(request):
-            return redirect(code_url(super().get_success_url()))
-        return super().get(request, *args, **kwargs)
-
-    def get_success_url(self) -> str:
-        url = super().get_success_url()
-        return code_url(url) if is_missing(self.request, self.request.user) else url
-
-    def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
-        response = super().form_invalid(form)
-        if form.has_error(NON_FIELD_ERRORS, LimitedLogin.THROTTLED):
-            response.status_code = 429
-        return response
-
-    http_method_names = ["get", "post", "head"]
-
-    def http_method_not_allowed(self, request: HttpRequest, *args: Any, **kw: Any) -> HttpResponse:
-        return method_not_allowed(request, [name.upper() for name in self.http_method_names])
-
-
-class BrowserLogout(LogoutView):
-    """The target of the browsable API's logout button."""
-
-    http_method_names = ["post"]
-
-    def http_method_not_allowed(self, request: HttpRequest, *args: Any, **kw: Any) -> HttpResponse:
-        return method_not_allowed(request, [name.upper() for name in self.http_method_names])
-
-
-class OwnPassword(PasswordChangeView):
-    """The admin page for changing one's own password."""
-
-    form_class = OwnPasswordForm
-    success_url = reverse_lazy("admin:password_change_done")
-
-    def get_context_data(self, **context: Any) -> dict[str, Any]:
-        return super().get_context_data(**admin.site.each_context(self.request), **context)
-
-    def form_valid(self, form: Any) -> HttpResponse:
-        try:
-            return super().form_valid(form)
-        except NotAuthenticated:
-            return redirect_to_login(self.request.get_full_path(), reverse("admin:login"))
 
 
 class OwnSessionViewSet(ApiViewSet):

@@ -8,8 +8,9 @@ from splits.models.expense import Expense
 from splits.models.merge import BATCH_ROWS, PEOPLE, Merge
 from splits.models.merged import MergedPeople
 from trips.models import Invitation, Member, Trip
+from trips.models.events import Event
 from trips.models.joining import require_trip_quota
-from trips.models.journal import Entry, Event, entries_between, write
+from trips.models.journal import Entry, entries_between, write
 from trips.roles import TripRole
 from users.models import User
 

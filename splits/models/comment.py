@@ -14,14 +14,8 @@ from splits.models.in_trip import InTrip
 from splits.models.posting import people_in
 from tripcompanion.kit.problems import LimitReached
 from trips.models import InTripQuerySet, locked_row, notify
-from trips.models.journal import (
-    Entry,
-    Event,
-    JournalEntry,
-    JournalQuerySet,
-    entries_between,
-    write,
-)
+from trips.models.events import Event
+from trips.models.journal import Entry, JournalEntry, JournalQuerySet, entries_between, write
 from trips.roles import Can
 from users.models import User, summary_of
 

@@ -36,7 +36,7 @@ from splits.models.split import Split
 from tripcompanion.compiled.inserts import insert
 from tripcompanion.currency.amounts import MAX_AMOUNT, Amount, convert, to_major, to_minor
 from trips.models import InTripQuerySet, Trip, locked_row, locked_trip, notify
-from trips.models.journal import Event
+from trips.models.events import Event
 from trips.models.trip import CurrencyChanged
 from trips.roles import Can
 from users.models import User, possible_readers

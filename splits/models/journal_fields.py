@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from splits.models.division import SCALE, Part, Payment
 from tripcompanion.currency.amounts import all_to_major, to_major
-from trips.models.journal import Entry, Event
+from trips.models.events import Event
+from trips.models.journal import Entry
 
 if TYPE_CHECKING:
     from splits.models.expense import Expense

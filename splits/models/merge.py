@@ -22,7 +22,8 @@ from tripcompanion.compiled.deletes import delete_unread
 from tripcompanion.compiled.inserts import insert
 from tripcompanion.kit.problems import Conflict
 from trips.models import Invitation, Member, Trip, locked_row
-from trips.models.journal import Entry, Event, entries_between, write
+from trips.models.events import Event
+from trips.models.journal import Entry, entries_between, write
 from trips.models.member import KEPT_SUMS
 from trips.roles import Can
 from users.models import User

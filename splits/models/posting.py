@@ -18,7 +18,8 @@ from splits.models.split import Split
 from tripcompanion.compiled.deletes import delete_unread
 from tripcompanion.compiled.inserts import insert
 from trips.models import Member
-from trips.models.journal import Event, entries_between, write
+from trips.models.events import Event
+from trips.models.journal import entries_between, write
 from users.models import User, summary_of
 
 if TYPE_CHECKING:

@@ -15,7 +15,8 @@ from splits.models.settlement import Debt, Settlement, sums_of
 from splits.models.split import Split
 from tripcompanion.compiled.queries import Pageable
 from trips.models import Member, Trip, locked_row
-from trips.models.journal import Event, entries_between, write
+from trips.models.events import Event
+from trips.models.journal import entries_between, write
 from trips.roles import Can
 from users.models import User, summaries
 

@@ -46,7 +46,8 @@ from tripcompanion.compiled.queries import ArrayParam, CompiledQuery, CompiledUp
 from tripcompanion.currency.amounts import Amount
 from tripcompanion.currency.formats import format_amount
 from trips.models import Member, Trip, locked_row, locked_trip
-from trips.models.journal import Event, write
+from trips.models.events import Event
+from trips.models.journal import write
 from trips.roles import Can
 from users.models import User
 

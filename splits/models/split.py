@@ -18,7 +18,8 @@ from tripcompanion.compiled.expressions import OneOf
 from tripcompanion.currency.amounts import to_major
 from tripcompanion.currency.formats import format_amount
 from trips.models import InTripQuerySet, ViewerParam, locked_row, notify
-from trips.models.journal import Event, entries_between, write
+from trips.models.events import Event
+from trips.models.journal import entries_between, write
 from trips.roles import Can
 from users.models import User, summary_of
 

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import NotFound
 
 from splits.models.webhook import Webhook
-from trips.models.journal import Event
+from trips.models.events import Event
 from users.models import User
 
 TEST_EVENT = "webhook.test"

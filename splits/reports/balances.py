@@ -16,7 +16,8 @@ from tripcompanion.currency.amounts import convert, to_major
 from tripcompanion.kit.problems import Conflict
 from tripcompanion.kit.snapshots import snapshot
 from trips.models import CompiledForViewer, Member, Trip, ViewerParam, locked_trip
-from trips.models.journal import Event, write
+from trips.models.events import Event
+from trips.models.journal import write
 from trips.models.member import SUMS, MemberQuerySet
 from trips.roles import Can
 from users.models import User, summary_of

@@ -18,7 +18,8 @@ from splits.reports.delivery import begin, send
 from splits.reports.history import OF_TRIPS, sees_money
 from splits.reports.touched import Touched
 from trips.models import JournalEntry, Trip
-from trips.models.journal import Event, Subject
+from trips.models.events import Event
+from trips.models.journal import Subject
 from users.models import User
 
 _COLUMNS = ("trip", "number", "at", "event", "object_id", "expense_id", "stored_changes")

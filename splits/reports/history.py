@@ -7,7 +7,8 @@ from splits.models import Expense
 from splits.reports.sentences import Names, people_in, sentence
 from tripcompanion.compiled.queries import Pageable
 from trips.models import JournalEntry, Trip
-from trips.models.journal import Event, JournalQuerySet
+from trips.models.events import Event
+from trips.models.journal import JournalQuerySet
 from users.models import User, summaries
 from users.scopes import Scope
 

@@ -11,8 +11,8 @@ from django.utils.translation import gettext_lazy
 
 from splits.models import Category, SplitType
 from trips.models import JournalEntry
+from trips.models.events import Event
 from trips.models.joining import ROLE_LABELS
-from trips.models.journal import Event
 from trips.roles import TripRole
 
 _SENTENCES = {

@@ -18,7 +18,8 @@ from splits.models.comment import Comment
 from splits.models.period import ClosedPeriod
 from splits.models.settlement import Allocation, Debt
 from trips.models import Invitation, JournalEntry
-from trips.models.journal import Event, Subject
+from trips.models.events import Event
+from trips.models.journal import Subject
 
 #: How many touched objects of each type a page reads. If there are more, the trip is sent again.
 MAX_TOUCHED = 1000

@@ -11,7 +11,7 @@ from splits.serializers.expense_response import ExpenseSerializer
 from splits.serializers.history import ObjectSerializer
 from splits.serializers.settlement import SettlementSerializer
 from tripcompanion.kit.serializers import CamelCaseSerializer, IdField, StrictText
-from trips.models.journal import Event
+from trips.models.events import Event
 from trips.serializers import InvitationSerializer, TripDetailSerializer, TripMemberSerializer
 
 MAX_CHANGES = 100

@@ -7,7 +7,7 @@ from rest_framework import serializers
 
 from tripcompanion.kit.ids import NUMBER_SCHEMA
 from tripcompanion.kit.serializers import CamelCaseSerializer, IdField, StrictChoice, StrictInstant
-from trips.models.journal import Event
+from trips.models.events import Event
 from users.models import Via
 from users.serializers import UserSummary
 

@@ -11,7 +11,7 @@ from splits.models.webhook import EVERYTHING, WebhookState
 from splits.models.webhook_delivery import EVENT_CHOICES, DeliveryState
 from tripcompanion.kit.outgoing import MAX_URL_CHARS
 from tripcompanion.kit.serializers import CamelCaseSerializer, IdField, StrictChoice, StrictText
-from trips.models.journal import Event
+from trips.models.events import Event
 
 MAX_PATTERNS = 50
 #: Every pattern that covers an event: its name, all of its kind, and all.

@@ -149,6 +149,19 @@ ACCOUNTS: Guards = {
          "return self.filter(ended_at=None).update(ended_at=timezone.now())",
          "return self.filter(ended_at=None).count()", "tests/users/test_logout.py"),
     ],
+    "users/models/access.py": [
+        ("e-mail address returned to strangers",
+         'else (*private, "email")', "else private", _VISIBILITY),
+        ("full account returned to everybody", "if viewer.pk == self.pk or viewer.is_admin:",
+         "if True:", _VISIBILITY),
+        ("ADMIN's token has ADMIN rights", " and self.is_active and self.by_token is None",
+         " and self.is_active", "tests/trips/test_scoped_access.py"),
+        ("trip-bound token sees all trips",
+         "return self.by_token.trip_id if self.by_token else None",
+         "return None", "tests/trips/test_scoped_access.py"),
+        ("private fields returned to companions", "        return private if is_companion else",
+         "        return () if is_companion else", _VISIBILITY),
+    ],
     "users/models/user.py": [
         (
             "changing the password ends the current session",
@@ -175,11 +188,6 @@ ACCOUNTS: Guards = {
          f"{_UNDER_LOCK} -k same_password"),
         ("deleted account keeps last_login",
          "self.email_verified_at = self.last_login = None", "self.email_verified_at = None", _LOCK),
-        ("ADMIN's token has ADMIN rights", " and self.is_active and self.by_token is None",
-         " and self.is_active", "tests/trips/test_scoped_access.py"),
-        ("trip-bound token sees all trips",
-         "return self.by_token.trip_id if self.by_token else None",
-         "return None", "tests/trips/test_scoped_access.py"),
         (
             "deactivation does not end browser sessions",
             "            account.log_out_everywhere(by=by)\n",
@@ -196,12 +204,6 @@ ACCOUNTS: Guards = {
          "DELETED_NAME, self.email, self.email_key\n", _DELETION),
         ("last ADMIN deleted",
          "                raise refusal\n", "                pass\n", _DELETION),
-        ("private fields returned to companions", "        return private if is_companion else",
-         "        return () if is_companion else", _VISIBILITY),
-        ("e-mail address returned to strangers",
-         'else (*private, "email")', "else private", _VISIBILITY),
-        ("full account returned to everybody", "if viewer.pk == self.pk or viewer.is_admin:",
-         "if True:", _VISIBILITY),
     ],
     "users/models/queryset.py": [
         (

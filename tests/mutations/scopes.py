@@ -69,8 +69,10 @@ SCOPES: Guards = {
         ("expired scoped token is accepted", "if token.has_expired:", "if False:", _TOKENS),
         ("session use not recorded", "        session.note_use()\n", "", _SESSIONS),
     ],
-    "users/models/user.py": [
+    "users/models/access.py": [
         ("ADMIN's scoped token has ADMIN rights", " and self.by_token is None", "", _ACCESS),
+    ],
+    "users/models/user.py": [
         ("deactivation keeps scoped tokens",
          "            account.scoped_tokens.all().delete()\n            account.log_out",
          "            account.log_out", _TOKENS),

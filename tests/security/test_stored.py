@@ -11,7 +11,8 @@ from tests.security.environment import Environment
 from tripcompanion.kit.ids import MAX_INTEGER
 from tripcompanion.kit.models import IdempotencyRecord
 from trips.models import Invitation, JournalEntry, Member, Trip
-from trips.models.journal import Entry, Event, write
+from trips.models.events import Event
+from trips.models.journal import Entry, write
 from users.models import User
 
 #: By constraint: whose row, and what it would have to hold.

@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rest_framework.response import Response
 
+from splits.models import Expense
 from splits.reports.audit import differences
 from tests.admin_client import AdminClient
 from tests.conftest import Api
@@ -130,6 +131,28 @@ def test_nobody_takes_the_place_of_a_guest_who_was_removed(
     invitation = invite(api, trip, olga, grandma)
     assert api(olga).delete(f"/api/trips/{trip.pk}/members/{grandma.pk}").status_code == 204
     assert accept(api, sam, invitation).status_code == 404
+
+
+def test_the_odd_cents_stay_where_they_were(
+    sam: User, api: Api, trip: Trip, olga: User, ed: User
+) -> None:
+    grandma = add_guest(trip)
+    # Sam comes first by id, and the guest last.
+    assert sam.pk < min(olga.pk, ed.pk)
+    assert max(olga.pk, ed.pk) < grandma.pk
+
+    def parts(expense: Expense) -> list[int]:
+        amounts = dict(expense.splits.values_list("participant", "amount_minor"))
+        return [amounts.get(user.pk, 0) for user in (olga, ed, grandma, sam)]
+
+    dinners = [spend(trip, 1000, paid_by=olga, among=[olga, ed, grandma]) for _day in range(3)]
+    before = [parts(dinner) for dinner in dinners]
+    assert accept(api, sam, invite(api, trip, olga, grandma)).status_code == 201
+    for dinner, (of_olga, of_ed, of_guest, _none) in zip(dinners, before, strict=True):
+        path = f"/api/trips/{trip.pk}/expenses/{dinner.pk}"
+        assert api(olga).patch(path, {"notes": "Divided again."}).status_code == 200
+        assert parts(dinner) == [of_olga, of_ed, 0, of_guest]
+    assert list(differences(trip.pk)) == []
 
 
 def test_a_claim_can_close_reopen_and_go_on(

@@ -11,7 +11,8 @@ from tests.factories import TripFactory, join, spend
 from tests.splits.ledger import Ledger
 from tests.users.logins import bearer
 from trips.models import JournalEntry, Trip
-from trips.models.journal import Entry, Event, write
+from trips.models.events import Event
+from trips.models.journal import Entry, write
 from trips.roles import TripRole
 from users.models import ScopedToken, User
 

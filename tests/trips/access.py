@@ -53,17 +53,12 @@ from trips.views import (
     MemberViewSet,
     TripViewSet,
 )
+from users.browser_views import BrowserLogin, BrowserLogout
 from users.mail_templates import Letter
 from users.models import EmailToken, ScopedToken, Session, User
 from users.scopes import Scope
 from users.tokens import token_pair
-from users.views import (
-    BrowserLogin,
-    BrowserLogout,
-    EmailTokenViewSet,
-    OwnSessionViewSet,
-    SessionViewSet,
-)
+from users.views import EmailTokenViewSet, OwnSessionViewSet, SessionViewSet
 
 MEMBERS = {"owner": TripRole.OWNER, "editor": TripRole.EDITOR, "viewer": TripRole.VIEWER}
 #: A literal address, so that nobody asks a resolver.

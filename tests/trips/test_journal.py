@@ -12,7 +12,8 @@ from django.utils import timezone
 from tests.conftest import Api
 from tests.factories import PASSWORD, TripFactory, add_guest, spend
 from trips.models import JournalEntry, Trip
-from trips.models.journal import Entry, Event, write, write_all
+from trips.models.events import Event
+from trips.models.journal import Entry, write, write_all
 from trips.roles import TripRole
 from users.models import ScopedToken, User, Via
 from users.scopes import Scope

@@ -20,7 +20,8 @@ from tests.trips.bodies import lisbon
 from tests.users.logins import bearer, log_in
 from tripcompanion.kit.models import IdempotencyRecord, ThrottleCounter
 from trips.models import Invitation, JournalEntry, Trip
-from trips.models.journal import Entry, Event, write
+from trips.models.events import Event
+from trips.models.journal import Entry, write
 from users.mail_templates import Letter
 from users.management.commands import prune
 from users.models import EmailToken, Mail, ScopedToken, Session, User

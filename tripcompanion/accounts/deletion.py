@@ -14,9 +14,11 @@ from splits.models.comment import comments_written_by, forget_comments_of
 from splits.models.webhook import Webhook
 from tripcompanion.currency.amounts import to_major
 from tripcompanion.kit.problems import Conflict
+from trips.models.conflicts import BalanceOpen, LastOwner
+from trips.models.events import Event
 from trips.models.invitation import Invitation
-from trips.models.journal import Entry, Event, JournalEntry, JournalQuerySet, write_all
-from trips.models.member import BalanceOpen, LastOwner, Member
+from trips.models.journal import Entry, JournalEntry, JournalQuerySet, write_all
+from trips.models.member import Member
 from trips.models.trip import Trip
 from trips.roles import TripRole
 from users.models import Role, User

@@ -8,7 +8,7 @@ from splits.serializers.webhook import WebhookSerializer
 from tripcompanion.currency.fields import CurrencyField, MoneyField
 from tripcompanion.kit.serializers import CamelCaseSerializer
 from trips.models import ROLE_CHOICES
-from trips.models.journal import Event
+from trips.models.events import Event
 from users.serializers import UserSerializer
 
 

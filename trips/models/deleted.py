@@ -16,7 +16,8 @@ from django.utils.translation import gettext_lazy
 
 from tripcompanion.compiled.deletes import delete_unread
 from tripcompanion.kit.problems import Conflict
-from trips.models.journal import Entry, Event, write
+from trips.models.events import Event
+from trips.models.journal import Entry, write
 from trips.models.lock import locked_deleted_trip, locked_trip
 from trips.models.visibility import InTripQuerySet
 from trips.roles import TABLE, Can, Reach, TripRole

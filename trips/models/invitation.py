@@ -13,9 +13,10 @@ from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import NotFound, PermissionDenied, ValidationError
 
 from tripcompanion.kit.problems import Conflict, LimitReached
+from trips.models.events import Event
 from trips.models.invitation_queryset import InvitationQuerySet, InvitationState
 from trips.models.joining import ROLE_CHOICES, AlreadyMember
-from trips.models.journal import Entry, Event, changes_between, entries_between, write
+from trips.models.journal import Entry, changes_between, entries_between, write
 from trips.models.journal_fields import invitation_fields
 from trips.models.lock import lock_trip, locked_row, locked_trip
 from trips.models.member import Member

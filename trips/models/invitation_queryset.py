@@ -7,7 +7,8 @@ from django.db.models import Exists, ExpressionWrapper, F, OuterRef, Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
-from trips.models.journal import Entry, Event
+from trips.models.events import Event
+from trips.models.journal import Entry
 from trips.models.member import Member
 from trips.models.visibility import InTripQuerySet
 from trips.roles import TABLE, Can, Reach, TripRole, may_grant

@@ -13,7 +13,8 @@ from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import NotFound, PermissionDenied
 
 from tripcompanion.kit.problems import Conflict, LimitReached
-from trips.models.journal import Entry, Event, write
+from trips.models.events import Event
+from trips.models.journal import Entry, write
 from trips.models.lock import lock_trip, locked_trip
 from trips.models.notices import notify
 from trips.roles import Can, TripRole, may_grant

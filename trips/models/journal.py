@@ -20,52 +20,10 @@ from django.utils.translation import gettext_lazy
 
 from tripcompanion.compiled.cursors import execute
 from tripcompanion.kit.rendering import ExactJSONRenderer
+from trips.models.events import Event
 from trips.models.visibility import InTripQuerySet
 from users.models import User, Via, summary_of
 from users.models.position import store_position_after_commit
-
-
-class Event(models.TextChoices):
-    """What happened: the type of the object, and what was done to it."""
-
-    TRIP_CREATED = "trip.created", gettext_lazy("trip created")
-    TRIP_CHANGED = "trip.changed", gettext_lazy("trip changed")
-    TRIP_DELETED = "trip.deleted", gettext_lazy("trip deleted")
-    TRIP_RESTORED = "trip.restored", gettext_lazy("trip restored")
-    CODE_RENEWED = "trip.code_renewed", gettext_lazy("trip code renewed")
-    MEMBER_ADDED = "member.added", gettext_lazy("member added")
-    MEMBER_JOINED = "member.joined", gettext_lazy("member joined")
-    ROLE_CHANGED = "member.role_changed", gettext_lazy("role changed")
-    MEMBER_LEFT = "member.left", gettext_lazy("member left")
-    MEMBER_REMOVED = "member.removed", gettext_lazy("member removed")
-    GUEST_ADDED = "guest.added", gettext_lazy("guest added")
-    GUEST_RENAMED = "guest.renamed", gettext_lazy("guest renamed")
-    GUEST_CLAIMED = "guest.claimed", gettext_lazy("guest claimed")
-    GUEST_MERGED = "guest.merged", gettext_lazy("guest merged")
-    INVITATION_CREATED = "invitation.created", gettext_lazy("invitation created")
-    INVITATION_REVOKED = "invitation.revoked", gettext_lazy("invitation revoked")
-    INVITATION_ACCEPTED = "invitation.accepted", gettext_lazy("invitation accepted")
-    EXPENSE_CREATED = "expense.created", gettext_lazy("expense created")
-    EXPENSE_CHANGED = "expense.changed", gettext_lazy("expense changed")
-    EXPENSE_DELETED = "expense.deleted", gettext_lazy("expense deleted")
-    EXPENSE_RESTORED = "expense.restored", gettext_lazy("expense restored")
-    SPLIT_ADDED = "split.added", gettext_lazy("split added")
-    SPLIT_DELETED = "split.deleted", gettext_lazy("split deleted")
-    SPLIT_PAID = "split.paid", gettext_lazy("split paid")
-    SPLIT_UNPAID = "split.unpaid", gettext_lazy("split unpaid")
-    SETTLEMENT_CREATED = "settlement.created", gettext_lazy("settlement created")
-    SETTLEMENT_DELETED = "settlement.deleted", gettext_lazy("settlement deleted")
-    SETTLEMENT_RESTORED = "settlement.restored", gettext_lazy("settlement restored")
-    COMMENT_CREATED = "comment.created", gettext_lazy("comment created")
-    COMMENT_CHANGED = "comment.changed", gettext_lazy("comment changed")
-    COMMENT_DELETED = "comment.deleted", gettext_lazy("comment deleted")
-
-    @property
-    def object_type(self) -> str:
-        """The type of the object; a guest is a member, too."""
-        kind = self.value.partition(".")[0]
-        return "member" if kind == "guest" else kind
-
 
 #: The old and the new value of each field that changed, under its name in the API.
 Changes = Mapping[str, tuple[Any, Any]]
@@ -280,6 +238,7 @@ _INSERT = (
     "event, object_id, expense_id, person_id, {changes} "
     "FROM {entries}"
 )
+
 _TYPES = {
     "place": "bigint",
     "event": "text",
@@ -289,6 +248,7 @@ _TYPES = {
     # Unlike jsonb, it keeps the text as it is.
     "changes": "json",
 }
+
 _PLACES = {
     "postgresql": {
         "at": "%s::timestamptz",

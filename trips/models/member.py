@@ -16,9 +16,10 @@ from tripcompanion.compiled.cursors import fetch_all
 from tripcompanion.compiled.queries import CompiledQuery, Param
 from tripcompanion.currency.amounts import to_major
 from tripcompanion.kit.ids import MAX_INTEGER
-from tripcompanion.kit.problems import Conflict
+from trips.models.conflicts import BalanceOpen, GuestIsViewer, LastOwner
+from trips.models.events import Event
 from trips.models.joining import ROLE_CHOICES
-from trips.models.journal import Entry, Event, entries_between, write
+from trips.models.journal import Entry, entries_between, write
 from trips.models.lock import locked_row
 from trips.models.trip import Trip, TripQuerySet
 from trips.models.visibility import InTripQuerySet
@@ -27,8 +28,10 @@ from users.models import User, summary_of
 
 #: The sums that make up a member's balance.
 SUMS = ("paid_minor", "share_minor", "sent_minor", "received_minor")
+
 #: All sums of a membership: those of the balance, and the unpaid part of the debts.
 KEPT_SUMS = (*SUMS, "owed_minor")
+
 #: Raw SQL, because the ORM takes milliseconds to build a CASE with so many branches.
 _INCREMENT = (
     "UPDATE trips_member SET "  # noqa: S608 -- names of columns only
@@ -37,7 +40,9 @@ _INCREMENT = (
     " RETURNING trips_member.paid_minor - trips_member.share_minor + trips_member.sent_minor"
     " - trips_member.received_minor"
 )
+
 _NAMES = ("user_id", *KEPT_SUMS)
+
 #: The changes are one JSON array, so that there is one statement for any number of members.
 _CHANGES = {
     "postgresql": "json_to_recordset(%s::json) AS change({})".format(
@@ -47,31 +52,8 @@ _CHANGES = {
         ", ".join(f"json_extract(value, '$.{name}') AS {name}" for name in _NAMES)
     ),
 }
+
 _COLUMNS = ("trip", "user", "role", "joined_at", "left_at")
-
-
-class LastOwner(Conflict):
-    """409 `last_owner`: a trip must have an owner."""
-
-    default_code = "last_owner"
-    default_detail = gettext_lazy("A trip needs an owner, and this member is the only one.")
-
-
-class BalanceOpen(Conflict):
-    """409 `balance_open`: a member with a non-zero balance cannot leave."""
-
-    default_code = "balance_open"
-    default_detail = gettext_lazy(
-        "The balance in this trip is %(balance)s %(currency)s; settle it first."
-    )
-    example_values: ClassVar = {"balance": "-12.50", "currency": "EUR"}
-
-
-class GuestIsViewer(Conflict):
-    """409 `guest_is_viewer`: a guest cannot log in, so they have no other role."""
-
-    default_code = "guest_is_viewer"
-    default_detail = gettext_lazy("A guest cannot have a role above VIEWER.")
 
 
 class MemberQuerySet(InTripQuerySet["Member"]):

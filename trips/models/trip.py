@@ -18,8 +18,9 @@ from tripcompanion.currency.amounts import CODES, Amount, to_major
 from tripcompanion.currency.fields import minor_units
 from tripcompanion.kit.problems import Conflict, LimitReached
 from trips.models.deleted import DeletableTrip, DeletableTripQuerySet
+from trips.models.events import Event
 from trips.models.joining import JOIN_ROLE_CHOICES, JoinableTrip, require_trip_quota
-from trips.models.journal import Entry, Event, entries_between, write
+from trips.models.journal import Entry, entries_between, write
 from trips.models.journal_fields import trip_fields
 from trips.models.lock import locked_trip
 from trips.models.visibility import CompiledForViewer, ViewerParam

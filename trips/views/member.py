@@ -14,8 +14,8 @@ from trips.models import (
     Trip,
     members_of,
 )
+from trips.models.conflicts import BalanceOpen, GuestIsViewer, LastOwner
 from trips.models.joining import AlreadyMember, NoOwner, UserNotFound
-from trips.models.member import BalanceOpen, GuestIsViewer, LastOwner
 from trips.pages import MEMBER
 from trips.permissions import IsTripOwner, MayInTrip
 from trips.roles import Can

@@ -1,5 +1,6 @@
 """Accounts, their sessions and tokens, and the outbox."""
 
+from users.models.conflicts import EmailTaken, EmailUnverified, LastAdmin
 from users.models.email_token import EmailToken, EmailTokenInvalid
 from users.models.notices import NoticeMode, Notices, current_language, possible_readers
 from users.models.outbox import Mail
@@ -11,16 +12,7 @@ from users.models.token import (
     MAX_TOKEN_NAME_CHARS,
     ScopedToken,
 )
-from users.models.user import (
-    DELETED_NAME,
-    MAX_NAME_CHARS,
-    EmailTaken,
-    EmailUnverified,
-    LastAdmin,
-    Role,
-    User,
-    summary_of,
-)
+from users.models.user import DELETED_NAME, MAX_NAME_CHARS, Role, User, summary_of
 from users.models.via import Via
 from users.passwords import MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS
 

@@ -14,7 +14,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django_otp.plugins.otp_static.models import StaticDevice
 from django_otp.plugins.otp_totp.models import TOTPDevice
-from rest_framework.exceptions import PermissionDenied, ValidationError
 
 from tripcompanion.currency.amounts import CODES
 from tripcompanion.kit.models import IdempotencyRecord
@@ -28,45 +27,14 @@ from users.passwords import HashedPassword
 
 if TYPE_CHECKING:
     from users.models.session import Session
+from users.models.access import Rights, Role
+from users.models.conflicts import EmailTaken, EmailUnverified, LastAdmin, WrongPassword
 
 MAX_NAME_CHARS = 50
+
 DELETED_NAME = "Deleted user"
+
 SUMMARY_COLUMNS = ("name", "email", "profile_picture", "is_guest")
-
-
-class EmailTaken(Conflict):
-    """409 `email_taken`: another account has this address."""
-
-    default_code = "email_taken"
-    default_detail = gettext_lazy("This e-mail address is already in use.")
-
-
-class LastAdmin(Conflict):
-    """409 `last_admin`: at least one administrator must remain."""
-
-    default_code = "last_admin"
-    default_detail = gettext_lazy("The last administrator cannot be deleted.")
-
-
-class WrongPassword(ValidationError):
-    """400: the value of `field` is not the current password."""
-
-    def __init__(self, field: str) -> None:
-        super().__init__({field: [_("This is not the current password.")]})
-
-
-class EmailUnverified(PermissionDenied):
-    """403 `email_unverified`: the account's address must be confirmed first."""
-
-    default_code = "email_unverified"
-    default_detail = gettext_lazy("Please confirm your e-mail address first.")
-
-
-class Role(models.TextChoices):
-    """The role of an account in the whole service."""
-
-    USER = "USER", gettext_lazy("User")
-    ADMIN = "ADMIN", gettext_lazy("Administrator")
 
 
 def summary_of(path: str) -> tuple[str, ...]:
@@ -74,7 +42,7 @@ def summary_of(path: str) -> tuple[str, ...]:
     return tuple(f"{path}__{name}" for name in SUMMARY_COLUMNS)
 
 
-class User(NoticeReader, LockedAccount):
+class User(Rights, NoticeReader, LockedAccount):
     """An account, or a guest: somebody without an account who is a member of one trip.
 
     Deletion erases the data of an account but keeps the row, which ledger entries refer to.
@@ -334,39 +302,6 @@ class User(NoticeReader, LockedAccount):
     def get_session_auth_hash(self) -> str:
         """The hash that each session stores; it depends on the password and `session_epoch`."""
         return _log_in_hash(self.password, self.session_epoch)
-
-    @property
-    def is_admin(self) -> bool:
-        """Whether the account has all rights; never with a scoped token, not even an ADMIN."""
-        return self.role == Role.ADMIN and self.is_active and self.by_token is None
-
-    @property
-    def confined_to(self) -> int | None:
-        """The only trip that the scoped token gives access to; None means all."""
-        return self.by_token.trip_id if self.by_token else None
-
-    @property
-    def access(self) -> tuple[bool, int | None]:
-        """`is_admin` and `confined_to`, which decide what the account may see."""
-        return self.is_admin, self.confined_to
-
-    @property
-    def is_staff(self) -> bool:
-        """Whether the account may use the admin site."""
-        return self.is_admin
-
-    def has_perm(self, perm: str, obj: models.Model | None = None) -> bool:
-        return self.is_admin
-
-    def has_module_perms(self, app_label: str) -> bool:
-        return self.is_admin
-
-    def hidden_from(self, viewer: "User", *, is_companion: bool) -> tuple[str, ...]:
-        """The fields that `viewer` may not see; `is_companion`: whether they share a trip."""
-        if viewer.pk == self.pk or viewer.is_admin:
-            return ()
-        private = ("role", "currency", "notices", "created_at", "updated_at")
-        return private if is_companion else (*private, "email")
 
 
 @lru_cache(maxsize=2048)

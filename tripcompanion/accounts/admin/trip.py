@@ -15,7 +15,8 @@ from django.utils.html import format_html
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from splits.admin import AMOUNT, RECEIVER, RECORDED_BY, SENDER
+from splits.admin.ledger import AMOUNT, RECORDED_BY
+from splits.admin.settlement import RECEIVER, SENDER
 from splits.models import Debt, Expense, Settlement
 from splits.reports.audit import differences
 from splits.reports.balances import Plan

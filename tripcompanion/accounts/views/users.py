@@ -16,7 +16,7 @@ from tripcompanion.accounts.serializers import (
 )
 from tripcompanion.kit.viewsets import ApiViewSet
 from trips.models import with_companionship
-from trips.models.member import LastOwner
+from trips.models.conflicts import LastOwner
 from trips.throttles import LookupThrottle
 from users.models import EmailTaken, LastAdmin, Session, User
 from users.permissions import IsAdmin, IsSelfOrAdmin, IsUser

@@ -1,0 +1,83 @@
+"""Expenses and their comments in the admin site."""
+
+from django.contrib import admin
+from django.utils.translation import gettext_lazy as _
+
+from splits import csv_columns
+from splits.admin.ledger import AMOUNT, RECORDED_BY, LedgerAdmin
+from splits.models import Comment, Expense, Split
+from tripcompanion.currency.formats import format_amount
+from tripcompanion.kit.admin import table
+from trips.admin import money_column, person
+
+
+@admin.register(Expense)
+class ExpenseAdmin(LedgerAdmin):
+    """Expenses with their payers and splits."""
+
+    csv_columns = csv_columns.EXPENSES
+    list_display = ("expense_date", "description", AMOUNT, "trip", "category", RECORDED_BY)
+    list_display_links = ("description",)
+    list_filter = ("category", "split_type")
+    list_select_related = ("trip", "created_by")
+    search_fields = ("description", "trip__title", "payers__user__email")
+    search_help_text = _("A description, a trip's title or a payer's e-mail")
+    date_hierarchy = "expense_date"
+    readonly_fields = (
+        "trip",
+        "description",
+        "expense_date",
+        "category",
+        AMOUNT,
+        "entered",
+        "exchange_rate",
+        "rate_source",
+        "rate_day",
+        "split_type",
+        "payers",
+        "splits",
+        "receipt_url",
+        "notes",
+        "created_by",
+        "created_at",
+        "updated_at",
+    )
+
+    @admin.display(description=_("as entered"))
+    def entered(self, expense: Expense) -> str:
+        return format_amount(expense.entered_minor, expense.currency)
+
+    @admin.display(description=_("payers"))
+    def payers(self, expense: Expense) -> str:
+        amount = money_column("amount_minor", "", lambda _payer: expense.trip.currency)
+        rows = expense.payers.select_related("user").order_by("id")
+        return table(rows, {_("person"): person("user", ""), _("amount"): amount})
+
+    @admin.display(description=_("splits"))
+    def splits(self, expense: Expense) -> str:
+        def currency(_split: Split) -> str:
+            return expense.trip.currency
+
+        columns = {
+            _("person"): person("participant", ""),
+            _("amount"): money_column("amount_minor", "", currency),
+            _("paid amount"): money_column("paid_minor", "", currency),
+            _("paid"): lambda split: split.paid,
+            _("paid at"): lambda split: split.paid_at,
+        }
+        return table(
+            Split.objects.with_open_amounts().filter(expense=expense).order_by("id"), columns
+        )
+
+
+@admin.register(Comment)
+class CommentAdmin(LedgerAdmin):
+    """Comments on expenses."""
+
+    csv_columns = csv_columns.COMMENTS
+    list_display = ("id", "created_at", person("created_by", _("written by")), "expense", "text")
+    list_select_related = ("expense", "created_by")
+    search_fields = ("text", "expense__description", "created_by__email", "created_by__name")
+    search_help_text = _("A text, an expense, or the author's e-mail or name")
+    date_hierarchy = "created_at"
+    readonly_fields = ("expense", "created_by", "text", "created_at", "updated_at")

@@ -1,0 +1,17 @@
+"""Exchange rates in the admin site."""
+
+from django.contrib import admin
+
+from splits import csv_columns
+from splits.models import Rate
+from tripcompanion.kit.admin import ReadOnlyAdmin
+
+
+@admin.register(Rate)
+class RateAdmin(ReadOnlyAdmin):
+    """Exchange rates as loaded: units of the currency per euro."""
+
+    csv_columns = csv_columns.RATES
+    list_display = ("currency", "per_euro", "day")
+    search_fields = ("currency",)
+    ordering = ("currency",)

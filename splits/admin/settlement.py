@@ -1,0 +1,133 @@
+"""Settlements, debts and their allocations in the admin site."""
+
+from typing import Any, ClassVar
+
+from django.contrib import admin
+from django.utils.translation import gettext_lazy as _
+
+from splits import csv_columns
+from splits.admin.ledger import AMOUNT, OPEN, InPeriodAdmin, LedgerAdmin, numbered_link
+from splits.models import Allocation, Debt, Settlement
+from tripcompanion.kit.admin import StateFilter, link, shown
+from trips.admin import money_column, person
+
+CREDIT = money_column("left_minor", _("credit"))
+DEBTOR, CREDITOR = person("debtor", _("debtor")), person("creditor", _("creditor"))
+SENDER, RECEIVER = person("sender", _("sender")), person("receiver", _("receiver"))
+
+
+class SettlementState(StateFilter):
+    title = _("origin")
+    states: ClassVar = {
+        "entered": (_("entered"), {"split": None}),
+        "paid": (_("by paying a split"), {"split__isnull": False}),
+        "credit": (_("with credit left"), {"left_minor__gt": 0}),
+    }
+
+
+@admin.register(Settlement)
+class SettlementAdmin(InPeriodAdmin):
+    """Settlements. Credit is the part that covers no debt yet."""
+
+    csv_columns = csv_columns.SETTLEMENTS
+    list_display = ("id", "settled_on", SENDER, RECEIVER, AMOUNT, CREDIT, "trip")
+    list_filter = (SettlementState,)
+    list_select_related = ("trip", "sender", "receiver", "created_by", "split__expense")
+    search_fields = ("sender__email", "receiver__email", "sender__name", "trip__title")
+    date_hierarchy = "settled_on"
+    readonly_fields = (
+        "trip",
+        "sender",
+        "receiver",
+        AMOUNT,
+        CREDIT,
+        "settled_on",
+        "note",
+        "paid_expense",
+        "closing",
+        "created_by",
+        "created_at",
+    )
+
+    @admin.display(description=_("for the split of"))
+    def paid_expense(self, settlement: Settlement) -> str:
+        return link(settlement.split.expense) if settlement.split else "-"
+
+
+class DebtState(StateFilter):
+    states: ClassVar = {
+        "open": (_("open"), {"left_minor__gt": 0}),
+        "covered": (_("covered"), {"left_minor": 0}),
+    }
+
+
+@admin.register(Debt)
+class DebtAdmin(InPeriodAdmin):
+    """Debts: who owes whom for each split."""
+
+    csv_columns = csv_columns.DEBTS
+    list_display = ("id", DEBTOR, CREDITOR, AMOUNT, OPEN, "trip", "expense", "covered")
+    list_filter = (DebtState,)
+    list_select_related = ("trip", "debtor", "creditor", "split__expense")
+    search_fields = ("debtor__email", "creditor__email", "debtor__name", "trip__title")
+    readonly_fields = (
+        "trip",
+        "expense",
+        "debtor",
+        "creditor",
+        AMOUNT,
+        OPEN,
+        "covered",
+        "closing",
+    )
+
+    @admin.display(description=_("covered at"), ordering="covered_at")
+    def covered(self, debt: Any) -> str:
+        return shown(debt.covered_at or debt.closed_at)
+
+    @admin.display(description=_("expense"))
+    def expense(self, debt: Debt) -> str:
+        return link(debt.split.expense)
+
+
+def _allocation_currency(allocation: Any) -> str:
+    return (allocation.settlement or allocation.debt).trip.currency
+
+
+ALLOCATED = money_column("amount_minor", _("amount"), _allocation_currency)
+
+
+class AllocationState(StateFilter):
+    title = _("origin")
+    states: ClassVar = {
+        "covering": (_("settlement of a debt"), {"closed_by": None}),
+        "closing": (_("all balances were zero"), {"closed_by__isnull": False}),
+    }
+
+
+@admin.register(Allocation)
+class AllocationAdmin(LedgerAdmin):
+    """Which settlement covers which debt. A closing settlement clears what is left."""
+
+    csv_columns = csv_columns.ALLOCATIONS
+    list_display = ("id", ALLOCATED, "money", "owed", "closing")
+    list_filter = (AllocationState,)
+    list_select_related = (
+        *("settlement__trip", "settlement__sender", "settlement__receiver"),
+        *("debt__trip", "debt__debtor", "debt__creditor", "closed_by"),
+    )
+    search_fields = ("settlement__sender__email", "debt__debtor__email")
+    search_help_text = _("The e-mail of the debtor or the sender")
+    readonly_fields = (ALLOCATED, "money", "owed", "closing")
+
+    @admin.display(description=_("of settlement"))
+    def money(self, allocation: Allocation) -> str:
+        return numbered_link(allocation.settlement)
+
+    @admin.display(description=_("for debt"))
+    def owed(self, allocation: Allocation) -> str:
+        return numbered_link(allocation.debt)
+
+    @admin.display(description=_("closed by settlement"))
+    def closing(self, allocation: Allocation) -> str:
+        return numbered_link(allocation.closed_by)

@@ -1,0 +1,31 @@
+"""Webhooks in the admin site."""
+
+from django.contrib import admin
+from django.utils.translation import gettext_lazy as _
+
+from splits import csv_columns
+from splits.models import Webhook
+from tripcompanion.kit.admin import ReadOnlyAdmin
+from trips.admin import person
+
+
+@admin.register(Webhook)
+class WebhookAdmin(ReadOnlyAdmin):
+    """Webhooks and what came of their last messages. Of the URLs only the hosts are displayed."""
+
+    csv_columns = csv_columns.WEBHOOKS
+    list_display = (
+        "id",
+        person("user", _("user")),
+        *("trip", "host", "state", "last_at", "last_status", "failing_since", "created_at"),
+    )
+    list_filter = ("state",)
+    list_select_related = ("user", "trip")
+    search_fields = ("user__email", "user__name", "trip__title")
+    search_help_text = _("A person's e-mail or name, or a trip's title")
+    ordering = ("-id",)
+    fields = ("user", "trip", "host", "events", *list_display[4:-1], "due_at", "created_at")
+
+    @admin.display(description=_("host"))
+    def host(self, webhook: Webhook) -> str:
+        return webhook.host

@@ -1,0 +1,40 @@
+"""Reasons to refuse a change of an account."""
+
+from typing import TYPE_CHECKING
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from rest_framework.exceptions import PermissionDenied, ValidationError
+
+from tripcompanion.kit.problems import Conflict
+
+if TYPE_CHECKING:
+    pass
+
+
+class EmailTaken(Conflict):
+    """409 `email_taken`: another account has this address."""
+
+    default_code = "email_taken"
+    default_detail = gettext_lazy("This e-mail address is already in use.")
+
+
+class LastAdmin(Conflict):
+    """409 `last_admin`: at least one administrator must remain."""
+
+    default_code = "last_admin"
+    default_detail = gettext_lazy("The last administrator cannot be deleted.")
+
+
+class WrongPassword(ValidationError):
+    """400: the value of `field` is not the current password."""
+
+    def __init__(self, field: str) -> None:
+        super().__init__({field: [_("This is not the current password.")]})
+
+
+class EmailUnverified(PermissionDenied):
+    """403 `email_unverified`: the account's address must be confirmed first."""
+
+    default_code = "email_unverified"
+    default_detail = gettext_lazy("Please confirm your e-mail address first.")
