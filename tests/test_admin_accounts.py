@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from tests.admin_client import AdminClient, errors, text, told
 from tests.factories import PASSWORD, UserFactory, join, spend
-from tests.trips.access import script_of
+from tests.scoped import script_of
 from tests.users.logins import is_alive, log_in, refresh, try_to_log_in
 from trips.models import Trip
 from trips.roles import TripRole

@@ -14,7 +14,7 @@ from django.test import Client
 from splits.models import Webhook
 from tests.document import OPERATIONS, parse_yaml, problem_of, read_document
 from tests.factories import PASSWORD, overwrite, spend
-from tests.trips.access import script_of
+from tests.scoped import script_of
 from tripcompanion.kit.document import _generated, document
 from trips.models import Invitation
 

@@ -10,7 +10,7 @@ from django.db import transaction
 
 from tests.document import METHODS, OPERATIONS, Operation, problem_of, resolved
 from tests.hostile import World, fields_of, hostile, names, replaced
-from tests.trips.access import everything_stored
+from tests.stored import everything_stored
 
 WITH_BODY = [operation for operation in OPERATIONS if operation.body]
 WITHOUT_BODY = [
@@ -24,7 +24,6 @@ READS = [op for op in OPERATIONS if op.method == "GET" and "health" not in op.pa
 UNKNOWN_ID = 999_999_999
 #: Refusals of what is well-formed, beside 400: nobody has this address, or this log-in.
 ALSO_REFUSED_WITH = {"POST /api/users/login": 401}
-
 MALFORMED = (
     *(b"{", b"[]", b"[{}]", b"null", b'"text"', b"1", b"\xef\xbb\xbf{}", b'{"a": 1, "a": 1}'),
     *(b'{"a":' * 33 + b"1" + b"}" * 33, b'{"a":' * 100_000 + b"1" + b"}" * 100_000),

@@ -13,7 +13,8 @@ from tests.conftest import Api
 from tests.factories import UserFactory, join
 from tests.replay import TRIP, Replay, shown
 from tests.splits.ledger import exact
-from tests.trips.access import ROWS, Row, Scene, call, everything_stored
+from tests.stored import everything_stored
+from tests.trips.access import ROWS, Row, Scene, call
 from trips.models import Invitation, JournalEntry, Member, Trip
 from trips.roles import TripRole
 from users.models import Role, User

@@ -11,8 +11,8 @@ from rest_framework.test import APIClient
 from tests.conftest import Api
 from tests.document import problem_of
 from tests.factories import PASSWORD
+from tests.scoped import script_of
 from tests.test_docs_pages import assert_self_contained
-from tests.trips.access import script_of
 from tests.users.logins import bearer
 from trips.models import Trip
 from users.models import User

@@ -8,20 +8,10 @@ import pytest
 
 from tests.conftest import Api
 from tests.factories import TripFactory, join
-from tests.trips.access import (
-    AREAS,
-    CALLERS,
-    MEMBERS,
-    OPEN,
-    ROWS,
-    Row,
-    Scene,
-    call,
-    endpoints,
-    everything_stored,
-    scope_of,
-    script_of,
-)
+from tests.scoped import script_of
+from tests.stored import everything_stored
+from tests.trips.access import CALLERS, MEMBERS, ROWS, Row, Scene, call, endpoints
+from tests.trips.scopes import AREAS, OPEN, scope_of
 from tests.users.logins import bearer
 from tripcompanion.urls import API
 from trips.models import Trip
@@ -36,7 +26,6 @@ pytestmark = pytest.mark.once
 CAST = dict(zip(CALLERS, ("olga", "ed", "vera", "sam", None, "ada"), strict=True))
 IN_TRIP = [end for end in endpoints() if issubclass(end.view, InTripViewSet)]
 REFUSED = {401, 403, 404, 409}
-
 PROMISED = {
     #                        OWNER  EDITOR  VIEWER
     Can.READ:               ("any", "any",  "any"),

@@ -11,17 +11,10 @@ from django.test.utils import CaptureQueriesContext
 from tests.conftest import Api
 from tests.factories import UserFactory, join, spend
 from tests.mapmyjourney.app import of_app
+from tests.scoped import script_of
+from tests.stored import everything_stored
 from tests.trips import access
-from tests.trips.access import (
-    CALLERS,
-    Row,
-    Scene,
-    call,
-    endpoints,
-    everybody,
-    everything_stored,
-    script_of,
-)
+from tests.trips.access import CALLERS, Row, Scene, call, endpoints, everybody
 from tests.users.logins import bearer
 from tripcompanion.mapmyjourney.urls import API
 from trips.models import Trip

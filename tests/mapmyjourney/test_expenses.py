@@ -8,7 +8,7 @@ from splits.models import Expense
 from tests.conftest import Api
 from tests.document import problem_of
 from tests.factories import spend
-from tests.trips.access import everything_stored
+from tests.stored import everything_stored
 from trips.models import Trip
 from users.models import User
 

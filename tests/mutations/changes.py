@@ -3,18 +3,19 @@
 from tests.mutations.mutant import Guards
 
 _CHANGES = "tests/splits/test_changes.py"
+_CURSORS = "tests/splits/test_change_cursors.py"
 
 CHANGES: Guards = {
     "splits/reports/change_cursor.py": [
         ("cursors never expire", "salt=_SALT, max_age=lifetime)", "salt=_SALT)",
-         f"{_CHANGES} -k expires"),
+         f"{_CURSORS} -k expires"),
         ("cursors of others are accepted", "if reader != cursor.reader:", "if False:",
-         f"{_CHANGES} -k one_account"),
+         f"{_CURSORS} -k one_account"),
         ("cursors of another form are accepted", "if version != _VERSION:", "if False:",
-         f"{_CHANGES} -k another_form"),
+         f"{_CURSORS} -k another_form"),
         ("any signed text is a cursor", 'signing.loads(text, salt=_SALT',
-         'signing.loads(text', f"{_CHANGES} -k not_made_here"),
-        ("cursors are not compressed", ", compress=True)", ")", f"{_CHANGES} -k thousand_trips"),
+         'signing.loads(text', f"{_CURSORS} -k not_made_here"),
+        ("cursors are not compressed", ", compress=True)", ")", f"{_CURSORS} -k thousand_trips"),
         ("a lost trip is still sent", "            self.delivery = None\n", "            pass\n",
          f"{_CHANGES} -k lost_while"),
     ],
@@ -27,7 +28,7 @@ CHANGES: Guards = {
         ("former members learn what happened later", "found.setdefault(trip_id, event)",
          "found[trip_id] = event", f"{_CHANGES} -k learns_nothing"),
         ("cursor ahead of the journal is accepted", "            self._require_past()\n", "",
-         f"{_CHANGES} -k ahead"),
+         f"{_CURSORS} -k ahead"),
         ("a row that does not fit is cut off",
          "cursor.partial = Partial(row.trip_id, key)", "self._pass(row, touched)",
          f"{_CHANGES} -k do_not_fit"),

@@ -13,7 +13,7 @@ from rest_framework.test import APIClient
 from splits.models import Expense, Settlement
 from tests.document import problem_of
 from tests.factories import TripFactory, UserFactory, join, settle, spend
-from tests.trips.access import everything_stored
+from tests.stored import everything_stored
 from trips.models import Trip
 from trips.roles import TripRole
 from users.models import User

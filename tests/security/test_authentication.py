@@ -25,7 +25,7 @@ from tests.factories import PASSWORD
 from tests.security.environment import Environment, no_connections
 from tests.server import Server, running_server
 from tests.splits.journey import answers_at_once
-from tests.trips.access import everything_stored
+from tests.stored import everything_stored
 from tests.users.logins import bearer, is_alive, log_in, refresh, try_to_log_in
 from tests.users.test_forged_tokens import (
     FORGERIES,

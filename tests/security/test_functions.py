@@ -9,8 +9,9 @@ from django.test import Client
 from tests.conftest import Api
 from tests.factories import PASSWORD, UserFactory, join
 from tests.security.environment import Environment
+from tests.stored import everything_stored
 from tests.test_permissions import PROMISED
-from tests.trips.access import ROWS, TRIP, Row, Scene, call, everything_stored
+from tests.trips.access import ROWS, TRIP, Row, Scene, call
 from trips.models import Trip
 from trips.roles import Can, TripRole
 from users.models import User

@@ -18,7 +18,7 @@ from tests.hostile import NO_NUMBER
 from tests.security.environment import NEVER, Environment
 from tests.splits.ledger import Ledger, exact
 from tests.splits.test_drift import Traveller as AtRandom
-from tests.trips.access import everything_stored
+from tests.stored import everything_stored
 from trips.roles import TripRole
 
 OPERATIONS = 60

@@ -6,7 +6,7 @@ from django.test.utils import CaptureQueriesContext
 
 from tests.factories import PASSWORD, TripFactory
 from tests.security.environment import NEVER, Environment
-from tests.trips.access import everything_stored
+from tests.stored import everything_stored
 from trips.models import Trip
 from trips.models.joining import CODE_ALPHABET, CODE_CHARS, new_code
 from users.serializers import UserSerializer

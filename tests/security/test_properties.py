@@ -12,7 +12,7 @@ from tests.document import OPERATIONS
 from tests.factories import PASSWORD
 from tests.hostile import World
 from tests.security.environment import Environment
-from tests.trips.access import everything_stored
+from tests.stored import everything_stored
 from tests.trips.bodies import lisbon
 from trips.models import Trip
 from users.models import User

@@ -8,8 +8,10 @@ from rest_framework.test import APIClient
 
 from tests.conftest import Api
 from tests.factories import join
+from tests.scoped import script_of
 from tests.security.environment import NEVER
-from tests.trips.access import ROWS, Row, Scene, call, endpoints, everything_stored, script_of
+from tests.stored import everything_stored
+from tests.trips.access import ROWS, Row, Scene, call, endpoints
 from tests.trips.bodies import lisbon
 from tests.users.logins import bearer
 from trips.models import Member, Trip

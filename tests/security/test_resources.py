@@ -24,7 +24,7 @@ from tests.security import raw
 from tests.security.environment import Environment
 from tests.server import Server
 from tests.splits.journey import Traveller
-from tests.trips.access import everything_stored
+from tests.stored import everything_stored
 from tests.trips.bodies import lisbon
 from tests.users.logins import try_to_log_in
 from trips.roles import TripRole

@@ -7,14 +7,8 @@ import httpx
 import pytest
 
 from tests.security.environment import Environment
-from tests.splits.journey import (
-    Journey,
-    Traveller,
-    answers_at_once,
-    fresh_email,
-    register,
-)
-from tests.trips.access import everything_stored
+from tests.splits.journey import Journey, Traveller, answers_at_once, fresh_email, register
+from tests.stored import everything_stored
 from trips.models import Trip
 
 #: How often a race of two is run; `make soak` and `make mutate` run more.

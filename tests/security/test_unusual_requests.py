@@ -11,7 +11,7 @@ from tests.security import raw
 from tests.security.environment import Environment
 from tests.server import Server
 from tests.splits.journey import Traveller
-from tests.trips.access import everything_stored
+from tests.stored import everything_stored
 from tests.trips.bodies import lisbon
 
 pytestmark = pytest.mark.once

@@ -1,22 +1,18 @@
 """What changed in all trips of an account since a cursor."""
 
-import random
-import time
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 from typing import Any
 
 import pytest
-from django.core import signing
 from django.db import connection, transaction
 
 from splits.reports import delivery, touched
-from splits.reports.change_cursor import Cursor
 from splits.serializers.states import states_of
 from tests.conftest import Api
 from tests.factories import PASSWORD, TripFactory, add_guest, join, settle, spend
+from tests.scoped import script_of
 from tests.splits.changes_client import Replica, lists
-from tests.trips.access import script_of
 from tests.users.logins import bearer
 from trips.models import Trip
 from trips.models.journal import Subject
@@ -61,9 +57,6 @@ def test_an_expense_is_sent_as_it_is_now(copy: Replica, trip: Trip, olga: User, 
     expense.remove(by=olga)
     assert kinds(copy.catch_up()) == [("expense.deleted", "expense", False)]
     assert is_complete(copy)
-
-
-# -- What changes without a row of its own ---------------------------------------------------------
 
 
 def test_a_settlement_comes_with_the_expenses_that_it_pays(
@@ -175,9 +168,6 @@ def test_a_guest_who_is_merged_makes_the_trip_new(
     assert is_complete(copy)
 
 
-# -- Trips that are gained and lost ----------------------------------------------------------------
-
-
 def test_ones_own_role_is_in_the_trip(copy: Replica, trip: Trip, olga: User, vera: User) -> None:
     trip.members.get(user=vera).change_role(TripRole.EDITOR, by=olga)
     assert kinds(copy.catch_up()) == [
@@ -264,86 +254,6 @@ def test_a_row_whose_objects_do_not_fit_goes_on_in_the_next_page(
     assert is_complete(copy)
 
 
-# -- Cursors and limits ----------------------------------------------------------------------------
-
-
-def refused(client: Any, cursor: str) -> tuple[int, str]:
-    response = client.get(f"/api/changes?since={cursor}")
-    return response.status_code, response.json()["code"]
-
-
-def test_a_cursor_is_for_one_account_and_for_tokens_with_the_same_rights(
-    api: Api, trip: Trip, olga: User, ed: User
-) -> None:
-    clients = [
-        api(olga), api(ed),
-        bearer(script_of(olga, "trips:read").token),
-        bearer(script_of(olga, *Scope, trip=trip).token),
-    ]  # fmt: skip
-    cursors = [client.get("/api/changes").json()["cursor"] for client in clients]
-    for client in clients:
-        for cursor in cursors:
-            is_own = clients.index(client) == cursors.index(cursor)
-            if not is_own:
-                assert refused(client, cursor) == (400, "invalid")
-    wide = bearer(script_of(olga, *Scope).token)
-    assert wide.get(f"/api/changes?since={cursors[0]}").status_code == 200
-
-
-def test_a_cursor_that_was_not_made_here_is_refused(api: Api, trip: Trip, olga: User) -> None:
-    client = api(olga)
-    cursor = client.get("/api/changes").json()["cursor"]
-    stored = [1, [olga.pk, True, 0], [trip.pk, 0], None, None]
-    for forged in (
-        *("", "x", "%00", "a:b:c", "ü", cursor[:-1], cursor[1:], "." + cursor, cursor + "x"),
-        *(cursor.upper(), cursor + "%0A", "9" * 3000, signing.dumps(stored)),
-        signing.dumps(stored, key="another", salt="splits.changes"),
-    ):
-        assert refused(client, forged) == (400, "invalid"), forged
-
-
-def test_a_cursor_expires(
-    api: Api, trip: Trip, olga: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    client = api(olga)
-    cursor = client.get("/api/changes").json()["cursor"]
-    now, day = time.time(), 24 * 3600
-    monkeypatch.setattr(signing.time, "time", lambda: now + 30 * day - 60)
-    assert client.get(f"/api/changes?since={cursor}").status_code == 200
-    monkeypatch.setattr(signing.time, "time", lambda: now + 30 * day + 60)
-    assert refused(client, cursor) == (410, "cursor_expired")
-
-
-def test_a_cursor_of_another_form_or_ahead_of_the_journal_has_expired(
-    api: Api, trip: Trip, olga: User
-) -> None:
-    for stored in ([0, "?"], [1, [olga.pk, True, 0], [trip.pk, 99], None, None]):
-        text = signing.dumps(stored, salt="splits.changes", compress=True)
-        assert refused(api(olga), text) == (410, "cursor_expired")
-
-
-def test_a_cursor_for_a_thousand_trips_fits_into_a_url(olga: User) -> None:
-    cursor = Cursor.of(olga)
-    numbers = random.Random(7)
-    cursor.positions = {
-        numbers.randrange(10**8): int(20 * numbers.paretovariate(0.7)) for _trip in range(1000)
-    }
-    assert len(cursor.text()) < 7000
-    assert Cursor.read(cursor.text(), olga) == cursor
-
-
-@pytest.mark.parametrize(
-    "limit", ["0", "-1", "101", "1.5", "", "x", "１", "07", "%2B1", "1e1", str(2**63), "9" * 400]
-)
-def test_the_limit_is_a_number_up_to_100(api: Api, olga: User, limit: str) -> None:
-    response = api(olga).get(f"/api/changes?limit={limit}")
-    assert response.status_code == 400
-    assert list(response.json()["errors"]) == ["limit"]
-
-
-# -- Scoped tokens ---------------------------------------------------------------------------------
-
-
 def test_a_token_without_the_scope_of_expenses_sees_no_money(
     api: Api, trip: Trip, olga: User, vera: User
 ) -> None:
@@ -381,9 +291,6 @@ def test_only_members_get_the_changes_of_a_trip(
     assert [copy.catch_up() for copy in copies] == [[], []]
 
 
-# -- The order of transactions ---------------------------------------------------------------------
-
-
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has one writer at a time")
 def test_a_command_that_ends_late_is_not_lost(api: Api, trip: Trip, olga: User, ed: User) -> None:
@@ -412,9 +319,6 @@ def test_a_command_that_ends_late_is_not_lost(api: Api, trip: Trip, olga: User, 
         slow.result(10)
     assert [change["tripId"] for change in copy.catch_up()] == [trip.pk]
     assert is_complete(copy)
-
-
-# -- States ----------------------------------------------------------------------------------------
 
 
 def test_what_a_reader_may_not_see_is_not_shown(

@@ -10,7 +10,7 @@ from splits.models import Webhook, WebhookDelivery
 from splits.models.webhook_delivery import DeliveryState, new_message_id
 from tests.conftest import Api
 from tests.factories import PASSWORD, purge
-from tests.trips.access import everything_stored
+from tests.stored import everything_stored
 from trips.models import Member, Trip
 from trips.roles import TripRole
 from users.models import User

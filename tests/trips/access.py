@@ -9,63 +9,26 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.apps import apps
-from django.db import connection
 from django.urls import URLResolver
-from drf_spectacular.views import SpectacularSwaggerSplitView
 
 from splits.models import Comment, Expense, Settlement, Webhook, WebhookDelivery
 from splits.reports.balances import Plan
-from splits.views import (
-    AcceptanceViewSet,
-    BalanceViewSet,
-    CategoryViewSet,
-    ChangeViewSet,
-    CommentViewSet,
-    DebtViewSet,
-    ExpenseHistoryViewSet,
-    ExpenseViewSet,
-    ExplanationViewSet,
-    HistoryViewSet,
-    MergeViewSet,
-    SettlementViewSet,
-    SplitViewSet,
-    WebhookViewSet,
-)
 from tests.factories import PASSWORD, UserFactory, acting_as_owner, add_guest, join, settle, spend
+from tests.scoped import script_of
 from tests.trips.bodies import lisbon
-from tripcompanion.accounts.views import (
-    AccountViewSet,
-    RootViewSet,
-    TokenViewSet,
-    UserViewSet,
-)
-from tripcompanion.currency.views import CurrencyViewSet
-from tripcompanion.kit.document import DocumentView
-from tripcompanion.kit.health import HealthViewSet
 from tripcompanion.urls import urlpatterns
 from trips.models import Invitation, Trip
 from trips.roles import TABLE, Can, Reach, TripRole
-from trips.views import (
-    GuestViewSet,
-    InvitationPreviewViewSet,
-    InvitationViewSet,
-    MemberViewSet,
-    TripViewSet,
-)
-from users.browser_views import BrowserLogin, BrowserLogout
 from users.mail_templates import Letter
-from users.models import EmailToken, ScopedToken, Session, User
+from users.models import EmailToken, Session, User
 from users.scopes import Scope
 from users.tokens import token_pair
-from users.views import EmailTokenViewSet, OwnSessionViewSet, SessionViewSet
 
 MEMBERS = {"owner": TripRole.OWNER, "editor": TripRole.EDITOR, "viewer": TripRole.VIEWER}
+
 #: A literal address, so that nobody asks a resolver.
 PUBLIC_URL = "https://93.184.216.34/in"
 CALLERS = (*MEMBERS, "stranger", "anonymous", "admin")
-
-#: Which accounts own the trip.
 
 Statuses = Mapping[str, int]
 
@@ -245,13 +208,6 @@ class Scene:
         return {"tag": Plan(self.trip).tag}
 
 
-def script_of(user: User, *scopes: str, trip: Trip | None = None) -> ScopedToken:
-    """A scoped token of `user` that was used a moment ago, so that using it writes nothing."""
-    made = ScopedToken.issue(user, name="Import", scopes=list(scopes), trip_id=trip and trip.pk)
-    made.note_use()
-    return made
-
-
 def no_body(_scene: Scene) -> None:
     """Nothing is sent."""
 
@@ -311,7 +267,6 @@ COMMENTS = "/api/expenses/{expense_id}/comments"
 COMMENT = COMMENTS + "/{comment_id}"
 ACCOUNT = "/api/users/{user_id}"
 WEBHOOK = "/api/webhooks/{webhook_id}"
-
 ROWS = [
     Row("POST", "/api/users/register", body=Scene.account, statuses=everybody(201)),
     Row("POST", "/api/users/login", body=Scene.log_in, statuses=everybody(200)),
@@ -425,67 +380,6 @@ ROWS = [
 ]  # fmt: skip
 
 
-#: What does not look at who is calling.
-OPEN = "open"
-#: The area of each viewset, which with the method makes the scope that a scoped token needs. None
-#: is closed to scoped tokens.
-AREAS: Mapping[Any, str | None] = {
-    RootViewSet: OPEN,
-    CurrencyViewSet: OPEN,
-    CategoryViewSet: OPEN,
-    SessionViewSet: OPEN,
-    HealthViewSet: OPEN,
-    DocumentView: OPEN,
-    SpectacularSwaggerSplitView: OPEN,
-    BrowserLogin: OPEN,
-    BrowserLogout: OPEN,
-    EmailTokenViewSet: OPEN,
-    AccountViewSet: None,
-    OwnSessionViewSet: None,
-    TokenViewSet: None,
-    UserViewSet: None,
-    TripViewSet: "trips",
-    MemberViewSet: "trips",
-    GuestViewSet: "trips",
-    MergeViewSet: "trips",
-    InvitationViewSet: "trips",
-    AcceptanceViewSet: "trips",
-    InvitationPreviewViewSet: OPEN,
-    HistoryViewSet: "trips",
-    ChangeViewSet: "trips",
-    ExpenseHistoryViewSet: "expenses",
-    ExpenseViewSet: "expenses",
-    CommentViewSet: "expenses",
-    SplitViewSet: "expenses",
-    SettlementViewSet: "expenses",
-    BalanceViewSet: "expenses",
-    ExplanationViewSet: "expenses",
-    DebtViewSet: "expenses",
-    WebhookViewSet: None,
-}
-
-
-def scope_of(endpoint: Any) -> str | None:
-    """The scope of an endpoint or a row: a word of `Scope`, None or `OPEN`."""
-    served = next(end for end in endpoints() if str(end) == str(endpoint))
-    area = AREAS[served.view]
-    if area in {OPEN, None}:
-        return area
-    return f"{area}:{'read' if served.method == 'GET' else 'write'}"
-
-
 def call(client: Any, method: str, url: str, body: Mapping[str, Any] | None) -> Any:
     """Send the request, as JSON."""
     return getattr(client, method.lower())(url, body)
-
-
-def everything_stored() -> dict[str, list[dict[str, Any]]]:
-    """All rows of all tables; read past the ORM, which would take most of the suite's time."""
-    stored = {}
-    with connection.cursor() as cursor:
-        for model in apps.get_models():
-            meta = model._meta
-            cursor.execute(f'SELECT * FROM "{meta.db_table}" ORDER BY "{meta.pk.column}"')  # noqa: S608 -- names only
-            names = [column[0] for column in cursor.description]
-            stored[meta.label] = [dict(zip(names, row, strict=True)) for row in cursor]
-    return stored

@@ -6,145 +6,33 @@ changes the currency, deletes the trip, or makes the expense another one's.
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import httpx
 import pytest
 
 from tests.locks import answer_after, holding
 from tests.server import Server, running_server
-from tests.splits.journey import Journey, Traveller, sign_up, split_path
+from tests.splits.journey import Traveller, sign_up, split_path
 from tests.trips.access import endpoints
-from tests.trips.bodies import lisbon
-from trips.roles import Can, TripRole, reach
+from tests.trips.waiting import (
+    COMMANDS,
+    TRIP,
+    Command,
+    Scene,
+    Waiting,
+    commit,
+    every_command,
+    for_each,
+    is_less_for_viewers,
+)
+from trips.roles import Can
 from trips.viewsets import InTripViewSet
 
 WRITING = {"POST", "PUT", "PATCH", "DELETE"}
+
 #: They write nothing, or lock no trip: whoever makes a trip is its only member.
 WITHOUT_LOCK = {("POST", "/api/trips"), ("POST", "/api/trips/{trip_id}/expenses/preview")}
-
-
-class Scene:
-    """A trip of Olga's with Ed, who recorded an expense that Vera owes, and Omar, an OWNER too."""
-
-    def __init__(self, people: list[Traveller]) -> None:
-        self.olga, self.omar, self.ed, self.vera, self.nina = people
-        self.trip = Journey.start(self.olga)
-        for person, role in ((self.omar, "OWNER"), (self.ed, "EDITOR"), (self.vera, "VIEWER")):
-            self.trip.admit(person, role)
-        self.people = {"omar": self.omar, "ed": self.ed}
-
-    def spend(self) -> None:
-        """Ed puts 20 in for Vera, and Vera hands 5 over; of another expense some is not divided."""
-        by_ed = Journey(self.ed, self.trip.id)
-        self.expense = by_ed.spend(20, self.vera)
-        self.partly = by_ed.spend(20, self.ed, self.vera)
-        self.ed.done("DELETE", split_path(self.partly["splits"][1]))
-        body = {"fromUserId": self.vera.id, "toUserId": self.ed.id, "amount": 5}
-        self.settlement = self.ed.done("POST", f"{self.trip.path}/settlements", body)
-
-    def plan_tag(self) -> str:
-        return self.ed.call("GET", f"{self.trip.path}/settle-up").headers["ETag"].strip('"')
-
-
-class Command(NamedTuple):
-    """A writing route: what it needs, who asks, and what they send."""
-
-    can: Can
-    method: str
-    route: str
-    body: Any = None
-    #: Whether the body has amounts, which mean something in one currency only.
-    has_amounts: bool = False
-    #: Whether there must be money in the trip.
-    needs_money: bool = True
-
-
-def _person(scene: Scene) -> Any:
-    return {"userId": scene.nina.id, "role": "VIEWER"}
-
-
-def _guest(_scene: Scene) -> Any:
-    return {"name": "Grandma"}
-
-
-def _other(scene: Scene) -> Any:
-    return {"userId": scene.ed.id}
-
-
-def _role(_scene: Scene) -> Any:
-    return {"role": "EDITOR"}
-
-
-def _expense(scene: Scene) -> Any:
-    return scene.trip.expense_body(12, scene.vera)
-
-
-def _settlement(scene: Scene) -> Any:
-    return {"fromUserId": scene.ed.id, "toUserId": scene.vera.id, "amount": 12.5}
-
-
-def _comment(_scene: Scene) -> Any:
-    return {"text": "Tasty."}
-
-
-def _split(scene: Scene) -> Any:
-    return {"participantUserId": scene.vera.id, "amount": 5}
-
-
-_TRIP = "/api/trips/{trip_id}"
-_EXPENSE = f"{_TRIP}/expenses/{{expense_id}}"
-_COMMENTS = "/api/expenses/{expense_id}/comments"
-_SPLITS = "/api/expenses/{expense_id}/splits"
-COMMANDS = [
-    Command(Can.MANAGE_TRIP, "PUT", _TRIP, lambda _s: lisbon(budget=12.5), True, False),
-    Command(Can.MANAGE_TRIP, "PATCH", _TRIP, lambda _s: {"budget": 12.5}, True, False),
-    Command(Can.MANAGE_TRIP, "DELETE", _TRIP),
-    Command(Can.MANAGE_TRIP, "POST", f"{_TRIP}/code"),
-    Command(Can.MANAGE_TRIP, "POST", f"{_TRIP}/restore"),
-    Command(Can.ADD_MEMBERS, "POST", f"{_TRIP}/members", _person),
-    Command(Can.ADD_MEMBERS, "POST", f"{_TRIP}/guests", _guest),
-    Command(Can.ADD_MEMBERS, "PUT", f"{_TRIP}/guests/{{user_id}}", _guest, False, False),
-    Command(Can.MANAGE_MEMBERS, "POST", f"{_TRIP}/guests/{{user_id}}/merge", _other, False, False),
-    Command(Can.ADD_MEMBERS, "POST", f"{_TRIP}/invitations", lambda _s: {}, False, False),
-    Command(
-        Can.ADD_MEMBERS, "DELETE", f"{_TRIP}/invitations/{{invitation_id}}", None, False, False
-    ),
-    Command(Can.MANAGE_MEMBERS, "PUT", f"{_TRIP}/members/{{user_id}}/role", _role),
-    Command(Can.MANAGE_MEMBERS, "DELETE", f"{_TRIP}/members/{{user_id}}", None, False, False),
-    Command(Can.LEAVE, "POST", f"{_TRIP}/members/leave", None, False, False),
-    Command(Can.RECORD, "POST", f"{_TRIP}/expenses", _expense, True, False),
-    Command(Can.CHANGE_EXPENSES, "PUT", _EXPENSE, _expense),
-    Command(Can.CHANGE_EXPENSES, "PATCH", _EXPENSE, lambda _s: {"amount": 30}),
-    Command(Can.CHANGE_EXPENSES, "DELETE", _EXPENSE),
-    Command(Can.COMMENT, "POST", _COMMENTS, _comment),
-    Command(Can.CHANGE_COMMENTS, "PUT", f"{_COMMENTS}/{{comment_id}}", _comment),
-    Command(Can.DELETE_COMMENTS, "DELETE", f"{_COMMENTS}/{{comment_id}}"),
-    Command(Can.CHANGE_EXPENSES, "POST", f"{_EXPENSE}/restore"),
-    Command(Can.RECORD, "POST", _SPLITS, _split),
-    Command(Can.SETTLE, "PUT", f"{_SPLITS}/{{split_id}}/pay"),
-    Command(Can.SETTLE, "PUT", f"{_SPLITS}/{{split_id}}/unpay"),
-    Command(Can.DELETE_SPLITS, "DELETE", f"{_SPLITS}/{{split_id}}"),
-    Command(Can.SETTLE, "POST", f"{_TRIP}/settlements", _settlement, True, False),
-    Command(Can.DELETE_SETTLEMENTS, "DELETE", f"{_TRIP}/settlements/{{settlement_id}}"),
-    Command(
-        Can.DELETE_SETTLEMENTS, "POST", f"{_TRIP}/settlements/{{settlement_id}}/restore"
-    ),
-    Command(Can.SETTLE, "POST", f"{_TRIP}/settle-up", lambda s: {"tag": s.plan_tag()}),
-]  # fmt: skip
-
-
-def _is_less_for_viewers(command: Command) -> bool:
-    """Whether an OWNER reaches further with the command than a VIEWER."""
-    return reach(TripRole.VIEWER, command.can) is not reach(TripRole.OWNER, command.can)
-
-
-def for_each(commands: list[Command]) -> Any:
-    names = [f"{command.method}-{command.route.removeprefix('/api/')}" for command in commands]
-    return pytest.mark.parametrize("command", commands, ids=names)
-
-
-every_command = for_each(COMMANDS)
 
 
 @pytest.fixture(scope="module")
@@ -168,64 +56,6 @@ def people(http: httpx.Client) -> list[Traveller]:
 @pytest.fixture
 def scene(people: list[Traveller]) -> Scene:
     return Scene(people)
-
-
-class Waiting:
-    """One command of somebody that is sent while the trip is held."""
-
-    def __init__(self, server: Server, scene: Scene, command: Command, by: Traveller) -> None:
-        self.server, self.scene = server, scene
-        if command.needs_money:
-            scene.spend()
-        path = command.route.format(**self._ids(command, by))
-        if command.route.endswith("/restore"):
-            gone = path.removeprefix("/api").removesuffix("/restore")
-            by_whom = scene.olga if command.can is Can.MANAGE_TRIP else scene.ed
-            by_whom.done("DELETE", gone)
-        body = command.body and command.body(scene)
-        self.call = partial(by.call, command.method, path.removeprefix("/api"), body)
-
-    def _ids(self, command: Command, by: Traveller) -> dict[str, int]:
-        ids = {"trip_id": self.scene.trip.id, "user_id": self.scene.vera.id}
-        if "/guests/{user_id}" in command.route:
-            guests = f"{self.scene.trip.path}/guests"
-            ids["user_id"] = self.scene.olga.done("POST", guests, _guest(self.scene))["user"]["id"]
-        if command.route.endswith("/{invitation_id}"):
-            path = f"{self.scene.trip.path}/invitations"
-            ids["invitation_id"] = self.scene.olga.done("POST", path, {})["id"]
-        if not command.needs_money:
-            return ids
-        expense = self.scene.expense
-        if command.method == "POST" and command.route == _SPLITS:
-            expense = self.scene.partly
-        if command.route.endswith("/{comment_id}"):
-            path = f"/expenses/{expense['id']}/comments"
-            author = by if command.can is Can.CHANGE_COMMENTS else self.scene.olga
-            ids["comment_id"] = author.done("POST", path, _comment(self.scene))["id"]
-        return ids | {
-            "expense_id": expense["id"],
-            "split_id": expense["splits"][0]["id"],
-            "settlement_id": self.scene.settlement["id"],
-        }
-
-    def refusal(self, *changes: tuple[str, Any], account: int = 0) -> tuple[int, str]:
-        """Status and code of the answer; nothing was stored but the changes.
-
-        With `account`, that is held instead of the trip.
-        """
-        held = ("users_user", account) if account else ("trips_trip", self.scene.trip.id)
-        response, nothing_stored = answer_after(self.server, *held, self.call, *changes)
-        assert not response.is_success, response.text
-        assert nothing_stored
-        return response.status_code, response.json()["code"]
-
-
-def commit(server: Server, table: str, row_id: int, changes: list[tuple[Any, ...]]) -> None:
-    """Change something behind the API's back."""
-    with holding(server, table, row_id) as holder:
-        for statement, *values in changes:
-            holder.run(statement, *values)
-        holder.commit()
 
 
 def test_every_writing_route_is_here() -> None:
@@ -252,7 +82,7 @@ def test_who_was_removed_does_nothing(server: Server, scene: Scene, command: Com
 def test_who_was_demoted_does_what_a_viewer_may(
     server: Server, scene: Scene, command: Command
 ) -> None:
-    if not _is_less_for_viewers(command):
+    if not is_less_for_viewers(command):
         pytest.skip("Viewers may do this.")
     waiting = Waiting(server, scene, command, scene.omar)
     demoted = "UPDATE trips_member SET role = 'VIEWER' WHERE trip_id = %s AND user_id = %s"
@@ -268,7 +98,7 @@ def test_who_was_deactivated_does_nothing(
     waiting = Waiting(server, scene, command, deactivated)
     change = ("UPDATE users_user SET is_active = FALSE WHERE id = %s", deactivated.id)
     # Restoring a trip locks the accounts of its members before the trip.
-    account = deactivated.id if command.route == f"{_TRIP}/restore" else 0
+    account = deactivated.id if command.route == f"{TRIP}/restore" else 0
     assert waiting.refusal(change, account=account) == (401, "not_authenticated")
 
 
@@ -297,7 +127,7 @@ def test_who_may_not_is_told_without_waiting_for_the_lock(
         "UPDATE trips_member SET left_at = CURRENT_TIMESTAMP WHERE trip_id = %s AND user_id = %s"
     )
     refusals = {removed: 404}
-    if _is_less_for_viewers(command):
+    if is_less_for_viewers(command):
         refusals = {demoted: 403, **refusals}
     for change, status in refusals.items():
         commit(server, "trips_trip", trip, [(change, trip, scene.omar.id)])

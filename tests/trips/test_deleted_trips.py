@@ -18,7 +18,8 @@ from tests.admin_client import AdminClient, text, told
 from tests.conftest import Api
 from tests.document import problem_of
 from tests.factories import PASSWORD, TripFactory, add_guest, join, overwrite, settle, spend
-from tests.trips.access import PUBLIC_URL, script_of
+from tests.scoped import script_of
+from tests.trips.access import PUBLIC_URL
 from tests.trips.bodies import lisbon
 from trips.models import JournalEntry, Trip
 from trips.roles import TripRole

@@ -8,7 +8,7 @@ from rest_framework.test import APIClient
 from splits.models import Expense
 from tests.conftest import Api
 from tests.factories import TripFactory, join, spend
-from tests.trips.access import script_of
+from tests.scoped import script_of
 from tests.trips.bodies import lisbon
 from tests.users.logins import bearer
 from trips.models import Trip

@@ -8,18 +8,8 @@ from rest_framework.response import Response
 
 from tests.conftest import Api
 from tests.factories import TripFactory, join, settle, spend
-from tests.trips.access import (
-    EXPENSE,
-    MEMBER,
-    ROWS,
-    SETTLEMENT,
-    SPLIT,
-    SPLITS,
-    Row,
-    Scene,
-    call,
-    everything_stored,
-)
+from tests.stored import everything_stored
+from tests.trips.access import EXPENSE, MEMBER, ROWS, SETTLEMENT, SPLIT, SPLITS, Row, Scene, call
 from trips.models import Trip
 from trips.roles import TripRole
 from users.models import User

@@ -18,8 +18,9 @@ from rest_framework.test import APIClient
 
 from tests.conftest import Api
 from tests.factories import PASSWORD, TripFactory, overwrite
+from tests.scoped import script_of
 from tests.server import Server
-from tests.trips.access import everything_stored, script_of
+from tests.stored import everything_stored
 from tests.trips.bodies import lisbon
 from tests.users.logins import bearer, log_in
 from trips.models import Trip

@@ -21,8 +21,8 @@ from rest_framework.test import APIClient
 
 from tests.conftest import Api
 from tests.factories import PASSWORD, overwrite
+from tests.scoped import script_of
 from tests.server import Server
-from tests.trips.access import script_of
 from tests.users.logins import bearer, is_alive, log_in, refresh, try_to_log_in
 from users.models import Session, User
 

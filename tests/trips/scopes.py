@@ -1,0 +1,86 @@
+"""The scope that each route needs."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from drf_spectacular.views import SpectacularSwaggerSplitView
+
+from splits.views import (
+    AcceptanceViewSet,
+    BalanceViewSet,
+    CategoryViewSet,
+    ChangeViewSet,
+    CommentViewSet,
+    DebtViewSet,
+    ExpenseHistoryViewSet,
+    ExpenseViewSet,
+    ExplanationViewSet,
+    HistoryViewSet,
+    MergeViewSet,
+    SettlementViewSet,
+    SplitViewSet,
+    WebhookViewSet,
+)
+from tests.trips.access import endpoints
+from tripcompanion.accounts.views import AccountViewSet, RootViewSet, TokenViewSet, UserViewSet
+from tripcompanion.currency.views import CurrencyViewSet
+from tripcompanion.kit.document import DocumentView
+from tripcompanion.kit.health import HealthViewSet
+from trips.views import (
+    GuestViewSet,
+    InvitationPreviewViewSet,
+    InvitationViewSet,
+    MemberViewSet,
+    TripViewSet,
+)
+from users.browser_views import BrowserLogin, BrowserLogout
+from users.views import EmailTokenViewSet, OwnSessionViewSet, SessionViewSet
+
+#: What does not look at who is calling.
+OPEN = "open"
+
+#: The area of each viewset, which with the method makes the scope that a scoped token needs. None
+#: is closed to scoped tokens.
+AREAS: Mapping[Any, str | None] = {
+    RootViewSet: OPEN,
+    CurrencyViewSet: OPEN,
+    CategoryViewSet: OPEN,
+    SessionViewSet: OPEN,
+    HealthViewSet: OPEN,
+    DocumentView: OPEN,
+    SpectacularSwaggerSplitView: OPEN,
+    BrowserLogin: OPEN,
+    BrowserLogout: OPEN,
+    EmailTokenViewSet: OPEN,
+    AccountViewSet: None,
+    OwnSessionViewSet: None,
+    TokenViewSet: None,
+    UserViewSet: None,
+    TripViewSet: "trips",
+    MemberViewSet: "trips",
+    GuestViewSet: "trips",
+    MergeViewSet: "trips",
+    InvitationViewSet: "trips",
+    AcceptanceViewSet: "trips",
+    InvitationPreviewViewSet: OPEN,
+    HistoryViewSet: "trips",
+    ChangeViewSet: "trips",
+    ExpenseHistoryViewSet: "expenses",
+    ExpenseViewSet: "expenses",
+    CommentViewSet: "expenses",
+    SplitViewSet: "expenses",
+    SettlementViewSet: "expenses",
+    BalanceViewSet: "expenses",
+    ExplanationViewSet: "expenses",
+    DebtViewSet: "expenses",
+    WebhookViewSet: None,
+}
+
+
+def scope_of(endpoint: Any) -> str | None:
+    """The scope of an endpoint or a row: a word of `Scope`, None or `OPEN`."""
+    served = next(end for end in endpoints() if str(end) == str(endpoint))
+    area = AREAS[served.view]
+    if area in {OPEN, None}:
+        return area
+    return f"{area}:{'read' if served.method == 'GET' else 'write'}"
