@@ -147,7 +147,7 @@ LEDGER: Guards = {
         ("settled trip is not closed", "        if unsettled_in.first(trip=self.trip_id):\n",
          "        if True:\n", _CLOSING),
         ("unsettled trip is closed", "        if unsettled_in.first(trip=self.trip_id):\n",
-         "        if False:\n", _CLOSING),
+         "        if False:\n", f"{_CLOSING} -k two_others"),
         ("released debts stay covered",
          '            open_minor=F("open_minor") + _sum_of(self, "debt"),\n'
          "            covered_at=None,\n", "", _ALLOCATION),

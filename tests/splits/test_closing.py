@@ -4,6 +4,7 @@ import pytest
 
 from splits.models import Allocation, Debt, Settlement
 from splits.models.period import reopen
+from tests.factories import add_guest
 from tests.splits.ledger import Json, Ledger
 from trips.models import Trip
 from users.models import User
@@ -84,6 +85,16 @@ def test_short_of_zero_nothing_is_closed(
     ledger.settle(vera, olga, 9.99)
     assert ledger.paid(chain[0], vera) == (False, 0)
     assert ledger.paid(chain[1], ed) == (False, 0)
+
+
+def test_nothing_is_closed_while_two_others_are_not_settled(
+    ledger: Ledger, trip: Trip, olga: User, ed: User, vera: User
+) -> None:
+    dinner, taxi = ledger.spend(olga, 10, add_guest(trip)), ledger.spend(ed, 10, vera)
+    ledger.settle(vera, ed, 4)
+    ledger.settle(vera, ed, 6)
+    assert ledger.paid(taxi, vera) == (True, 10)
+    assert ledger.paid(dinner, trip.members.guests().get().user) == (False, 0)
 
 
 def test_pay_closes_as_well(
