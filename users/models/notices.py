@@ -143,16 +143,19 @@ def possible_readers(users: Iterable["User"]) -> set[int]:
     return {user.pk for user in users if user.may_want_notices}
 
 
-def readers_of(event: str, users: models.QuerySet["User"]) -> models.QuerySet["User"]:
-    """Those of `users` who want to be notified of `event` and have room for one more notice."""
-    waiting = Count("mails", filter=Q(mails__letter__in=NOTICES.values(), mails__given_up_at=None))
+def wanting_notices(event: str, users: models.QuerySet["User"]) -> models.QuerySet["User"]:
+    """Those of `users` who want to be notified of `event`."""
     return (
         users.filter(is_active=True, deleted_at=None, email_verified_at__isnull=False)
         .filter(notice_events__contains=event)
         .exclude(notice_mode=NoticeMode.OFF)
-        .annotate(waiting_notices=waiting)
-        .filter(waiting_notices__lt=MAX_WAITING)
     )
+
+
+def with_room_for_notices(users: models.QuerySet["User"]) -> models.QuerySet["User"]:
+    """Those of `users` for whom less than `MAX_WAITING` notices wait."""
+    waiting = Count("mails", filter=Q(mails__letter__in=NOTICES.values(), mails__given_up_at=None))
+    return users.annotate(waiting_notices=waiting).filter(waiting_notices__lt=MAX_WAITING)
 
 
 class NoticeMail(models.Model):
