@@ -142,7 +142,7 @@ class Webhook(models.Model):
             with owned as trip:
                 webhook.trip = trip
                 rivals = (
-                    owner.webhooks.filter(trip=None).permitted()
+                    owner.webhooks.filter(trip=None)
                     if trip is None
                     else Webhook.objects.permitted_for(trip)
                 )
