@@ -9,7 +9,7 @@ def notify(event: str, people: Q, *, by: User, trip_id: int, expense_id: int | N
     """Queue a notice of `event` for the members among `people` who want it, but not for `by`.
 
     `people` filters accounts; `event` is a key of `NOTICES`. Call it under the trip's lock. It
-    takes one statement, and two more if somebody is to be notified.
+    takes one statement, and one more if somebody is to be notified.
     """
     members = User.objects.filter(
         people, memberships__trip=trip_id, memberships__left_at=None

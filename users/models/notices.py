@@ -13,7 +13,7 @@ from django.conf import settings
 from django.core import signing
 from django.core.mail import EmailMessage
 from django.db import models
-from django.db.models import Count, Q
+from django.db.models import Count
 from django.utils import timezone, translation
 from django.utils.crypto import constant_time_compare, salted_hmac
 from django.utils.translation import gettext_lazy
@@ -143,19 +143,17 @@ def possible_readers(users: Iterable["User"]) -> set[int]:
     return {user.pk for user in users if user.may_want_notices}
 
 
-def wanting_notices(event: str, users: models.QuerySet["User"]) -> models.QuerySet["User"]:
-    """Those of `users` who want to be notified of `event`."""
-    return (
+def readers_of(event: str, users: models.QuerySet["User"]) -> models.QuerySet["User"]:
+    """Those of `users` who want to be notified of `event` and have room for one more notice."""
+    wanting = (
         users.filter(is_active=True, deleted_at=None, email_verified_at__isnull=False)
         .filter(notice_events__contains=event)
         .exclude(notice_mode=NoticeMode.OFF)
     )
-
-
-def with_room_for_notices(users: models.QuerySet["User"]) -> models.QuerySet["User"]:
-    """Those of `users` for whom less than `MAX_WAITING` notices wait."""
-    waiting = Count("mails", filter=Q(mails__letter__in=NOTICES.values(), mails__given_up_at=None))
-    return users.annotate(waiting_notices=waiting).filter(waiting_notices__lt=MAX_WAITING)
+    # No subquery refers to the outer one: Citus then reads the mails where they are.
+    waiting = wanting.filter(mails__letter__in=NOTICES.values(), mails__given_up_at=None)
+    full = waiting.values("pk").annotate(notices=Count("mails")).filter(notices__gte=MAX_WAITING)
+    return wanting.exclude(pk__in=full.values("pk"))
 
 
 class NoticeMail(models.Model):

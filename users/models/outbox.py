@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from django.core.mail import EmailMessage, get_connection
 from django.db import models
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import F, Q
 from django.utils import timezone, translation
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import NotFound
@@ -22,12 +22,7 @@ from rest_framework.exceptions import NotFound
 from users.emails import MAX_EMAIL_CHARS, email_key
 from users.mail_templates import NOTICES, PAGES, Letter, url_of, write
 from users.models.email_token import EmailToken
-from users.models.notices import (
-    NoticeMail,
-    current_language,
-    wanting_notices,
-    with_room_for_notices,
-)
+from users.models.notices import NoticeMail, current_language, readers_of
 from users.models.user import User
 
 logger = logging.getLogger(__name__)
@@ -99,13 +94,8 @@ class MailQuerySet(models.QuerySet["Mail"]):
         itself, the expense's. Who has the same notice waiting gets no second one.
         """
         letter = NOTICES[event]
-        # Two statements: Citus does not join the tables of trips with mails.
-        wanting = list(wanting_notices(event, users).values_list("pk", flat=True))
-        if not wanting:
-            return
-        same = self.waiting().filter(user=OuterRef("pk"), letter=letter, **about)
-        readers = with_room_for_notices(User.objects.filter(pk__in=wanting))
-        readers = readers.exclude(Exists(same)).order_by("pk")
+        same = self.waiting().filter(user__isnull=False, letter=letter, **about)
+        readers = readers_of(event, users).exclude(pk__in=same.values("user")).order_by("pk")
         Mail.objects.bulk_create(
             Mail(
                 user=reader,
