@@ -152,7 +152,8 @@ def readers_of(event: str, users: models.QuerySet["User"]) -> models.QuerySet["U
     )
     # No subquery refers to the outer one: Citus then reads the mails where they are.
     waiting = wanting.filter(mails__letter__in=NOTICES.values(), mails__given_up_at=None)
-    full = waiting.values("pk").annotate(notices=Count("mails")).filter(notices__gte=MAX_WAITING)
+    counted: Any = waiting.values("pk").annotate(waiting=Count("mails"))
+    full = counted.filter(waiting__gte=MAX_WAITING)
     return wanting.exclude(pk__in=full.values("pk"))
 
 
