@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from operator import attrgetter
 from typing import Any
 
+from django.db.models import F
 from django.utils.translation import gettext as _
 
 from splits.models import Comment, Expense, Settlement, Split
@@ -15,11 +16,13 @@ from trips.pages import NamedRow
 
 
 def _split_with_trip() -> Any:
-    return Split.objects.select_related("participant", "expense__trip")
+    rows = Split.objects.select_related("participant", "expense__trip")
+    return rows.filter(expense__trip=F("trip"))
 
 
 def _comment_with_trip() -> Any:
-    return Comment.objects.select_related("created_by", "expense__trip")
+    rows = Comment.objects.select_related("created_by", "expense__trip")
+    return rows.filter(expense__trip=F("trip"))
 
 
 def _member_with_user() -> Any:

@@ -8,6 +8,7 @@ from io import StringIO
 from urllib.parse import urlsplit
 
 import psycopg
+import pytest
 from django.conf import settings
 from django.core.management import call_command
 from django.db import connection
@@ -17,6 +18,9 @@ from psycopg import sql
 URL = os.environ.get("TEST_CITUS_URL", "")
 if settings.DATABASE_URL != URL:
     URL = ""
+
+#: Tests that store a row in another trip, or in none.
+row_changes_trip = pytest.mark.skipif(bool(URL), reason="Citus never changes the trip of a row")
 
 
 def drop_test_database() -> None:

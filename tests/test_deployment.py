@@ -24,7 +24,7 @@ def test_a_container_has_bounded_memory_and_logs_and_comes_back(name: str) -> No
     service = SERVICES[name]
     assert re.fullmatch(r"(\$\{WEB_MEMORY:-)?[0-9]+[mg]\}?", service["mem_limit"])
     assert service["logging"]["options"] == {"max-size": "10m", "max-file": "5"}
-    assert service.get("restart") == "unless-stopped" or name == "migrate"
+    assert service.get("restart") == "unless-stopped" or name in {"migrate", "citus-nodes"}
 
 
 def test_the_containers_of_the_service_have_no_rights() -> None:
@@ -47,6 +47,7 @@ def test_profiles_add_what_the_guide_says() -> None:
         "https": {"caddy"},
         "jobs": {"prune", "rates", "audit", "backup"},
         "dev": {"mailpit"},
+        "citus": {"citus-coordinator", "citus-worker-1", "citus-worker-2", "citus-nodes"},
     }
     for profile in found.keys() - {"(always)"}:
         assert f"| `{profile}` |" in OPERATE

@@ -1,10 +1,11 @@
 """Claims: an account takes the place of a guest in everything that was recorded."""
 
+from typing import Any
+
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from splits.models.deleted_people import claim_in_deleted
-from splits.models.expense import Expense
 from splits.models.merge import BATCH_ROWS, PEOPLE, Merge
 from splits.models.merged import MergedPeople
 from trips.models import Invitation, Member, Trip
@@ -42,7 +43,7 @@ def _claim(trip: Trip, guest_id: int, account: User, role: str) -> list[Entry]:
         trip.require_owner_besides(role)
         require_trip_quota(account)
     if member is None:
-        revoked = Invitation.objects.filter(guest=guest_id).withdraw()
+        revoked = Invitation.objects.filter(trip=trip, guest=guest_id).withdraw()
         _take_place(trip, guest_id, account, role)
         guest = {"userId": guest_id, "role": TripRole.VIEWER}
         now = {"userId": account.pk, "role": role}
@@ -56,13 +57,14 @@ def _claim(trip: Trip, guest_id: int, account: User, role: str) -> list[Entry]:
 
 def _take_place(trip: Trip, guest_id: int, account: User, role: str) -> None:
     for model, column in PEOPLE:
-        rows: QuerySet = model._default_manager.filter(**{column: guest_id})
+        named: dict[str, Any] = {"trip": trip, column: guest_id}
+        rows: QuerySet = model._default_manager.filter(**named)
         rows.update(**{column: account})
     expenses = list(trip.expenses.exclude(merged="").only("merged"))
     for expense in expenses:
         merged = MergedPeople.load(expense.merged)
         expense.merged = merged.given_to(account.pk, by=guest_id).dump()
-    Expense.objects.bulk_update(expenses, ["merged"], BATCH_ROWS)
+    trip.expenses.bulk_update(expenses, ["merged"], BATCH_ROWS)
     claim_in_deleted(trip, guest_id, account.pk)
     trip.members.filter(user=guest_id).update(user=account, role=role, joined_at=timezone.now())
     trip.claimed_guests = f"{trip.claimed_guests} {account.pk}:{guest_id}".strip()

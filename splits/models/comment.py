@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager
 
 from django.db import models
+from django.db.models import F
 from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
@@ -28,7 +29,8 @@ class CommentQuerySet(InTripQuerySet["Comment"]):
 
     def with_expense(self) -> "CommentQuerySet":
         """With the expense and the author."""
-        return self.select_related("expense", "created_by")
+        rows = self.select_related("expense", "created_by")
+        return rows.filter(expense__trip=F("trip"))
 
     def with_details(self) -> "CommentQuerySet":
         """With the columns that a response contains."""
@@ -85,7 +87,7 @@ class Comment(InTrip):
             entry = Entry(Event.COMMENT_CREATED, comment.pk, {"text": (None, text)}, locked.pk)
             write(locked.trip_id, by, entry)
             about = {"trip_id": locked.trip_id, "expense_id": locked.pk}
-            notify("comment.created", people_in(locked.pk), by=by, **about)
+            notify("comment.created", people_in(locked), by=by, **about)
             return comment
 
     def change(self, by: User, text: str) -> "Comment":

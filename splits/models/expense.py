@@ -158,7 +158,8 @@ class Expense(models.Model):
 
     def is_own(self, user: User, can: Can) -> bool:
         """Whether `user` created it or is a payer."""
-        return user.pk == self.created_by_id or self.payers.filter(user=user).exists()
+        payers = self.payers.filter(trip=self.trip_id, user=user)
+        return user.pk == self.created_by_id or payers.exists()
 
     @classmethod
     def draft(cls, trip: Trip, by: User, **fields: Any) -> "Expense":
@@ -253,7 +254,7 @@ class Expense(models.Model):
             changed = expense_fields(stored, payments, parts)
             if changed != shown:
                 stored.updated_at = timezone.now()
-            stored.save()
+            stored.save(update_fields=_CHANGEABLE)
             posting.note(Event.EXPENSE_CHANGED, by, shown, changed)
             stored._notify("expense.changed", posting.people(), by)
             return Expense.objects.with_details().get(pk=stored.pk)
@@ -266,8 +267,9 @@ class Expense(models.Model):
         with self._locked(by, Can.CHANGE_EXPENSES) as stored:
             posting = ExpensePosting(stored)
             shown = expense_fields(stored, posting.paid_by_user, posting.parts)
-            payers = list(stored.payers.order_by("id"))
-            splits = list(Split.objects.with_open_amounts().defer(None).filter(expense=stored))
+            where = {"trip": stored.trip_id, "expense": stored.pk}
+            payers = list(Payer.objects.filter(**where).order_by("id"))
+            splits = list(Split.objects.with_open_amounts().defer(None).filter(**where))
             splits.sort(key=attrgetter("pk"))
             before = copy(stored)
             posting.rewrite({}, {})
@@ -324,9 +326,8 @@ class Expense(models.Model):
     def remove_split(self, split: Split, by: User) -> None:
         """Delete one split; the payers bear what it covered."""
         with self._locked(by, Can.DELETE_SPLITS) as stored:
-            participant_ids = stored.splits.filter(pk=split.pk).values_list(
-                "participant", flat=True
-            )
+            found = stored.splits.filter(trip=stored.trip_id, pk=split.pk)
+            participant_ids = found.values_list("participant", flat=True)
             user_id = participant_ids.first()
             if user_id is None:
                 raise NotFound
@@ -460,3 +461,11 @@ class Expense(models.Model):
         self.divided = False
         self.updated_at = timezone.now()
         self.save(update_fields=["divided", "merged", "updated_at"])
+
+
+#: All columns but those that never change: of the id and the trip, which nobody may write again.
+_CHANGEABLE = [
+    field.name
+    for field in Expense._meta.local_concrete_fields
+    if not field.primary_key and field.name not in {"trip", "number", "created_by", "created_at"}
+]

@@ -104,11 +104,13 @@ class Merge:
         dropped = self._drop_what_is_between()
         changed = self._merge_expenses()
         for model, column in PEOPLE:
-            rows: QuerySet = model._default_manager.filter(**{column: self.guest.user_id})
+            guest: dict[str, Any] = {"trip": self.trip, column: self.guest.user_id}
+            rows: QuerySet = model._default_manager.filter(**guest)
             rows.update(**{column: self.member.user_id})
         merge_in_deleted(self.trip, self.guest.user_id, self.member.user_id, self._twins)
         self._add_sums(dropped)
-        revoked = Invitation.objects.filter(guest=self.guest.user_id).withdraw()
+        invitations = Invitation.objects.filter(trip=self.trip, guest=self.guest.user_id)
+        revoked = invitations.withdraw()
         self.guest.delete()
         User.objects.filter(pk=self.guest.user_id, is_guest=True).delete()
         ids = {"userId": (self.guest.user_id, self.member.user_id)}
@@ -116,17 +118,22 @@ class Merge:
         return [*vanished, *changed, *revoked, merged]
 
     def _expenses_with(self, member: Member) -> QuerySet[Expense]:
-        user, expense = member.user_id, OuterRef("pk")
-        paid = Exists(Payer.objects.filter(expense=expense, user=user))
-        shared = Exists(Split.objects.filter(expense=expense, participant=user))
+        same = {"trip": self.trip, "expense": OuterRef("pk")}
+        paid = Exists(Payer.objects.filter(user=member.user_id, **same))
+        shared = Exists(Split.objects.filter(participant=member.user_id, **same))
         return Expense.objects.filter(paid | shared, trip=self.trip)
+
+    def _rows(self, model: type[Model]) -> Any:
+        """All rows of this model in the trip."""
+        return model._default_manager.filter(trip=self.trip)
 
     def _debts_in_common(self) -> Any:
         """What the two owe or are owed for expenses that name both."""
         with_guest, with_member = map(self._expenses_with, (self.guest, self.member))
         in_common = with_guest.filter(pk__in=with_member.values("pk"))
         sides = Q(debtor__in=self._both) | Q(creditor__in=self._both)
-        return Debt.objects.filter(sides, split__expense__in=in_common)
+        splits = Split.objects.filter(trip=self.trip, expense__in=in_common.values("pk"))
+        return Debt.objects.filter(sides, trip=self.trip, split__in=splits.values("pk"))
 
     def _settlements_between(self) -> Any:
         sides = {"sender__in": self._both, "receiver__in": self._both}
@@ -138,7 +145,8 @@ class Merge:
         It is the one before, or else the one after. If there is no other, all is open again.
         """
         between = self._settlements_between()
-        closing = between.filter(Exists(ClosedPeriod.objects.filter(settlement=OuterRef("pk"))))
+        periods = ClosedPeriod.objects.filter(trip=self.trip)
+        closing = between.filter(Exists(periods.filter(settlement=OuterRef("pk"))))
         others = Settlement.objects.filter(trip=self.trip).exclude(pk__in=between.values("pk"))
         before = others.filter(pk__lt=OuterRef("pk")).order_by("-pk").values("pk")[:1]
         after = others.filter(pk__gt=OuterRef("pk")).order_by("pk").values("pk")[:1]
@@ -146,11 +154,13 @@ class Merge:
         heirs: dict[int, Any] = dict(named.values_list("pk", "heir"))
         if None in heirs.values():
             reopen(self.trip.pk, closing)
-            Allocation.objects.filter(closed_by__in=list(heirs)).release(self.trip.pk)
+            allocations = Allocation.objects.filter(trip=self.trip)
+            allocations.filter(closed_by__in=list(heirs)).release(self.trip.pk)
             heirs = {}
         for settlement, heir in heirs.items():
-            ClosedPeriod.objects.filter(settlement=settlement).update(settlement=heir)
-            Allocation.objects.filter(closed_by=settlement).update(closed_by=heir)
+            periods.filter(settlement=settlement).update(settlement=heir)
+            closed = Allocation.objects.filter(trip=self.trip, closed_by=settlement)
+            closed.update(closed_by=heir)
         self._merge_closed_sums(heirs)
 
     def _merge_closed_sums(self, heirs: dict[int, int]) -> None:
@@ -158,12 +168,13 @@ class Merge:
         named = Q(settlement__in={*heirs, *heirs.values()}) | Q(
             member__in=[self.guest, self.member]
         )
-        stored = list(ClosedSum.objects.filter(named))
+        of_trip = ClosedSum.objects.filter(trip=self.trip)
+        stored = list(of_trip.filter(named))
         sums: Counter[tuple[int, int]] = Counter()
         for row in stored:
             member = self.member.pk if row.member_id == self.guest.pk else row.member_id
             sums[heirs.get(row.settlement_id, row.settlement_id), member] += row.owed_minor
-        ClosedSum.objects.filter(pk__in=[row.pk for row in stored]).delete()
+        of_trip.filter(pk__in=[row.pk for row in stored]).delete()
         insert(
             ClosedSum(
                 trip=self.trip, settlement_id=settlement, member_id=member, owed_minor=owed_minor
@@ -186,7 +197,11 @@ class Merge:
     def _merge_expenses(self) -> list[Entry]:
         """Add up payments, parts and debts in expenses that name both; returns what changed."""
         rows = (
-            Prefetch(name, model._default_manager.order_by("id"), f"loaded_{name}")
+            Prefetch(
+                name,
+                model._default_manager.filter(trip=self.trip).order_by("id"),
+                f"loaded_{name}",
+            )
             for name, model in (("payers", Payer), ("splits", Split))
         )
         expenses: list[Expense] = []
@@ -217,12 +232,12 @@ class Merge:
                     for name, value in parts[user_id]._asdict().items():
                         setattr(split, name, value)
                     splits.append(split)
-        Expense.objects.bulk_update(expenses, ["split_type", "merged"], BATCH_ROWS)
-        Payer.objects.bulk_update(payers, ["amount_minor", "entered_minor"], BATCH_ROWS)
-        Split.objects.bulk_update(splits, Part._fields, BATCH_ROWS)
+        self._rows(Expense).bulk_update(expenses, ["split_type", "merged"], BATCH_ROWS)
+        self._rows(Payer).bulk_update(payers, ["amount_minor", "entered_minor"], BATCH_ROWS)
+        self._rows(Split).bulk_update(splits, Part._fields, BATCH_ROWS)
         self._merge_debts(twins)
-        Payer.objects.filter(pk__in=gone_payers).delete()
-        delete_unread(Split.objects.filter(pk__in=list(twins)))
+        self._rows(Payer).filter(pk__in=gone_payers).delete()
+        delete_unread(self._rows(Split).filter(pk__in=list(twins)))
         return entries
 
     def _merge_debts(self, twins: dict[int, int]) -> None:
@@ -242,17 +257,18 @@ class Merge:
                 covered = [kept.covered_at, other.covered_at]
                 kept.covered_at = None if None in covered else max(filter(None, covered))
                 kept.period = self.trip.period
-        allocations: Any = list(Allocation.objects.filter(debt__in=list(gone)))
+        allocations: Any = list(self._rows(Allocation).filter(debt__in=list(gone)))
         for allocation in allocations:
             allocation.debt_id = gone[allocation.debt_id]
-        Allocation.objects.bulk_update(allocations, ["debt"], BATCH_ROWS)
-        delete_unread(Debt.objects.filter(pk__in=list(gone)))
+        self._rows(Allocation).bulk_update(allocations, ["debt"], BATCH_ROWS)
+        delete_unread(self._rows(Debt).filter(pk__in=list(gone)))
         columns = ["split", "amount_minor", "open_minor", "covered_at", "period"]
-        Debt.objects.bulk_update([rows[0] for rows in groups.values()], columns, BATCH_ROWS)
-        settlements: Any = list(Settlement.objects.filter(split__in=list(twins)).only("split"))
+        self._rows(Debt).bulk_update([rows[0] for rows in groups.values()], columns, BATCH_ROWS)
+        of_trip = self._rows(Settlement)
+        settlements: Any = list(of_trip.filter(split__in=list(twins)).only("split"))
         for settlement in settlements:
             settlement.split_id = twins[settlement.split_id]
-        Settlement.objects.bulk_update(settlements, ["split"], BATCH_ROWS)
+        of_trip.bulk_update(settlements, ["split"], BATCH_ROWS)
 
     def _add_sums(self, dropped: Counter[str]) -> None:
         """Add the guest's sums, without those `dropped`, to the member's."""

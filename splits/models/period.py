@@ -30,13 +30,20 @@ _KEEP_OWED = (
     "INSERT INTO splits_closedsum (trip_id, settlement_id, member_id, owed_minor) "
     "SELECT trip_id, %s, id, owed_minor FROM trips_member WHERE trip_id = %s AND owed_minor > 0 "
     # A settlement closes a second time what was restored since.
-    "ON CONFLICT (settlement_id, member_id) "
+    "ON CONFLICT {once} "
     "DO UPDATE SET owed_minor = splits_closedsum.owed_minor + EXCLUDED.owed_minor"
 )
+#: On PostgreSQL the constraint by its name: in a distributed table it has one more column.
+_ONCE = {
+    "postgresql": "ON CONSTRAINT closed_sum_once_for_a_member",
+    "sqlite": "(settlement_id, member_id)",
+}
 _TAKE_OUT = (
     "UPDATE splits_closedsum AS closed SET owed_minor = closed.owed_minor - taken.column3 "
-    "FROM (VALUES %s) AS taken JOIN trips_member AS member ON member.user_id = taken.column2 "
-    "WHERE member.id = closed.member_id AND closed.settlement_id = taken.column1"
+    "FROM (VALUES %s) AS taken JOIN trips_member AS member "
+    "ON member.user_id = taken.column2 AND member.trip_id = %%s "
+    "WHERE member.id = closed.member_id AND closed.settlement_id = taken.column1 "
+    "AND closed.trip_id = %%s"
 )
 
 
@@ -144,21 +151,21 @@ def close(settlement: "Settlement", oldest: int, newest: int) -> None:
         for number in sorted(numbers)
     )
     with connection.cursor() as cursor:
-        cursor.execute(_KEEP_OWED, [settlement.pk, trip_id])
+        cursor.execute(_KEEP_OWED.format(once=_ONCE[connection.vendor]), [settlement.pk, trip_id])
     Member.objects.filter(trip=trip_id, owed_minor__gt=0).update(owed_minor=0)
     Trip.objects.filter(pk=trip_id).update(period=newest + 1, oldest_open_period=newest + 1)
 
 
 def reopen(trip_id: int, settlements: "SettlementQuerySet") -> None:
     """Reopen what `settlements` closed; call it under the trip's lock."""
-    periods = ClosedPeriod.objects.filter(settlement__in=settlements.values("pk"))
+    periods = ClosedPeriod.objects.filter(trip=trip_id, settlement__in=settlements.values("pk"))
     oldest = periods.aggregate(oldest=Min("number"))["oldest"]
     if oldest is None:
         return
-    sums = ClosedSum.objects.filter(settlement__in=settlements.values("pk"))
+    sums = ClosedSum.objects.filter(trip=trip_id, settlement__in=settlements.values("pk"))
     theirs = sums.filter(member=OuterRef("pk")).order_by().values("member")
     owed_minor = Subquery(theirs.annotate(answer=Sum("owed_minor")).values("answer"))
-    owing = Member.objects.filter(pk__in=sums.values("member"))
+    owing = Member.objects.filter(trip=trip_id, pk__in=sums.values("member"))
     owing.update(owed_minor=F("owed_minor") + owed_minor)
     Trip.objects.filter(pk=trip_id).update(
         oldest_open_period=Least("oldest_open_period", Value(oldest))
@@ -167,12 +174,12 @@ def reopen(trip_id: int, settlements: "SettlementQuerySet") -> None:
     periods.delete()
 
 
-def take_out(owed: Mapping[tuple[int, int], int]) -> None:
-    """Reduce what settlements closed; `owed` is minor units by settlement and debtor."""
+def take_out(trip_id: int, owed: Mapping[tuple[int, int], int]) -> None:
+    """Reduce what settlements of a trip closed; `owed` is minor units by settlement and debtor."""
     rows = ", ".join(["(%s, %s, %s)"] * len(owed))
     values = [value for pair, owed_minor in owed.items() for value in (*pair, owed_minor)]
     with connection.cursor() as cursor:
-        cursor.execute(_TAKE_OUT % rows, values)
+        cursor.execute(_TAKE_OUT % rows, [*values, trip_id, trip_id])
 
 
 @CompiledQuery

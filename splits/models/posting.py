@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Prefetch, Q
 
 from splits.models.division import Part, Payment
 from splits.models.in_trip import InTrip
@@ -79,11 +79,11 @@ class ExpensePosting:
         if expense.pk is not None:
             self.paid_by_user = {
                 payer.user_id: Payment(payer.amount_minor, payer.entered_minor)
-                for payer in expense.payers.order_by("id")
+                for payer in expense.payers.filter(trip=expense.trip_id).order_by("id")
             }
             self.parts = {
                 split.participant_id: Part(*(getattr(split, name) for name in Part._fields))
-                for split in expense.splits.order_by("id")
+                for split in expense.splits.filter(trip=expense.trip_id).order_by("id")
             }
         if self.paid_by_user:
             self.merged = MergedPeople.load(expense.merged)
@@ -120,7 +120,7 @@ class ExpensePosting:
     def people(self) -> Q:
         """Filters the accounts in the expense, both as it was and as it is now."""
         before = {*self.paid_by_user, *self.parts}
-        return Q(pk__in=before) | people_in(self.expense.pk)
+        return Q(pk__in=before) | people_in(self.expense)
 
     def restore(
         self,
@@ -150,7 +150,7 @@ class ExpensePosting:
             _owed, sums_before = self._debts_and_sums(self.paid_by_user, self.parts, self.merged)
             for user_id, moved in sums_before.items():
                 sums.setdefault(user_id, Counter()).subtract(moved)
-            stored = list(self.expense.splits.prefetch_related("debts"))
+            stored = list(self._splits().prefetch_related(Prefetch("debts", self._debts())))
         self.expense.merged = merged.dump()
         kept = {s.participant_id: s for s in stored if _keeps_state(s, parts, owed)}
         self._drop([s.pk for s in stored if s.participant_id not in kept])
@@ -159,7 +159,7 @@ class ExpensePosting:
         payers: list[Payer] = []
         if list(self.paid_by_user.items()) != list(paid_by_user.items()):
             if self.paid_by_user:
-                self.expense.payers.all().delete()
+                Payer.objects.filter(**self._expense()).delete()
             payers = insert(
                 [
                     Payer(**self._expense(), user_id=user_id, **payment._asdict())
@@ -195,13 +195,22 @@ class ExpensePosting:
         """The columns of a payer or a split that say where it belongs."""
         return {"trip_id": self.expense.trip_id, "expense_id": self.expense.pk}
 
+    def _splits(self) -> models.QuerySet[Split]:
+        return Split.objects.filter(**self._expense())
+
+    def _debts(self) -> Any:
+        return Debt.objects.filter(trip=self.expense.trip_id)
+
     def _drop(self, split_ids: list[int]) -> None:
         """Delete splits with their allocations, and the settlements that `pay` recorded."""
         if split_ids:
-            self.revoked = Settlement.objects.filter(split__in=split_ids).revoke()
-            Debt.objects.filter(split__in=split_ids).itemise()
-            Allocation.objects.filter(debt__split__in=split_ids).release(self.expense.trip_id)
-            delete_unread(self.expense.splits.filter(pk__in=split_ids))
+            trip_id = self.expense.trip_id
+            of_trip = Settlement.objects.filter(trip=trip_id)
+            self.revoked = of_trip.filter(split__in=split_ids).revoke()
+            debts = self._debts().filter(split__in=split_ids)
+            debts.itemise()
+            Allocation.objects.filter(trip=trip_id, debt__in=debts.values("pk")).release(trip_id)
+            delete_unread(self._splits().filter(pk__in=split_ids))
 
     def _open(self, parts: Mapping[int, Part], owed: Owed) -> list[Split]:
         """Insert splits and their debts, and allocate credit to the debts."""
@@ -264,12 +273,11 @@ class ExpensePosting:
         return owed, sums
 
 
-def people_in(expense_id: int) -> Q:
+def people_in(expense: "Expense") -> Q:
     """Filters the payers and participants of an expense."""
-    payers = Payer.objects.filter(expense=expense_id).values("user")
-    return Q(pk__in=payers) | Q(
-        pk__in=Split.objects.filter(expense=expense_id).values("participant")
-    )
+    where = {"trip": expense.trip_id, "expense": expense.pk}
+    payers = Payer.objects.filter(**where).values("user")
+    return Q(pk__in=payers) | Q(pk__in=Split.objects.filter(**where).values("participant"))
 
 
 def _keeps_state(split: Split, parts: Mapping[int, Part], owed: Owed) -> bool:
@@ -283,7 +291,7 @@ def _adjust(split: Split, part: Part, owed: Mapping[int, int]) -> None:
     """Update what may change in a kept split: the entered values and the debts' amounts."""
     entered = part._asdict()
     if any(getattr(split, name) != value for name, value in entered.items()):
-        Split.objects.filter(pk=split.pk).update(**entered)
+        Split.objects.filter(trip=split.trip_id, pk=split.pk).update(**entered)
     for debt in split.debts.all():
         if debt.amount_minor != owed[debt.creditor_id]:
             debt.resize(owed[debt.creditor_id])

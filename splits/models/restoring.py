@@ -64,7 +64,7 @@ def restore_settlement(entry: DeletedEntry, by: User) -> Settlement:
         [settlement] = kept.rows_of("settlement", Settlement)
         kept.require_restorable([settlement.sender_id, settlement.receiver_id])
         settlement.trip = kept.trip
-        paid = Split.objects.filter(pk=settlement.split_id or 0)
+        paid = Split.objects.filter(trip=kept.trip, pk=settlement.split_id or 0)
         if not paid.exists():
             settlement.split_id = None
         settlement.enter()
@@ -149,7 +149,9 @@ def _insert_with_credit(trip: Trip, settlements: list[Settlement]) -> None:
 
 def _keep_times(expense: Expense, times: Mapping[int, datetime | None]) -> None:
     """Date the payment of debts that are covered again as it was dated before, by split."""
-    debts = list(Debt.objects.filter(split__expense=expense, open_minor=0))
+    splits = Split.objects.filter(trip=expense.trip_id, expense=expense).values("pk")
+    of_trip = Debt.objects.filter(trip=expense.trip_id)
+    debts = list(of_trip.filter(split__in=splits, open_minor=0))
     for debt in debts:
         debt.covered_at = times[debt.split_id] or debt.covered_at
-    Debt.objects.bulk_update(debts, ["covered_at"])
+    of_trip.bulk_update(debts, ["covered_at"])

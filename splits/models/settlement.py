@@ -73,12 +73,12 @@ class DebtQuerySet(InPeriodQuerySet["Debt"]):
         taken: Counter[tuple[int, int]] = Counter()
         for _pk, debtor_id, open_minor, closed_by, _trip_id in rows:
             taken[closed_by, debtor_id] += open_minor
-        take_out(taken)
+        take_out(rows[0][4], taken)
         insert(
             Allocation(trip_id=trip_id, debt_id=pk, amount_minor=open_minor, closed_by_id=closed_by)
             for pk, _debtor_id, open_minor, closed_by, trip_id in rows
         )
-        recompute([row[0] for row in rows], [])
+        recompute(rows[0][4], [row[0] for row in rows], [])
 
 
 class Debt(models.Model):
@@ -152,15 +152,18 @@ class Debt(models.Model):
 
         What the debtor owes moves here by the allocations alone; by the amount, with the expense.
         """
-        Debt.objects.filter(pk=self.pk).itemise()
-        self.refresh_from_db(fields=["open_minor", "covered_at"])
+        stored = Debt.objects.filter(trip=self.trip_id, pk=self.pk)
+        stored.itemise()
+        self.refresh_from_db(fields=["open_minor", "covered_at"], from_queryset=stored)
         covered_minor = self.amount_minor - self.open_minor
         excess_minor = max(0, covered_minor - amount_minor)
         if excess_minor:
             Member.increment_balances(self.trip_id, {self.debtor_id: {"owed_minor": excess_minor}})
-            Settlement.objects.filter(allocations__debt=self).itemise()
+            paid_by = Allocation.objects.filter(trip=self.trip_id, debt=self).values("settlement")
+            Settlement.objects.filter(trip=self.trip_id, pk__in=paid_by).itemise()
         freed_settlement_ids = []
-        for allocation in self.allocations.order_by("-id") if excess_minor else ():
+        allocations = self.allocations.filter(trip=self.trip_id).order_by("-id")
+        for allocation in allocations if excess_minor else ():
             freed_minor = min(excess_minor, allocation.amount_minor)
             excess_minor -= freed_minor
             freed_settlement_ids.append(allocation.settlement_id)
@@ -172,13 +175,13 @@ class Debt(models.Model):
         self.open_minor = amount_minor - min(covered_minor, amount_minor)
         self.amount_minor = amount_minor
         self.covered_at = None if self.open_minor else self.covered_at or timezone.now()
-        Debt.objects.filter(pk=self.pk).update(
+        stored.update(
             amount_minor=self.amount_minor,
             open_minor=self.open_minor,
             covered_at=self.covered_at,
             period=current_period(),
         )
-        recompute([], freed_settlement_ids)
+        recompute(self.trip_id, [], freed_settlement_ids)
 
 
 class SettlementQuerySet(InPeriodQuerySet["Settlement"]):
@@ -205,7 +208,7 @@ class SettlementQuerySet(InPeriodQuerySet["Settlement"]):
             for pk, credit_minor, closed_by, trip_id in rows
         )
         if rows:
-            recompute([], [row[0] for row in rows])
+            recompute(rows[0][3], [], [row[0] for row in rows])
 
     def revoke(self) -> "list[Settlement]":
         """Delete these settlements of one trip, and reopen what they covered or closed.
@@ -215,12 +218,13 @@ class SettlementQuerySet(InPeriodQuerySet["Settlement"]):
         rows = list(self.order_by("pk"))
         if not rows:
             return []
-        reopen(rows[0].trip_id, self)
+        trip_id = rows[0].trip_id
+        reopen(trip_id, self)
         # Two statements, because SQLite scans the whole table for conditions joined by OR.
         ids = [row.pk for row in rows]
-        Allocation.objects.filter(settlement__in=ids).release(rows[0].trip_id, rows)
-        Allocation.objects.filter(closed_by__in=ids).release(rows[0].trip_id)
-        delete_unread(self)
+        Allocation.objects.filter(settlement__in=ids).release(trip_id, rows)
+        Allocation.objects.filter(closed_by__in=ids).release(trip_id)
+        delete_unread(self.filter(trip=trip_id))
         return rows
 
 
@@ -342,7 +346,7 @@ class Settlement(models.Model):
         Credit between the two is used first, and the rest is recorded, a settlement for each
         creditor.
         """
-        debts = open_debts_of.fetch(split=split_id)
+        debts = open_debts_of.fetch(trip=trip.pk, split=split_id)
         if not debts:
             return None
         open_minor = sum(debt.open_minor for debt in debts)
@@ -374,7 +378,7 @@ class Settlement(models.Model):
         with locked_row(
             rows, by, Can.DELETE_SETTLEMENTS, trip_id=self.trip_id, pk=self.pk
         ) as stored:
-            deleted = Settlement.objects.filter(pk=self.pk).revoke()
+            deleted = Settlement.objects.filter(trip=self.trip_id, pk=self.pk).revoke()
             currency = stored.trip.currency
             DeletedEntry.keep(stored.trip, DeletedKind.SETTLEMENT, stored.pk, settlement=[stored])
             write(
@@ -415,25 +419,26 @@ class AllocationQuerySet(models.QuerySet["Allocation"]):
 
         The sums of the members lose them, and the `settlements` that are to go with them.
         """
-        debts = Debt.objects.filter(pk__in=self.values("debt"))
-        money = Settlement.objects.filter(pk__in=self.values("settlement"))
+        rows = self.filter(trip=trip_id)
+        debts = Debt.objects.filter(trip=trip_id, pk__in=rows.values("debt"))
+        money = Settlement.objects.filter(trip=trip_id, pk__in=rows.values("settlement"))
         # Other closed amounts of the same rows stay closed.
         debts.itemise()
         money.itemise()
         sums = sums_of(settlements, [], sign=-1)
-        covered = self.filter(debt__isnull=False).order_by().values_list("debt__debtor")
+        covered = rows.filter(debt__trip=trip_id).order_by().values_list("debt__debtor")
         for debtor_id, freed_minor in covered.annotate(Sum("amount_minor")):
             sums[debtor_id]["owed_minor"] += freed_minor
         Member.increment_balances(trip_id, sums)
         debts.update(
-            open_minor=F("open_minor") + _sum_of(self, "debt"),
+            open_minor=F("open_minor") + _sum_of(rows, "debt"),
             covered_at=None,
             period=current_period(),
         )
         money.update(
-            credit_minor=F("credit_minor") + _sum_of(self, "settlement"), period=current_period()
+            credit_minor=F("credit_minor") + _sum_of(rows, "settlement"), period=current_period()
         )
-        self.delete()
+        rows.delete()
 
 
 class Allocation(InTrip):
@@ -502,7 +507,7 @@ class Allocation(InTrip):
         if rows:
             new = {settlement.pk for settlement in settlements}
             used = {row.settlement_id for row in rows} - new
-            recompute([row.debt_id for row in rows], used, now)
+            recompute(trip_id, [row.debt_id for row in rows], used, now)
         if settlements and not is_unsettled:
             settlements[-1].close_if_settled()
         return now
@@ -522,11 +527,12 @@ def credit_between(
 
 
 @CompiledQuery
-def open_debts_of(split: Param) -> DebtQuerySet:
+def open_debts_of(trip: Param, split: Param) -> DebtQuerySet:
     """The open debts of a split, with `has_credit`."""
     between = {"sender": OuterRef("debtor"), "receiver": OuterRef("creditor")}
     credit = Settlement.objects.with_credit().filter(trip=OuterRef("trip"), **between)
-    return Debt.objects.open().filter(split=split).annotate(**{"has_credit": Exists(credit)})
+    rows = Debt.objects.open().filter(trip=trip, split=split)
+    return rows.annotate(**{"has_credit": Exists(credit)})
 
 
 def allocate_credit(trip_id: int, debts: Iterable[Debt]) -> list[Allocation]:
@@ -581,22 +587,24 @@ def allocate(debts: Iterable[Debt], settlements: Iterable[Settlement]) -> list[A
 
 
 def recompute(
+    trip_id: int,
     debt_ids: Iterable[int | None],
     settlement_ids: Iterable[int | None],
     now: datetime | None = None,
 ) -> None:
-    """Sum `open_minor` and `credit_minor` of the given rows again; ids that are None are ignored.
+    """Sum `open_minor` and `credit_minor` of rows of a trip again; ids that are None are ignored.
 
     `now` is when debts without an open amount were covered.
     """
     if debts := {pk for pk in debt_ids if pk}:
-        _recompute_debts(debts=debts, now=now or timezone.now())
+        _recompute_debts(trip=trip_id, debts=debts, now=now or timezone.now())
     if settlements := {pk for pk in settlement_ids if pk}:
-        _recompute_settlements(settlements=settlements)
+        _recompute_settlements(trip=trip_id, settlements=settlements)
 
 
 @CompiledUpdate
 def _recompute_debts(
+    trip: Param,
     debts: ArrayParam = ArrayParam("debts"),
     now: Param = Param("now", models.DateTimeField()),
 ) -> tuple[DebtQuerySet, dict[str, Any]]:
@@ -607,16 +615,17 @@ def _recompute_debts(
         "covered_at": Case(When(amount_minor=covered, then=since), default=None),
         "period": current_period(),
     }
-    return Debt.objects.filter(debts.among("id")), changes
+    return Debt.objects.filter(debts.among("id"), trip=trip), changes
 
 
 @CompiledUpdate
 def _recompute_settlements(
+    trip: Param,
     settlements: ArrayParam = ArrayParam("settlements"),
 ) -> tuple[SettlementQuerySet, dict[str, Any]]:
     used = _sum_of(Allocation.objects.all(), "settlement")
     changes = {"credit_minor": F("amount_minor") - used, "period": current_period()}
-    return Settlement.objects.filter(settlements.among("id")), changes
+    return Settlement.objects.filter(settlements.among("id"), trip=trip), changes
 
 
 def _sum_of(allocations: AllocationQuerySet, side: str) -> Coalesce:

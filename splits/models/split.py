@@ -60,7 +60,7 @@ class SplitQuerySet(InTripQuerySet["Split"]):
     def for_permission(self) -> "SplitQuerySet":
         """With the expense, and only the columns that determine who may change them."""
         columns = ("participant", "trip", "expense", "expense__trip", "expense__created_by")
-        return self.select_related("expense").only(*columns)
+        return self.select_related("expense").only(*columns).filter(expense__trip=F("trip"))
 
     def with_expense(self) -> "SplitQuerySet":
         """With the participant and the expense, as a command reads them under the lock."""
@@ -170,9 +170,10 @@ class Split(InTrip):
         with self._locked(by) as split:
             trip = split.trip
             before = Split.objects.with_details().get(pk=self.pk)
-            revoked = self.settlements.all().revoke()
-            self.debts.all().itemise()
-            Allocation.objects.filter(debt__split=self).release(trip.pk)
+            revoked = self.settlements.filter(trip=trip).revoke()
+            debts = self.debts.filter(trip=trip)
+            debts.itemise()
+            Allocation.objects.filter(trip=trip, debt__in=debts.values("pk")).release(trip.pk)
             after = Split.objects.with_details().get(pk=self.pk)
             payments = (_payment(before), _payment(after))
             ids = (split.expense_id, split.participant_id)

@@ -56,9 +56,16 @@ class WebhookQuerySet(models.QuerySet["Webhook"]):
         owned = Member.objects.present_or_restorable().filter(
             trip=OuterRef("trip"), user=OuterRef("user"), role__in=_OWNERS
         )
+        return self._of_active(Q(trip=None) | Q(Exists(owned)))
+
+    def permitted_for(self, trip: Trip) -> "WebhookQuerySet":
+        """Those of `permitted` that are for this trip."""
+        owners = Member.objects.present_or_restorable().filter(trip=trip, role__in=_OWNERS)
+        return self.filter(trip=trip)._of_active(Q(user__in=owners.values("user")))
+
+    def _of_active(self, may: Q) -> "WebhookQuerySet":
         active = User.objects.active().filter(pk=OuterRef("user"))
-        may = Q(trip=None) | Q(user__role=Role.ADMIN) | Q(Exists(owned))
-        return self.filter(may, Exists(active))
+        return self.filter(may | Q(user__role=Role.ADMIN), Exists(active))
 
 
 class Webhook(models.Model):
@@ -134,10 +141,12 @@ class Webhook(models.Model):
             )
             with owned as trip:
                 webhook.trip = trip
-                rivals = Webhook.objects.filter(trip=trip)
-                if trip is None:
-                    rivals = rivals.filter(user=owner)
-                if rivals.permitted().count() >= settings.QUOTA_WEBHOOKS:
+                rivals = (
+                    owner.webhooks.filter(trip=None)
+                    if trip is None
+                    else Webhook.objects.permitted_for(trip)
+                )
+                if rivals.count() >= settings.QUOTA_WEBHOOKS:
                     raise LimitReached(limit=settings.QUOTA_WEBHOOKS)
                 webhook.save()
                 if trip is not None:

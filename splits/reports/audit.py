@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator
 from itertools import count, groupby
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from django.db.models import F, Q, QuerySet, Sum
+from django.db.models import BigIntegerField, Exists, F, Model, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 from rest_framework.exceptions import ValidationError
 
@@ -77,9 +77,12 @@ def differences(trips: Trips = None, watch: Watch = _unwatched) -> Iterator[Diff
 def _differences(trips: Trips, watch: Watch) -> Iterator[Difference]:
     of_trip = _of(trips, "trip")
     sums: Sums = defaultdict(Counter)
-    yield from _expenses(of_trip, sums, watch)
-    yield from _allocations(of_trip)
-    yield from _trips_of_rows(of_trip)
+    strays = list(_trips_of_rows(of_trip))
+    yield from strays
+    yield from _debts_of_others(of_trip)
+    joins = Joins(of_trip, by_trip=not strays)
+    yield from _expenses(joins, sums, watch)
+    yield from _allocations(joins)
     settlements = Settlement.objects.filter(of_trip)
     for trip, sender, receiver, amount_minor in watch(
         _rows(settlements, "trip", "sender", "receiver", "amount_minor"),
@@ -89,12 +92,41 @@ def _differences(trips: Trips, watch: Watch) -> Iterator[Difference]:
         sums[trip, sender]["sent_minor"] += amount_minor
         sums[trip, receiver]["received_minor"] += amount_minor
     yield from _periods(of_trip, audited(trips))
-    yield from _closed_sums(of_trip, sums)
+    yield from _closed_sums(joins, sums)
     yield from _members(of_trip, sums)
 
 
 def _rows(queryset: QuerySet[Any], *columns: str) -> Iterator[tuple[Any, ...]]:
     return queryset.values_list(*columns).iterator(chunk_size=_CHUNK_ROWS)
+
+
+class Joins(NamedTuple):
+    """How tables are joined: by the trip too, so that Citus joins them where they are.
+
+    If a row is stored as one of another trip, which Citus does not allow, by the ids alone.
+    """
+
+    of_trip: Q
+    by_trip: bool
+
+    def __call__(self, *paths: str) -> Q:
+        """The condition that what `paths` lead to is in the trip of the row."""
+        same = {f"{path}__trip": F("trip") for path in paths}
+        return Q(**same) if self.by_trip else Q()
+
+    def among(self, path: str, parents: type[Model]) -> Q:
+        """The condition that `path` leads to one of the audited `parents`."""
+        if not self.of_trip:
+            return Q()
+        found = Q(**{f"{path}__in": parents._default_manager.filter(self.of_trip)})
+        return self.of_trip & found if self.by_trip else found
+
+    def with_allocated(self, rows: QuerySet[Any], side: str, name: str) -> QuerySet[Any]:
+        """Debts or settlements, annotated with the sum of their allocations."""
+        same: dict[str, Any] = {"trip": OuterRef("trip")} if self.by_trip else {}
+        found = Allocation.objects.filter(**{side: OuterRef("pk")}, **same).order_by()
+        sums = found.values(*same, side).annotate(sum=Sum("amount_minor")).values("sum")
+        return rows.annotate(**{name: Coalesce(Subquery(sums), 0, output_field=BigIntegerField())})
 
 
 class _ByExpense:
@@ -113,21 +145,24 @@ class _ByExpense:
         return rows
 
 
-def _expenses(of_trip: Q, sums: Sums, watch: Watch) -> Iterator[Difference]:
+def _expenses(joins: Joins, sums: Sums, watch: Watch) -> Iterator[Difference]:
     """Checks the shares and debts of every expense; adds them to the members' `sums`."""
-    expenses = Expense.objects.filter(of_trip)
+    expenses = Expense.objects.filter(joins.of_trip)
     payers = _ByExpense(
-        Payer.objects.filter(expense__in=expenses),
+        Payer.objects.filter(joins.among("expense", Expense)),
         "expense",
         "user",
         "amount_minor",
         "entered_minor",
     )
     splits = _ByExpense(
-        Split.objects.filter(expense__in=expenses), "expense", "participant", *Part._fields
+        Split.objects.filter(joins.among("expense", Expense)),
+        "expense",
+        "participant",
+        *Part._fields,
     )
     debts = _ByExpense(
-        Debt.objects.filter(split__expense__in=expenses),
+        Debt.objects.filter(joins("split"), joins.among("split__expense", Expense)),
         "split__expense",
         "debtor",
         "creditor",
@@ -208,18 +243,15 @@ def _share_faults(
             yield f"the split of user {user} is {shares[user]}, it should be {part.amount_minor}"
 
 
-def _allocations(of_trip: Q) -> Iterator[Difference]:
+def _allocations(joins: Joins) -> Iterator[Difference]:
     """Checks debts and settlements against their allocations."""
-    covered = Coalesce(Sum("allocations__amount_minor"), 0)
     columns = ("trip", "id", "amount_minor")
-    debts = Debt.objects.filter(of_trip).annotate(covered_minor=covered)
+    debts = joins.with_allocated(Debt.objects.filter(joins.of_trip), "debt", "covered_minor")
     uneven = debts.exclude(amount_minor=F("open_minor") + F("covered_minor"))
     for trip, pk, amount, is_open, used in _rows(uneven, *columns, "open_minor", "covered_minor"):
         yield Difference(trip, f"debt {pk}: {is_open} of {amount} is open, {used} is covered")
-    stray = ~Q(debtor=F("split__participant")) | ~Q(trip=F("split__expense__trip"))
-    for debt in Debt.objects.filter(of_trip).filter(stray).iterator():
-        yield Difference(debt.trip_id, f"debt {debt.pk}: it does not match its split")
-    settlements = Settlement.objects.filter(of_trip).annotate(used_minor=covered)
+    of_trip = Settlement.objects.filter(joins.of_trip)
+    settlements = joins.with_allocated(of_trip, "settlement", "used_minor")
     uneven_money = settlements.exclude(amount_minor=F("credit_minor") + F("used_minor"))
     for trip, pk, amount, credit, used in _rows(
         uneven_money, *columns, "credit_minor", "used_minor"
@@ -230,13 +262,20 @@ def _allocations(of_trip: Q) -> Iterator[Difference]:
         | ~Q(settlement__receiver=F("debt__creditor"))
         | ~Q(settlement__trip=F("debt__trip"))
     )
-    rows = Allocation.objects.filter(closed_by=None).filter(between_others)
-    if of_trip:
-        rows = rows.filter(settlement__in=Settlement.objects.filter(of_trip))
+    rows = Allocation.objects.filter(joins("settlement", "debt"), between_others, closed_by=None)
+    rows = rows.filter(joins.among("settlement", Settlement))
     for allocation in rows.select_related("settlement").iterator():
         trip_id = allocation.settlement.trip_id if allocation.settlement else 0
         text = f"allocation {allocation.pk}: debt and settlement of different people"
         yield Difference(trip_id, text)
+
+
+def _debts_of_others(of_trip: Q) -> Iterator[Difference]:
+    """Checks that debts are those of the participants of their splits."""
+    same = {"pk": OuterRef("split"), "participant": OuterRef("debtor")}
+    own = Split.objects.filter(expense__trip=OuterRef("trip"), trip=OuterRef("trip"), **same)
+    for debt in Debt.objects.filter(of_trip).filter(~Exists(own)).iterator():
+        yield Difference(debt.trip_id, f"debt {debt.pk}: it does not match its split")
 
 
 def _trips_of_rows(of_trip: Q) -> Iterator[Difference]:
@@ -249,13 +288,16 @@ def _trips_of_rows(of_trip: Q) -> Iterator[Difference]:
         (Settlement, "settlement", Allocation),
         (Settlement, "settlement", ClosedSum),
     ):
-        parent_trip = f"{name}__trip"
-        rows = model._default_manager.filter(Q(trip=None) | ~Q(trip=F(parent_trip)))
-        rows = rows.filter(**{f"{name}__isnull": False})
+        known = parents._default_manager.filter(pk=OuterRef(name), trip=OuterRef("trip"))
+        rows = model._default_manager.filter(~Exists(known), **{f"{name}__isnull": False})
         if of_trip:
             rows = rows.filter(**{f"{name}__in": parents._default_manager.filter(of_trip)})
-        for trip, pk, stored in _rows(rows.order_by("pk"), parent_trip, "pk", "trip"):
-            yield Difference(trip, f"{model.__name__} {pk} is stored as one of trip {stored}")
+        found = list(_rows(rows.order_by("pk"), name, "pk", "trip"))
+        ids = {parent for parent, _pk, _stored in found}
+        trips = dict(parents._default_manager.filter(pk__in=ids).values_list("pk", "trip"))
+        for parent, pk, stored in found:
+            text = f"{model.__name__} {pk} is stored as one of trip {stored}"
+            yield Difference(trips[parent], text)
 
 
 def _periods(of_trip: Q, trips: QuerySet[Trip]) -> Iterator[Difference]:
@@ -264,7 +306,8 @@ def _periods(of_trip: Q, trips: QuerySet[Trip]) -> Iterator[Difference]:
     periods = ClosedPeriod.objects.filter(of_trip)
     for trip, number in _rows(periods, "trip", "number"):
         closed[trip].add(number)
-    for trip in periods.exclude(settlement__trip=F("trip")).values_list("trip", flat=True):
+    own = Settlement.objects.filter(pk=OuterRef("settlement"), trip=OuterRef("trip"))
+    for trip in periods.filter(~Exists(own)).values_list("trip", flat=True):
         yield Difference(trip, "a settlement of another trip closed a period")
     for trip, period, oldest in _rows(trips, "pk", "period", "oldest_open_period"):
         numbers = closed[trip]
@@ -279,10 +322,10 @@ def _periods(of_trip: Q, trips: QuerySet[Trip]) -> Iterator[Difference]:
             yield Difference(trip, f"{rows.model.__name__} {pk} is of a future period")
 
 
-def _closed_sums(of_trip: Q, sums: Sums) -> Iterator[Difference]:
+def _closed_sums(joins: Joins, sums: Sums) -> Iterator[Difference]:
     """Checks what settlements closed of each member's debts; adds the rest to `sums`."""
     closed: Counter[tuple[int, int, int]] = Counter()
-    debts = Debt.objects.with_open_amounts().filter(of_trip, open_minor__gt=0)
+    debts = Debt.objects.with_open_amounts().filter(joins.of_trip, open_minor__gt=0)
     for trip, debtor, open_minor, closed_by in _rows(
         debts, "trip", "debtor", "open_minor", "closed_by"
     ):
@@ -290,7 +333,9 @@ def _closed_sums(of_trip: Q, sums: Sums) -> Iterator[Difference]:
             sums[trip, debtor]["owed_minor"] += open_minor
         else:
             closed[trip, debtor, closed_by] += open_minor
-    stored = ClosedSum.objects.filter(settlement__in=Settlement.objects.filter(of_trip))
+    stored = ClosedSum.objects.filter(
+        joins("settlement", "member"), joins.among("settlement", Settlement)
+    )
     columns = ("settlement__trip", "member__user", "settlement", "owed_minor")
     noted = {tuple(key): owed_minor for *key, owed_minor in _rows(stored, *columns)}
     for trip, user, settlement in closed.keys() | noted.keys():
@@ -321,8 +366,10 @@ def _members(of_trip: Q, sums: Sums) -> Iterator[Difference]:
             yield Difference(trip, f"the balances add up to {total_minor}")
     # Guests may be left when the last owner has deleted their account.
     present = Member.objects.present().filter(of_trip, user__is_guest=False)
-    owned = present.filter(role=TripRole.OWNER).values("trip")
-    ownerless = present.exclude(trip__in=owned).order_by("trip")
+    owned = Member.objects.present().filter(
+        trip=OuterRef("trip"), role=TripRole.OWNER, user__is_guest=False
+    )
+    ownerless = present.filter(~Exists(owned)).order_by("trip")
     for trip in ownerless.values_list("trip", flat=True).distinct():
         yield Difference(trip, "it has members but no owner")
 

@@ -31,9 +31,16 @@ _XIDS = 2**32
 _MAX_DISTANCE = 2**31 - 10_000_000
 
 
-def snapshot_position() -> int | None:
-    """The first transaction that the current snapshot may not see; None on SQLite."""
+def is_one_server() -> bool:
+    """Whether it is PostgreSQL on one server: each node of Citus counts its own transactions."""
     if connection.vendor != "postgresql":
+        return False
+    return not _row("SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')")[0]
+
+
+def snapshot_position() -> int | None:
+    """The first transaction that the current snapshot may not see; None without `is_one_server`."""
+    if not is_one_server():
         return None
     [position] = _row("SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint")
     return int(position)
@@ -42,8 +49,8 @@ def snapshot_position() -> int | None:
 def changed_trips() -> list[int] | None:
     """The trips that were written since the last audit without differences, by id.
 
-    None if only a full audit can tell: on SQLite, before the first audit, and after a restore. Call
-    it in the snapshot of the audit.
+    None if only a full audit can tell: on SQLite and Citus, before the first audit, and after a
+    restore. Call it in the snapshot of the audit.
     """
     position = snapshot_position()
     silent = AuditRun.objects.filter(difference_count=0, snapshot__isnull=False)

@@ -61,9 +61,10 @@ class Explanation(Pageable):
         return lines, total
 
     def _expenses(self) -> Iterator[Line]:
-        mine = Payer.objects.filter(expense=OuterRef("pk"), user=self._user_id)
-        my_split = Split.objects.filter(expense=OuterRef("pk"), participant=self._user_id)
-        splits = Split.objects.filter(expense=OuterRef("pk")).order_by().values("expense")
+        same = {"trip": self._trip, "expense": OuterRef("pk")}
+        mine = Payer.objects.filter(user=self._user_id, **same)
+        my_split = Split.objects.filter(participant=self._user_id, **same)
+        splits = Split.objects.filter(**same).order_by().values("expense")
         entries: QuerySet[Any] = self._trip.expenses.annotate(
             paid_minor=Subquery(mine.values("amount_minor")),
             share_minor=Subquery(my_split.values("amount_minor")),

@@ -12,7 +12,7 @@ from functools import reduce
 from operator import or_
 from typing import Any, NamedTuple
 
-from django.db.models import Q
+from django.db.models import F, Q
 
 from splits.models.comment import Comment
 from splits.models.period import ClosedPeriod
@@ -150,7 +150,8 @@ def _paid(rows: Rows) -> Found | None:
     ids = [row.object_id for row in rows if row.event in _PAYING]
     if not ids:
         return _NOTHING
-    covering = Allocation.objects.filter(settlement__in=ids, debt__isnull=False).order_by()
+    same = {"debt__trip": F("trip"), "debt__split__trip": F("trip")}
+    covering = Allocation.objects.filter(settlement__in=ids, **same).order_by()
     pairs = covering.values_list("settlement", "debt__split__expense").distinct()
     return _gather(pairs[: MAX_TOUCHED + 1])
 
@@ -165,7 +166,13 @@ def _opened(rows: Rows) -> Found | None:
         for trip_id, sender_id, receiver_id in deleted
     )
     columns = ("trip", "debtor", "creditor", "split__expense")
-    debts = Debt.objects.open().filter(between).order_by().values_list(*columns).distinct()
+    debts = (
+        Debt.objects.open()
+        .filter(between, split__trip=F("trip"))
+        .order_by()
+        .values_list(*columns)
+        .distinct()
+    )
     return _gather((row[:3], row[3]) for row in debts[: MAX_TOUCHED + 1])
 
 

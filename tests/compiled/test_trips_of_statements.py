@@ -26,9 +26,6 @@ ACROSS = {
     "splits.reports.balances._owed_sums": "What a person owes is of all their trips.",
     "trips.models.trip.trips_of": "A person's trips.",
     "splits.models.reads.splits_of": "By the expense, which the caller may see.",
-    "splits.models.settlement.open_debts_of": "By the split, whose trip is locked.",
-    "splits.models.settlement._recompute_debts": "By debts of a trip that is locked.",
-    "splits.models.settlement._recompute_settlements": "By settlements of a locked trip.",
 }
 
 _NAMED = re.compile(r'"(?:\w*trip_id"|trips_trip"\."id") = \(?%s')

@@ -19,6 +19,7 @@ from splits.models import (
     Settlement,
     Split,
 )
+from tests import citus
 from tests.factories import TripFactory, join, settle, spend
 from trips.models import Member, Trip
 from trips.roles import TripRole
@@ -78,6 +79,7 @@ def test_whatever_was_changed_behind_its_back_is_named(
     assert complaint in audit()
 
 
+@citus.row_changes_trip
 @pytest.mark.parametrize("rows", [Allocation, ClosedSum, Comment, Payer, Split])
 def test_a_row_that_names_another_trip_is_named(
     recorded: Expense, trip: Trip, olga: User, rows: Any

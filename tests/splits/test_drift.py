@@ -96,7 +96,7 @@ class Traveller:
         return self._send("delete", f"expenses/{expense}") if expense else 404
 
     def _split(self) -> str | None:
-        splits = Split.objects.filter(expense__trip=self.ledger.trip).values_list("expense", "pk")
+        splits = Split.objects.filter(trip=self.ledger.trip).values_list("expense", "pk")
         if not splits:
             return None
         expense, split = self.random.choice(list(splits))

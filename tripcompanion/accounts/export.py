@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import F, Q, QuerySet
 
 from splits.models.comment import Comment
 from splits.models.expense import Expense
@@ -29,6 +29,8 @@ def personal_data_of(user: User) -> Mapping[str, QuerySet]:
     """
     either_side = Q(debtor=user) | Q(creditor=user)
     either_end = Q(sender=user) | Q(receiver=user) | Q(created_by=user)
+    # An expense is joined with rows of its trip only, which are on the same node.
+    in_trip = Q(expense__trip=F("trip"))
     of_debt = ("trip", "debtor", "creditor")
     of_settlement = ("trip", "sender", "receiver", "created_by")
     rows: dict[str, QuerySet] = {
@@ -38,11 +40,13 @@ def personal_data_of(user: User) -> Mapping[str, QuerySet]:
         "webhooks": user.webhooks.order_by("id"),
         "memberships": Member.objects.filter(user=user).select_related("trip"),
         "expenses": Expense.objects.filter(created_by=user).order_by("id"),
-        "comments": Comment.objects.filter(created_by=user)
+        "comments": Comment.objects.filter(in_trip, created_by=user)
         .select_related("expense")
         .order_by("id"),
-        "payments": Payer.objects.filter(user=user).select_related("expense").order_by("id"),
-        "splits": Split.objects.filter(participant=user)
+        "payments": Payer.objects.filter(in_trip, user=user)
+        .select_related("expense")
+        .order_by("id"),
+        "splits": Split.objects.filter(in_trip, participant=user)
         .select_related("expense__trip")
         .order_by("id"),
         "debts": Debt.objects.with_open_amounts()

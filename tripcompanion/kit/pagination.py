@@ -25,7 +25,8 @@ class NumberedPages(BasePagination):
         self.page = _positive(request, "page", 1, MAX_INTEGER)
         self.page_size = _positive(request, "pageSize", DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE)
         # No database has more rows, or accepts a larger number.
-        start = min((self.page - 1) * self.page_size, MAX_INTEGER)
+        # Citus adds the size of the page to it, in 64 bits.
+        start = min((self.page - 1) * self.page_size, MAX_INTEGER - self.page_size)
         if isinstance(queryset, Pageable):
             rows, self.total = queryset.page(self.page_size, start)
             return rows

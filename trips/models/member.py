@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import orjson
 from django.db import connection, models, transaction
-from django.db.models import Exists, F, OuterRef, Prefetch, ProtectedError, Q
+from django.db.models import Exists, F, Prefetch, ProtectedError, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -283,11 +283,13 @@ def require_membership(user: User, trip_id: int | None) -> None:
         raise ValidationError({"tripId": [_("You are not a member of this trip.")]})
 
 
-def with_companionship(users: models.QuerySet[User], viewer: User) -> models.QuerySet[User]:
-    """`users`, annotated with `is_companion`: whether they share a trip with `viewer`.
+def with_companionship(
+    users: models.QuerySet[User], user_id: int, viewer: User
+) -> models.QuerySet[User]:
+    """The one of `users` with this id, with `is_companion`: whether `viewer` shares a trip.
 
     Guests are visible only to those who do, and to an ADMIN.
     """
-    companions = Member.objects.sharing_a_trip_with(viewer).filter(user=OuterRef("pk"))
-    annotated = users.annotate(is_companion=Exists(companions))
+    shared = Member.objects.sharing_a_trip_with(viewer).filter(user=user_id)
+    annotated = users.filter(pk=user_id).annotate(is_companion=Exists(shared))
     return annotated if viewer.is_admin else annotated.exclude(is_guest=True, is_companion=False)

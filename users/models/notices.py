@@ -13,7 +13,7 @@ from django.conf import settings
 from django.core import signing
 from django.core.mail import EmailMessage
 from django.db import models
-from django.db.models import Count, Q
+from django.db.models import Count
 from django.utils import timezone, translation
 from django.utils.crypto import constant_time_compare, salted_hmac
 from django.utils.translation import gettext_lazy
@@ -145,14 +145,16 @@ def possible_readers(users: Iterable["User"]) -> set[int]:
 
 def readers_of(event: str, users: models.QuerySet["User"]) -> models.QuerySet["User"]:
     """Those of `users` who want to be notified of `event` and have room for one more notice."""
-    waiting = Count("mails", filter=Q(mails__letter__in=NOTICES.values(), mails__given_up_at=None))
-    return (
+    wanting = (
         users.filter(is_active=True, deleted_at=None, email_verified_at__isnull=False)
         .filter(notice_events__contains=event)
         .exclude(notice_mode=NoticeMode.OFF)
-        .annotate(waiting_notices=waiting)
-        .filter(waiting_notices__lt=MAX_WAITING)
     )
+    # No subquery refers to the outer one: Citus then reads the mails where they are.
+    waiting = wanting.filter(mails__letter__in=NOTICES.values(), mails__given_up_at=None)
+    counted: Any = waiting.values("pk").annotate(waiting=Count("mails"))
+    full = counted.filter(waiting__gte=MAX_WAITING)
+    return wanting.exclude(pk__in=full.values("pk"))
 
 
 class NoticeMail(models.Model):

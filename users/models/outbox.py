@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from django.core.mail import EmailMessage, get_connection
 from django.db import models
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import F, Q
 from django.utils import timezone, translation
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import NotFound
@@ -94,8 +94,8 @@ class MailQuerySet(models.QuerySet["Mail"]):
         itself, the expense's. Who has the same notice waiting gets no second one.
         """
         letter = NOTICES[event]
-        same = self.waiting().filter(user=OuterRef("pk"), letter=letter, **about)
-        readers = readers_of(event, users).exclude(Exists(same)).order_by("pk")
+        same = self.waiting().filter(user__isnull=False, letter=letter, **about)
+        readers = readers_of(event, users).exclude(pk__in=same.values("user")).order_by("pk")
         Mail.objects.bulk_create(
             Mail(
                 user=reader,

@@ -10,13 +10,13 @@ from itertools import chain
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
-from django.db import DatabaseError, connection
+from django.db import DatabaseError
 from django.utils import timezone
 from tqdm import tqdm
 
 from splits.models import AuditRun
 from splits.reports.audit import Difference, Trips, audited, differences
-from splits.reports.changed import changed_trips, snapshot_position
+from splits.reports.changed import changed_trips, is_one_server, snapshot_position
 from splits.reports.parallel_audit import differences_in_processes
 from tripcompanion.kit.replica import ReplicaUnusable, reading_for_long
 from tripcompanion.kit.snapshots import snapshot
@@ -63,10 +63,10 @@ class Command(BaseCommand):
         replica: bool = False,
         **options: Any,
     ) -> None:
-        if processes < 1 or (processes > 1 and connection.vendor != "postgresql"):
-            raise CommandError("--processes takes a number from 1, and more than 1 on PostgreSQL.")
         if processes > 1 and replica:
             raise CommandError("Only one process can read on the replica.")
+        if processes < 1 or (processes > 1 and not is_one_server()):
+            raise CommandError("--processes takes a number from 1, and more than 1 on PostgreSQL.")
         started_at = timezone.now()
         found: list[Difference] = []
         # A progress bar for each kind of row; none without a terminal.

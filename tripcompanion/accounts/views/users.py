@@ -82,8 +82,8 @@ class UserViewSet(ApiViewSet):
         `currency` and the instants are null; for others, `email` is, too. Guests are found by
         those who share their trip.
         """
-        users = with_companionship(User.objects.present_with_guests(), self.caller)
-        user: Any = get_object_or_404(users, pk=user_id)
+        users = with_companionship(User.objects.present_with_guests(), user_id, self.caller)
+        user: Any = get_object_or_404(users)
         hidden = user.hidden_from(self.caller, is_companion=user.is_companion)
         return self.answer(user, hidden=hidden)
 
