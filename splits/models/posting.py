@@ -85,7 +85,6 @@ class ExpensePosting:
                 split.participant_id: Part(*(getattr(split, name) for name in Part._fields))
                 for split in expense.splits.filter(trip=expense.trip_id).order_by("id")
             }
-        if self.paid_by_user:
             self.merged = MergedPeople.load(expense.merged)
 
     @property

@@ -73,12 +73,13 @@ class DebtQuerySet(InPeriodQuerySet["Debt"]):
         taken: Counter[tuple[int, int]] = Counter()
         for _pk, debtor_id, open_minor, closed_by, _trip_id in rows:
             taken[closed_by, debtor_id] += open_minor
-        take_out(rows[0][4], taken)
+        trip_id: int = rows[0][-1]
+        take_out(trip_id, taken)
         insert(
             Allocation(trip_id=trip_id, debt_id=pk, amount_minor=open_minor, closed_by_id=closed_by)
-            for pk, _debtor_id, open_minor, closed_by, trip_id in rows
+            for pk, _debtor_id, open_minor, closed_by, _trip_id in rows
         )
-        recompute(rows[0][4], [row[0] for row in rows], [])
+        recompute(trip_id, [row[0] for row in rows], [])
 
 
 class Debt(models.Model):
@@ -208,7 +209,7 @@ class SettlementQuerySet(InPeriodQuerySet["Settlement"]):
             for pk, credit_minor, closed_by, trip_id in rows
         )
         if rows:
-            recompute(rows[0][3], [], [row[0] for row in rows])
+            recompute(rows[0][-1], [], [row[0] for row in rows])
 
     def revoke(self) -> "list[Settlement]":
         """Delete these settlements of one trip, and reopen what they covered or closed.

@@ -78,8 +78,8 @@ TRIPS: Guards = {
          _WAITING),
         ("password changed without the current one", "must_prove = self.caller.pk == user.pk",
          "must_prove = False", _PASSWORD),
-        ("deleted accounts returned", "User.objects.present_with_guests(), self.caller",
-         "User.objects.all(), self.caller", _DELETION),
+        ("deleted accounts returned", "User.objects.present_with_guests(), user_id",
+         "User.objects.all(), user_id", _DELETION),
     ],
     "trips/throttles.py": [
         ("lookups counted by IP address", "        return str(request.user.pk)",
@@ -314,7 +314,7 @@ TRIPS: Guards = {
     "tripcompanion/accounts/deletion.py": [
         ("account deletion leaves no OWNER", "            raise LastOwner\n",
          "            pass\n", _DELETION),
-        ("account deletion without locks", '.select_for_update(of=["self"])', ".all()",
+        ("account deletion without locks", 'Trip.objects.select_for_update()', ".all()",
          "PG tests/test_account_races.py"),
         ("account deletion despite an open balance", "if settled and obstacles:", "if False:",
          "tests/splits/test_account_rights.py"),

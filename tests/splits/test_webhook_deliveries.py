@@ -160,7 +160,15 @@ def test_the_webhook_of_an_account_gets_what_happens_in_its_trips_from_then_on(
     api(olga).delete(f"/api/trips/{other.pk}/members/{vera.pk}")
     record(api, olga, other, "after she left")
     receiver.received.clear()
+    lease = Lease.claim()
+    assert lease is not None
+    assert list(lease.webhook.positions.values_list("trip", flat=True)) == [trip.pk]
+    lease.release()
     assert deliver() == (0, 0)
+    api(olga).post(f"/api/trips/{other.pk}/members", {"userId": vera.pk})
+    record(api, olga, other, "after she came back")
+    deliver()
+    assert [body["event"] for body in bodies(receiver)] == ["member.added", "expense.created"]
 
 
 def test_a_failed_message_holds_back_the_later_ones_and_keeps_its_id(
