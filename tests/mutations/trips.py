@@ -314,7 +314,7 @@ TRIPS: Guards = {
     "tripcompanion/accounts/deletion.py": [
         ("account deletion leaves no OWNER", "            raise LastOwner\n",
          "            pass\n", _DELETION),
-        ("account deletion without locks", 'Trip.objects.select_for_update()', ".all()",
+        ("account deletion without locks", 'Trip.objects.select_for_update()', "Trip.objects.all()",
          "PG tests/test_account_races.py"),
         ("account deletion despite an open balance", "if settled and obstacles:", "if False:",
          "tests/splits/test_account_rights.py"),
