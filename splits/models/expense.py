@@ -463,7 +463,7 @@ class Expense(models.Model):
         self.save(update_fields=["divided", "merged", "updated_at"])
 
 
-#: All columns but those that never change: of the id and the trip, which nobody may write again.
+#: The columns that a change may write. Citus refuses to write the trip, even if it stays the same.
 _CHANGEABLE = [
     field.name
     for field in Expense._meta.local_concrete_fields

@@ -45,6 +45,9 @@ def test_without_a_cursor_there_is_one_for_now(api: Api, trip: Trip, olga: User)
     assert (again["items"], again["more"]) == ([], False)
 
 
+# -- What changes without a row of its own ---------------------------------------------------------
+
+
 def test_an_expense_is_sent_as_it_is_now(copy: Replica, trip: Trip, olga: User, ed: User) -> None:
     expense = spend(trip, 1000, paid_by=olga, among=[olga, ed])
     expense.change(by=olga, description="Supper")
@@ -154,6 +157,9 @@ def test_invitations_follow_the_rights_of_who_made_them(
     assert is_complete(copy)
 
 
+# -- Trips that are gained and lost ----------------------------------------------------------------
+
+
 def test_a_guest_who_is_merged_makes_the_trip_new(
     api: Api, copy: Replica, trip: Trip, olga: User, ed: User
 ) -> None:
@@ -243,6 +249,9 @@ def test_a_trip_that_is_lost_while_it_is_sent_is_gone(
     assert is_complete(copy)
 
 
+# -- Scoped tokens ---------------------------------------------------------------------------------
+
+
 def test_a_row_whose_objects_do_not_fit_goes_on_in_the_next_page(
     copy: Replica, trip: Trip, olga: User, ed: User
 ) -> None:
@@ -289,6 +298,12 @@ def test_only_members_get_the_changes_of_a_trip(
     copies = [Replica(api(user)) for user in (sam, ada)]
     spend(trip, 1000, paid_by=olga, among=[olga])
     assert [copy.catch_up() for copy in copies] == [[], []]
+
+
+# -- The order of transactions ---------------------------------------------------------------------
+
+
+# -- States ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.django_db(transaction=True)

@@ -38,7 +38,6 @@ from users.views import EmailTokenViewSet, OwnSessionViewSet, SessionViewSet
 
 #: What does not look at who is calling.
 OPEN = "open"
-
 #: The area of each viewset, which with the method makes the scope that a scoped token needs. None
 #: is closed to scoped tokens.
 AREAS: Mapping[Any, str | None] = {

@@ -30,7 +30,6 @@ from trips.roles import Can
 from trips.viewsets import InTripViewSet
 
 WRITING = {"POST", "PUT", "PATCH", "DELETE"}
-
 #: They write nothing, or lock no trip: whoever makes a trip is its only member.
 WITHOUT_LOCK = {("POST", "/api/trips"), ("POST", "/api/trips/{trip_id}/expenses/preview")}
 

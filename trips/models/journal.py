@@ -238,7 +238,6 @@ _INSERT = (
     "event, object_id, expense_id, person_id, {changes} "
     "FROM {entries}"
 )
-
 _TYPES = {
     "place": "bigint",
     "event": "text",
@@ -248,7 +247,6 @@ _TYPES = {
     # Unlike jsonb, it keeps the text as it is.
     "changes": "json",
 }
-
 _PLACES = {
     "postgresql": {
         "at": "%s::timestamptz",

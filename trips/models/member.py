@@ -28,10 +28,8 @@ from users.models import User, summary_of
 
 #: The sums that make up a member's balance.
 SUMS = ("paid_minor", "share_minor", "sent_minor", "received_minor")
-
 #: All sums of a membership: those of the balance, and the unpaid part of the debts.
 KEPT_SUMS = (*SUMS, "owed_minor")
-
 #: Raw SQL, because the ORM takes milliseconds to build a CASE with so many branches.
 _INCREMENT = (
     "UPDATE trips_member SET "  # noqa: S608 -- names of columns only
@@ -40,9 +38,7 @@ _INCREMENT = (
     " RETURNING trips_member.paid_minor - trips_member.share_minor + trips_member.sent_minor"
     " - trips_member.received_minor"
 )
-
 _NAMES = ("user_id", *KEPT_SUMS)
-
 #: The changes are one JSON array, so that there is one statement for any number of members.
 _CHANGES = {
     "postgresql": "json_to_recordset(%s::json) AS change({})".format(
@@ -52,7 +48,6 @@ _CHANGES = {
         ", ".join(f"json_extract(value, '$.{name}') AS {name}" for name in _NAMES)
     ),
 }
-
 _COLUMNS = ("trip", "user", "role", "joined_at", "left_at")
 
 

@@ -31,9 +31,7 @@ from users.models.access import Rights, Role
 from users.models.conflicts import EmailTaken, EmailUnverified, LastAdmin, WrongPassword
 
 MAX_NAME_CHARS = 50
-
 DELETED_NAME = "Deleted user"
-
 SUMMARY_COLUMNS = ("name", "email", "profile_picture", "is_guest")
 
 

@@ -66,7 +66,9 @@ class Command(BaseCommand):
         if processes > 1 and replica:
             raise CommandError("Only one process can read on the replica.")
         if processes < 1 or (processes > 1 and not is_one_server()):
-            raise CommandError("--processes takes a number from 1, and more than 1 on PostgreSQL.")
+            raise CommandError(
+                "--processes takes a number from 1, and more than 1 only on PostgreSQL without Citus."
+            )
         started_at = timezone.now()
         found: list[Difference] = []
         # A progress bar for each kind of row; none without a terminal.
