@@ -67,7 +67,7 @@ class Command(BaseCommand):
             raise CommandError("Only one process can read on the replica.")
         if processes < 1 or (processes > 1 and not is_one_server()):
             raise CommandError(
-                "--processes takes a number from 1, and more than 1 only on PostgreSQL without Citus."
+                "--processes takes a number from 1; more than 1 only on PostgreSQL without Citus."
             )
         started_at = timezone.now()
         found: list[Difference] = []
