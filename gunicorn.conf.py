@@ -27,6 +27,7 @@ bind = f"0.0.0.0:{preflight.port()}"
 
 workers = preflight.processes()
 worker_class = "tripcompanion.server.DrainingWorker"
+logger_class = "tripcompanion.server.Logger"
 # These threads only wait for clients, so there may be many; a slow client occupies one of them.
 # While it runs the application, a thread has one of the few connections of tripcompanion/wsgi.py.
 threads = 256

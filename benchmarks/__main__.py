@@ -181,6 +181,9 @@ def options(args: list[str]) -> argparse.Namespace:
     parser.add_argument(
         "--pooler", action="store_true", help="both servers connect through PgBouncer"
     )
+    parser.add_argument(
+        "--same-worker", action="store_true", help="the service's gunicorn worker for both servers"
+    )
     parser.add_argument("--only", metavar="OPERATION", choices=OPERATIONS, help="only this one")
     parser.add_argument(
         "--profile", metavar="OPERATION", choices=OPERATIONS, help="profile this one instead"
@@ -211,7 +214,8 @@ def main(args: list[str]) -> int:
             f"Rounds: {chosen.rounds}; {chosen.seconds:g} s per measurement, {PROCESSES} processes "
             f"per server, alternating between service and baseline"
         )
-        with here.service() as service, here.baseline() as baseline:
+        baseline_server = here.baseline(has_same_worker=chosen.same_worker)
+        with here.service() as service, baseline_server as baseline:
             servers = {"service": service, "baseline": baseline}
             bench = Bench(servers, chosen.sizes, seconds=chosen.seconds, rounds=chosen.rounds)
             bench.measure(operations)

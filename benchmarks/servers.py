@@ -98,13 +98,13 @@ class Home:
         """The service, configured as in production."""
         return self._gunicorn()
 
-    def baseline(self) -> AbstractContextManager[Server]:
-        """The baseline under the same server."""
+    def baseline(self, *, has_same_worker: bool = False) -> AbstractContextManager[Server]:
+        """The baseline under gunicorn's own worker, or under that of the service."""
+        folder = ROOT / "benchmarks" / "baseline"
+        config = ROOT / "gunicorn.conf.py" if has_same_worker else folder / "gunicorn_settings.py"
         # Imported from its own directory, so that its processes do not load Django.
-        # Each of its threads has a database connection, so it has as many threads as the service
-        # has to execute requests.
-        own = ("--threads", "4", "--pythonpath", "benchmarks", "baseline.app:application")
-        return self._gunicorn(*own)
+        own = ("--config", str(config), "--threads", "4", "--pythonpath", str(folder.parent))
+        return self._gunicorn(*own, "baseline.app:application")
 
     @contextmanager
     def _gunicorn(self, *arguments: str) -> Iterator[Server]:

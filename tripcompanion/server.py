@@ -11,6 +11,7 @@ they use; and `util.close_graceful`.
 """
 
 import os
+import select
 import socket
 import struct
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -19,7 +20,7 @@ from http import HTTPStatus
 from typing import Any
 
 import orjson
-from gunicorn import util
+from gunicorn import glogging, util
 from gunicorn.http import errors
 from gunicorn.workers.gthread import _DEFER, ThreadWorker
 
@@ -28,6 +29,8 @@ from tripcompanion.kit.probes import MAX_HEAD_BYTES, is_probe
 #: How long, and how much, a client may continue to send after the last response.
 LINGER_SECONDS = 5
 LINGER_BYTES = 32 * 1024 * 1024
+#: How long a thread waits for the next request of its client before it returns the connection.
+NEXT_REQUEST_MS = 5
 #: Threads that are used only for probes, and only while all others are busy.
 PROBE_THREADS = 4
 #: `struct linger` for a socket that resets its connection when it is closed.
@@ -47,6 +50,16 @@ _REFUSALS = (
 
 #: As in RFC 9110; Python has it since 3.13.
 _PHRASES = {HTTPStatus.REQUEST_URI_TOO_LONG: "URI Too Long"}
+
+
+class Logger(glogging.Logger):
+    """gunicorn's logger without its access log, whose lines cost time even if nothing prints them.
+
+    `kit/middleware.py` logs requests.
+    """
+
+    def access(self, *_request: Any) -> None:
+        """Log nothing."""
 
 
 class DrainingWorker(ThreadWorker):
@@ -76,8 +89,7 @@ class DrainingWorker(ThreadWorker):
         A new connection that has sent nothing yet may become a probe, so it waits in the loop
         instead of the queue.
         """
-        waiting_for_data = len(self.keepalived_conns) + len(self.pending_conns)
-        if self.nr_conns - waiting_for_data <= self.cfg.threads:
+        if self._has_free_threads():
             super().enqueue_req(conn)
             return
         received = _received(conn)
@@ -93,14 +105,23 @@ class DrainingWorker(ThreadWorker):
         else:
             super().enqueue_req(conn)
 
-    def handle(self, conn: Any) -> Any:
-        """Handle a request; after the last response, wait in this thread until the client has it.
+    def _has_free_threads(self) -> bool:
+        waiting_for_data = len(self.keepalived_conns) + len(self.pending_conns)
+        return bool(self.nr_conns - waiting_for_data <= self.cfg.threads)
 
-        gunicorn waits in the loop that all connections share, and reads less. Closing a socket
-        while the client is sending resets the connection, and the client may lose the response
-        (RFC 9112, 9.6).
+    def handle(self, conn: Any) -> Any:
+        """Handle a request, and those that follow at once, in this thread.
+
+        gunicorn returns the connection to the loop after every response, which takes a third of
+        the processor time of a small request.
+
+        After the last response, wait here until the client has it. gunicorn waits in the loop that
+        all connections share, and reads less. Closing a socket while the client is sending resets
+        the connection, and the client may lose the response (RFC 9112, 9.6).
         """
         is_kept = super().handle(conn)
+        while is_kept and self._has_free_threads() and self.alive and _is_readable(conn.sock):
+            is_kept = super().handle(conn)
         if not is_kept:
             with suppress(OSError):
                 util.close_graceful(conn.sock.dup(), LINGER_SECONDS, LINGER_BYTES)
@@ -147,6 +168,12 @@ class DrainingWorker(ThreadWorker):
         )
         with suppress(OSError):
             client.sendall(head.encode() + body)
+
+
+def _is_readable(sock: socket.socket) -> bool:
+    poll = select.poll()
+    poll.register(sock, select.POLLIN)
+    return bool(poll.poll(NEXT_REQUEST_MS))
 
 
 def _received(conn: Any) -> bytes:

@@ -100,6 +100,48 @@ MEMBERS = [
 
 ITEM: Any = {"get": "retrieve", "put": "update", "patch": "partial_update", "delete": "destroy"}
 
+GUESTS = [
+    path("", GuestViewSet.as_view({"post": "create"})),
+    path("/<id:user_id>", GuestViewSet.as_view({"put": "update"})),
+    path("/<id:user_id>/merge", MergeViewSet.as_view({"post": "merge"})),
+]
+
+TRIP_INVITATIONS = [
+    path("", InvitationViewSet.as_view({"get": "list", "post": "create"})),
+    path("/<id:invitation_id>", InvitationViewSet.as_view({"delete": "destroy"})),
+]
+
+EXPENSES: list[Any] = [
+    path("", ExpenseViewSet.as_view({"get": "list", "post": "create"})),
+    path("/preview", ExpenseViewSet.as_view({"post": "preview"})),
+    path("/<id:expense_id>", ExpenseViewSet.as_view(ITEM)),
+    path("/<id:expense_id>/history", ExpenseHistoryViewSet.as_view({"get": "list"})),
+    path("/<id:expense_id>/restore", ExpenseViewSet.as_view({"post": "restore"})),
+]
+
+SETTLEMENTS = [
+    path("", SettlementViewSet.as_view({"get": "list", "post": "create"})),
+    path(
+        "/<id:settlement_id>", SettlementViewSet.as_view({"get": "retrieve", "delete": "destroy"})
+    ),
+    path("/<id:settlement_id>/restore", SettlementViewSet.as_view({"post": "restore"})),
+]
+
+TRIP: list[Any] = [
+    path("", TripViewSet.as_view(ITEM)),
+    path("/code", TripViewSet.as_view({"post": "renew_code"})),
+    path("/restore", TripViewSet.as_view({"post": "restore"})),
+    path("/members", include(MEMBERS)),
+    path("/guests", include(GUESTS)),
+    path("/invitations", include(TRIP_INVITATIONS)),
+    path("/expenses", include(EXPENSES)),
+    path("/history", HistoryViewSet.as_view({"get": "list"})),
+    path("/settlements", include(SETTLEMENTS)),
+    path("/balances", BalanceViewSet.as_view({"get": "list"})),
+    path("/balances/<id:user_id>", ExplanationViewSet.as_view({"get": "explain"})),
+    path("/settle-up", BalanceViewSet.as_view({"get": "plan", "post": "record_plan"})),
+]
+
 TRIPS: list[Any] = [
     path("", TripViewSet.as_view({"get": "list", "post": "create"})),
     path(
@@ -108,45 +150,7 @@ TRIPS: list[Any] = [
     ),
     path("/code/<str:code>", TripViewSet.as_view({"get": "by_code"})),
     path("/join", TripViewSet.as_view({"post": "join"})),
-    path("/<id:trip_id>", TripViewSet.as_view(ITEM)),
-    path("/<id:trip_id>/code", TripViewSet.as_view({"post": "renew_code"})),
-    path("/<id:trip_id>/restore", TripViewSet.as_view({"post": "restore"})),
-    path("/<id:trip_id>/members", include(MEMBERS)),
-    path("/<id:trip_id>/guests", GuestViewSet.as_view({"post": "create"})),
-    path("/<id:trip_id>/guests/<id:user_id>", GuestViewSet.as_view({"put": "update"})),
-    path("/<id:trip_id>/guests/<id:user_id>/merge", MergeViewSet.as_view({"post": "merge"})),
-    path(
-        "/<id:trip_id>/invitations",
-        InvitationViewSet.as_view({"get": "list", "post": "create"}),
-    ),
-    path(
-        "/<id:trip_id>/invitations/<id:invitation_id>",
-        InvitationViewSet.as_view({"delete": "destroy"}),
-    ),
-    path("/<id:trip_id>/expenses", ExpenseViewSet.as_view({"get": "list", "post": "create"})),
-    path("/<id:trip_id>/expenses/preview", ExpenseViewSet.as_view({"post": "preview"})),
-    path("/<id:trip_id>/expenses/<id:expense_id>", ExpenseViewSet.as_view(ITEM)),
-    path("/<id:trip_id>/history", HistoryViewSet.as_view({"get": "list"})),
-    path(
-        "/<id:trip_id>/expenses/<id:expense_id>/history",
-        ExpenseHistoryViewSet.as_view({"get": "list"}),
-    ),
-    path(
-        "/<id:trip_id>/expenses/<id:expense_id>/restore",
-        ExpenseViewSet.as_view({"post": "restore"}),
-    ),
-    path("/<id:trip_id>/settlements", SettlementViewSet.as_view({"get": "list", "post": "create"})),
-    path(
-        "/<id:trip_id>/settlements/<id:settlement_id>",
-        SettlementViewSet.as_view({"get": "retrieve", "delete": "destroy"}),
-    ),
-    path(
-        "/<id:trip_id>/settlements/<id:settlement_id>/restore",
-        SettlementViewSet.as_view({"post": "restore"}),
-    ),
-    path("/<id:trip_id>/balances", BalanceViewSet.as_view({"get": "list"})),
-    path("/<id:trip_id>/balances/<id:user_id>", ExplanationViewSet.as_view({"get": "explain"})),
-    path("/<id:trip_id>/settle-up", BalanceViewSet.as_view({"get": "plan", "post": "record_plan"})),
+    path("/<id:trip_id>", include(TRIP)),
 ]
 
 INVITATIONS = [
