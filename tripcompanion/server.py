@@ -1,9 +1,10 @@
-"""The gunicorn worker: its own threaded worker, with four methods overridden.
+"""The gunicorn worker: its own threaded worker, with some methods overridden.
 
-Each fixes a problem that a proxy in front cannot: queued connections are not reset when the
-process ends, probes do not wait behind queued requests, a client that does not close its
-connection blocks nobody else, and errors from gunicorn itself are problem documents.
-chaos/README.md compares it with other servers and with the unchanged `gthread`.
+Each fixes a problem that a proxy in front cannot: queued connections are not reset when the process
+ends, probes do not wait behind queued requests, a client that does not close its connection blocks
+nobody else, connections are spread evenly over the processes, the next request of a connection
+takes no detour, and errors from gunicorn itself are problem documents. chaos/README.md compares it
+with other servers and with the unchanged `gthread`.
 
 gunicorn does not document these names, so pyproject.toml bounds its version: the worker's
 `set_accept_enabled`, `accept`, `enqueue_req`, `finish_request`, `handle`, `handle_error`, and what
@@ -14,6 +15,7 @@ import os
 import select
 import socket
 import struct
+import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from http import HTTPStatus
@@ -31,6 +33,9 @@ LINGER_SECONDS = 5
 LINGER_BYTES = 32 * 1024 * 1024
 #: How long a thread waits for the next request of its client before it returns the connection.
 NEXT_REQUEST_MS = 5
+#: For each open connection of its own, up to twenty, a process waits so long before it accepts one.
+ACCEPT_WAIT_SECONDS = 50e-6
+MOST_COUNTED = 20
 #: Threads that are used only for probes, and only while all others are busy.
 PROBE_THREADS = 4
 #: `struct linger` for a socket that resets its connection when it is closed.
@@ -82,6 +87,16 @@ class DrainingWorker(ThreadWorker):
                 before = self.nr_conns
                 self.accept(listener)
             listener.close()
+
+    def accept(self, listener: socket.socket) -> None:
+        """Leave the connection to a process with fewer connections, by waiting a little.
+
+        Otherwise the process that wakes up first gets most of the connections that are opened at
+        the same time, and keeps them.
+        """
+        if self.alive and self.cfg.workers > 1:
+            time.sleep(min(self.nr_conns, MOST_COUNTED) * ACCEPT_WAIT_SECONDS)
+        super().accept(listener)
 
     def enqueue_req(self, conn: Any) -> None:
         """While all threads are busy, handle a probe in a thread of its own.

@@ -52,7 +52,25 @@ from users.views import EmailTokenViewSet, OwnSessionViewSet, SessionViewSet
 
 register_converter(IdConverter, "id")
 
-USERS = [
+ME = [
+    path("", AccountViewSet.as_view({"get": "retrieve", "delete": "destroy"})),
+    path("/verify-email", AccountViewSet.as_view({"post": "verify_email"})),
+    path("/export", AccountViewSet.as_view({"get": "export"})),
+    path("/logout-everywhere", OwnSessionViewSet.as_view({"post": "logout_everywhere"})),
+    path("/sessions", OwnSessionViewSet.as_view({"get": "list"})),
+    path("/sessions/<uuid:session_uuid>", OwnSessionViewSet.as_view({"delete": "destroy"})),
+    path("/tokens", TokenViewSet.as_view({"get": "list", "post": "create"})),
+    path("/tokens/<id:token_id>", TokenViewSet.as_view({"get": "retrieve", "delete": "destroy"})),
+]
+
+USER = [
+    path("", UserViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"})),
+    path("/profile", UserViewSet.as_view({"put": "profile"})),
+    path("/pending-debts", DebtViewSet.as_view({"get": "pending"})),
+    path("/total-debt", DebtViewSet.as_view({"get": "total"})),
+]
+
+USERS: list[Any] = [
     path("register", SessionViewSet.as_view({"post": "register"})),
     path("login", SessionViewSet.as_view({"post": "login"})),
     path("token/refresh", SessionViewSet.as_view({"post": "refresh"})),
@@ -60,31 +78,12 @@ USERS = [
     path("password-reset", EmailTokenViewSet.as_view({"post": "ask"})),
     path("password-reset/confirm", EmailTokenViewSet.as_view({"post": "reset"})),
     path("verify-email", EmailTokenViewSet.as_view({"post": "verify"})),
-    path("me", AccountViewSet.as_view({"get": "retrieve", "delete": "destroy"})),
-    path("me/verify-email", AccountViewSet.as_view({"post": "verify_email"})),
-    path("me/export", AccountViewSet.as_view({"get": "export"})),
-    path("me/logout-everywhere", OwnSessionViewSet.as_view({"post": "logout_everywhere"})),
-    path("me/sessions", OwnSessionViewSet.as_view({"get": "list"})),
-    path("me/sessions/<uuid:session_uuid>", OwnSessionViewSet.as_view({"delete": "destroy"})),
-    path("me/tokens", TokenViewSet.as_view({"get": "list", "post": "create"})),
-    path(
-        "me/tokens/<id:token_id>",
-        TokenViewSet.as_view({"get": "retrieve", "delete": "destroy"}),
-    ),
+    path("me", include(ME)),
     path("email/<path:email>", UserViewSet.as_view({"get": "by_email"})),
-    path(
-        "<id:user_id>",
-        UserViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"}),
-    ),
-    path("<id:user_id>/profile", UserViewSet.as_view({"put": "profile"})),
+    path("<id:user_id>", include(USER)),
 ]
 
-DEBTS = [
-    path("<id:user_id>/pending-debts", DebtViewSet.as_view({"get": "pending"})),
-    path("<id:user_id>/total-debt", DebtViewSet.as_view({"get": "total"})),
-]
-
-#: The same under the path of the splits, by other names.
+#: The debts of `USER` under the path of the splits, by other names.
 OTHER_IDS: Any = {"operation_ids": {"pending": "listPendingSplits", "total": "totalPendingSplits"}}
 PENDING_SPLITS = [
     path("<id:user_id>/pending-debts", DebtViewSet.as_view({"get": "pending"}, **OTHER_IDS)),
@@ -204,7 +203,6 @@ SECOND_FACTOR = [
 
 API: list[Any] = [
     path("users/", include(USERS)),
-    path("users/", include(DEBTS)),
     path("expenses/users/", include(PENDING_SPLITS)),
     path("trips", include(TRIPS)),
     path("invitations/", include(INVITATIONS)),
