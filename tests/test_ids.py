@@ -49,6 +49,13 @@ def test_whole_numbers_up_to_64_bits_are_identifiers(number: int) -> None:
     assert resolve(f"/api/users/{number}/profile").kwargs == {"user_id": number}
 
 
+@pytest.mark.parametrize("path", sorted(path for path in DOCUMENT["paths"] if "Id}" in path))
+def test_every_path_takes_the_largest_identifier(path: str) -> None:
+    for number in (10**18, LARGEST):
+        kwargs = resolve(re.sub(r"{[a-zA-Z]+Id}", str(number), path)).kwargs
+        assert set(kwargs.values()) == {number}
+
+
 @given(st.integers(-1, 10**20) | st.integers(LARGEST - 10**6, LARGEST + 10**6))
 def test_the_pattern_of_the_document_is_the_bound(number: int) -> None:
     is_within = 1 <= number <= LARGEST

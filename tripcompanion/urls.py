@@ -128,17 +128,17 @@ SETTLEMENTS = [
 
 TRIP: list[Any] = [
     path("", TripViewSet.as_view(ITEM)),
-    path("/code", TripViewSet.as_view({"post": "renew_code"})),
-    path("/restore", TripViewSet.as_view({"post": "restore"})),
-    path("/members", include(MEMBERS)),
-    path("/guests", include(GUESTS)),
-    path("/invitations", include(TRIP_INVITATIONS)),
     path("/expenses", include(EXPENSES)),
-    path("/history", HistoryViewSet.as_view({"get": "list"})),
-    path("/settlements", include(SETTLEMENTS)),
     path("/balances", BalanceViewSet.as_view({"get": "list"})),
     path("/balances/<id:user_id>", ExplanationViewSet.as_view({"get": "explain"})),
     path("/settle-up", BalanceViewSet.as_view({"get": "plan", "post": "record_plan"})),
+    path("/settlements", include(SETTLEMENTS)),
+    path("/history", HistoryViewSet.as_view({"get": "list"})),
+    path("/members", include(MEMBERS)),
+    path("/guests", include(GUESTS)),
+    path("/invitations", include(TRIP_INVITATIONS)),
+    path("/code", TripViewSet.as_view({"post": "renew_code"})),
+    path("/restore", TripViewSet.as_view({"post": "restore"})),
 ]
 
 TRIPS: list[Any] = [
@@ -220,11 +220,12 @@ API: list[Any] = [
 ]
 
 urlpatterns = [
+    # Tried first, because most requests match it.
+    path("api/", include(API)),
     path("", LandingPage.as_view()),
     path(".well-known/jwks.json", KeySet.as_view()),
     path("unsubscribe", UnsubscribePage.as_view()),
     path("api", RootViewSet.as_view({"get": "links"}, name="API")),
-    path("api/", include(API)),
     path("admin", RedirectView.as_view(pattern_name="admin:index")),
     path("admin/password_change/", admin.site.admin_view(OwnPassword.as_view())),
     path("admin/login/", admin_login),

@@ -128,6 +128,9 @@ KIT: Guards = {
         ("OpenAPI document sent despite a matching ETag", "        if is_known(request, etag):\n",
          "        if False:\n", "tests/test_docs_pages.py"),
     ],
+    "tripcompanion/kit/converters.py": [
+        ("an id in a path ends before its last digit", "(?![0-9])", "", _IDS),
+    ],
     "tripcompanion/kit/ids.py": [
         ("true accepted as an id", " and not isinstance(value, bool)", "", _IDS),
         ("ids beyond 64 bits accepted", "1 <= value <= MAX_ID:", "1 <= value:", _IDS),

@@ -6,7 +6,8 @@ from tripcompanion.kit.ids import ID_PATTERN
 class IdConverter:
     """An identifier; anything else does not match the path (404)."""
 
-    regex = ID_PATTERN
+    # All digits, not the first of them, also where other routes follow the identifier.
+    regex = f"(?:{ID_PATTERN})(?![0-9])"
 
     def to_python(self, value: str) -> int:
         return int(value)

@@ -46,6 +46,8 @@ class LocalSettingsPreparingCursor(PreparingCursor):
 
 def _settings_due(connection: Any) -> Mapping[str, str]:
     """The settings to send before the next statement: only at the beginning of a transaction."""
+    if not connection.local_settings:
+        return {}
     is_idle = connection.info.transaction_status.name == "IDLE"
     begins = is_idle and (connection.bounds_single_statements or not connection.autocommit)
     return connection.local_settings if begins else {}
