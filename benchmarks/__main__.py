@@ -16,10 +16,8 @@ from benchmarks.servers import MOST_MB, PROCESSES, Home, Server, home
 
 CROWD = 8
 _LEAST_REQUESTS = 5
-#: Slices of one measurement of a read.
-_SLICES = 5
-#: Legs of a write operation in one round: two servers, with one client and with several.
-_LEGS = 4
+#: Slices of one measurement. Writes have fewer, because each leg pays some of the open splits.
+_READ_SLICES, _WRITE_SLICES = 10, 3
 _MOST_NAMED = 5
 _MIXED_AT_ONCE = 200
 #: A smaller trip has too few open splits for so many rounds.
@@ -70,24 +68,24 @@ class Bench:
 
         The speed of a machine varies; compared measurements are only seconds apart.
         """
-        slices = 1 if operation.writes else _SLICES
+        slices = _WRITE_SLICES if operation.writes else _READ_SLICES
         for clients in (1, CROWD):
             for piece in range(slices):
                 for world in self.worlds:
-                    self._both(operation, world, clients, turn, (turn + piece) % 2 == 0, slices)
+                    self._both(operation, world, clients, (turn + piece) % 2 == 0, slices)
 
     def _both(
         self,
         operation: Operation,
         world: World,
         clients: int,
-        turn: int,
         is_service_first: bool,
         slices: int,
     ) -> None:
         row = self.rows[operation.name, world.size]
-        # Distribute the remaining open splits over the remaining legs.
-        most = len(world.open_splits) // (_LEGS * (self.rounds - turn))
+        # Distribute the remaining open splits over the remaining legs, of both servers.
+        done = len(row.service.alone) + len(row.service.crowd)
+        most = len(world.open_splits) // (2 * (2 * self.rounds * slices - done))
         for name in sorted(self.servers, reverse=is_service_first):
             side = row.service if name == "service" else row.baseline
             requests = operation.requests(world)
