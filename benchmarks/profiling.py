@@ -102,8 +102,9 @@ class Explained:
         started = time.perf_counter()
         result = execute(sql, params, many, context)
         took_ms = (time.perf_counter() - started) * 1000
+        # With its values; psycopg does not know them for a prepared statement.
         written = connection.ops.last_executed_query(context["cursor"], sql, params)
-        self.found.append((written, took_ms, plan))
+        self.found.append((written or sql, took_ms, plan))
         return result
 
     def _plan(self, sql: str, params: Any) -> str:
