@@ -21,7 +21,7 @@ _READ_SLICES, _WRITE_SLICES = 10, 3
 _MOST_NAMED = 5
 _MIXED_AT_ONCE = 200
 #: A smaller trip has too few open splits for so many rounds.
-_SMALLEST, _MOST_ROUNDS = 25, 10
+_SMALLEST, _MOST_ROUNDS = 20, 8
 
 
 class Bench:
