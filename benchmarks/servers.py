@@ -103,6 +103,8 @@ class Home:
         folder = ROOT / "benchmarks" / "baseline"
         config = ROOT / "gunicorn.conf.py" if has_same_worker else folder / "gunicorn_settings.py"
         # Imported from its own directory, so that its processes do not load Django.
+        # Each of its threads has a database connection, so it has as many threads as the service
+        # has to execute requests.
         own = ("--config", str(config), "--threads", "4", "--pythonpath", str(folder.parent))
         return self._gunicorn(*own, "baseline.app:application")
 
