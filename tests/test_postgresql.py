@@ -16,7 +16,7 @@ from django.db import (
 from django.test.utils import CaptureQueriesContext
 
 from tests.pooler import pooler
-from tripcompanion.compiled.cursors import StatementChanged, prepared_cursor
+from tripcompanion.compiled.statements import StatementChanged, prepared_cursor
 
 pytestmark = [
     pytest.mark.django_db,

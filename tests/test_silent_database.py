@@ -16,7 +16,7 @@ from tests.document import problem_of
 from tests.server import Server, running_server
 from tests.silence import SilentProxy, silent_proxy
 from tests.splits.journey import Journey, sign_up
-from tripcompanion.compiled.cursors import prepared_cursor
+from tripcompanion.compiled.statements import prepared_cursor
 
 pytestmark = pytest.mark.skipif(
     not settings.DATABASE_URL.startswith("postgres"), reason="SQLite is no server"

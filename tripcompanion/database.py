@@ -66,8 +66,8 @@ def connection_settings(
     # truncates larger ones.
     database["OPTIONS"] = options | {
         "connect_timeout": 3,
-        # None prepares nothing. Statements of `compiled/cursors.py` are prepared at once, Django's
-        # own never, because their values are part of the text.
+        # None prepares nothing. Compiled statements are prepared at once, Django's own never,
+        # because their values are part of the text.
         "prepare_threshold": 5 if prepare else None,
         # A connection to a server that has vanished fails after a minute, in commands too.
         "keepalives_idle": 30,

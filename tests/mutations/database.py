@@ -91,7 +91,7 @@ DATABASE: Guards = {
         ("time zone left to a pooler", 'os.environ["PGTZ"] = "UTC"', "pass",
          f"PG {_POOLER} -k again"),
     ],
-    "tripcompanion/compiled/cursors.py": [
+    "tripcompanion/compiled/statements.py": [
         ("statement prepared for each integer size", "str(value) if type(value) is int else value",
          "value", f"PG {_POSTGRESQL} -k prepared_once"),
         ("outdated prepared statements kept", 'self.connection.execute("DEALLOCATE ALL")', "pass",

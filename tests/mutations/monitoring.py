@@ -56,7 +56,7 @@ MONITORING: Guards = {
         ("values in the log of slow statements", "str(sql)[:MAX_CHARS]",
          "str((sql, params))[:MAX_CHARS]", f"{_SLOW} no_line"),
     ],
-    "tripcompanion/compiled/cursors.py": [
+    "tripcompanion/compiled/statements.py": [
         ("timed statements not prepared", "and not database.queries_logged:",
          "and not (database.queries_logged or database.execute_wrappers):",
          f"PG {_SLOW} stay_prepared"),

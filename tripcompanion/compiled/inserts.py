@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 import orjson
 from django.db import DEFAULT_DB_ALIAS, connection, models
 
-from tripcompanion.compiled.cursors import fetch_all
 from tripcompanion.compiled.once import IS_COMPILING
+from tripcompanion.compiled.statements import fetch_all
 
 #: Values that are stored as they are; fields convert all others.
 _PLAIN = frozenset({int, str, bool, type(None)})

@@ -27,10 +27,9 @@ from django.db import connection, models
 from django.db.models import Expression, F, Prefetch, QuerySet
 from django.db.models.sql import UpdateQuery
 
-from tripcompanion.compiled.cursors import execute, fetch_all, fetch_chunks
 from tripcompanion.compiled.expressions import Comparison
 from tripcompanion.compiled.once import IS_COMPILING, compiled_once
-from tripcompanion.compiled.rows import Make, Row, converter, maker, tuple_maker
+from tripcompanion.compiled.statements import Statement, converter, maker, tuple_maker
 
 _CHUNK_ROWS = 100
 
@@ -104,8 +103,7 @@ class CompiledQuery:
         """All rows for these values, in memory."""
         if not IS_COMPILING:
             return list(_ordinary(self._build, values))
-        statement = self._statement
-        return self._instances(statement, fetch_all(statement.sql, statement.of(values)))
+        return self._with_parts(self._statement.fetch(values))
 
     def first(self, **values: Any) -> Any:
         """The first row for these values, or None."""
@@ -118,9 +116,8 @@ class CompiledQuery:
         return chain.from_iterable(self._chunks(values))
 
     def _chunks(self, values: Mapping[str, Any]) -> Iterator[list[Any]]:
-        statement = self._statement
-        for found in fetch_chunks(statement.sql, statement.of(values), _CHUNK_ROWS):
-            yield self._instances(statement, found)
+        for some in self._statement.chunks(values, _CHUNK_ROWS):
+            yield self._with_parts(some)
 
     def page(self, values: Mapping[str, Any], size: int, after: int) -> tuple[list[Any], int]:
         """At most `size` rows after so many, and how many there are in all."""
@@ -128,31 +125,28 @@ class CompiledQuery:
             rows = _ordinary(self._build, values)
             total = rows.count()
             return list(rows[after : after + size]) if after < total else [], total
-        statement = self._paged
-        found = fetch_all(statement.sql, [*statement.of(values), size, after])
-        rows = self._instances(statement, found)
+        rows = self._with_parts(self._paged.fetch(values, size, after))
         if not rows and after:
             total = self.page(values, 1, 0)[1]
             # Rows may have been inserted between the two statements.
             return self.page(values, size, after) if total > after else (rows, total)
         return rows, rows[0].counted if rows else 0
 
-    def _instances(self, statement: "_Statement", found: list[Row]) -> list[Any]:
-        instances = statement.make(found)
-        for part in self._parts if instances else ():
-            part.attach(instances)
-        return instances
+    def _with_parts(self, rows: list[Any]) -> list[Any]:
+        for part in self._parts if rows else ():
+            part.attach(rows)
+        return rows
 
     @compiled_once
     def _rows(self) -> QuerySet[Any]:
         return self._build(**_places(self._build))
 
     @compiled_once
-    def _statement(self) -> "_Statement":
+    def _statement(self) -> Statement:
         return _compiled(self._rows)
 
     @compiled_once
-    def _paged(self) -> "_Statement":
+    def _paged(self) -> Statement:
         statement = _compiled(self._rows.annotate(counted=_Count(self._rows.order_by())))
         return statement._replace(sql=f"{statement.sql} LIMIT %s OFFSET %s")
 
@@ -173,11 +167,10 @@ class CompiledUpdate:
             rows, changes = _ordinary(self._build, values)
             rows.update(**changes)
             return
-        statement = self._statement
-        execute(statement.sql, statement.of(values))
+        self._statement.execute(values)
 
     @compiled_once
-    def _statement(self) -> "_Statement":
+    def _statement(self) -> Statement:
         rows, changes = self._build(**_places(self._build))
         query = rows.query.chain(UpdateQuery)
         query.add_update_values(changes)  # type: ignore[attr-defined]
@@ -214,18 +207,6 @@ class _Count(models.Subquery):
 
     def __init__(self, rows: QuerySet[Any]) -> None:
         super().__init__(rows.values("pk"))
-
-
-class _Statement(NamedTuple):
-    """The SQL of a queryset, its parameters in order, and what makes its results of rows."""
-
-    sql: str
-    places: tuple[Param, ...]
-    make: Make = list
-
-    def of(self, values: Mapping[str, Any]) -> list[Any]:
-        """The values in the order of the placeholders."""
-        return [place.of(values) for place in self.places]
 
 
 class _Part:
@@ -277,15 +258,15 @@ def _ordinary(build: Callable[..., Any], values: Mapping[str, Any]) -> Any:
     return build(**{**values, **meant})
 
 
-def _written(compiler: Any) -> _Statement:
+def _written(compiler: Any) -> Statement:
     """The SQL, with constants inlined, so that the planner can use a partial index."""
     sql, values = compiler.as_sql()
     texts = ["%s" if isinstance(value, Param) else _literal(value) for value in values]
     text = "".join(chain(*zip_longest(sql.split("%s"), texts, fillvalue="")))
-    return _Statement(text, tuple(value for value in values if isinstance(value, Param)))
+    return Statement(text, tuple(value for value in values if isinstance(value, Param)))
 
 
-def _compiled(rows: QuerySet[Any]) -> _Statement:
+def _compiled(rows: QuerySet[Any]) -> Statement:
     compiler = rows.query.get_compiler(connection=connection)
     statement = _written(compiler)
     columns = [column for column, _sql, _alias in compiler.select]

@@ -1,6 +1,5 @@
 """Serializer fields for currencies and amounts."""
 
-from copy import copy
 from decimal import Decimal
 from typing import Any
 
@@ -26,10 +25,6 @@ class CurrencyField(StrictChoice):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(choices=CODES, **kwargs)
-
-    def __deepcopy__(self, memo: Any) -> "CurrencyField":
-        # DRF copies every declared field for each request, and this one has 170 choices.
-        return copy(self)
 
 
 class AmountField(ExactNumber):

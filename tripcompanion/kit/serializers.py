@@ -2,11 +2,14 @@
 
 import re
 from collections.abc import Mapping
+from copy import copy
 from datetime import date, datetime
 from decimal import Decimal
+from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
 
+from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import (
@@ -57,13 +60,38 @@ class CamelCaseSerializer(serializers.Serializer):
         return field is not None and not field.required and not field.allow_null
 
     def get_fields(self) -> dict[str, serializers.Field]:
-        fields: dict[str, serializers.Field] = {}
-        for name, field in super().get_fields().items():
-            wire_name = camel_case(name)
-            if field.source is None and wire_name != name:
-                field.source = name
-            fields[wire_name] = field
-        return fields
+        declared = _declared(type(self), get_language())
+        return {name: _copied(field) for name, field in declared.items()}
+
+
+@cache
+def _declared(
+    serializer_class: type[CamelCaseSerializer], _language: str | None
+) -> dict[str, serializers.Field]:
+    """The declared fields by their names in JSON, for one language.
+
+    Their copies share validators, and DRF formats the message of a validator only once.
+    """
+    fields: dict[str, serializers.Field] = {}
+    for name, field in serializers.Serializer.get_fields(serializer_class()).items():
+        wire_name = camel_case(name)
+        if field.source is None and wire_name != name:
+            field.source = name
+        fields[wire_name] = field
+    return fields
+
+
+def _copied(field: Any) -> Any:
+    """A copy of a declared field, which a serializer can bind to itself.
+
+    DRF makes a deep copy, which runs the constructor of each field: 0.15 ms for the body of an
+    expense, instead of 0.04.
+    """
+    twin = copy(field)
+    if hasattr(field, "child"):
+        twin.child = _copied(field.child)
+        twin.child.parent = twin
+    return twin
 
 
 class StrictText(serializers.CharField):

@@ -18,7 +18,7 @@ from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
-from tripcompanion.compiled.cursors import execute
+from tripcompanion.compiled.statements import execute
 from tripcompanion.kit.rendering import ExactJSONRenderer
 from trips.models.events import Event
 from trips.models.visibility import InTripQuerySet

@@ -12,8 +12,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import NotFound, ValidationError
 
-from tripcompanion.compiled.cursors import fetch_all
 from tripcompanion.compiled.queries import CompiledQuery, Param
+from tripcompanion.compiled.statements import fetch_all
 from tripcompanion.currency.amounts import to_major
 from tripcompanion.kit.ids import MAX_INTEGER
 from trips.models.conflicts import BalanceOpen, GuestIsViewer, LastOwner

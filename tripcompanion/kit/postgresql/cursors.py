@@ -12,7 +12,7 @@ from typing import Any
 import psycopg
 from django.db.backends.postgresql import base
 
-from tripcompanion.compiled.cursors import PreparingCursor
+from tripcompanion.compiled.statements import PreparingCursor
 
 
 class LocalSettingsCursor(base.Cursor, psycopg.ClientCursor[Any]):

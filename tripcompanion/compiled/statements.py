@@ -1,17 +1,28 @@
-"""The cursor for compiled statements, which stay prepared on PostgreSQL.
+"""Runs statements, which stay prepared on PostgreSQL, and makes instances of their rows.
 
-If the connection's `prepare_threshold` is None, Django's default, this is Django's own cursor. Its
+If the connection's `prepare_threshold` is None, Django's default, the cursor is Django's own. Its
 messages need no statement that the server keeps, not even an unnamed one.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from functools import partial
-from typing import Any
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 import psycopg
-from django.db import DEFAULT_DB_ALIAS, OperationalError, connections
+from django.db import DEFAULT_DB_ALIAS, OperationalError, connection, connections, models
+from django.db.models.base import ModelState
 from psycopg import errors
+
+Row = Sequence[Any]
+#: Makes instances of rows.
+Make = Callable[[Sequence[Row]], list[Any]]
+#: Makes an instance of a row; the second argument holds the related instances of earlier rows.
+MakeOne = Callable[[Row, dict[Any, Any]], Any]
+#: The position of a column, and what turns a value of the driver into one of Python.
+Converter = tuple[int, Callable[[Any], Any]]
 
 #: PostgreSQL's function that rejects a statement whose columns have changed their types.
 _REFUSES_CHANGED_COLUMNS = "RevalidateCachedQuery"
@@ -19,6 +30,32 @@ _REFUSES_CHANGED_COLUMNS = "RevalidateCachedQuery"
 
 class StatementChanged(OperationalError):
     """A prepared statement is missing, or its table has changed; a retry succeeds."""
+
+
+class Statement(NamedTuple):
+    """The SQL of a queryset, its parameters in order, and what makes its results of rows.
+
+    The `of` of a parameter takes the values of a request and returns its own.
+    """
+
+    sql: str
+    params: tuple[Any, ...]
+    make: Make = list
+
+    def fetch(self, values: Mapping[str, Any], *last: int) -> list[Any]:
+        """All results; `last` are the values of placeholders after those of the parameters."""
+        return self.make(fetch_all(self.sql, [*self._of(values), *last]))
+
+    def chunks(self, values: Mapping[str, Any], size: int) -> Iterator[list[Any]]:
+        """All results, at most `size` of them in memory at a time."""
+        return map(self.make, fetch_chunks(self.sql, self._of(values), size))
+
+    def execute(self, values: Mapping[str, Any]) -> None:
+        """Run a statement that returns nothing."""
+        execute(self.sql, self._of(values))
+
+    def _of(self, values: Mapping[str, Any]) -> list[Any]:
+        return [param.of(values) for param in self.params]
 
 
 @contextmanager
@@ -129,3 +166,84 @@ def _has_changed(error: psycopg.Error) -> bool:
     if isinstance(error, errors.FeatureNotSupported):
         return error.diag.source_function == _REFUSES_CHANGED_COLUMNS
     return isinstance(error, errors.InvalidSqlStatementName | errors.DuplicatePreparedStatement)
+
+
+def tuple_maker(converters: Sequence[Converter]) -> Make:
+    """Makes the tuples of a `values_list`."""
+    return lambda rows: list(map(tuple, _converted(rows, converters)))
+
+
+def _converted(rows: Sequence[Row], converters: Sequence[Converter]) -> Sequence[Row]:
+    if not converters:
+        return rows
+    lists: list[Any] = list(map(list, rows))
+    for at, convert in converters:
+        for row in lists:
+            row[at] = convert(row[at])
+    return lists
+
+
+def converter(functions: list[Any], column: Any) -> Callable[[Any], Any]:
+    """The ORM's converters of a column, as one function."""
+    if connection.vendor == "sqlite" and isinstance(column.output_field, models.DateTimeField):
+        return _instant
+
+    def convert(value: Any) -> Any:
+        for function in functions:
+            value = function(value, column, connection)
+        return value
+
+    return convert
+
+
+def _instant(value: Any) -> datetime | None:
+    """SQLite stores UTC without an offset."""
+    if isinstance(value, str):
+        value = datetime.fromisoformat(value)
+    return None if value is None else value.replace(tzinfo=UTC)
+
+
+def maker(
+    info: Any, select: Any, annotations: Mapping[str, int], converters: Sequence[Converter]
+) -> Make:
+    """Makes instances as `from_db` would, without signals and without the constructor.
+
+    A related row that occurs several times, such as a person in many splits, is one instance.
+    """
+    make_one = _maker_of_one(info, select, annotations)
+
+    def make(rows: Sequence[Row]) -> list[Any]:
+        known: dict[Any, Any] = {}
+        return [make_one(row, known) for row in _converted(rows, converters)]
+
+    return make
+
+
+def _maker_of_one(info: Any, select: Any, annotations: Mapping[str, int] | None) -> MakeOne:
+    model = info["model"]
+    columns = {select[at][0].target.attname: at for at in info["select_fields"]}
+    key_at, is_root = columns[model._meta.pk.attname], annotations is not None
+    columns |= annotations or {}
+    names, pick = tuple(columns), itemgetter(*columns.values())
+    related = tuple(
+        (inner["field"].name, _maker_of_one(inner, select, None))
+        for inner in info.get("related_klass_infos", ())
+    )
+    alias = connection.alias
+
+    def make(row: Row, known: dict[Any, Any]) -> Any:
+        instance, state = model.__new__(model), ModelState()
+        loaded = instance.__dict__ = dict(zip(names, pick(row), strict=True))
+        loaded["_state"] = state
+        cached = {name: make_related(row, known) for name, make_related in related}
+        state.__dict__ = {"adding": False, "db": alias, "fields_cache": cached}
+        return instance
+
+    def make_once(row: Row, known: dict[Any, Any]) -> Any:
+        key = (model, row[key_at])
+        found = known.get(key)
+        if found is None and key[1] is not None:
+            found = known[key] = make(row, known)
+        return found
+
+    return make if is_root else make_once
