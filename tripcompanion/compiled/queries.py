@@ -29,7 +29,7 @@ from django.db.models.sql import UpdateQuery
 
 from tripcompanion.compiled.expressions import Comparison
 from tripcompanion.compiled.once import IS_COMPILING, compiled_once
-from tripcompanion.compiled.statements import Statement, converter, maker, tuple_maker
+from tripcompanion.compiled.statements import Statement, converter, execute, maker, tuple_maker
 
 _CHUNK_ROWS = 100
 
@@ -103,7 +103,7 @@ class CompiledQuery:
         """All rows for these values, in memory."""
         if not IS_COMPILING:
             return list(_ordinary(self._build, values))
-        return self._with_parts(self._statement.fetch(values))
+        return self._with_parts(self._statement.fetch(_in_order(self._statement, values)))
 
     def first(self, **values: Any) -> Any:
         """The first row for these values, or None."""
@@ -116,7 +116,8 @@ class CompiledQuery:
         return chain.from_iterable(self._chunks(values))
 
     def _chunks(self, values: Mapping[str, Any]) -> Iterator[list[Any]]:
-        for some in self._statement.chunks(values, _CHUNK_ROWS):
+        statement = self._statement
+        for some in statement.chunks(_in_order(statement, values), _CHUNK_ROWS):
             yield self._with_parts(some)
 
     def page(self, values: Mapping[str, Any], size: int, after: int) -> tuple[list[Any], int]:
@@ -125,7 +126,8 @@ class CompiledQuery:
             rows = _ordinary(self._build, values)
             total = rows.count()
             return list(rows[after : after + size]) if after < total else [], total
-        rows = self._with_parts(self._paged.fetch(values, size, after))
+        paged = [*_in_order(self._paged, values), size, after]
+        rows = self._with_parts(self._paged.fetch(paged))
         if not rows and after:
             total = self.page(values, 1, 0)[1]
             # Rows may have been inserted between the two statements.
@@ -167,7 +169,7 @@ class CompiledUpdate:
             rows, changes = _ordinary(self._build, values)
             rows.update(**changes)
             return
-        self._statement.execute(values)
+        execute(self._statement.sql, _in_order(self._statement, values))
 
     @compiled_once
     def _statement(self) -> Statement:
@@ -239,6 +241,11 @@ def _twin(instance: models.Model) -> models.Model:
     twin = models.Model.__new__(type(instance))
     twin.__dict__ = instance.__dict__.copy()
     return twin
+
+
+def _in_order(statement: Statement, values: Mapping[str, Any]) -> list[Any]:
+    """The values of a statement's placeholders, which are `Param`s."""
+    return [place.of(values) for place in statement.places]
 
 
 def _places(build: Callable[..., Any]) -> dict[str, Param]:

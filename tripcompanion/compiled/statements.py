@@ -33,29 +33,19 @@ class StatementChanged(OperationalError):
 
 
 class Statement(NamedTuple):
-    """The SQL of a queryset, its parameters in order, and what makes its results of rows.
-
-    The `of` of a parameter takes the values of a request and returns its own.
-    """
+    """The SQL of a queryset, its placeholders in order, and what makes its results of rows."""
 
     sql: str
-    params: tuple[Any, ...]
+    places: tuple[Any, ...]
     make: Make = list
 
-    def fetch(self, values: Mapping[str, Any], *last: int) -> list[Any]:
-        """All results; `last` are the values of placeholders after those of the parameters."""
-        return self.make(fetch_all(self.sql, [*self._of(values), *last]))
+    def fetch(self, values: Sequence[Any]) -> list[Any]:
+        """All results for the values of the placeholders."""
+        return self.make(fetch_all(self.sql, values))
 
-    def chunks(self, values: Mapping[str, Any], size: int) -> Iterator[list[Any]]:
+    def chunks(self, values: Sequence[Any], size: int) -> Iterator[list[Any]]:
         """All results, at most `size` of them in memory at a time."""
-        return map(self.make, fetch_chunks(self.sql, self._of(values), size))
-
-    def execute(self, values: Mapping[str, Any]) -> None:
-        """Run a statement that returns nothing."""
-        execute(self.sql, self._of(values))
-
-    def _of(self, values: Mapping[str, Any]) -> list[Any]:
-        return [param.of(values) for param in self.params]
+        return map(self.make, fetch_chunks(self.sql, values, size))
 
 
 @contextmanager
