@@ -75,6 +75,16 @@ def debts(
     paid more, in proportion to what each of these is still owed. Debtors are processed one by one,
     so that each person's debts and claims add up exactly.
     """
+    return own_parts_and_debts(shares, paid_by_user, seed, ranks)[1]
+
+
+def own_parts_and_debts(
+    shares: Mapping[int, int],
+    paid_by_user: Mapping[int, int],
+    seed: int,
+    ranks: Mapping[int, int] = NO_RANKS,
+) -> tuple[dict[int, int], dict[tuple[int, int], int]]:
+    """`own_parts` and `debts` of one expense."""
     parts = own_parts(shares, paid_by_user, seed, ranks)
     surplus = {user_id: paid_by_user.get(user_id, 0) - part for user_id, part in parts.items()}
     claims = {
@@ -86,7 +96,7 @@ def debts(
             if amount:
                 owed[debtor, creditor] = amount
                 claims[creditor] -= amount
-    return owed
+    return parts, owed
 
 
 def _ranked(user_ids: Iterable[int], ranks: Mapping[int, int]) -> list[int]:

@@ -12,14 +12,8 @@ class MayInTrip(IsUser):
     """Checks in the table whether the caller's role covers the action.
 
     A view declares the capability that each action needs: `needs = {"pay": Can.SETTLE}`. None
-    means that any USER may do it. An action that is not declared is refused to everybody.
+    means that any USER may do it. See `InTripViewSet`, which has no routes to other actions.
     """
-
-    def has_permission(self, request: Request, view: Any) -> bool:
-        # A method that the route does not support is a 405, not a 403.
-        has_method = (request.method or "").lower() in view.action_map
-        is_declared = view.action in view.needs or not has_method
-        return super().has_permission(request, view) and is_declared
 
     def capability(self, view: Any) -> Can:
         """The capability that the current action of `view` needs."""

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, ClassVar, TypeVar
 
+from django.core.exceptions import ImproperlyConfigured
 from django.db import transaction
 from django.urls import resolve
 from rest_framework.exceptions import NotFound
@@ -30,6 +31,13 @@ class InTripViewSet(ApiViewSet):
     needs: ClassVar[Mapping[str, Can | None]] = {}
     #: By parameter of the path, in its order; for HTML pages.
     named: ClassVar[Mapping[str, NamedRow]] = {"trip_id": TRIP}
+
+    @classmethod
+    def as_view(cls, actions: dict[str, Any] | None = None, **initkwargs: Any) -> Any:
+        """As DRF does; raises `ImproperlyConfigured` for an action that is not in `needs`."""
+        if undeclared := set((actions or {}).values()) - set(cls.needs):
+            raise ImproperlyConfigured(f"{cls.__name__}.needs lacks {', '.join(undeclared)}.")
+        return super().as_view(actions, **initkwargs)
 
     def may_forbid(self) -> bool:
         can = self.needs[self.action]
@@ -73,7 +81,8 @@ class InTripViewSet(ApiViewSet):
         Raises `NotFound` if the row does not exist, has another parent or is not visible to the
         caller, and `PermissionDenied` if the caller's role does not cover the action.
         """
-        found = get_visible_or_404(rows, self.caller, **lookup)
+        user: Any = self.request.user
+        found = get_visible_or_404(rows, user, **lookup)
         self.check_object_permissions(self.request, found)
         return found
 

@@ -155,7 +155,10 @@ class BrowserSession(SessionAuthentication):
 
 
 class BearerAuthentication(BaseAuthentication):
-    """`Authorization: Bearer <access token>`; `request.auth` is the session."""
+    """`Authorization: Bearer <access token>`; `request.auth` is the session.
+
+    A scoped token is left to `ScopedTokenAuthentication`, which is tried next.
+    """
 
     def authenticate(self, request: Request) -> tuple[User, Session] | None:
         scheme, _space, raw_token = get_authorization_header(request).partition(b" ")
@@ -164,10 +167,14 @@ class BearerAuthentication(BaseAuthentication):
         if scheme.lower() != _SCHEME:
             raise TokenRefused
         try:
-            session, _token = session_of(raw_token.lstrip(b" ").decode("ascii"), AccessToken)
+            text = raw_token.lstrip(b" ").decode("ascii")
         except UnicodeDecodeError as error:
             raise TokenRefused from error
-        session.note_use()
+        if text.startswith(PREFIX):
+            return None
+        session, _token = issuing_session(text, AccessToken)
+        if not session.use():
+            raise TokenRefused
         session.user.by_session, session.user.via = session.pk, Via.SESSION
         return session.user, session
 

@@ -1,10 +1,11 @@
 """The models of the ledger: settlements and debts, splits, expenses."""
 
 from splits.models.audit_run import AuditRun
+from splits.models.category import Category
 from splits.models.comment import Comment
 from splits.models.deleted import DeletedEntry
 from splits.models.division import Division, SplitType
-from splits.models.expense import Category, Expense
+from splits.models.expense import Expense
 from splits.models.period import ClosedPeriod, ClosedSum
 from splits.models.posting import Payer
 from splits.models.rate import Rate

@@ -63,7 +63,7 @@ def _take_place(trip: Trip, guest_id: int, account: User, role: str) -> None:
     expenses = list(trip.expenses.exclude(merged="").only("merged"))
     for expense in expenses:
         merged = MergedPeople.load(expense.merged)
-        expense.merged = merged.given_to(account.pk, by=guest_id).dump()
+        expense.merged = merged.given_to(account.pk, by=guest_id).text
     trip.expenses.bulk_update(expenses, ["merged"], BATCH_ROWS)
     claim_in_deleted(trip, guest_id, account.pk)
     trip.members.filter(user=guest_id).update(user=account, role=role, joined_at=timezone.now())

@@ -28,7 +28,7 @@ def claim_in_deleted(trip: Trip, guest_id: int, user_id: int) -> None:
         _replace(entry.stored, guest_id, user_id)
         for row in entry.stored.get("expense", ()):
             merged = MergedPeople.load(row["merged"])
-            row["merged"] = merged.given_to(user_id, by=guest_id).dump()
+            row["merged"] = merged.given_to(user_id, by=guest_id).text
         entry.save_rows()
 
 

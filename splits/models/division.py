@@ -74,6 +74,24 @@ class Division:
     participants: tuple[int, ...]
     entered: Mapping[int, int] | None
 
+    def payments_and_parts(
+        self,
+        money: Money,
+        entered: Mapping[int, int],
+        seed: int,
+        ranks: Mapping[int, int],
+        payers_field: str,
+    ) -> tuple[dict[int, Payment], dict[int, Part]]:
+        """What each person paid, who entered these amounts, and each person's part.
+
+        Both add up to `money`. Raises `ValidationError`: on `payers_field` if the amounts do not
+        add up, and what `parts` raises.
+        """
+        require_sum(payers_field, entered.values(), money.entered_minor, money.currency)
+        paid = divide(money.amount_minor, entered, seed, ranks)
+        payments = {user_id: Payment(paid[user_id], entered[user_id]) for user_id in entered}
+        return payments, self.parts(money, seed, ranks)
+
     def parts(
         self, money: Money, seed: int, ranks: Mapping[int, int] = NO_RANKS
     ) -> dict[int, Part]:

@@ -1,58 +1,31 @@
 """Expenses, which are recorded, changed and deleted under the trip's lock."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import AbstractContextManager
 from copy import copy
-from dataclasses import replace
-from decimal import Decimal
 from operator import attrgetter
 from typing import Any
 
 from django.db import models
 from django.db.models import Prefetch, Q
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework.exceptions import NotFound
 
-from splits import money
-from splits.models.conflicts import AlreadySplit, DividedByHand, ExceedsExpense, ExpenseChanged
+from splits.models.category import Category
+from splits.models.conflicts import AlreadySplit, ExceedsExpense
+from splits.models.converted_amount import ConvertedAmount
 from splits.models.deleted import DeletedEntry, DeletedKind
-from splits.models.division import (
-    Division,
-    Money,
-    Part,
-    Payment,
-    SplitType,
-    entered_for,
-    percentage_of,
-    require_sum,
-)
+from splits.models.division import Division, Money, Part, Payment, SplitType, percentage_of
+from splits.models.expense_change import ExpenseChange
 from splits.models.journal_fields import expense_fields, part_fields
 from splits.models.posting import ExpensePosting, Payer
-from splits.models.rate import ENTERED, Rate
-from splits.models.settlement import today
 from splits.models.split import Split
-from tripcompanion.compiled.inserts import insert
-from tripcompanion.currency.amounts import MAX_AMOUNT, Amount, convert, to_major, to_minor
+from tripcompanion.currency.amounts import Amount, to_major
 from trips.models import InTripQuerySet, Trip, locked_row, locked_trip, notify
 from trips.models.events import Event
-from trips.models.trip import CurrencyChanged
 from trips.roles import Can
 from users.models import User, possible_readers
-
-#: The fields that make `change` divide the expense again.
-_MONEY_FIELDS = {"entered_minor", "currency", "exchange_rate"}
-
-
-class Category(models.TextChoices):
-    """What the money was spent on."""
-
-    ACCOMMODATION = "ACCOMMODATION", gettext_lazy("accommodation")
-    FOOD = "FOOD", gettext_lazy("food")
-    TRANSPORT = "TRANSPORT", gettext_lazy("transport")
-    ACTIVITIES = "ACTIVITIES", gettext_lazy("activities")
-    OTHER = "OTHER", gettext_lazy("other")
 
 
 class ExpenseQuerySet(InTripQuerySet["Expense"]):
@@ -70,7 +43,7 @@ class ExpenseQuerySet(InTripQuerySet["Expense"]):
         )
 
 
-class Expense(models.Model):
+class Expense(ConvertedAmount):
     """Money that members paid for all or some of them."""
 
     trip = models.ForeignKey(
@@ -83,18 +56,6 @@ class Expense(models.Model):
     #: Its position among all expenses ever recorded in the trip, from 0; rotates the odd cents.
     number = models.PositiveIntegerField(editable=False)
     description = models.CharField(gettext_lazy("description"), max_length=255)
-    #: In the trip's currency; this is the amount that the ledger uses.
-    amount_minor = models.BigIntegerField()
-    #: The amount and currency as entered; the rate is fixed, and null in the trip's currency.
-    entered_minor = models.BigIntegerField()
-    currency = models.CharField(gettext_lazy("currency"), max_length=3)
-    exchange_rate = models.DecimalField(
-        gettext_lazy("exchange rate"), max_digits=24, decimal_places=15, null=True, blank=True
-    )
-    rate_source = models.CharField(
-        gettext_lazy("source of the rate"), max_length=10, blank=True, default=""
-    )
-    rate_day = models.DateField(gettext_lazy("day of the rate"), null=True, blank=True)
     expense_date = models.DateField(gettext_lazy("date"))
     category = models.CharField(
         gettext_lazy("category"), max_length=13, choices=Category, default=Category.OTHER
@@ -156,6 +117,10 @@ class Expense(models.Model):
         """The first payer; for an expense read `with_details`."""
         return self.loaded_payers[0].user
 
+    @property
+    def money(self) -> Money:
+        return Money(self.amount_minor, self.entered_minor, self.currency)
+
     def is_own(self, user: User, can: Can) -> bool:
         """Whether `user` created it or is a payer."""
         payers = self.payers.filter(trip=self.trip_id, user=user)
@@ -170,7 +135,7 @@ class Expense(models.Model):
         """
         fields.setdefault("currency", trip.currency)
         expense = cls(trip=trip, created_by=by, number=trip.expenses_recorded, **fields)
-        expense._fix_rate(expense.exchange_rate)
+        expense.fix_rate(expense.exchange_rate)
         return expense
 
     @classmethod
@@ -194,13 +159,9 @@ class Expense(models.Model):
         with locked_trip(trip.pk, by, Can.RECORD) as locked:
             locked.require_currency(trip.currency)
             expense = cls.draft(locked, by, **fields)
-            posting = ExpensePosting(expense)
-            payments, parts = expense.divide(posting, paid_by_user, division, payers_field)
+            payments, parts = expense.divide(paid_by_user, division, payers_field)
             locked.count_expense()
-            insert([expense])
-            written = posting.write(payments, parts)
-            shown = expense_fields(expense, payments, parts)
-            posting.note(Event.EXPENSE_CREATED, by, {}, shown)
+            written = ExpensePosting.record(expense, payments, parts, by)
             if wanting := written._who_may_want_notices():
                 written._notify("expense.created", Q(pk__in=wanting), by)
             return written
@@ -222,32 +183,17 @@ class Expense(models.Model):
         Returns the expense with details. Raises what `record` raises, `ExpenseChanged`, and
         `DividedByHand`.
         """
+        change = ExpenseChange(self, fields, paid_by_user, division or {})
         with self._locked(by, Can.CHANGE_EXPENSES) as stored:
-            self._require_same_meaning(stored, paid_by_user, division or {}, fields)
             posting = ExpensePosting(stored)
             payments, parts = posting.paid_by_user, posting.parts
             shown = expense_fields(stored, payments, parts)
-            old = {name: getattr(stored, name) for name in _MONEY_FIELDS}
-            for name, value in fields.items():
-                setattr(stored, name, value)
-            is_same_money = old == {name: getattr(stored, name) for name in _MONEY_FIELDS} and (
-                paid_by_user is None
-                or list(stored._paid(paid_by_user).items()) == list(posting.entered.items())
-            )
-            is_division = stored.divided and not stored.merged
-            if is_division or not is_same_money or stored._is_other(posting, division or {}):
-                if not stored.divided and not division:
-                    raise DividedByHand
-                if "exchange_rate" in fields or stored.currency != old["currency"]:
-                    stored._fix_rate(fields.get("exchange_rate"))
-                else:
-                    stored._convert()
-                new_division = stored._division_again(posting, division or {})
+            if change.apply(posting):
                 payments, parts = stored.divide(
-                    posting,
-                    paid_by_user or stored._paid_by_user_again(posting),
-                    new_division,
+                    change.payers(posting),
+                    change.division_of(posting),
                     payers_field,
+                    known={*payments, *parts},
                 )
                 stored.divided = True
                 posting.rewrite(payments, parts)
@@ -341,17 +287,16 @@ class Expense(models.Model):
 
     def divide(
         self,
-        posting: ExpensePosting,
         paid_by_user: Mapping[int, int | None],
         division: Division,
         payers_field: str = "payers",
+        known: Collection[int] = (),
     ) -> tuple[dict[int, Payment], dict[int, Part]]:
         """What each person paid and owes for it, in the trip's currency.
 
-        Only members are allowed, except people who are already in the expense. Raises
-        `ValidationError`; `payers_field` is the field of the body that had the payers.
+        Only members are allowed, except for the people in `known`, who are already in the expense.
+        Raises `ValidationError`; `payers_field` is the field of the body that had the payers.
         """
-        known = {*posting.paid_by_user, *posting.parts}
         self.trip.require_members(
             {
                 payers_field: [user_id for user_id in paid_by_user if user_id not in known],
@@ -359,91 +304,16 @@ class Expense(models.Model):
             }
         )
         self.split_type = division.split_type
-        entered = self._paid(paid_by_user)
-        require_sum(payers_field, entered.values(), self.entered_minor, self.currency)
-        paid = money.divide(self.amount_minor, entered, self.number, self.trip.ranks)
-        payments = {user_id: Payment(paid[user_id], entered[user_id]) for user_id in entered}
-        return payments, division.parts(self.money, self.number, self.trip.ranks)
+        entered = self.entered_by(paid_by_user)
+        turn = (self.number, self.trip.ranks)
+        return division.payments_and_parts(self.money, entered, *turn, payers_field)
 
-    def _paid(self, paid_by_user: Mapping[int, int | None]) -> dict[int, int]:
-        """`paid_by_user` in minor units of the expense's currency."""
+    def entered_by(self, paid_by_user: Mapping[int, int | None]) -> dict[int, int]:
+        """`paid_by_user` in minor units of the expense's currency; None is the whole amount."""
         return {
             user_id: self.entered_minor if minor is None else minor
             for user_id, minor in paid_by_user.items()
         }
-
-    def _require_same_meaning(
-        self,
-        stored: "Expense",
-        paid_by_user: Mapping[int, int | None] | None,
-        division: Mapping[str, Any],
-        fields: Mapping[str, Any],
-    ) -> None:
-        """Raise unless amounts given for this instance mean the same for `stored`."""
-        split_type = division.get("split_type", self.split_type)
-        parts = division.get("entered") if split_type == SplitType.MANUAL else None
-        entered = [*(paid_by_user or {}).values(), fields.get("entered_minor"), parts]
-        has_amounts = any(value is not None for value in entered)
-        if has_amounts and "currency" not in fields and stored.currency != self.currency:
-            raise CurrencyChanged(meant=self.currency, currency=stored.currency)
-        is_same_type = stored.split_type == self.split_type
-        if "entered" in division and "split_type" not in division and not is_same_type:
-            raise ExpenseChanged
-
-    @property
-    def money(self) -> Money:
-        return Money(self.amount_minor, self.entered_minor, self.currency)
-
-    def _fix_rate(self, given: Decimal | None) -> None:
-        """Set the rate to the trip's currency: the given one, else the latest stored."""
-        if self.currency == self.trip.currency:
-            self.exchange_rate, self.rate_source, self.rate_day = None, "", None
-        elif given is not None:
-            self.exchange_rate, self.rate_source = given, ENTERED
-            self.rate_day = today()
-        else:
-            rates = Rate.objects.latest_to(self.trip.currency, [self.currency])
-            self.exchange_rate, self.rate_source, self.rate_day = rates[self.currency]
-        self._convert()
-
-    def _convert(self) -> None:
-        self.amount_minor = self.entered_minor
-        if self.exchange_rate is not None:
-            self.amount_minor = convert(
-                self.entered_minor, self.currency, self.trip.currency, self.exchange_rate
-            )
-        if not 0 < self.amount_minor <= to_minor(MAX_AMOUNT, self.trip.currency):
-            text = _("This is %(amount)s %(currency)s, which is too small or too large.")
-            amount = to_major(self.amount_minor, self.trip.currency)
-            values = {"amount": amount, "currency": self.trip.currency}
-            raise ValidationError({"amount": [text % values]})
-
-    def _division_again(self, posting: ExpensePosting, given: Mapping[str, Any]) -> Division:
-        """The stored division, updated with the given fields."""
-        stored = Division(
-            self.split_type, tuple(posting.parts), entered_for(self.split_type, posting.parts)
-        )
-        if given.get("split_type", self.split_type) != self.split_type:
-            given = {"entered": None, **given}
-        return replace(stored, **given)
-
-    def _is_other(self, posting: ExpensePosting, given: Mapping[str, Any]) -> bool:
-        """Whether the given fields of a division differ from the stored ones."""
-        stored = self._division_again(posting, {})
-        kept = {
-            "split_type": stored.split_type,
-            "participants": set(stored.participants),
-            "entered": stored.entered,
-        }
-        wanted = {**kept, **given}
-        wanted["participants"] = set(wanted["participants"])
-        return wanted != kept
-
-    def _paid_by_user_again(self, posting: ExpensePosting) -> dict[int, int]:
-        """The payers for a changed amount: a single payer paid it all; several must be given."""
-        if len(posting.paid_by_user) == 1:
-            return dict.fromkeys(posting.paid_by_user, self.entered_minor)
-        return {user_id: payment.entered_minor for user_id, payment in posting.paid_by_user.items()}
 
     def _locked(self, by: User, can: Can) -> AbstractContextManager["Expense"]:
         return locked_row(Expense.objects.all, by, can, trip_id=self.trip_id, pk=self.pk)

@@ -66,23 +66,31 @@ def _part_fields(user_id: int, part: Part, amount: Decimal) -> dict[str, Any]:
 
 def payment_entries(split: "Split", payment: "SplitPayment", currency: str) -> list[Entry]:
     """The entries for a split that was paid, and for each settlement that was recorded for it."""
-    amount_minor = split.amount_minor
-    paid = all_to_major([amount_minor - payment.amount_minor, amount_minor], currency)
-    changes = {"paid": (False, True), "paidAmount": (paid[0], paid[1])}
-    ids = (split.expense_id, split.participant_id)
-    recorded = settlement_entries(Event.SETTLEMENT_CREATED, payment.settlements, currency)
-    return [Entry(Event.SPLIT_PAID, split.pk, changes, *ids), *recorded]
+    before_minor, recorded = split.amount_minor - payment.amount_minor, payment.settlements
+    recorded_minor = [settlement.amount_minor for settlement in recorded]
+    before, after, *sent = all_to_major(
+        [before_minor, split.amount_minor, *recorded_minor], currency
+    )
+    changes = {"paid": (False, True), "paidAmount": (before, after)}
+    paid = Entry(Event.SPLIT_PAID, split.pk, changes, split.expense_id, split.participant_id)
+    return [paid, *_settlement_entries(Event.SETTLEMENT_CREATED, recorded, sent)]
 
 
 def settlement_entries(
     event: Event, settlements: Iterable["Settlement"], currency: str
 ) -> list[Entry]:
     """An entry for each settlement that was created, restored, or deleted."""
-    rows, is_deleted = list(settlements), event is Event.SETTLEMENT_DELETED
+    rows = list(settlements)
+    amounts = all_to_major([row.amount_minor for row in rows], currency)
+    return _settlement_entries(event, rows, amounts)
+
+
+def _settlement_entries(
+    event: Event, rows: Iterable["Settlement"], amounts: Iterable[Decimal]
+) -> list[Entry]:
+    is_deleted = event is Event.SETTLEMENT_DELETED
     entries: list[Entry] = []
-    for row, amount in zip(
-        rows, all_to_major([row.amount_minor for row in rows], currency), strict=True
-    ):
+    for row, amount in zip(rows, amounts, strict=True):
         shown = {
             "fromUserId": row.sender_id,
             "toUserId": row.receiver_id,

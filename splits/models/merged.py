@@ -34,6 +34,8 @@ class MergedPeople:
 
     def __init__(self, rows: Iterable[Merged] = ()) -> None:
         self.rows = tuple(rows)
+        #: The JSON text of `Expense.merged`; empty if nobody was merged.
+        self.text = json.dumps(self.rows) if self.rows else ""
         self._user_ids = {row.person_id: row.user_id for row in self.rows}
 
     @classmethod
@@ -43,10 +45,6 @@ class MergedPeople:
             Merged(user_id, person_id, part and Part(*part), payment and Payment(*payment))
             for user_id, person_id, part, payment in (json.loads(stored) if stored else ())
         )
-
-    def dump(self) -> str:
-        """The JSON text of `Expense.merged`; empty if nobody was merged."""
-        return json.dumps(self.rows) if self.rows else ""
 
     def given_to(self, user_id: int, by: int) -> Self:
         """With everything of the user `by` under `user_id`."""
@@ -82,15 +80,7 @@ class MergedPeople:
         self, shares: ByUser, paid_by_user: ByUser, seed: int, ranks: ByUser
     ) -> dict[tuple[int, int], int]:
         """`money.debts`, added up by user; nobody owes themself."""
-        if not self.rows:
-            return money.debts(shares, paid_by_user, seed, ranks)
-        shares, paid = self._by_person(shares, paid_by_user)
-        owed: Counter[tuple[int, int]] = Counter()
-        for (debtor, creditor), amount in money.debts(shares, paid, seed, ranks).items():
-            pair = (self._user(debtor), self._user(creditor))
-            if pair[0] != pair[1]:
-                owed[pair] += amount
-        return dict(owed)
+        return self._own_parts_and_debts(shares, paid_by_user, seed, ranks)[1]
 
     def own_parts_and_debts(
         self,
@@ -100,11 +90,21 @@ class MergedPeople:
         ranks: ByUser,
     ) -> tuple[dict[int, int], dict[tuple[int, int], int]]:
         """`own_parts` and `debts` of an expense that is divided and paid like this."""
-        amounts_minor = amounts(parts), amounts(payments)
-        return (
-            self.own_parts(*amounts_minor, seed, ranks),
-            self.debts(*amounts_minor, seed, ranks),
-        )
+        return self._own_parts_and_debts(amounts(parts), amounts(payments), seed, ranks)
+
+    def _own_parts_and_debts(
+        self, shares: ByUser, paid_by_user: ByUser, seed: int, ranks: ByUser
+    ) -> tuple[dict[int, int], dict[tuple[int, int], int]]:
+        if not self.rows:
+            return money.own_parts_and_debts(shares, paid_by_user, seed, ranks)
+        shares, paid = self._by_person(shares, paid_by_user)
+        own_parts, debts = money.own_parts_and_debts(shares, paid, seed, ranks)
+        owed: Counter[tuple[int, int]] = Counter()
+        for (debtor, creditor), amount in debts.items():
+            pair = (self._user(debtor), self._user(creditor))
+            if pair[0] != pair[1]:
+                owed[pair] += amount
+        return dict(self.by_user(own_parts)), dict(owed)
 
     def by_user(self, amounts: ByUser) -> Counter[int]:
         """Amounts by person, added up by user."""
@@ -174,7 +174,7 @@ def merge_people(
     merged = MergedPeople(rows).given_to(user_id, by=guest_id)
     parts, payments = (_added_up(rows, guest_id, user_id) for rows in (parts, payments))
     follows = _all_follows(expense, parts, payments, merged)
-    expense.merged = "" if follows else merged.dump()
+    expense.merged = "" if follows else merged.text
     return parts, payments
 
 

@@ -11,7 +11,7 @@ from django.db.models import Prefetch, Q
 
 from splits.models.division import Part, Payment
 from splits.models.in_trip import InTrip
-from splits.models.journal_fields import settlement_entries
+from splits.models.journal_fields import expense_fields, settlement_entries
 from splits.models.merged import NOBODY_MERGED, MergedPeople
 from splits.models.settlement import Allocation, Debt, Settlement, allocate_credit
 from splits.models.split import Split
@@ -19,7 +19,7 @@ from tripcompanion.compiled.deletes import delete_unread
 from tripcompanion.compiled.inserts import insert
 from trips.models import Member
 from trips.models.events import Event
-from trips.models.journal import entries_between, write
+from trips.models.journal import Entry, write_change
 from users.models import User, summary_of
 
 if TYPE_CHECKING:
@@ -97,24 +97,35 @@ class ExpensePosting:
         """The amount that no split covers."""
         return self.expense.amount_minor - sum(part.amount_minor for part in self.parts.values())
 
-    def write(self, paid_by_user: Mapping[int, Payment], parts: Mapping[int, Part]) -> "Expense":
-        """Write payers, splits and debts of a new expense; returns it with its details.
+    @classmethod
+    def record(
+        cls,
+        expense: "Expense",
+        paid_by_user: Mapping[int, Payment],
+        parts: Mapping[int, Part],
+        by: User,
+    ) -> "Expense":
+        """Insert a new expense with payers, splits and debts; returns it with its details.
 
         What is returned was not read again: it is what was written, with the people as
         `locked_trip` read them.
         """
-        payers, splits = self.rewrite(paid_by_user, parts)
-        people = self.expense.trip.present_people
+        posting = cls(expense)
+        insert([expense])
+        payers, splits = posting.rewrite(paid_by_user, parts)
+        shown = expense_fields(expense, paid_by_user, parts)
+        posting.note(Event.EXPENSE_CREATED, by, {}, shown)
+        trip = expense.trip
         # A reference to the expense itself would keep both in memory until the next garbage
         # collection.
-        expense = copy(self.expense)
+        parent = copy(expense)
         for payer in payers:
-            payer.expense, payer.user = expense, people[payer.user_id]
+            payer.expense, payer.user = parent, trip.present_people[payer.user_id]
         for split in splits:
-            split.participant = people[split.participant_id]
-            split.trip_currency = self.expense.trip.currency
-        self.expense.loaded_payers, self.expense.loaded_splits = payers, splits
-        return self.expense
+            split.participant = trip.present_people[split.participant_id]
+            split.trip_currency = trip.currency
+        expense.loaded_payers, expense.loaded_splits = payers, splits
+        return expense
 
     def people(self) -> Q:
         """Filters the accounts in the expense, both as it was and as it is now."""
@@ -150,7 +161,7 @@ class ExpensePosting:
             for user_id, moved in sums_before.items():
                 sums.setdefault(user_id, Counter()).subtract(moved)
             stored = list(self._splits().prefetch_related(Prefetch("debts", self._debts())))
-        self.expense.merged = merged.dump()
+        self.expense.merged = merged.text
         kept = {s.participant_id: s for s in stored if _keeps_state(s, parts, owed)}
         self._drop([s.pk for s in stored if s.participant_id not in kept])
         for user_id, split in kept.items():
@@ -184,11 +195,21 @@ class ExpensePosting:
         expense = self.expense
         object_id = expense.pk if split_id is None else split_id
         person_id = None if split_id is None else {**old, **new}["participantUserId"]
-        entries = entries_between(event, object_id, old, new, expense.pk, person_id)
+        deleted: list[Entry] = []
         if self.revoked:
             currency = expense.trip.currency
-            entries += settlement_entries(Event.SETTLEMENT_DELETED, self.revoked, currency)
-        write(expense.trip_id, by, *entries)
+            deleted = settlement_entries(Event.SETTLEMENT_DELETED, self.revoked, currency)
+        write_change(
+            expense.trip_id,
+            by,
+            event,
+            object_id,
+            old,
+            new,
+            expense_id=expense.pk,
+            person_id=person_id,
+            then=deleted,
+        )
 
     def _expense(self) -> dict[str, int]:
         """The columns of a payer or a split that say where it belongs."""

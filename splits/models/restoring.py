@@ -16,7 +16,7 @@ from splits.models.split import Split
 from tripcompanion.compiled.queries import Pageable
 from trips.models import Member, Trip, locked_row
 from trips.models.events import Event
-from trips.models.journal import entries_between, write
+from trips.models.journal import write, write_change
 from trips.roles import Can
 from users.models import User, summaries
 
@@ -47,10 +47,17 @@ def restore_expense(entry: DeletedEntry, by: User) -> Expense:
             last.close_if_settled()
         kept.delete()
         shown = expense_fields(expense, payments, parts)
-        restored = entries_between(Event.EXPENSE_RESTORED, expense.pk, {}, shown, expense.pk)
         currency = kept.trip.currency
-        paid = settlement_entries(Event.SETTLEMENT_RESTORED, settlements, currency)
-        write(kept.trip_id, by, *restored, *paid)
+        write_change(
+            kept.trip_id,
+            by,
+            Event.EXPENSE_RESTORED,
+            expense.pk,
+            {},
+            shown,
+            expense_id=expense.pk,
+            then=settlement_entries(Event.SETTLEMENT_RESTORED, settlements, currency),
+        )
         return Expense.objects.with_details().get(pk=expense.pk)
 
 

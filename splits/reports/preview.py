@@ -7,7 +7,6 @@ from splits import money
 from splits.models.division import Division
 from splits.models.expense import Expense
 from splits.models.merged import amounts
-from splits.models.posting import ExpensePosting
 from splits.models.settlement import Settlement
 from splits.models.split import Split
 from trips.models import Trip
@@ -29,9 +28,7 @@ class Preview:
     ) -> None:
         """Raises what `Expense.record` raises."""
         self.expense = Expense.draft(trip, by, **fields)
-        payments, parts = self.expense.divide(
-            ExpensePosting(self.expense), paid_by_user, division, payers_field
-        )
+        payments, parts = self.expense.divide(paid_by_user, division, payers_field)
         people = {member.user_id: member.user for member in trip.members.select_related("user")}
         self.splits = [
             Split(expense=self.expense, participant=people[user_id], **part._asdict())

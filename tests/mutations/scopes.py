@@ -67,7 +67,7 @@ SCOPES: Guards = {
     ],
     "users/tokens.py": [
         ("expired scoped token is accepted", "if token.has_expired:", "if False:", _TOKENS),
-        ("session use not recorded", "        session.note_use()\n", "", _SESSIONS),
+        ("session use not recorded", "not session.use()", "not session.is_good()", _SESSIONS),
     ],
     "users/models/access.py": [
         ("ADMIN's scoped token has ADMIN rights", " and self.by_token is None", "", _ACCESS),

@@ -9,8 +9,5 @@ class IdConverter:
     # All digits, not the first of them, also where other routes follow the identifier.
     regex = f"(?:{ID_PATTERN})(?![0-9])"
 
-    def to_python(self, value: str) -> int:
-        return int(value)
-
-    def to_url(self, value: int) -> str:
-        return str(value)
+    to_python = int
+    to_url = str

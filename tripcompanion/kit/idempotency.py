@@ -49,10 +49,10 @@ class KeyInProgress(Conflict):
     wait = 2
 
 
-def key_of(request: Request) -> str | None:
-    """The request's key, or None; raises `ValidationError` if the key is invalid."""
-    key = request.headers.get(HEADER)
-    if key is not None and not _VISIBLE.fullmatch(key):
+def key_of(request: Request) -> str:
+    """The key of a request that has one; raises `ValidationError` if it is invalid."""
+    key = request.headers[HEADER]
+    if not _VISIBLE.fullmatch(key):
         raise ValidationError({HEADER: [_("Must be 1 to 255 visible ASCII characters.")]})
     return key
 

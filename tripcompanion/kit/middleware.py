@@ -67,7 +67,8 @@ class RequestIds:
         # Not reset at the end, because Django logs errors after all middlewares have run.
         current_request_id.set(called)
         current_route.set("")
-        current_trace_id.set(trace_id_of(request.headers.get("traceparent", "")))
+        trace_parent = request.headers.get("traceparent")
+        current_trace_id.set(trace_id_of(trace_parent) if trace_parent else "")
         started = time.perf_counter()
         response = self.get_response(request)
         response[REQUEST_ID] = called

@@ -17,6 +17,7 @@ from tripcompanion.compiled.queries import Result
 from tripcompanion.compiled.serializers import serialize, serialize_many, serialize_to_json
 from tripcompanion.kit import replica
 from tripcompanion.kit.etags import etag_of, is_known
+from tripcompanion.kit.idempotency import HEADER as KEY_HEADER
 from tripcompanion.kit.idempotency import answer_once, key_of
 from tripcompanion.kit.pages import PageMixin
 from tripcompanion.kit.parsing import require_json_or_nothing
@@ -112,8 +113,8 @@ class ApiViewSet(PageMixin, GenericViewSet):
         if request.method not in {"GET", "HEAD"} and self.action not in self.request_serializers:
             require_json_or_nothing(request)
         # DRF looks up the handler after this.
-        key = key_of(request) if self.safe_retries and request.method == "POST" else None
-        if key is not None:
+        if self.safe_retries and request.method == "POST" and KEY_HEADER in request.headers:
+            key = key_of(request)
             self.post = partial(answer_once, key, self.post, self.require_replayable)
         # Without compiled querysets, a page needs one statement for its rows and one to count.
         alone = self.without_snapshot | (self.single_statement if IS_COMPILING else frozenset())

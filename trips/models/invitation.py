@@ -16,7 +16,7 @@ from tripcompanion.kit.problems import Conflict, LimitReached
 from trips.models.events import Event
 from trips.models.invitation_queryset import InvitationQuerySet, InvitationState
 from trips.models.joining import ROLE_CHOICES, AlreadyMember
-from trips.models.journal import Entry, changes_between, entries_between, write
+from trips.models.journal import Entry, changes_between, write, write_change
 from trips.models.journal_fields import invitation_fields
 from trips.models.lock import lock_trip, locked_row, locked_trip
 from trips.models.member import Member
@@ -155,7 +155,7 @@ class Invitation(models.Model):
                 issued.guest = _guest_of(locked, guest_user_id)
             issued.save()
             shown = invitation_fields(issued)
-            write(trip.pk, by, *entries_between(Event.INVITATION_CREATED, issued.pk, {}, shown))
+            write_change(trip.pk, by, Event.INVITATION_CREATED, issued.pk, {}, shown)
             if email is not None:
                 Mail.objects.invite(issued, email)
         issued.token, issued.inviter_may = token, True

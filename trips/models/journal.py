@@ -188,6 +188,23 @@ def entries_between(
     return [Entry(event, object_id, changes, expense_id, person_id)] if changes else []
 
 
+def write_change(
+    trip_id: int,
+    by: User | None,
+    event: Event,
+    object_id: int,
+    old: Mapping[str, Any],
+    new: Mapping[str, Any],
+    *,
+    expense_id: int | None = None,
+    person_id: int | None = None,
+    then: Iterable[Entry] = (),
+) -> None:
+    """`write` a row with the fields that differ, if any does, and then the rows of `then`."""
+    entries = entries_between(event, object_id, old, new, expense_id, person_id)
+    write(trip_id, by, *entries, *then)
+
+
 def write(trip_id: int, by: User | None, *entries: Entry) -> None:
     """Write rows into the journal of a trip with one statement; without `entries`, nothing.
 
@@ -223,11 +240,13 @@ def write_all(entries_by_trip: Mapping[int, Sequence[Entry]], by: User | None) -
         entry.object_id
         for entries in entries_by_trip.values()
         for entry in entries
-        if entry.event.object_type == "member"
+        if entry.event in _OF_MEMBERS
     }
     if people:
         store_position_after_commit(people)
 
+
+_OF_MEMBERS = frozenset(event for event in Event if event.object_type == "member")
 
 #: Written by hand: one statement counts and inserts any number of rows. Under the trip's lock the
 #: last number is final, so there is no counter to update.

@@ -7,7 +7,6 @@ with `locked_trip` or `locked_row`. They take the lock, read caller, role, owner
 again, and check the table of roles.
 """
 
-import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache, partial, reduce
@@ -29,6 +28,8 @@ if TYPE_CHECKING:
     from trips.models.trip import Trip
 
 Row = TypeVar("Row", bound=models.Model)
+#: As `User.access`.
+Access = tuple[bool, int | None]
 
 
 @contextmanager
@@ -49,8 +50,9 @@ def locked_trip(
     """
     with transaction.atomic():
         trip = lock_trip(trip_id)
-        caller = _as_of_now(by)
-        _judge(trip, caller, _present_members.fetch(trip=trip_id, caller=caller.pk))
+        caller, access = _as_of_now(by)
+        members = _present_members.fetch(trip=trip_id, caller=caller.pk)
+        _judge(trip, caller, access, members)
         _require(trip.caller_role, can, lambda: is_own(trip))
         yield trip
 
@@ -63,8 +65,8 @@ def locked_deleted_trip(rows: QuerySet["Trip"], by: User, can: Can) -> Iterator[
     """
     with transaction.atomic():
         trip = _measured(rows.select_for_update().first)
-        caller = _as_of_now(by)
-        _judge(trip, caller, _members_at_deletion(trip.pk, caller.pk))
+        caller, access = _as_of_now(by)
+        _judge(trip, caller, access, _members_at_deletion(trip.pk, caller.pk))
         _require(trip.caller_role, can, lambda: False)
         yield trip
 
@@ -80,7 +82,7 @@ def locked_row(
     """
     with transaction.atomic():
         trip = lock_trip(trip_id)
-        caller = _as_of_now(by)
+        caller, _access = _as_of_now(by)
         row: Any = get_visible_with_account_or_404(rows, caller, **lookup)
         if not row.caller_is_active:
             raise NotAuthenticated
@@ -101,13 +103,10 @@ def lock_trip(trip_id: int) -> "Trip":
     return _measured(partial(_locking.first, pk=trip_id))
 
 
+@TRIP_LOCK_WAIT.time()
 def _measured(lock: Callable[[], "Trip | None"]) -> "Trip":
     """The trip that `lock` has locked; raises `NotFound` if there is none."""
-    started = time.perf_counter()
-    try:
-        trip = lock()
-    finally:
-        TRIP_LOCK_WAIT.observe(time.perf_counter() - started)
+    trip = lock()
     if trip is None:
         raise NotFound
     return trip
@@ -120,14 +119,14 @@ def _path_to_parent(rows: Callable[[], InTripQuerySet[Row]]) -> list[str]:
     return parents
 
 
-def _judge(trip: "Trip", caller: User, members: Iterable["Member"]) -> None:
+def _judge(trip: "Trip", caller: User, access: Access, members: Iterable["Member"]) -> None:
     """Set the people and roles of the locked trip by its `members`; see `_with_accounts`."""
     roles, people = {}, {}
     for member in members:
         roles[member.user_id], people[member.user_id] = member.role, member.user
         if not member.caller_is_active:
             raise NotAuthenticated
-    is_admin, confined_to = caller.access
+    is_admin, confined_to = access
     own_role = TripRole.OWNER if is_admin else roles.get(caller.pk)
     if own_role is None or confined_to not in {None, trip.pk}:
         raise NotFound
@@ -139,14 +138,16 @@ def _require(role: str, can: Can, is_own: Callable[[], bool]) -> None:
         raise PermissionDenied
 
 
-def _as_of_now(by: User) -> User:
-    """The caller, read again if they were an ADMIN: they may no longer be one."""
-    if not by.is_admin:
-        return by
+def _as_of_now(by: User) -> tuple[User, Access]:
+    """The caller with their `access`, read again if they were an ADMIN: they may be none now."""
+    access = by.access
+    is_admin, _confined_to = access
+    if not is_admin:
+        return by, access
     caller = User.objects.active().filter(pk=by.pk).first()
     if caller is None:
         raise NotAuthenticated
-    return caller
+    return caller, caller.access
 
 
 def _trips() -> Any:

@@ -19,7 +19,7 @@ from tripcompanion.kit.ids import MAX_INTEGER
 from trips.models.conflicts import BalanceOpen, GuestIsViewer, LastOwner
 from trips.models.events import Event
 from trips.models.joining import ROLE_CHOICES
-from trips.models.journal import Entry, entries_between, write
+from trips.models.journal import Entry, write, write_change
 from trips.models.lock import locked_row
 from trips.models.trip import Trip, TripQuerySet
 from trips.models.visibility import InTripQuerySet
@@ -184,10 +184,8 @@ class Member(models.Model):
             old, member.role = member.role, role
             self.role = role
             member.save(update_fields=["role"])
-            changed = entries_between(
-                Event.ROLE_CHANGED, member.user_id, {"role": old}, {"role": role}
-            )
-            write(member.trip_id, by, *changed)
+            roles = ({"role": old}, {"role": role})
+            write_change(member.trip_id, by, Event.ROLE_CHANGED, member.user_id, *roles)
 
     def readmit(self, role: str) -> None:
         """Let a former member be one again. Call it under the trip's lock."""
@@ -224,9 +222,8 @@ class Member(models.Model):
             guests = User.objects.filter(pk=member.user_id, is_guest=True)
             if not guests.update(name=name, updated_at=timezone.now()):
                 raise NotFound
-            old = {"name": member.user.name}
-            renamed = entries_between(Event.GUEST_RENAMED, member.user_id, old, {"name": name})
-            write(member.trip_id, by, *renamed)
+            names = ({"name": member.user.name}, {"name": name})
+            write_change(member.trip_id, by, Event.GUEST_RENAMED, member.user_id, *names)
             self.user.name = name
 
     def _delete_guest_without_entries(self) -> None:

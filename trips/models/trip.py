@@ -20,7 +20,7 @@ from tripcompanion.kit.problems import Conflict, LimitReached
 from trips.models.deleted import DeletableTrip, DeletableTripQuerySet
 from trips.models.events import Event
 from trips.models.joining import JOIN_ROLE_CHOICES, JoinableTrip, require_trip_quota
-from trips.models.journal import Entry, entries_between, write
+from trips.models.journal import Entry, entries_between, write, write_change
 from trips.models.journal_fields import trip_fields
 from trips.models.lock import locked_trip
 from trips.models.visibility import CompiledForViewer, ViewerParam
@@ -157,9 +157,9 @@ class Trip(JoinableTrip, DeletableTrip):
             trip = cls(**fields)
             trip._save_with_new_code()
             trip.members.create(user=owner, role=TripRole.OWNER)
-            created = entries_between(Event.TRIP_CREATED, trip.pk, {}, trip_fields(trip))
             joined = Entry(Event.MEMBER_JOINED, owner.pk, {"role": (None, TripRole.OWNER)})
-            write(trip.pk, owner, *created, joined)
+            shown = trip_fields(trip)
+            write_change(trip.pk, owner, Event.TRIP_CREATED, trip.pk, {}, shown, then=[joined])
         trip.caller_role = TripRole.OWNER
         return trip
 

@@ -123,11 +123,17 @@ class Session(models.Model):
         self.refresh_jti = next_jti
         return True
 
-    def note_use(self) -> None:
-        """Set `used_at` to now, unless it is more recent than `NOTED_EVERY`."""
+    def use(self) -> bool:
+        """Note the use of a token, and return whether the session is still good.
+
+        Sets `used_at` to now, unless it is more recent than `NOTED_EVERY`.
+        """
+        if not self.is_good():
+            return False
         now = timezone.now()
         if self.used_at <= now - NOTED_EVERY:
             Session.objects.filter(pk=self.pk, used_at=self.used_at).update(used_at=now)
+        return True
 
     def end(self) -> None:
         """End this session, which revokes its tokens."""
