@@ -13,6 +13,7 @@ _VISIBILITY = "tests/users/test_visibility.py"
 _LINKS = "tests/users/test_password_reset.py tests/users/test_verification.py"
 _SCOPED = "tests/users/test_scoped_tokens.py"
 _SECURITY = "tests/security/test_authentication.py"
+_GUESSING = "tests/security/test_guessing.py"
 _FACTOR = "tests/users/test_second_factor.py -k"
 _NOTICES = "tests/users/test_notices.py"
 _LOCK = "tests/users/test_account_lock.py"
@@ -362,7 +363,7 @@ ACCOUNTS: Guards = {
         ("login not throttled", '"login": [LoginAddressThrottle, LoginThrottle],',
          '"login": [LoginAddressThrottle],', _THROTTLES),
         ("login not throttled by IP address", '"login": [LoginAddressThrottle, LoginThrottle],',
-         '"login": [LoginThrottle],', f"{_THROTTLES} {_SECURITY}"),
+         '"login": [LoginThrottle],', f"{_THROTTLES} {_GUESSING}"),
         ("registration not throttled", '"register": [RegisterThrottle],', '"register": [],',
          _THROTTLES),
         ("token refresh not throttled",

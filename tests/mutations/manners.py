@@ -346,7 +346,7 @@ KIT: Guards = {
         ("no throttle by default", '["tripcompanion.kit.throttling.CallerThrottle"]', "[]",
          "tests/users/test_throttles.py"),
         ("clock leeway of a day", '"LEEWAY": timedelta(seconds=30)', '"LEEWAY": timedelta(days=1)',
-         "tests/security/test_authentication.py"),
+         "tests/security/test_tokens.py"),
         ("CORS allows every origin", 'CORS_URLS_REGEX = r"^/api(/|$)"',
          'CORS_URLS_REGEX = r"^/"', "tests/test_cors_browser.py"),
         ("CORS for every port of the server's machine", " if DEBUG else []", "", _SETTINGS),
