@@ -18,6 +18,7 @@ _FACTOR = "tests/users/test_second_factor.py -k"
 _NOTICES = "tests/users/test_notices.py"
 _LOCK = "tests/users/test_account_lock.py"
 _UNDER_LOCK = "tests/security/test_accounts.py"
+_ADMIN_SITE = "tests/security/test_admin_site.py"
 _WAITING = "tests/security/test_waiting.py"
 
 ACCOUNTS: Guards = {
@@ -247,7 +248,7 @@ ACCOUNTS: Guards = {
     ],
     "users/apps.py": [
         ("last_login written to a deleted account", "filter(pk=user.pk, is_active=True)",
-         "filter(pk=user.pk)", f"{_UNDER_LOCK} -k trace"),
+         "filter(pk=user.pk)", f"{_ADMIN_SITE} -k trace"),
     ],
     "users/models/token.py": [
         ("number of scoped tokens is not limited",
@@ -405,7 +406,7 @@ ACCOUNTS: Guards = {
          "                pass\n", "tests/test_admin_accounts.py"),
         ("admin site accepts former ADMINs",
          "with obj.locked(by=by, as_admin=True, lock_admins=True) as account:",
-         "with obj.locked(by=None, lock_admins=True) as account:", f"{_UNDER_LOCK} -k obeys"),
+         "with obj.locked(by=None, lock_admins=True) as account:", f"{_ADMIN_SITE} -k obeys"),
         ("password hashes searchable", 'not lookup.startswith("password") and ', "",
          "tests/test_admin_accounts.py"),
     ],
