@@ -8,6 +8,7 @@ _SECURITY = "tests/security/test_authentication.py"
 _UNDER_LOCK = "tests/security/test_accounts.py"
 _SESSIONS = "tests/users/test_sessions.py"
 _TOKENS = "tests/users/test_scoped_tokens.py"
+_MAKING = "tests/users/test_making_scoped_tokens.py"
 _ACCESS = "tests/trips/test_scoped_access.py"
 
 SCOPES: Guards = {
@@ -37,10 +38,10 @@ SCOPES: Guards = {
     ],
     "tripcompanion/accounts/views/tokens.py": [
         ("token bound to a stranger's trip",
-         '        require_membership(self.caller, body.get("trip_id"))\n', "", _TOKENS),
+         '        require_membership(self.caller, body.get("trip_id"))\n', "", _MAKING),
         ("tokens of others can be revoked", "return self.caller.scoped_tokens.active()",
          "return ScopedToken.objects.active()", _TOKENS),
-        ("token stored under an idempotency key", "    safe_retries = False\n", "", _TOKENS),
+        ("token stored under an idempotency key", "    safe_retries = False\n", "", _MAKING),
     ],
     "splits/models/split.py": [
         ("trip-bound token lists debts of other trips", "return self.in_token_scope(user).filter(",
@@ -53,7 +54,7 @@ SCOPES: Guards = {
     "users/models/token.py": [
         ("number of scoped tokens is not limited",
          "if owner.scoped_tokens.count() >= MAX_ACTIVE_TOKENS:",
-         "if False:", _TOKENS),
+         "if False:", _MAKING),
         ("scoped token survives a new password",
          "return self.user.is_active and constant_time_compare(\n"
          "            self.password_fingerprint, _password_mark(self.user)\n        )",
@@ -70,16 +71,16 @@ SCOPES: Guards = {
          _TOKENS),
         ("ended session creates tokens",
          "so that the limit holds.\n        with user.locked(by=user) as owner:",
-         "so that the limit holds.\n        with user.locked(by=None) as owner:", _TOKENS),
+         "so that the limit holds.\n        with user.locked(by=None) as owner:", _MAKING),
         ("ended session revokes tokens",
          "        with user.locked(by=user) as owner:\n            deleted",
          "        for owner in (user,):\n            deleted", f"{_UNDER_LOCK} -k scoped"),
-        ("token limit not checked", ">= MAX_ACTIVE_TOKENS", "> MAX_ACTIVE_TOKENS", _TOKENS),
+        ("token limit not checked", ">= MAX_ACTIVE_TOKENS", "> MAX_ACTIVE_TOKENS", _MAKING),
         ("token limit checked without a lock",
          "with user.locked(by=user) as owner:\n            owner.scoped_tokens.filter",
-         "for owner in (user,):\n            owner.scoped_tokens.filter", f"PG {_TOKENS}"),
+         "for owner in (user,):\n            owner.scoped_tokens.filter", f"PG {_MAKING}"),
         ("token valid for longer than a year", "require_lifetime(until, MAX_LIFETIME)",
-         "until", _TOKENS),
+         "until", _MAKING),
         ("deleted trip unbinds its tokens", "on_delete=models.CASCADE,\n        null=True",
          "on_delete=models.SET_NULL,\n        null=True", _TOKENS),
     ],
