@@ -237,6 +237,6 @@ ACCOUNTS: Guards = {
          "with obj.locked(by=by, as_admin=True, lock_admins=True) as account:",
          "with obj.locked(by=None, lock_admins=True) as account:", f"{_ADMIN_SITE} -k obeys"),
         ("password hashes searchable", 'not lookup.startswith("password") and ', "",
-         "tests/test_admin_accounts.py"),
+         "tests/test_admin_passwords.py"),
     ],
 }  # fmt: skip
