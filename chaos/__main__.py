@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import psycopg
 
-from chaos import faults, loads, migrating, people
+from chaos import database, loads, locks, migrating, people, processes
 from chaos.environment import Environment, Failed, Play, Row
 from chaos.outcome import concluded, say
 from chaos.service import running
@@ -41,32 +41,32 @@ class Fault(NamedTuple):
 
 
 FAULTS = [
-    Fault("F01", faults.workers_are_killed, is_short=True),
-    Fault("F02", faults.the_master_is_killed),
-    Fault("F03", faults.it_is_deployed_anew, is_short=True),
-    Fault("F04", faults.the_database_restarts),
-    Fault("F05", faults.the_database_crashes, is_short=True),
-    Fault("F06", faults.the_database_is_down),
-    Fault("F07", faults.the_database_is_down_at_the_start),
-    Fault("F08", faults.connections_run_out),
-    Fault("F09", faults.a_table_is_locked),
-    Fault("F10", faults.a_trip_is_locked, is_short=True),
-    Fault("F11", faults.there_is_a_deadlock),
-    Fault("F12", faults.a_worker_freezes),
+    Fault("F01", processes.workers_are_killed, is_short=True),
+    Fault("F02", processes.the_master_is_killed),
+    Fault("F03", processes.it_is_deployed_anew, is_short=True),
+    Fault("F04", database.the_database_restarts),
+    Fault("F05", database.the_database_crashes, is_short=True),
+    Fault("F06", database.the_database_is_down),
+    Fault("F07", database.the_database_is_down_at_the_start),
+    Fault("F08", database.connections_run_out),
+    Fault("F09", locks.a_table_is_locked),
+    Fault("F10", locks.a_trip_is_locked, is_short=True),
+    Fault("F11", locks.there_is_a_deadlock),
+    Fault("F12", processes.a_worker_freezes),
     Fault("F13", loads.clients_are_slow),
     Fault("F14", loads.the_disk_is_full, environment="small sqlite"),
     Fault("F15", loads.the_disk_is_full, environment="small postgresql"),
     Fault("F16", loads.sixteen_write_at_once, environment="sqlite", is_short=True),
-    Fault("F20", faults.clients_give_up_early, is_short=True),
+    Fault("F20", loads.clients_give_up_early, is_short=True),
     Fault("F21", migrating.tables_change_in_use),
-    Fault("F22", faults.three_migrate_at_once),
+    Fault("F22", migrating.three_migrate_at_once),
     Fault("F23", loads.the_counter_is_away),
     Fault("F24", loads.everybody_logs_in),
     Fault("F25", loads.a_copy_is_taken),
     Fault("F26", loads.it_runs_for_long),
-    Fault("F27", faults.the_database_falls_silent),
-    Fault("F30", faults.every_thread_is_busy),
-    Fault("F33", faults.it_is_reloaded),
+    Fault("F27", database.the_database_falls_silent),
+    Fault("F30", locks.every_thread_is_busy),
+    Fault("F33", processes.it_is_reloaded),
     Fault("F34", people.an_invitation_is_accepted_by_many),
     Fault("F35", people.a_guest_is_wanted_by_many),
 ]

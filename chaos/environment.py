@@ -72,6 +72,17 @@ class Environment:
         if not condition:
             raise Failed(remark)
 
+    def require_live(self) -> None:
+        """Check for some seconds that `/api/health` answers, and note the slowest response."""
+        # Longer than any lock timeout.
+        until, slowest = time.monotonic() + max(self.seconds, 4), 0.0
+        while time.monotonic() < until:
+            started = time.monotonic()
+            self.require(self.service.status("/api/health") == 200, "not live")
+            slowest = max(slowest, time.monotonic() - started)
+            time.sleep(0.2)
+        self.note(f"slowest health {slowest * 1000:.0f} ms")
+
     def database(self) -> Any:
         """A direct database connection in autocommit mode."""
         if self.cluster is None:

@@ -1,4 +1,4 @@
-"""Slow or too many clients, full disks, and a backup during writes."""
+"""Slow, impatient or too many clients, full disks, and a backup during writes."""
 
 import shutil
 import socket
@@ -20,6 +20,8 @@ from chaos.writers import PASSWORD, Journal
 _CONNECTIONS = 200
 _LOGINS = 32
 _FILLER = "filler"
+#: Maximum number of attempts to cause the effect under test.
+_MANY = 20
 
 
 def clients_are_slow(environment: Environment) -> Journal:
@@ -68,6 +70,19 @@ def _health_percentile(environment: Environment, over: Callable[[], bool]) -> st
             time.sleep(0.02)
     worst = statistics.quantiles(times, n=100)[-1] if len(times) > 1 else times[0]
     return f"health p99 {worst * 1000:.0f} ms with {_CONNECTIONS} slow clients"
+
+
+def clients_give_up_early(environment: Environment) -> Journal:
+    """F20: responses arrive after the client's timeout, and it repeats every request."""
+    with environment.load(timeout_seconds=0.06, writers=6) as journal:
+        for turn in range(_MANY):
+            if turn >= environment.seconds and journal.answers["slow"]:
+                break
+            time.sleep(1)
+    repeats = sum(intent.tries - 1 for intent in journal.intents)
+    environment.require(journal.answers["slow"] > 0, "no client gave up, so nothing was tested")
+    environment.note(f"{repeats} repeats of {len(journal.intents)} intents")
+    return journal
 
 
 def everybody_logs_in(environment: Environment) -> Journal:

@@ -1,4 +1,4 @@
-"""A migration while the old version of the service writes to the tables."""
+"""Migrations while the service writes to the tables."""
 
 import shutil
 import subprocess
@@ -64,6 +64,25 @@ def tables_change_in_use(environment: Environment) -> Journal:
     environment.note(
         f"{tries} attempts before the table was free; {journal.answers[503]} writes got 503"
     )
+    return journal
+
+
+def three_migrate_at_once(environment: Environment) -> Journal:
+    """F22: three processes migrate at once while the service writes."""
+    outcomes: list[Any] = []
+    with environment.load() as journal:
+        threads = [
+            threading.Thread(
+                target=lambda: outcomes.append(environment.service.manage("migrate_safely"))
+            )
+            for _one in range(3)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        journal.mark()
+    environment.require(all(done.returncode == 0 for done in outcomes), "a migration failed")
     return journal
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from rest_framework.settings import api_settings
 from rest_framework.test import APIClient
 
 from tests import citus
+from tests.checkout import checked_out
 from tests.factories import TripFactory, UserFactory, join
 from tests.hostile import World
 from tests.server import Server, running_server
@@ -142,6 +144,12 @@ def ada(db: None) -> User:
 def trip(olga: User, ed: User, vera: User) -> Trip:
     """A trip in EUR with Olga, Ed and Vera."""
     return trip_of(olga, ed, vera)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A fresh checkout without a `.env`."""
+    return checked_out(tmp_path / "project")
 
 
 @pytest.fixture

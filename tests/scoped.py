@@ -1,7 +1,20 @@
 """Scoped tokens."""
 
+from typing import Any
+
+from rest_framework.response import Response
+from rest_framework.test import APIClient
+
 from trips.models import Trip
 from users.models import ScopedToken, User
+from users.scopes import Scope
+
+TOKENS = "/api/users/me/tokens"
+ALL = [scope.value for scope in Scope]
+
+
+def make(client: APIClient, **body: Any) -> Response:
+    return client.post(TOKENS, {"name": "Import", "scopes": ["trips:read"], **body})
 
 
 def script_of(user: User, *scopes: str, trip: Trip | None = None) -> ScopedToken:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.checkout import CODE
 from tests.document import ROOT
 from tests.server import free_port
-from tests.test_settings import CODE
 
 pytestmark = pytest.mark.once
 

@@ -1,33 +1,16 @@
 """Every variable of the environment: its default, and what a wrong value says before it stops."""
 
-import json
-import os
 import re
-import secrets
-import shutil
 import socket
-import stat
-import subprocess
-import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from tests.checkout import LOAD, SECRET, assert_stopped, run, settings_of
 from tests.document import ROOT
 
 pytestmark = pytest.mark.once
 
-CODE = ("tripcompanion", "users", "trips", "splits", "locale")
-SECRET = secrets.token_urlsafe(48)
-SHOW = """
-import json
-from django.conf import settings
-names = {names!r}
-print(json.dumps({{name: getattr(settings, name) for name in names}}, default=str))
-"""
-LOAD = "from django.conf import settings; settings.DEBUG"
 WRONG = {
     "DEBUG": ("maybe", "2", "on"),
     "DATABASE_URL": (
@@ -91,10 +74,6 @@ WRONG = {
     "SLOW_STATEMENT_MS": ("-1", "1s", "0.5"),
     "JWT_VERIFYING_KEYS": ("short", "a-good-key-of-32-characters-1234,short"),
 }
-WRONG_SECRETS = (
-    *("x", "a" * 31, "short-but-otherwise-good-key-31", "change-me" * 8, "CHANGEME" * 8),
-    *("django-insecure-" + "k3y!" * 12, " " * 50, "a" * 50),
-)
 DEFAULTS = {
     "DEBUG": False,
     "DATABASE_POOL_SIZE": 4,
@@ -135,54 +114,6 @@ RATES = {
     **{"register": "20/hour", "lookup": "60/hour", "mail": "5/hour", "export": "10/hour"},
     **{"refresh": "60/hour", "user": "600/min", "anon": "60/min"},
 }
-
-
-@pytest.fixture
-def project(tmp_path) -> Path:
-    """A fresh checkout without a `.env`."""
-    root = tmp_path / "project"
-    ignored = shutil.ignore_patterns("__pycache__")
-    for name in CODE:
-        shutil.copytree(ROOT / name, root / name, ignore=ignored)
-    for name in ("manage.py", "gunicorn.conf.py"):
-        shutil.copy(ROOT / name, root / name)
-    return root
-
-
-def run(project: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Python in `project`, with nothing of this process's environment but PATH."""
-    environment = {
-        "PATH": os.environ["PATH"],
-        "HOME": str(project.parent / "home"),
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "PYTHONUTF8": "1",
-        "DJANGO_SETTINGS_MODULE": "tripcompanion.settings",
-    }
-    return subprocess.run(
-        [sys.executable, *arguments],
-        cwd=project,
-        env=environment | variables,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-
-
-def settings_of(project: Path, *names: str, **variables: str) -> dict[str, Any]:
-    """The named settings as the process has them."""
-    shown = run(project, "-c", SHOW.format(names=names), **variables)
-    assert shown.returncode == 0, shown.stderr
-    return json.loads(shown.stdout)
-
-
-def assert_stopped(done: subprocess.CompletedProcess[str], name: str) -> None:
-    """It said one line, about `name`, and nothing else."""
-    assert done.returncode != 0
-    assert done.stdout == ""
-    (line,) = done.stderr.splitlines()
-    assert line.startswith("Configuration error: ")
-    assert name in line
 
 
 @pytest.mark.parametrize(
@@ -277,48 +208,6 @@ def test_an_empty_number_of_processes_is_the_default(project):
     for value in ("", " ", "3"):
         done = run(project, "-m", "tripcompanion", "--check-config", WEB_CONCURRENCY=value)
         assert (done.returncode, done.stderr) == (0, "")
-
-
-@pytest.mark.parametrize("value", [None, "", *WRONG_SECRETS], ids=repr)
-def test_production_refuses_to_start_without_a_secret_of_its_own(project, value):
-    variables = {} if value is None else {"SECRET_KEY": value}
-    done = run(project, "-c", LOAD, **variables)
-    assert_stopped(done, "SECRET_KEY")
-    assert len(value or "") < 8 or value not in done.stderr
-
-
-def test_a_development_key_never_signs_in_production(project):
-    settings_of(project, "SECRET_KEY", DEBUG="true")
-    done = run(project, "-c", LOAD)
-    assert_stopped(done, "SECRET_KEY")
-
-
-def test_development_makes_its_key_once_and_keeps_it_outside_the_repository(project):
-    before = sorted(project.rglob("*"))
-    first, second = (
-        settings_of(project, "SECRET_KEY", DEBUG="true")["SECRET_KEY"] for _count in range(2)
-    )
-    assert first == second
-    assert len(first) >= 50
-    assert sorted(project.rglob("*")) == before
-    file = project.parent / "home" / ".local" / "state" / "tripcompanion" / "secret_key"
-    assert file.read_text() == first
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600
-
-
-def test_the_state_folder_of_the_user_is_respected(project, tmp_path):
-    state = str(tmp_path / "state")
-    key = settings_of(project, "SECRET_KEY", DEBUG="true", XDG_STATE_HOME=state)["SECRET_KEY"]
-    assert (tmp_path / "state" / "tripcompanion" / "secret_key").read_text() == key
-    assert not (tmp_path / "home" / ".local").exists()
-
-
-def test_processes_that_start_at_once_agree_on_one_key(project):
-    with ThreadPoolExecutor(6) as pool:
-        keys = pool.map(lambda _at: settings_of(project, "SECRET_KEY", DEBUG="true"), range(6))
-        assert len({str(key) for key in keys}) == 1
-    kept = list((project.parent / "home" / ".local" / "state" / "tripcompanion").iterdir())
-    assert [file.name for file in kept] == ["secret_key"]
 
 
 def test_defaults_work_on_a_fresh_machine(project):

@@ -2,28 +2,25 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator
-from itertools import count, groupby
-from typing import Any, NamedTuple, Protocol, TypeVar
+from itertools import count
+from typing import NamedTuple, Protocol, TypeVar
 
-from django.db.models import BigIntegerField, Exists, F, Model, OuterRef, Q, QuerySet, Subquery, Sum
-from django.db.models.functions import Coalesce
-from rest_framework.exceptions import ValidationError
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from splits.models.comment import Comment
-from splits.models.division import Division, Money, Part, Payment, SplitType, entered_for
+from splits.models.division import Part, Payment
 from splits.models.expense import Expense
 from splits.models.merged import MergedPeople, amounts
 from splits.models.period import ClosedPeriod, ClosedSum
 from splits.models.posting import Payer
 from splits.models.settlement import Allocation, Debt, Settlement
 from splits.models.split import Split
-from tripcompanion.currency.amounts import convert
+from splits.reports.audit_rows import CHUNK_ROWS, ByExpense, Joins, streamed
+from splits.reports.expense_faults import expense_faults
 from tripcompanion.kit.snapshots import snapshot
 from trips.models import Member, Trip
 from trips.models.member import KEPT_SUMS
 from trips.roles import TripRole
-
-_CHUNK_ROWS = 10_000
 
 _EXPENSE_COLUMNS = (
     "trip_id",
@@ -85,7 +82,7 @@ def _differences(trips: Trips, watch: Watch) -> Iterator[Difference]:
     yield from _allocations(joins)
     settlements = Settlement.objects.filter(of_trip)
     for trip, sender, receiver, amount_minor in watch(
-        _rows(settlements, "trip", "sender", "receiver", "amount_minor"),
+        streamed(settlements, "trip", "sender", "receiver", "amount_minor"),
         desc="Settlements",
         total=settlements.count(),
     ):
@@ -96,72 +93,23 @@ def _differences(trips: Trips, watch: Watch) -> Iterator[Difference]:
     yield from _members(of_trip, sums)
 
 
-def _rows(queryset: QuerySet[Any], *columns: str) -> Iterator[tuple[Any, ...]]:
-    return queryset.values_list(*columns).iterator(chunk_size=_CHUNK_ROWS)
-
-
-class Joins(NamedTuple):
-    """How tables are joined: by the trip too, so that Citus joins them where they are.
-
-    If a row is stored as one of another trip, which Citus does not allow, by the ids alone.
-    """
-
-    of_trip: Q
-    by_trip: bool
-
-    def __call__(self, *paths: str) -> Q:
-        """The condition that what `paths` lead to is in the trip of the row."""
-        same = {f"{path}__trip": F("trip") for path in paths}
-        return Q(**same) if self.by_trip else Q()
-
-    def among(self, path: str, parents: type[Model]) -> Q:
-        """The condition that `path` leads to one of the audited `parents`."""
-        if not self.of_trip:
-            return Q()
-        found = Q(**{f"{path}__in": parents._default_manager.filter(self.of_trip)})
-        return self.of_trip & found if self.by_trip else found
-
-    def with_allocated(self, rows: QuerySet[Any], side: str, name: str) -> QuerySet[Any]:
-        """Debts or settlements, annotated with the sum of their allocations."""
-        same: dict[str, Any] = {"trip": OuterRef("trip")} if self.by_trip else {}
-        found = Allocation.objects.filter(**{side: OuterRef("pk")}, **same).order_by()
-        sums = found.values(*same, side).annotate(sum=Sum("amount_minor")).values("sum")
-        return rows.annotate(**{name: Coalesce(Subquery(sums), 0, output_field=BigIntegerField())})
-
-
-class _ByExpense:
-    """Rows ordered and grouped by expense."""
-
-    def __init__(self, queryset: QuerySet[Any], key: str, *columns: str) -> None:
-        rows = _rows(queryset.order_by(key, "id"), key, *columns)
-        self._groups = groupby(rows, key=lambda row: row[0])
-        self._next = next(self._groups, None)
-
-    def of(self, expense_id: int) -> list[tuple[Any, ...]]:
-        if self._next is None or self._next[0] != expense_id:
-            return []
-        rows = [row[1:] for row in self._next[1]]
-        self._next = next(self._groups, None)
-        return rows
-
-
 def _expenses(joins: Joins, sums: Sums, watch: Watch) -> Iterator[Difference]:
     """Checks the shares and debts of every expense; adds them to the members' `sums`."""
     expenses = Expense.objects.filter(joins.of_trip)
-    payers = _ByExpense(
+    payers = ByExpense(
         Payer.objects.filter(joins.among("expense", Expense)),
         "expense",
         "user",
         "amount_minor",
         "entered_minor",
     )
-    splits = _ByExpense(
+    splits = ByExpense(
         Split.objects.filter(joins.among("expense", Expense)),
         "expense",
         "participant",
         *Part._fields,
     )
-    debts = _ByExpense(
+    debts = ByExpense(
         Debt.objects.filter(joins("split"), joins.among("split__expense", Expense)),
         "split__expense",
         "debtor",
@@ -169,14 +117,14 @@ def _expenses(joins: Joins, sums: Sums, watch: Watch) -> Iterator[Difference]:
         "amount_minor",
     )
     columns = ("trip__currency", "trip__claimed_guests", *_EXPENSE_COLUMNS)
-    rows = expenses.select_related("trip").only(*columns).order_by("id").iterator(_CHUNK_ROWS)
+    rows = expenses.select_related("trip").only(*columns).order_by("id").iterator(CHUNK_ROWS)
     for expense in watch(rows, desc="Expenses", total=expenses.count()):
         payments = {user: Payment(*payment) for user, *payment in payers.of(expense.pk)}
         parts = {user: Part(*part) for user, *part in splits.of(expense.pk)}
         paid, shares = amounts(payments), amounts(parts)
         merged = MergedPeople.load(expense.merged)
         owed = {(debtor, creditor): amount for debtor, creditor, amount in debts.of(expense.pk)}
-        for text in _faults(expense, payments, parts, owed, merged):
+        for text in expense_faults(expense, payments, parts, owed, merged):
             yield Difference(expense.trip_id, f"expense {expense.pk}: {text}")
         for user, amount_minor in paid.items():
             sums[expense.trip_id, user]["paid_minor"] += amount_minor
@@ -186,74 +134,19 @@ def _expenses(joins: Joins, sums: Sums, watch: Watch) -> Iterator[Difference]:
                 sums[expense.trip_id, user]["share_minor"] += amount_minor
 
 
-def _faults(
-    expense: Expense,
-    payments: dict[int, Payment],
-    parts: dict[int, Part],
-    owed: dict[tuple[int, int], int],
-    merged: MergedPeople,
-) -> Iterator[str]:
-    """Descriptions of what is wrong with one expense."""
-    amount_minor = expense.entered_minor
-    if expense.exchange_rate is not None:
-        amount_minor = convert(
-            amount_minor, expense.currency, expense.trip.currency, expense.exchange_rate
-        )
-    if amount_minor != expense.amount_minor:
-        yield f"the amount is {expense.amount_minor}, converted it is {amount_minor}"
-    paid, shares = amounts(payments), amounts(parts)
-    entered_minor = sum(payment.entered_minor for payment in payments.values())
-    if sum(paid.values()) != expense.amount_minor or entered_minor != expense.entered_minor:
-        yield f"the payers paid {sum(paid.values())} of {expense.amount_minor}"
-        return
-    if sum(shares.values()) > expense.amount_minor:
-        yield f"the splits are {sum(shares.values())} of {expense.amount_minor}"
-        return
-    if not merged.add_up(parts, payments):
-        yield "what merged people had does not add up to what their member has"
-        return
-    if expense.divided:
-        apart = merged.parts(parts)
-        yield from _share_faults(expense, apart, amounts(apart))
-    expected = merged.debts(shares, paid, expense.number, expense.trip.ranks)
-    for pair in sorted(expected.keys() | owed.keys()):
-        if expected.get(pair, 0) != owed.get(pair, 0):
-            yield (
-                f"user {pair[0]} owes user {pair[1]} {owed.get(pair, 0)}, "
-                f"it should be {expected.get(pair, 0)}"
-            )
-
-
-def _share_faults(
-    expense: Expense, parts: dict[int, Part], shares: dict[int, int]
-) -> Iterator[str]:
-    division = Division(
-        SplitType(expense.split_type), tuple(parts), entered_for(expense.split_type, parts)
-    )
-    money = Money(expense.amount_minor, expense.entered_minor, expense.currency)
-    try:
-        expected = division.parts(money, expense.number, expense.trip.ranks) if parts else {}
-    except ValidationError as error:
-        yield f"the entered values do not divide it: {error.detail}"
-        return
-    if not parts:
-        yield "it has no splits"
-    for user, part in expected.items():
-        if part.amount_minor != shares[user]:
-            yield f"the split of user {user} is {shares[user]}, it should be {part.amount_minor}"
-
-
 def _allocations(joins: Joins) -> Iterator[Difference]:
     """Checks debts and settlements against their allocations."""
     columns = ("trip", "id", "amount_minor")
     debts = joins.with_allocated(Debt.objects.filter(joins.of_trip), "debt", "covered_minor")
     uneven = debts.exclude(amount_minor=F("open_minor") + F("covered_minor"))
-    for trip, pk, amount, is_open, used in _rows(uneven, *columns, "open_minor", "covered_minor"):
+    for trip, pk, amount, is_open, used in streamed(
+        uneven, *columns, "open_minor", "covered_minor"
+    ):
         yield Difference(trip, f"debt {pk}: {is_open} of {amount} is open, {used} is covered")
     of_trip = Settlement.objects.filter(joins.of_trip)
     settlements = joins.with_allocated(of_trip, "settlement", "used_minor")
     uneven_money = settlements.exclude(amount_minor=F("credit_minor") + F("used_minor"))
-    for trip, pk, amount, credit, used in _rows(
+    for trip, pk, amount, credit, used in streamed(
         uneven_money, *columns, "credit_minor", "used_minor"
     ):
         yield Difference(trip, f"settlement {pk}: {credit} of {amount} is credit, {used} is used")
@@ -292,7 +185,7 @@ def _trips_of_rows(of_trip: Q) -> Iterator[Difference]:
         rows = model._default_manager.filter(~Exists(known), **{f"{name}__isnull": False})
         if of_trip:
             rows = rows.filter(**{f"{name}__in": parents._default_manager.filter(of_trip)})
-        found = list(_rows(rows.order_by("pk"), name, "pk", "trip"))
+        found = list(streamed(rows.order_by("pk"), name, "pk", "trip"))
         ids = {parent for parent, _pk, _stored in found}
         trips = dict(parents._default_manager.filter(pk__in=ids).values_list("pk", "trip"))
         for parent, pk, stored in found:
@@ -304,12 +197,12 @@ def _periods(of_trip: Q, trips: QuerySet[Trip]) -> Iterator[Difference]:
     """Checks that every row's period exists, and that the oldest open period is correct."""
     closed: dict[int, set[int]] = defaultdict(set)
     periods = ClosedPeriod.objects.filter(of_trip)
-    for trip, number in _rows(periods, "trip", "number"):
+    for trip, number in streamed(periods, "trip", "number"):
         closed[trip].add(number)
     own = Settlement.objects.filter(pk=OuterRef("settlement"), trip=OuterRef("trip"))
     for trip in periods.filter(~Exists(own)).values_list("trip", flat=True):
         yield Difference(trip, "a settlement of another trip closed a period")
-    for trip, period, oldest in _rows(trips, "pk", "period", "oldest_open_period"):
+    for trip, period, oldest in streamed(trips, "pk", "period", "oldest_open_period"):
         numbers = closed[trip]
         expected = next(number for number in count() if number not in numbers)
         if expected != oldest:
@@ -318,7 +211,7 @@ def _periods(of_trip: Q, trips: QuerySet[Trip]) -> Iterator[Difference]:
         if max(numbers, default=-1) >= period:
             yield Difference(trip, f"period {max(numbers)} is closed, but {period} is current")
     for rows in (Debt.objects.all(), Settlement.objects.all()):
-        for trip, pk in _rows(rows.filter(of_trip, period__gt=F("trip__period")), "trip", "pk"):
+        for trip, pk in streamed(rows.filter(of_trip, period__gt=F("trip__period")), "trip", "pk"):
             yield Difference(trip, f"{rows.model.__name__} {pk} is of a future period")
 
 
@@ -326,7 +219,7 @@ def _closed_sums(joins: Joins, sums: Sums) -> Iterator[Difference]:
     """Checks what settlements closed of each member's debts; adds the rest to `sums`."""
     closed: Counter[tuple[int, int, int]] = Counter()
     debts = Debt.objects.with_open_amounts().filter(joins.of_trip, open_minor__gt=0)
-    for trip, debtor, open_minor, closed_by in _rows(
+    for trip, debtor, open_minor, closed_by in streamed(
         debts, "trip", "debtor", "open_minor", "closed_by"
     ):
         if closed_by is None:
@@ -337,7 +230,7 @@ def _closed_sums(joins: Joins, sums: Sums) -> Iterator[Difference]:
         joins("settlement", "member"), joins.among("settlement", Settlement)
     )
     columns = ("settlement__trip", "member__user", "settlement", "owed_minor")
-    noted = {tuple(key): owed_minor for *key, owed_minor in _rows(stored, *columns)}
+    noted = {tuple(key): owed_minor for *key, owed_minor in streamed(stored, *columns)}
     for trip, user, settlement in closed.keys() | noted.keys():
         noted_minor = noted.get((trip, user, settlement), 0)
         closed_minor = closed[trip, user, settlement]
@@ -350,7 +243,7 @@ def _members(of_trip: Q, sums: Sums) -> Iterator[Difference]:
     """Checks that the members' sums are correct and balance, and that each trip has an OWNER."""
     totals: Counter[int] = Counter()
     members = Member.objects.filter(of_trip)
-    for trip, user, *stored in _rows(members, "trip", "user", *KEPT_SUMS):
+    for trip, user, *stored in streamed(members, "trip", "user", *KEPT_SUMS):
         expected = sums.pop((trip, user), Counter())
         for name, amount_minor in zip(KEPT_SUMS, stored, strict=True):
             if amount_minor != expected[name]:

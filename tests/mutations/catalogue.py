@@ -11,14 +11,16 @@ from tests.mutations.ledger import LEDGER
 from tests.mutations.manners import KIT
 from tests.mutations.monitoring import MONITORING
 from tests.mutations.mutant import Mutant, mutants_of
+from tests.mutations.notices import NOTICES
 from tests.mutations.scopes import SCOPES
+from tests.mutations.tokens import TOKENS
 from tests.mutations.trips import TRIPS
 from tests.mutations.webhooks import WEBHOOKS
 
 
 def all_mutants() -> list[Mutant]:
     guards = (
-        *(ACCOUNTS, SCOPES, TRIPS, LEDGER, JOURNAL, DELETED, CHANGES, WEBHOOKS),
+        *(ACCOUNTS, TOKENS, SCOPES, NOTICES, TRIPS, LEDGER, JOURNAL, DELETED, CHANGES, WEBHOOKS),
         *(KIT, ENTRY, DATABASE, MONITORING),
     )
     written = [mutant for some in guards for mutant in mutants_of(some)]

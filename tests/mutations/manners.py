@@ -11,6 +11,7 @@ _PAGES = "tests/trips/test_pages.py"
 _REFUSED = "tests/splits/test_refused_expenses.py"
 _BUDGET = "tests/trips/test_budget.py"
 _SETTINGS = "tests/test_settings.py"
+_SECRET_KEY = "tests/test_secret_key.py"
 _IDS = "tests/test_ids.py"
 _EXPORT = "tests/test_admin_export.py -k"
 _PROXIED = "tests/test_proxied_requests.py -k"
@@ -332,11 +333,11 @@ KIT: Guards = {
          '    if found and "DEBUG" not in in_file:\n', "    if False:\n",
          "tests/test_development_commands.py tests/test_demo.py"),
         ("short secret key accepted", "if len(key) < _MIN_SECRET_CHARS or not looks_random:",
-         "if not looks_random:", _SETTINGS),
+         "if not looks_random:", _SECRET_KEY),
         ("placeholder accepted as secret key",
          "if len(key) < _MIN_SECRET_CHARS or not looks_random:",
-         "if len(key) < _MIN_SECRET_CHARS:", _SETTINGS),
-        ("production without a secret key", "    if not debug:\n", "    if False:\n", _SETTINGS),
+         "if len(key) < _MIN_SECRET_CHARS:", _SECRET_KEY),
+        ("production without a secret key", "    if not debug:\n", "    if False:\n", _SECRET_KEY),
     ],
     "tripcompanion/settings.py": [
         ("body size setting of 1 GiB", "DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024",
@@ -346,7 +347,7 @@ KIT: Guards = {
         ("no throttle by default", '["tripcompanion.kit.throttling.CallerThrottle"]', "[]",
          "tests/users/test_throttles.py"),
         ("clock leeway of a day", '"LEEWAY": timedelta(seconds=30)', '"LEEWAY": timedelta(days=1)',
-         "tests/security/test_authentication.py"),
+         "tests/security/test_tokens.py"),
         ("CORS allows every origin", 'CORS_URLS_REGEX = r"^/api(/|$)"',
          'CORS_URLS_REGEX = r"^/"', "tests/test_cors_browser.py"),
         ("CORS for every port of the server's machine", " if DEBUG else []", "", _SETTINGS),

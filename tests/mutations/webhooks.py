@@ -5,6 +5,7 @@ from tests.mutations.mutant import Guards
 _OUTGOING = "tests/test_outgoing.py"
 _REGISTERING = "tests/splits/test_webhooks.py"
 _DELIVERIES = "tests/splits/test_webhook_deliveries.py"
+_SIGNATURES = "tests/splits/test_webhook_signatures.py"
 
 WEBHOOKS: Guards = {
     "tripcompanion/kit/outgoing.py": [
@@ -52,7 +53,7 @@ WEBHOOKS: Guards = {
          "Q(user__role=Role.ADMIN))", f"{_DELIVERIES} -k no_longer"),
         ("former secrets are used forever",
          "if self.former_until is not None and self.former_until > timezone.now():",
-         "if self.former_salt:", f"{_DELIVERIES} -k rotation"),
+         "if self.former_salt:", f"{_SIGNATURES} -k rotation"),
     ],
     "splits/models/webhook_queue.py": [
         ("a claimed webhook is claimed again",

@@ -1,15 +1,17 @@
 """The environment that the rows of SECURITY.md are played on."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import httpx
 import pytest
 
 from tests.conftest import Api
 from tests.hostile import World
+from tests.locks import OtherProcess
+from tests.security.accounts import Account, Past
 from tests.security.environment import Environment, add_up
 from tests.server import Server
-from tests.splits.journey import Journey, Traveller, sign_up
+from tests.splits.journey import Journey, Traveller, fresh_email, register, sign_up
 from trips.models import Trip
 from users.models import User
 
@@ -52,3 +54,45 @@ def world(olga: User, ed: User, sam: User, trip: Trip) -> World:
 @pytest.fixture
 def authorization(travellers: list[Traveller]) -> str:
     return f"Authorization: {travellers[0].headers['Authorization']}"
+
+
+@pytest.fixture(scope="module")
+def other(server: Server) -> Iterator[OtherProcess]:
+    """Another process, which changes accounts while requests wait for them."""
+    process = OtherProcess(server)
+    yield process
+    process.close()
+
+
+@pytest.fixture
+def account(http: httpx.Client, other: OtherProcess) -> Callable[[], Account]:
+    """Makes accounts."""
+
+    def make() -> Account:
+        email = fresh_email()
+        login = register(http, email).json()
+        headers = {"Authorization": f"Bearer {login['token']}"}
+        traveller = Traveller(http, login["user"]["id"], headers)
+        body = {"name": "Import", "scopes": ["trips:read"]}
+        token_id = traveller.done("POST", "/users/me/tokens", body)["id"]
+        other.run("DELETE FROM users_mail WHERE user_id = %s", traveller.id)
+        return Account(traveller, email, token_id)
+
+    return make
+
+
+@pytest.fixture
+def admin(account: Callable[[], Account], other: OtherProcess) -> Callable[[], Account]:
+    """Makes administrators."""
+
+    def make() -> Account:
+        made = account()
+        other.run("UPDATE users_user SET role = 'ADMIN' WHERE id = %s", made.id)
+        return made
+
+    return make
+
+
+@pytest.fixture
+def past(other: OtherProcess) -> Past:
+    return Past(other)

@@ -4,53 +4,20 @@ While a request waits for the account's row, another process deletes or bars the
 its password, or takes the caller's role away. Then it commits, and the request goes on.
 """
 
-import re
-import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 import httpx
 import pytest
-from django.contrib.auth.hashers import make_password
 
 from tests.admin_client import AdminClient
 from tests.factories import PASSWORD
 from tests.locks import OtherProcess
+from tests.security.accounts import NEW, Account, Past, while_changing
 from tests.security.environment import Environment
 from tests.server import Server
-from tests.splits.journey import Traveller, fresh_email, register
+from tests.splits.journey import fresh_email
 from users.mail_templates import Letter
-
-#: Long enough for a request to verify a password and come to the lock; the wait ends after 2 s.
-HOLD_SECONDS = 0.7
-NEW = "five-yellow-umbrellas"
-#: All that belongs to an account.
-TABLES = (
-    "users_session",
-    "users_scopedtoken",
-    "users_emailtoken",
-    "users_mail",
-    "kit_idempotencyrecord",
-)
-
-
-@dataclass(frozen=True, eq=False)
-class Account:
-    """Somebody with a log-in, a scoped token and an address to be confirmed."""
-
-    traveller: Traveller
-    email: str
-    token_id: int
-
-    @property
-    def id(self) -> int:
-        return self.traveller.id
-
-    def call(self, method: str, path: str, body: Any = None) -> httpx.Response:
-        return self.traveller.call(method, path, body)
-
 
 Command = Callable[[Account], httpx.Response]
 OWN: dict[str, Command] = {
@@ -75,99 +42,6 @@ OWN: dict[str, Command] = {
         "/api/users/login", json={"email": a.email, "password": PASSWORD}
     ),
 }
-
-
-@pytest.fixture(scope="module")
-def other(server: Server) -> Iterator[OtherProcess]:
-    process = OtherProcess(server)
-    yield process
-    process.close()
-
-
-@pytest.fixture
-def account(http: httpx.Client, other: OtherProcess) -> Callable[[], Account]:
-    def make() -> Account:
-        email = fresh_email()
-        login = register(http, email).json()
-        headers = {"Authorization": f"Bearer {login['token']}"}
-        traveller = Traveller(http, login["user"]["id"], headers)
-        body = {"name": "Import", "scopes": ["trips:read"]}
-        token_id = traveller.done("POST", "/users/me/tokens", body)["id"]
-        other.run("DELETE FROM users_mail WHERE user_id = %s", traveller.id)
-        return Account(traveller, email, token_id)
-
-    return make
-
-
-@pytest.fixture
-def admin(account: Callable[[], Account], other: OtherProcess) -> Callable[[], Account]:
-    def make() -> Account:
-        made = account()
-        other.run("UPDATE users_user SET role = 'ADMIN' WHERE id = %s", made.id)
-        return made
-
-    return make
-
-
-class Past:
-    """What another process does to accounts, and what is stored of them."""
-
-    def __init__(self, other: OtherProcess) -> None:
-        self._other = other
-
-    def deleted(self, account: Account) -> None:
-        for table in ("users_session", "users_scopedtoken", "users_emailtoken", "users_mail"):
-            self._other.run(f"DELETE FROM {table} WHERE user_id = %s", account.id)  # noqa: S608 -- names only
-        self._other.run(
-            "UPDATE users_user SET name = 'Deleted user', email = NULL, email_key = NULL,"
-            " is_active = false, password = '!', deleted_at = created_at WHERE id = %s",
-            account.id,
-        )
-
-    def deactivated(self, account: Account) -> None:
-        self._set(account, "is_active = false")
-
-    def password_changed(self, account: Account) -> None:
-        self._set(account, "password = %s", make_password(NEW))
-
-    def demoted(self, account: Account) -> None:
-        self._other.run("UPDATE users_user SET role = 'USER' WHERE id = %s", account.id)
-
-    def _set(self, account: Account, change: str, *values: Any) -> None:
-        statement = f"UPDATE users_user SET {change} WHERE id = %s"  # noqa: S608 -- names only
-        self._other.run(statement, *values, account.id)
-        for end in (
-            "UPDATE users_session SET ended_at = created_at WHERE user_id = %s",
-            "DELETE FROM users_scopedtoken WHERE user_id = %s",
-        ):
-            self._other.run(end, account.id)
-
-    def stored(self, account: Account) -> list[Any]:
-        """The account's row, and how much there is of all that belongs to it."""
-        counts = [
-            self._other.run(f"SELECT count(*) FROM {table} WHERE user_id = %s", account.id)  # noqa: S608 -- names only
-            for table in TABLES
-        ]
-        return [self._other.run("SELECT * FROM users_user WHERE id = %s", account.id), counts]
-
-
-@pytest.fixture
-def past(other: OtherProcess) -> Past:
-    return Past(other)
-
-
-def while_changing(
-    other: OtherProcess, changes: list[Callable[[], None]], calls: list[Callable[[], Any]]
-) -> list[Any]:
-    """What the calls answer, which meet the changes before these are committed."""
-    with ThreadPoolExecutor(len(calls)) as pool:
-        with other.transaction():
-            for change in changes:
-                change()
-            answers = [pool.submit(call) for call in calls]
-            time.sleep(HOLD_SECONDS)
-            assert not [answer for answer in answers if answer.done()]
-        return [answer.result() for answer in answers]
 
 
 def codes(answers: list[httpx.Response]) -> list[tuple[int, str]]:
@@ -316,119 +190,6 @@ def test_a_log_in_that_a_new_password_has_kept_may_go_on(
     assert codes(while_changing(other, hold, calls)) == [(200, "")] * 2
     me = of.call("GET", "/users/me").json()
     assert me["name"] == "Olga Other"
-
-
-# -- The admin site -------------------------------------------------------------------------------
-
-
-class Browser:
-    """A browser without a log-in."""
-
-    def __init__(self, http: httpx.Client) -> None:
-        self._http = http
-
-    def opens(self, path: str) -> bool:
-        return self._http.get(path).status_code == 200
-
-    def fill_in(self, path: str, fields: dict[str, Any]) -> Callable[[], httpx.Response]:
-        """Read the form at `path` now; it is sent when the answer is called."""
-        page = self._http.get(path).text
-        token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', page)[1]
-        return lambda: self._http.post(path, data={"csrfmiddlewaretoken": token, **fields})
-
-    def enter(self, admin: Account) -> "Browser":
-        """Log in to the admin site."""
-        self.fill_in("/admin/login/", {"username": admin.email, "password": PASSWORD})()
-        assert self.opens("/admin/")
-        return self
-
-
-@pytest.fixture
-def browser(server: Server) -> Iterator[Browser]:
-    with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as http:
-        yield Browser(http)
-
-
-def form_of(account: Account, **fields: str) -> dict[str, str]:
-    typed = {"email": account.email, "role": "USER", "is_active": "on", "currency": "EUR"}
-    return {**typed, "name": "Tess Traveller", "password1": "", "password2": "", **fields}
-
-
-Page = tuple[str, dict[str, Any]]
-PAGES: dict[str, Callable[[Account], Page]] = {
-    "form": lambda a: (f"/admin/users/user/{a.id}/change/", form_of(a, name="Olga Other")),
-    "new administrator": lambda a: (f"/admin/users/user/{a.id}/change/", form_of(a, role="ADMIN")),
-    "bar": lambda a: (
-        "/admin/users/user/",
-        {"action": "deactivate", "_selected_action": a.id},
-    ),
-    "deletion": lambda a: (f"/admin/users/user/{a.id}/delete/", {"post": "yes"}),
-    "end of tokens": lambda a: (
-        "/admin/users/scopedtoken/",
-        {"action": "end", "_selected_action": a.token_id},
-    ),
-}
-
-
-@pytest.mark.parametrize("page", PAGES.values(), ids=PAGES)
-def test_t136_the_admin_site_obeys_nobody_who_was_demoted_meanwhile(
-    browser: Browser,
-    other: OtherProcess,
-    past: Past,
-    account: Callable[[], Account],
-    admin: Callable[[], Account],
-    page: Callable[[Account], Page],
-) -> None:
-    by, of = admin(), account()
-    sending = browser.enter(by).fill_in(*page(of))
-    before = past.stored(of)
-    [answer] = while_changing(other, [lambda: past.demoted(by)], [sending])
-    assert answer.status_code == 302
-    assert past.stored(of) == before
-
-
-@pytest.mark.parametrize("page", ["form", "new administrator", "bar", "deletion"])
-def test_t136_the_admin_site_leaves_an_account_empty_that_was_deleted_meanwhile(
-    browser: Browser,
-    other: OtherProcess,
-    past: Past,
-    account: Callable[[], Account],
-    admin: Callable[[], Account],
-    page: str,
-) -> None:
-    by, of = admin(), account()
-    written: list[Any] = []
-    changing = [lambda: past.deleted(of), lambda: written.extend(past.stored(of))]
-    sending = browser.enter(by).fill_in(*PAGES[page](of))
-    [answer] = while_changing(other, changing, [sending])
-    assert answer.status_code in {302, 403}
-    assert past.stored(of) == written
-
-
-def test_t136_ones_own_password_in_the_admin_site_is_not_set_on_an_emptied_account(
-    browser: Browser, other: OtherProcess, past: Past, admin: Callable[[], Account]
-) -> None:
-    by = admin()
-    written: list[Any] = []
-    fields = {"old_password": PASSWORD, "new_password1": NEW, "new_password2": NEW}
-    sending = browser.enter(by).fill_in("/admin/password_change/", fields)
-    changing = [lambda: past.deleted(by), lambda: written.extend(past.stored(by))]
-    [answer] = while_changing(other, changing, [sending])
-    assert answer.status_code == 302
-    assert past.stored(by) == written
-
-
-def test_t136_a_browser_log_in_leaves_no_trace_on_an_emptied_account(
-    browser: Browser, other: OtherProcess, past: Past, admin: Callable[[], Account]
-) -> None:
-    by = admin()
-    written: list[Any] = []
-    fields = {"username": by.email, "password": PASSWORD}
-    sending = browser.fill_in("/api/session/login", fields)
-    changing = [lambda: past.deleted(by), lambda: written.extend(past.stored(by))]
-    while_changing(other, changing, [sending])
-    assert not browser.opens("/api/users/me")
-    assert past.stored(by) == written
 
 
 # -- Notices --------------------------------------------------------------------------------------

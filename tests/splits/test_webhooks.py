@@ -10,20 +10,11 @@ from splits.models import Webhook, WebhookDelivery
 from splits.models.webhook_delivery import DeliveryState, new_message_id
 from tests.conftest import Api
 from tests.factories import PASSWORD, purge
+from tests.splits.webhooks import URL, WEBHOOKS, register
 from tests.stored import everything_stored
 from trips.models import Member, Trip
 from trips.roles import TripRole
 from users.models import User
-
-WEBHOOKS = "/api/webhooks"
-#: A public address, so that no test asks a resolver.
-URL = "https://93.184.216.34/in"
-
-
-def register(api: Api, user: User, **body: Any) -> dict[str, Any]:
-    response = api(user).post(WEBHOOKS, {"url": URL, **body})
-    assert response.status_code == 201, response.content
-    return response.json()
 
 
 def refused_for(response: Any) -> list[str]:

@@ -1,61 +1,19 @@
-"""Notices by mail: who gets them about what, how many, and how to get no more of them."""
+"""Notices: the setting of an account, who is notified of what, and how many may wait."""
 
-import re
-from collections.abc import Callable
-from datetime import timedelta
-from email.message import EmailMessage
 from typing import Any
 
 import pytest
-import time_machine
-from django.core import mail as sent_mails
-from django.core.management import call_command
 from django.db import connection
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from django.utils import timezone
 
 from tests.conftest import Api
 from tests.document import problem_of
 from tests.factories import UserFactory, join, overwrite, spend
-from tests.server import free_port
 from tests.splits.ledger import Ledger
-from tripcompanion.accounts.deletion import delete_account
-from trips.models import Member, Trip
+from tests.users.notices import ALL, waiting, wanting
+from trips.models import Trip
 from users.models import Mail, User
-from users.models.notices import MAX_WAITING, PAUSE
-
-ALL = ["member.added", "split.paid", "expense.created", "expense.changed", "comment.created"]
-
-
-def wanting(user: User, mode: str = "each", events: str = " ".join(ALL)) -> User:
-    """`user` with a confirmed address, and notices on."""
-    overwrite(user, email_verified_at=timezone.now(), notice_mode=mode, notice_events=events)
-    return user
-
-
-@pytest.fixture
-def ledger(trip: Trip, api: Api, olga: User) -> Ledger:
-    return Ledger(trip, api, olga)
-
-
-@pytest.fixture
-def delivered(settings: Any) -> Callable[[], list[Any]]:
-    """`delivered()` sends what is due, and gives the mails of this run."""
-    settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
-    settings.EMAIL_URL = {"EMAIL_PORT": 25}
-
-    def send() -> list[Any]:
-        before = len(sent_mails.outbox)
-        call_command("send_mail_queue")
-        return sent_mails.outbox[before:]
-
-    return send
-
-
-def waiting(user: User) -> list[str]:
-    return list(Mail.objects.filter(user=user).order_by("id").values_list("letter", flat=True))
-
+from users.models.notices import MAX_WAITING
 
 # -- The setting -----------------------------------------------------------------------------------
 
@@ -200,44 +158,6 @@ def test_the_same_notice_waits_once_and_their_number_is_limited(
     assert len(waiting(ed)) == MAX_WAITING
 
 
-def test_between_two_mails_there_is_a_pause(
-    ledger: Ledger, olga: User, ed: User, delivered: Callable[[], list[EmailMessage]]
-) -> None:
-    wanting(ed)
-    with time_machine.travel(timezone.now()) as clock:
-        ledger.spend(olga, 60, olga, ed)
-        assert len(delivered()) == 1
-        for _number in range(3):
-            ledger.spend(olga, 60, olga, ed)
-        assert delivered() == []
-        assert len(waiting(ed)) == 3
-        clock.shift(PAUSE + timedelta(seconds=1))
-        [message] = delivered()
-    assert message.body.count("was recorded") == 3
-    assert waiting(ed) == []
-
-
-def test_a_digest_comes_once_a_day(
-    ledger: Ledger, olga: User, ed: User, delivered: Callable[[], list[EmailMessage]]
-) -> None:
-    wanting(ed, mode="daily")
-    with time_machine.travel("2026-05-14T09:00:00Z") as clock:
-        expense = ledger.spend(olga, 60, olga, ed)
-        clock.shift(timedelta(hours=2))
-        ledger.comment(expense, olga)
-        assert delivered() == []
-        clock.move_to("2026-05-14T16:01:00Z")
-        [message] = delivered()
-        assert message.to == ["ed@example.com"]
-        assert "was recorded" in message.body
-        assert "new comment" in message.body
-        ledger.comment(expense, olga)
-        clock.move_to("2026-05-15T15:59:00Z")
-        assert delivered() == []
-        clock.move_to("2026-05-15T16:01:00Z")
-        assert len(delivered()) == 1
-
-
 @pytest.mark.parametrize("people", [1, 8])
 def test_notifying_one_or_many_takes_the_same_statements_and_nobody_none(
     api: Api, trip: Trip, olga: User, people: int
@@ -278,167 +198,3 @@ def test_paying_takes_no_statement_more_if_notices_are_off(
     quiet = statements()
     wanting(ed)
     assert statements() == quiet + 2
-
-
-# -- The mail --------------------------------------------------------------------------------------
-
-
-def test_a_mail_has_links_and_nothing_that_a_user_typed(
-    ledger: Ledger,
-    trip: Trip,
-    olga: User,
-    ed: User,
-    settings: Any,
-    delivered: Callable[[], list[EmailMessage]],
-) -> None:
-    settings.FRONTEND_URL = "https://app.example.com"
-    wanting(ed)
-    expense = ledger.spend(olga, 60, olga, ed, description="evil.example", notes="evil.example")
-    ledger.comment(expense, olga, "Open https://evil.example now")
-    [message] = delivered()
-    assert message.subject == "News from your trips"
-    page = f"https://app.example.com/trips/{trip.pk}/expenses/{expense['id']}"
-    assert message.body.count(page) == 2
-    for typed in ("evil", trip.title, olga.name, ed.name):
-        assert typed not in message.body + message.subject
-
-
-def test_a_mail_is_in_the_language_in_which_notices_were_turned_on(
-    api: Api, ledger: Ledger, olga: User, ed: User, delivered: Callable[[], list[EmailMessage]]
-) -> None:
-    wanting(ed)
-    api(ed).put(
-        f"/api/users/{ed.pk}/profile",
-        {"notices": {"email": "each"}},
-        headers={"Accept-Language": "es"},
-    )
-    ledger.spend(olga, 60, olga, ed)
-    [message] = delivered()
-    assert message.subject == "Novedades de tus viajes"
-    assert message.body.startswith("Hola:")
-
-
-@pytest.mark.parametrize(
-    "change", ["off", "unconfirmed", "deactivated", "deleted", "event", "left"]
-)
-def test_who_wants_none_when_it_is_sent_gets_none(
-    ledger: Ledger,
-    olga: User,
-    ed: User,
-    vera: User,
-    change: str,
-    delivered: Callable[[], list[EmailMessage]],
-) -> None:
-    wanting(vera)
-    ledger.comment(ledger.spend(olga, 60, olga, vera), olga)
-    if change == "deleted":
-        delete_account(vera, by=None)
-    elif change == "left":
-        Member.objects.filter(user=vera).update(left_at=timezone.now())
-    else:
-        columns: dict[str, dict[str, Any]] = {
-            "off": {"notice_mode": "off"},
-            "unconfirmed": {"email_verified_at": None},
-            "deactivated": {"is_active": False},
-            "event": {"notice_events": "split.paid"},
-        }
-        overwrite(vera, **columns[change])
-    assert delivered() == []
-    assert not Mail.objects.exists()
-
-
-def test_what_is_deleted_is_not_reported(
-    ledger: Ledger, olga: User, ed: User, delivered: Callable[[], list[EmailMessage]]
-) -> None:
-    wanting(ed)
-    expense, other = ledger.spend(olga, 60, olga, ed), ledger.spend(olga, 60, olga, ed)
-    ledger.delete(expense, olga)
-    [message] = delivered()
-    assert f"/expenses/{other['id']}" in message.body
-    assert f"/expenses/{expense['id']}\n" not in message.body
-
-
-def test_a_mail_that_could_not_be_sent_is_tried_again(
-    ledger: Ledger, olga: User, ed: User, settings: Any, delivered: Callable[[], list[Any]]
-) -> None:
-    wanting(ed)
-    with time_machine.travel(timezone.now()) as clock:
-        expense = ledger.spend(olga, 60, olga, ed)
-        ledger.comment(expense, olga)
-        locmem = settings.EMAIL_BACKEND
-        settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
-        settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", free_port()
-        with pytest.raises(Exception, match="0 mails sent, 2 waiting"):
-            delivered()
-        settings.EMAIL_BACKEND = locmem
-        clock.shift(timedelta(minutes=11))
-        [message] = delivered()
-    assert "was recorded" in message.body
-    assert "new comment" in message.body
-
-
-# -- No more of them -------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def link(
-    ledger: Ledger, olga: User, ed: User, settings: Any, delivered: Callable[[], list[Any]]
-) -> str:
-    """The link to unsubscribe in a mail to Ed."""
-    settings.PUBLIC_URL = "https://api.example.com"
-    wanting(ed)
-    ledger.spend(olga, 60, olga, ed)
-    [message] = delivered()
-    headers = message.extra_headers
-    assert headers["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
-    url = re.fullmatch(r"<(https://api\.example\.com/unsubscribe\?token=[\w:-]+)>",
-                       headers["List-Unsubscribe"])[1]  # fmt: skip
-    assert f"\n{url}\n" in message.body
-    return url.removeprefix("https://api.example.com")
-
-
-def mode_of(user: User) -> str:
-    user.refresh_from_db()
-    return user.notice_mode
-
-
-@pytest.mark.parametrize("content_type", ["application/x-www-form-urlencoded", "multipart"])
-def test_one_click_unsubscribes_without_a_log_in_once_and_again(
-    link: str, ledger: Ledger, olga: User, ed: User, content_type: str
-) -> None:
-    ledger.spend(olga, 60, olga, ed)
-    client = Client(enforce_csrf_checks=True)
-    for _time in range(2):
-        if content_type == "multipart":
-            response = client.post(link, {"List-Unsubscribe": "One-Click"})
-        else:
-            response = client.post(link, "List-Unsubscribe=One-Click", content_type)
-        assert response.status_code == 200
-        assert "no more of these" in response.content.decode()
-        assert (mode_of(ed), waiting(ed)) == ("off", [])
-
-
-def test_opening_the_link_only_asks(link: str, ed: User) -> None:
-    client = Client()
-    for method in (client.get, client.head):
-        response = method(link)
-        assert response.status_code == 200
-        assert mode_of(ed) == "each"
-    page = client.get(link, headers={"Accept-Language": "es"}).content.decode()
-    assert '<form method="post">' in page
-    assert '<html lang="es">' in page
-    assert "<script" not in page
-    assert ed.email not in page
-
-
-def test_a_token_is_of_one_account_and_address_and_cannot_be_made_up(
-    link: str, ed: User, olga: User
-) -> None:
-    client = Client()
-    for token in ("", "x", link.partition("=")[2][:-1], "%00", "WzEsICJ4Il0:x:y"):
-        problem_of(client.post(f"/unsubscribe?token={token}"), 404 if token != "%00" else 400)
-    assert mode_of(ed) == "each"
-    overwrite(ed, email_key="another@example.com")
-    problem_of(client.post(link), 404)
-    assert mode_of(ed) == "each"
-    problem_of(client.put(link), 405)

@@ -6,13 +6,13 @@ from users.models.notices import NoticeMode, Notices, current_language, possible
 from users.models.outbox import Mail
 from users.models.second_factor import AuthenticatorApp, RecoveryCodes
 from users.models.session import Session, sessions_of
-from users.models.summary import summaries
+from users.models.summary import summaries, summary_of
 from users.models.token import (
     MAX_ACTIVE_TOKENS,
     MAX_TOKEN_NAME_CHARS,
     ScopedToken,
 )
-from users.models.user import DELETED_NAME, MAX_NAME_CHARS, Role, User, summary_of
+from users.models.user import DELETED_NAME, MAX_NAME_CHARS, Role, User
 from users.models.via import Via
 from users.passwords import MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS
 

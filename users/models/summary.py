@@ -4,7 +4,14 @@ from collections.abc import Iterable
 
 from tripcompanion.compiled.queries import ArrayParam, CompiledQuery
 from users.models.queryset import UserQuerySet
-from users.models.user import SUMMARY_COLUMNS, User
+from users.models.user import User
+
+_COLUMNS = ("name", "email", "profile_picture", "is_guest")
+
+
+def summary_of(path: str) -> tuple[str, ...]:
+    """The columns of `UserSummary` for the user at `path`, as arguments of `only`."""
+    return tuple(f"{path}__{name}" for name in _COLUMNS)
 
 
 def summaries(user_ids: Iterable[int]) -> dict[int, User]:
@@ -14,4 +21,4 @@ def summaries(user_ids: Iterable[int]) -> dict[int, User]:
 
 @CompiledQuery
 def _summaries(ids: ArrayParam = ArrayParam("ids")) -> UserQuerySet:
-    return User.objects.filter(ids.among("id")).only(*SUMMARY_COLUMNS, "notice_mode")
+    return User.objects.filter(ids.among("id")).only(*_COLUMNS, "notice_mode")

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from django.conf import settings
 from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import IntegrityError, models, transaction
@@ -20,6 +19,9 @@ from tripcompanion.kit.models import IdempotencyRecord
 from tripcompanion.kit.problems import Conflict
 from users.emails import MAX_EMAIL_CHARS, email_key
 from users.mail_templates import Letter
+from users.models.access import Rights, Role
+from users.models.conflicts import EmailTaken, LastAdmin, WrongPassword
+from users.models.email_verification import VerifiableEmail
 from users.models.lock import LockedAccount
 from users.models.notices import NoticeMode, NoticeReader
 from users.models.queryset import UserManager
@@ -27,20 +29,12 @@ from users.passwords import HashedPassword
 
 if TYPE_CHECKING:
     from users.models.session import Session
-from users.models.access import Rights, Role
-from users.models.conflicts import EmailTaken, EmailUnverified, LastAdmin, WrongPassword
 
 MAX_NAME_CHARS = 50
 DELETED_NAME = "Deleted user"
-SUMMARY_COLUMNS = ("name", "email", "profile_picture", "is_guest")
 
 
-def summary_of(path: str) -> tuple[str, ...]:
-    """The columns of `UserSummary` for the user at `path`, as arguments of `only`."""
-    return tuple(f"{path}__{name}" for name in SUMMARY_COLUMNS)
-
-
-class User(Rights, NoticeReader, LockedAccount):
+class User(Rights, VerifiableEmail, NoticeReader, LockedAccount):
     """An account, or a guest: somebody without an account who is a member of one trip.
 
     Deletion erases the data of an account but keeps the row, which ledger entries refer to.
@@ -224,23 +218,6 @@ class User(Rights, NoticeReader, LockedAccount):
         with self.locked(by=by) as account:
             if account.email and account.is_active:
                 account.mails.ask_for_reset(account.email)
-
-    def ask_to_verify(self, *, by: "User | None") -> None:
-        """Send the link that confirms the address, up to the hourly limit."""
-        with self.locked(by=by) as account:
-            account.mails.ask_to_verify(account)
-
-    def verify_email(self) -> None:
-        """Mark `email` as verified."""
-        with self.locked(by=None) as account:
-            if account.email_verified_at is None:
-                account.email_verified_at = timezone.now()
-                account.save(update_fields=["email_verified_at"])
-
-    def require_verified_email(self) -> None:
-        """Raise `EmailUnverified` if the settings require a confirmed address and it is not."""
-        if settings.REQUIRE_VERIFIED_EMAIL and self.email_verified_at is None:
-            raise EmailUnverified
 
     def _save_unless_taken(self, names: Iterable[str] | None = None) -> None:
         try:

@@ -1,0 +1,123 @@
+"""Row T136 in the admin site, and when a browser logs in."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.factories import PASSWORD
+from tests.locks import OtherProcess
+from tests.security.accounts import NEW, Account, Past, while_changing
+from tests.server import Server
+
+
+class Browser:
+    """A browser without a log-in."""
+
+    def __init__(self, http: httpx.Client) -> None:
+        self._http = http
+
+    def opens(self, path: str) -> bool:
+        return self._http.get(path).status_code == 200
+
+    def fill_in(self, path: str, fields: dict[str, Any]) -> Callable[[], httpx.Response]:
+        """Read the form at `path` now; it is sent when the answer is called."""
+        page = self._http.get(path).text
+        token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', page)[1]
+        return lambda: self._http.post(path, data={"csrfmiddlewaretoken": token, **fields})
+
+    def enter(self, admin: Account) -> "Browser":
+        """Log in to the admin site."""
+        self.fill_in("/admin/login/", {"username": admin.email, "password": PASSWORD})()
+        assert self.opens("/admin/")
+        return self
+
+
+@pytest.fixture
+def browser(server: Server) -> Iterator[Browser]:
+    with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as http:
+        yield Browser(http)
+
+
+def form_of(account: Account, **fields: str) -> dict[str, str]:
+    typed = {"email": account.email, "role": "USER", "is_active": "on", "currency": "EUR"}
+    return {**typed, "name": "Tess Traveller", "password1": "", "password2": "", **fields}
+
+
+Page = tuple[str, dict[str, Any]]
+PAGES: dict[str, Callable[[Account], Page]] = {
+    "form": lambda a: (f"/admin/users/user/{a.id}/change/", form_of(a, name="Olga Other")),
+    "new administrator": lambda a: (f"/admin/users/user/{a.id}/change/", form_of(a, role="ADMIN")),
+    "bar": lambda a: (
+        "/admin/users/user/",
+        {"action": "deactivate", "_selected_action": a.id},
+    ),
+    "deletion": lambda a: (f"/admin/users/user/{a.id}/delete/", {"post": "yes"}),
+    "end of tokens": lambda a: (
+        "/admin/users/scopedtoken/",
+        {"action": "end", "_selected_action": a.token_id},
+    ),
+}
+
+
+@pytest.mark.parametrize("page", PAGES.values(), ids=PAGES)
+def test_t136_the_admin_site_obeys_nobody_who_was_demoted_meanwhile(
+    browser: Browser,
+    other: OtherProcess,
+    past: Past,
+    account: Callable[[], Account],
+    admin: Callable[[], Account],
+    page: Callable[[Account], Page],
+) -> None:
+    by, of = admin(), account()
+    sending = browser.enter(by).fill_in(*page(of))
+    before = past.stored(of)
+    [answer] = while_changing(other, [lambda: past.demoted(by)], [sending])
+    assert answer.status_code == 302
+    assert past.stored(of) == before
+
+
+@pytest.mark.parametrize("page", ["form", "new administrator", "bar", "deletion"])
+def test_t136_the_admin_site_leaves_an_account_empty_that_was_deleted_meanwhile(
+    browser: Browser,
+    other: OtherProcess,
+    past: Past,
+    account: Callable[[], Account],
+    admin: Callable[[], Account],
+    page: str,
+) -> None:
+    by, of = admin(), account()
+    written: list[Any] = []
+    changing = [lambda: past.deleted(of), lambda: written.extend(past.stored(of))]
+    sending = browser.enter(by).fill_in(*PAGES[page](of))
+    [answer] = while_changing(other, changing, [sending])
+    assert answer.status_code in {302, 403}
+    assert past.stored(of) == written
+
+
+def test_t136_ones_own_password_in_the_admin_site_is_not_set_on_an_emptied_account(
+    browser: Browser, other: OtherProcess, past: Past, admin: Callable[[], Account]
+) -> None:
+    by = admin()
+    written: list[Any] = []
+    fields = {"old_password": PASSWORD, "new_password1": NEW, "new_password2": NEW}
+    sending = browser.enter(by).fill_in("/admin/password_change/", fields)
+    changing = [lambda: past.deleted(by), lambda: written.extend(past.stored(by))]
+    [answer] = while_changing(other, changing, [sending])
+    assert answer.status_code == 302
+    assert past.stored(by) == written
+
+
+def test_t136_a_browser_log_in_leaves_no_trace_on_an_emptied_account(
+    browser: Browser, other: OtherProcess, past: Past, admin: Callable[[], Account]
+) -> None:
+    by = admin()
+    written: list[Any] = []
+    fields = {"username": by.email, "password": PASSWORD}
+    sending = browser.fill_in("/api/session/login", fields)
+    changing = [lambda: past.deleted(by), lambda: written.extend(past.stored(by))]
+    while_changing(other, changing, [sending])
+    assert not browser.opens("/api/users/me")
+    assert past.stored(by) == written

@@ -1,0 +1,69 @@
+"""Rows T34-T37: how slow guessing is."""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.factories import PASSWORD
+from tests.server import Server, running_server
+from tests.splits.journey import answers_at_once
+from tests.users.logins import try_to_log_in
+from users.models import User
+
+#: How often a wrong password is tried in series.
+GUESSES = 60
+HERE, THERE = {"REMOTE_ADDR": "192.0.2.1"}, {"REMOTE_ADDR": "192.0.2.2"}
+
+
+def test_t34_guessing_is_slow_and_bars_the_owner_nowhere_else(olga: User, limits: Any) -> None:
+    limits(login="10/min")
+    answers = [try_to_log_in(olga.email, f"wrong-{turn}", **HERE) for turn in range(GUESSES)]
+    statuses = [answer.status_code for answer in answers]
+    # A window may end in between.
+    assert statuses[:10] == [401] * 10
+    assert statuses.count(401) <= 20
+    assert all(int(a["Retry-After"]) >= 1 for a in answers if a.status_code == 429)
+    assert try_to_log_in(olga.email, **THERE).status_code == 200
+
+
+@pytest.mark.parametrize("header", ["X_FORWARDED_FOR", "X_REAL_IP", "FORWARDED"])
+def test_t36_no_header_makes_another_address(olga: User, limits: Any, header: str) -> None:
+    limits(login="10/hour")
+    statuses = Counter(
+        try_to_log_in(olga.email, "wrong-one", **{f"HTTP_{header}": f"192.0.2.{at}"}).status_code
+        for at in range(20)
+    )
+    assert statuses == {401: 10, 429: 10}
+
+
+@pytest.fixture(scope="module")
+def guarded() -> Iterator[Server]:
+    """A server with limits, two processes and one proxy in front, which says who asks."""
+    limits = {"THROTTLE_LOGIN": "10/day", "THROTTLE_LOGIN_ADDRESS": "30/day"}
+    with running_server(NUM_PROXIES="1", THROTTLE_REGISTER="10/day", **limits) as server:
+        yield server
+
+
+def at_the_same_time(server: Server, path: str, bodies: list[Any], address: str) -> Counter[int]:
+    with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as http:
+        headers = {"X-Forwarded-For": address}
+        calls = [lambda b=body: http.post(path, json=b, headers=headers) for body in bodies]
+        return Counter(answer.status_code for answer in answers_at_once(calls))
+
+
+def test_t35_no_more_guesses_pass_at_once_than_one_by_one(guarded: Server) -> None:
+    guesses = [{"email": "olga@example.com", "password": f"wrong-{at}"} for at in range(GUESSES)]
+    outcome = at_the_same_time(guarded, "/api/users/login", guesses, "192.0.2.35")
+    assert outcome == {401: 10, 429: GUESSES - 10}
+
+
+def test_t37_one_password_on_many_accounts_and_many_accounts_are_slow_too(guarded: Server) -> None:
+    spraying = [{"email": f"n{at}@example.com", "password": "Password"} for at in range(50)]
+    outcome = at_the_same_time(guarded, "/api/users/login", spraying, "192.0.2.37")
+    assert outcome == {401: 30, 429: 20}
+    signing_up = [{"email": f"m{at}@example.com", "password": PASSWORD} for at in range(15)]
+    outcome = at_the_same_time(guarded, "/api/users/register", signing_up, "192.0.2.38")
+    assert outcome == {201: 10, 429: 5}

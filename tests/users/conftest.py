@@ -1,0 +1,32 @@
+"""Fixtures of the tests of accounts."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.core import mail as sent_mails
+from django.core.management import call_command
+
+from tests.conftest import Api
+from tests.splits.ledger import Ledger
+from trips.models import Trip
+from users.models import User
+
+
+@pytest.fixture
+def ledger(trip: Trip, api: Api, olga: User) -> Ledger:
+    return Ledger(trip, api, olga)
+
+
+@pytest.fixture
+def delivered(settings: Any) -> Callable[[], list[Any]]:
+    """`delivered()` sends what is due, and gives the mails of this run."""
+    settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
+    settings.EMAIL_URL = {"EMAIL_PORT": 25}
+
+    def send() -> list[Any]:
+        before = len(sent_mails.outbox)
+        call_command("send_mail_queue")
+        return sent_mails.outbox[before:]
+
+    return send

@@ -1,0 +1,152 @@
+"""The mails with notices: when one is sent, to whom, and what it says."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from email.message import EmailMessage
+from typing import Any
+
+import pytest
+import time_machine
+from django.utils import timezone
+
+from tests.conftest import Api
+from tests.factories import overwrite
+from tests.server import free_port
+from tests.splits.ledger import Ledger
+from tests.users.notices import waiting, wanting
+from tripcompanion.accounts.deletion import delete_account
+from trips.models import Member, Trip
+from users.models import Mail, User
+from users.models.notices import PAUSE
+
+
+def test_between_two_mails_there_is_a_pause(
+    ledger: Ledger, olga: User, ed: User, delivered: Callable[[], list[EmailMessage]]
+) -> None:
+    wanting(ed)
+    with time_machine.travel(timezone.now()) as clock:
+        ledger.spend(olga, 60, olga, ed)
+        assert len(delivered()) == 1
+        for _number in range(3):
+            ledger.spend(olga, 60, olga, ed)
+        assert delivered() == []
+        assert len(waiting(ed)) == 3
+        clock.shift(PAUSE + timedelta(seconds=1))
+        [message] = delivered()
+    assert message.body.count("was recorded") == 3
+    assert waiting(ed) == []
+
+
+def test_a_digest_comes_once_a_day(
+    ledger: Ledger, olga: User, ed: User, delivered: Callable[[], list[EmailMessage]]
+) -> None:
+    wanting(ed, mode="daily")
+    with time_machine.travel("2026-05-14T09:00:00Z") as clock:
+        expense = ledger.spend(olga, 60, olga, ed)
+        clock.shift(timedelta(hours=2))
+        ledger.comment(expense, olga)
+        assert delivered() == []
+        clock.move_to("2026-05-14T16:01:00Z")
+        [message] = delivered()
+        assert message.to == ["ed@example.com"]
+        assert "was recorded" in message.body
+        assert "new comment" in message.body
+        ledger.comment(expense, olga)
+        clock.move_to("2026-05-15T15:59:00Z")
+        assert delivered() == []
+        clock.move_to("2026-05-15T16:01:00Z")
+        assert len(delivered()) == 1
+
+
+def test_a_mail_has_links_and_nothing_that_a_user_typed(
+    ledger: Ledger,
+    trip: Trip,
+    olga: User,
+    ed: User,
+    settings: Any,
+    delivered: Callable[[], list[EmailMessage]],
+) -> None:
+    settings.FRONTEND_URL = "https://app.example.com"
+    wanting(ed)
+    expense = ledger.spend(olga, 60, olga, ed, description="evil.example", notes="evil.example")
+    ledger.comment(expense, olga, "Open https://evil.example now")
+    [message] = delivered()
+    assert message.subject == "News from your trips"
+    page = f"https://app.example.com/trips/{trip.pk}/expenses/{expense['id']}"
+    assert message.body.count(page) == 2
+    for typed in ("evil", trip.title, olga.name, ed.name):
+        assert typed not in message.body + message.subject
+
+
+def test_a_mail_is_in_the_language_in_which_notices_were_turned_on(
+    api: Api, ledger: Ledger, olga: User, ed: User, delivered: Callable[[], list[EmailMessage]]
+) -> None:
+    wanting(ed)
+    api(ed).put(
+        f"/api/users/{ed.pk}/profile",
+        {"notices": {"email": "each"}},
+        headers={"Accept-Language": "es"},
+    )
+    ledger.spend(olga, 60, olga, ed)
+    [message] = delivered()
+    assert message.subject == "Novedades de tus viajes"
+    assert message.body.startswith("Hola:")
+
+
+@pytest.mark.parametrize(
+    "change", ["off", "unconfirmed", "deactivated", "deleted", "event", "left"]
+)
+def test_who_wants_none_when_it_is_sent_gets_none(
+    ledger: Ledger,
+    olga: User,
+    ed: User,
+    vera: User,
+    change: str,
+    delivered: Callable[[], list[EmailMessage]],
+) -> None:
+    wanting(vera)
+    ledger.comment(ledger.spend(olga, 60, olga, vera), olga)
+    if change == "deleted":
+        delete_account(vera, by=None)
+    elif change == "left":
+        Member.objects.filter(user=vera).update(left_at=timezone.now())
+    else:
+        columns: dict[str, dict[str, Any]] = {
+            "off": {"notice_mode": "off"},
+            "unconfirmed": {"email_verified_at": None},
+            "deactivated": {"is_active": False},
+            "event": {"notice_events": "split.paid"},
+        }
+        overwrite(vera, **columns[change])
+    assert delivered() == []
+    assert not Mail.objects.exists()
+
+
+def test_what_is_deleted_is_not_reported(
+    ledger: Ledger, olga: User, ed: User, delivered: Callable[[], list[EmailMessage]]
+) -> None:
+    wanting(ed)
+    expense, other = ledger.spend(olga, 60, olga, ed), ledger.spend(olga, 60, olga, ed)
+    ledger.delete(expense, olga)
+    [message] = delivered()
+    assert f"/expenses/{other['id']}" in message.body
+    assert f"/expenses/{expense['id']}\n" not in message.body
+
+
+def test_a_mail_that_could_not_be_sent_is_tried_again(
+    ledger: Ledger, olga: User, ed: User, settings: Any, delivered: Callable[[], list[Any]]
+) -> None:
+    wanting(ed)
+    with time_machine.travel(timezone.now()) as clock:
+        expense = ledger.spend(olga, 60, olga, ed)
+        ledger.comment(expense, olga)
+        locmem = settings.EMAIL_BACKEND
+        settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+        settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", free_port()
+        with pytest.raises(Exception, match="0 mails sent, 2 waiting"):
+            delivered()
+        settings.EMAIL_BACKEND = locmem
+        clock.shift(timedelta(minutes=11))
+        [message] = delivered()
+    assert "was recorded" in message.body
+    assert "new comment" in message.body
