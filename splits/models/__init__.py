@@ -6,8 +6,8 @@ from splits.models.comment import Comment
 from splits.models.deleted import DeletedEntry
 from splits.models.division import Division, SplitType
 from splits.models.expense import Expense
+from splits.models.payer import Payer
 from splits.models.period import ClosedPeriod, ClosedSum
-from splits.models.posting import Payer
 from splits.models.rate import Rate
 from splits.models.settlement import Allocation, Debt, Settlement
 from splits.models.split import Split

@@ -10,18 +10,16 @@ from django.db import models
 from django.db.models import Prefetch, Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy
-from rest_framework.exceptions import NotFound
 
 from splits.models.category import Category
-from splits.models.conflicts import AlreadySplit, ExceedsExpense
 from splits.models.converted_amount import ConvertedAmount
 from splits.models.deleted import DeletedEntry, DeletedKind
-from splits.models.division import Division, Money, Part, Payment, SplitType, percentage_of
+from splits.models.division import Division, Money, Part, Payment, SplitType
 from splits.models.expense_change import ExpenseChange
-from splits.models.journal_fields import expense_fields, part_fields
-from splits.models.posting import ExpensePosting, Payer
+from splits.models.journal_fields import expense_fields
+from splits.models.payer import Payer
+from splits.models.posting import ExpensePosting
 from splits.models.split import Split
-from tripcompanion.currency.amounts import Amount, to_major
 from trips.models import InTripQuerySet, Trip, locked_row, locked_trip, notify
 from trips.models.events import Event
 from trips.roles import Can
@@ -163,7 +161,7 @@ class Expense(ConvertedAmount):
             locked.count_expense()
             written = ExpensePosting.record(expense, payments, parts, by)
             if wanting := written._who_may_want_notices():
-                written._notify("expense.created", Q(pk__in=wanting), by)
+                written.notify("expense.created", Q(pk__in=wanting), by)
             return written
 
     def change(
@@ -184,7 +182,7 @@ class Expense(ConvertedAmount):
         `DividedByHand`.
         """
         change = ExpenseChange(self, fields, paid_by_user, division or {})
-        with self._locked(by, Can.CHANGE_EXPENSES) as stored:
+        with self.locked(by, Can.CHANGE_EXPENSES) as stored:
             posting = ExpensePosting(stored)
             payments, parts = posting.paid_by_user, posting.parts
             shown = expense_fields(stored, payments, parts)
@@ -202,7 +200,7 @@ class Expense(ConvertedAmount):
                 stored.updated_at = timezone.now()
             stored.save(update_fields=_CHANGEABLE)
             posting.note(Event.EXPENSE_CHANGED, by, shown, changed)
-            stored._notify("expense.changed", posting.people(), by)
+            stored.notify("expense.changed", posting.people(), by)
             return Expense.objects.with_details().get(pk=stored.pk)
 
     def remove(self, by: User) -> None:
@@ -210,7 +208,7 @@ class Expense(ConvertedAmount):
 
         They are kept as they were, for `restore_expense`.
         """
-        with self._locked(by, Can.CHANGE_EXPENSES) as stored:
+        with self.locked(by, Can.CHANGE_EXPENSES) as stored:
             posting = ExpensePosting(stored)
             shown = expense_fields(stored, posting.paid_by_user, posting.parts)
             where = {"trip": stored.trip_id, "expense": stored.pk}
@@ -232,58 +230,6 @@ class Expense(ConvertedAmount):
             )
             posting.note(Event.EXPENSE_DELETED, by, shown, {})
             stored.delete()
-
-    def add_split(
-        self,
-        by: User,
-        participant_id: int,
-        *,
-        amount: Amount | None = None,
-        percentage_e4: int = 0,
-    ) -> Split:
-        """Add a member's split: an amount, or a percentage of the expense.
-
-        Raises `ValidationError` if they are not a member, `AlreadySplit` or `ExceedsExpense`.
-        """
-        with self._locked(by, Can.RECORD) as stored:
-            stored.trip.require_members({"participantUserId": [participant_id]})
-            posting = ExpensePosting(stored)
-            if participant_id in posting.parts:
-                raise AlreadySplit
-            amount_minor = (
-                percentage_of(stored.amount_minor, percentage_e4, posting.left_minor)
-                if amount is None
-                else stored.trip.minor_units("amount", amount)
-            )
-            if amount_minor > posting.left_minor:
-                raise ExceedsExpense(
-                    left=to_major(posting.left_minor, stored.trip.currency),
-                    amount=to_major(amount_minor, stored.trip.currency),
-                )
-            part = Part(amount_minor, percentage_e4=percentage_e4 or None)
-            posting.rewrite(posting.paid_by_user, {**posting.parts, participant_id: part})
-            stored._divided_by_hand()
-            split = Split.objects.with_details().get(expense=stored, participant=participant_id)
-            shown = part_fields(participant_id, part, stored.trip.currency)
-            posting.note(Event.SPLIT_ADDED, by, {}, shown, split.pk)
-            stored._notify("expense.changed", posting.people(), by)
-            return split
-
-    def remove_split(self, split: Split, by: User) -> None:
-        """Delete one split; the payers bear what it covered."""
-        with self._locked(by, Can.DELETE_SPLITS) as stored:
-            found = stored.splits.filter(trip=stored.trip_id, pk=split.pk)
-            participant_ids = found.values_list("participant", flat=True)
-            user_id = participant_ids.first()
-            if user_id is None:
-                raise NotFound
-            posting = ExpensePosting(stored)
-            rest = {u: part for u, part in posting.parts.items() if u != user_id}
-            posting.rewrite(posting.paid_by_user, rest)
-            stored._divided_by_hand()
-            shown = part_fields(user_id, posting.parts[user_id], stored.trip.currency)
-            posting.note(Event.SPLIT_DELETED, by, shown, {}, split.pk)
-            stored._notify("expense.changed", posting.people(), by)
 
     def divide(
         self,
@@ -315,7 +261,8 @@ class Expense(ConvertedAmount):
             for user_id, minor in paid_by_user.items()
         }
 
-    def _locked(self, by: User, can: Can) -> AbstractContextManager["Expense"]:
+    def locked(self, by: User, can: Can) -> AbstractContextManager["Expense"]:
+        """The expense as it is now, under its trip's lock; see `locked_row`."""
         return locked_row(Expense.objects.all, by, can, trip_id=self.trip_id, pk=self.pk)
 
     def _who_may_want_notices(self) -> set[int]:
@@ -324,10 +271,12 @@ class Expense(ConvertedAmount):
         people += [split.participant for split in self.loaded_splits]
         return possible_readers(people)
 
-    def _notify(self, event: str, people: Q, by: User) -> None:
+    def notify(self, event: str, people: Q, by: User) -> None:
+        """Mail those of `people` who want to know of what `by` did."""
         notify(event, people, by=by, trip_id=self.trip_id, expense_id=self.pk)
 
-    def _divided_by_hand(self) -> None:
+    def divided_by_hand(self) -> None:
+        """Save that the splits are no longer a division, after one was added or deleted."""
         self.divided = False
         self.updated_at = timezone.now()
         self.save(update_fields=["divided", "merged", "updated_at"])

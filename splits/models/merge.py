@@ -14,8 +14,8 @@ from splits.models.division import Part
 from splits.models.expense import Expense
 from splits.models.journal_fields import expense_fields, settlement_entries
 from splits.models.merged import merge_people, parts_of, payments_of
+from splits.models.payer import Payer
 from splits.models.period import ClosedPeriod, ClosedSum, reopen
-from splits.models.posting import Payer
 from splits.models.settlement import Allocation, Debt, Settlement, sums_of
 from splits.models.split import Split
 from tripcompanion.compiled.deletes import delete_unread

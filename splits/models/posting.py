@@ -10,9 +10,9 @@ from django.db import models
 from django.db.models import Prefetch, Q
 
 from splits.models.division import Part, Payment
-from splits.models.in_trip import InTrip
 from splits.models.journal_fields import expense_fields, settlement_entries
 from splits.models.merged import NOBODY_MERGED, MergedPeople
+from splits.models.payer import Payer
 from splits.models.settlement import Allocation, Debt, Settlement, allocate_credit
 from splits.models.split import Split
 from tripcompanion.compiled.deletes import delete_unread
@@ -20,45 +20,13 @@ from tripcompanion.compiled.inserts import insert
 from trips.models import Member
 from trips.models.events import Event
 from trips.models.journal import Entry, write_change
-from users.models import User, summary_of
+from users.models import User
 
 if TYPE_CHECKING:
     from splits.models.expense import Expense
 
 Sums = dict[int, Counter[str]]
 Owed = Mapping[int, dict[int, int]]
-
-
-class PayerQuerySet(models.QuerySet["Payer"]):
-    def with_details(self) -> "PayerQuerySet":
-        """With the user, and only the columns that a response contains; first payer first."""
-        columns = ("expense", "user", "entered_minor", *summary_of("user"))
-        return self.select_related("user").only(*columns).order_by("id")
-
-
-class Payer(InTrip):
-    """What one person paid for an expense; the rows of an expense add up to its amount."""
-
-    expense = models.ForeignKey(
-        "splits.Expense", on_delete=models.CASCADE, related_name="payers", db_index=False
-    )
-    user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="payments")
-    amount_minor = models.BigIntegerField()
-    #: As entered, in minor units of the expense's currency.
-    entered_minor = models.BigIntegerField()
-
-    objects = PayerQuerySet.as_manager()
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["expense", "user"], name="payer_once_in_expense"),
-            models.CheckConstraint(
-                condition=Q(amount_minor__gte=0, entered_minor__gt=0), name="payer_positive"
-            ),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.user_id} paid {self.amount_minor}"
 
 
 class ExpensePosting:

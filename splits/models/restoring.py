@@ -10,7 +10,8 @@ from splits.models.deleted import DeletedEntry
 from splits.models.expense import Expense
 from splits.models.journal_fields import expense_fields, settlement_entries
 from splits.models.merged import parts_of, payments_of
-from splits.models.posting import ExpensePosting, Payer
+from splits.models.payer import Payer
+from splits.models.posting import ExpensePosting
 from splits.models.settlement import Debt, Settlement, sums_of
 from splits.models.split import Split
 from tripcompanion.compiled.queries import Pageable

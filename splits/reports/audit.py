@@ -11,8 +11,8 @@ from splits.models.comment import Comment
 from splits.models.division import Part, Payment
 from splits.models.expense import Expense
 from splits.models.merged import MergedPeople, amounts
+from splits.models.payer import Payer
 from splits.models.period import ClosedPeriod, ClosedSum
-from splits.models.posting import Payer
 from splits.models.settlement import Allocation, Debt, Settlement
 from splits.models.split import Split
 from splits.reports.audit_rows import CHUNK_ROWS, ByExpense, Joins, streamed

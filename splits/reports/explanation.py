@@ -11,7 +11,7 @@ from django.db.models import OuterRef, Q, QuerySet, Subquery, Sum
 
 from splits.models.expense import Expense
 from splits.models.merged import MergedPeople
-from splits.models.posting import Payer
+from splits.models.payer import Payer
 from splits.models.split import Split
 from tripcompanion.compiled.queries import Pageable
 from trips.models import Trip

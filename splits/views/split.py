@@ -10,6 +10,7 @@ from rest_framework.response import Response
 
 from splits.models import Expense, Split
 from splits.models.conflicts import AlreadySplit, ExceedsExpense
+from splits.models.individual_splits import add_split, remove_split
 from splits.models.rate import NoRate
 from splits.models.reads import pending_of, splits_of
 from splits.pages import SPLIT, SPLIT_EXPENSE, pages_above_splits
@@ -93,7 +94,8 @@ class SplitViewSet(InTripViewSet):
         All splits together may not exceed the expense; what none covers is borne by the payers.
         """
         expense = self.get_permitted_object(Expense.objects.with_trip, pk=expense_id)
-        split = expense.add_split(self.caller, **self.body(currency=expense.trip.currency))
+        body = self.body(currency=expense.trip.currency)
+        split = add_split(expense, self.caller, **body)
         location = f"/api/expenses/{expense_id}/splits/{split.pk}"
         return self.answer(split, location=location)
 
@@ -113,8 +115,7 @@ class SplitViewSet(InTripViewSet):
 
     def destroy(self, request: Request, expense_id: int, split_id: int) -> Response:
         """Delete a split; the payers bear its part."""
-        split = self.split(expense_id, split_id)
-        split.expense.remove_split(split, by=self.caller)
+        remove_split(self.split(expense_id, split_id), by=self.caller)
         return self.no_content()
 
 

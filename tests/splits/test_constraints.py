@@ -21,8 +21,8 @@ from splits.models import (
     WebhookDelivery,
     WebhookPosition,
 )
+from splits.models.payer import Payer
 from splits.models.period import ClosedPeriod, ClosedSum
-from splits.models.posting import Payer
 from splits.models.settlement import Allocation, Debt
 from tests.factories import settle, spend
 from trips.models import Member, Trip

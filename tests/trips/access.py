@@ -12,6 +12,7 @@ from typing import Any
 from django.urls import URLResolver
 
 from splits.models import Comment, Expense, Settlement, Webhook, WebhookDelivery
+from splits.models.individual_splits import remove_split
 from splits.reports.balances import Plan
 from tests.factories import PASSWORD, UserFactory, acting_as_owner, add_guest, join, settle, spend
 from tests.scoped import script_of
@@ -123,7 +124,7 @@ class Scene:
             # What no split covers can be given to somebody.
             split = self.expense.splits.get(participant=self.holder)
             with acting_as_owner(self.trip, self.holder):
-                self.expense.remove_split(split, by=self.holder)
+                remove_split(split, by=self.holder)
         return ids
 
     def _webhook(self, names: list[str]) -> dict[str, int]:

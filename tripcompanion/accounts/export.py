@@ -7,7 +7,7 @@ from django.db.models import F, Q, QuerySet
 
 from splits.models.comment import Comment
 from splits.models.expense import Expense
-from splits.models.posting import Payer
+from splits.models.payer import Payer
 from splits.models.settlement import Debt, Settlement
 from splits.models.split import Split
 from tripcompanion.accounts.export_serializers import AccountExport, ExportedAccount

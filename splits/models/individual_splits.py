@@ -1,0 +1,68 @@
+"""Splits that are added or deleted one by one: the expense is then no longer a division."""
+
+from rest_framework.exceptions import NotFound
+
+from splits.models.conflicts import AlreadySplit, ExceedsExpense
+from splits.models.division import Part, percentage_of
+from splits.models.expense import Expense
+from splits.models.journal_fields import part_fields
+from splits.models.posting import ExpensePosting
+from splits.models.split import Split
+from tripcompanion.currency.amounts import Amount, to_major
+from trips.models.events import Event
+from trips.roles import Can
+from users.models import User
+
+
+def add_split(
+    expense: Expense,
+    by: User,
+    participant_id: int,
+    *,
+    amount: Amount | None = None,
+    percentage_e4: int = 0,
+) -> Split:
+    """Add a member's split: an amount, or a percentage of the expense.
+
+    Raises `ValidationError` if they are not a member, `AlreadySplit` or `ExceedsExpense`.
+    """
+    with expense.locked(by, Can.RECORD) as stored:
+        stored.trip.require_members({"participantUserId": [participant_id]})
+        posting = ExpensePosting(stored)
+        if participant_id in posting.parts:
+            raise AlreadySplit
+        amount_minor = (
+            percentage_of(stored.amount_minor, percentage_e4, posting.left_minor)
+            if amount is None
+            else stored.trip.minor_units("amount", amount)
+        )
+        if amount_minor > posting.left_minor:
+            raise ExceedsExpense(
+                left=to_major(posting.left_minor, stored.trip.currency),
+                amount=to_major(amount_minor, stored.trip.currency),
+            )
+        part = Part(amount_minor, percentage_e4=percentage_e4 or None)
+        posting.rewrite(posting.paid_by_user, {**posting.parts, participant_id: part})
+        stored.divided_by_hand()
+        split = Split.objects.with_details().get(expense=stored, participant=participant_id)
+        shown = part_fields(participant_id, part, stored.trip.currency)
+        posting.note(Event.SPLIT_ADDED, by, {}, shown, split.pk)
+        stored.notify("expense.changed", posting.people(), by)
+        return split
+
+
+def remove_split(split: Split, by: User) -> None:
+    """Delete one split; the payers bear what it covered."""
+    with split.expense.locked(by, Can.DELETE_SPLITS) as stored:
+        found = stored.splits.filter(trip=stored.trip_id, pk=split.pk)
+        participant_ids = found.values_list("participant", flat=True)
+        user_id = participant_ids.first()
+        if user_id is None:
+            raise NotFound
+        posting = ExpensePosting(stored)
+        rest = {u: part for u, part in posting.parts.items() if u != user_id}
+        posting.rewrite(posting.paid_by_user, rest)
+        stored.divided_by_hand()
+        shown = part_fields(user_id, posting.parts[user_id], stored.trip.currency)
+        posting.note(Event.SPLIT_DELETED, by, shown, {}, split.pk)
+        stored.notify("expense.changed", posting.people(), by)
