@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Iterable
-from functools import cached_property
 from typing import Any, ClassVar, TypeVar
 
 from django.db import models
 from django.utils import timezone
+from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 

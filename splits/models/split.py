@@ -2,13 +2,13 @@
 
 from contextlib import AbstractContextManager
 from datetime import datetime
-from functools import cached_property
 from typing import Any
 
 from django.db import models
 from django.db.models import Aggregate, F, Max, OuterRef, Q, Subquery, Sum
 from django.db.models.functions import Coalesce
 from django.utils import timezone
+from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy
 
 from splits.models.in_trip import InTrip
@@ -136,7 +136,7 @@ class Split(InTrip):
     @property
     def paid_at(self) -> datetime | None:
         """When it was paid (UTC): on creation if nothing was ever owed for it."""
-        return (self.covered_at or self.created_at) if self.paid else None
+        return None if self.open_minor else self.covered_at or self.created_at
 
     def is_own(self, user: User, can: Can) -> bool:
         """For paying, whether `user` is debtor or creditor; else whether the expense is theirs."""

@@ -1,11 +1,12 @@
 """The base of every viewset: two tables declare each action's request and response serializers."""
 
 from collections.abc import Mapping, Sequence
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from typing import Any, ClassVar
 from weakref import proxy
 
 from django.conf import settings
+from django.utils.functional import cached_property
 from rest_framework.exceptions import APIException, AuthenticationFailed
 from rest_framework.request import Request
 from rest_framework.response import Response

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import date
-from functools import cached_property
 from typing import Any, ClassVar
 
 from django.conf import settings
 from django.db import models, transaction
 from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone
+from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import ValidationError
