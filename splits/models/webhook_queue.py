@@ -6,7 +6,10 @@ other, in the order of the journal of each trip. If a worker dies, its lease end
 goes on with the same message.
 """
 
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
+from itertools import islice
 from typing import NamedTuple
 from uuid import UUID, uuid4
 
@@ -14,7 +17,7 @@ from django.db import models, transaction
 from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone, translation
 
-from splits.models.webhook import Webhook, WebhookPosition, WebhookState
+from splits.models.webhook import Webhook, WebhookPosition, WebhookState, permitted
 from splits.models.webhook_delivery import (
     DeliveryError,
     DeliveryState,
@@ -22,7 +25,7 @@ from splits.models.webhook_delivery import (
     new_message_id,
 )
 from trips.models import Member
-from trips.models.journal import JournalEntry, JournalQuerySet
+from trips.models.journal import JournalEntry
 from trips.models.member import MemberQuerySet
 from users.mail_templates import Letter
 from users.models import Mail
@@ -38,6 +41,8 @@ LEASE = timedelta(seconds=30)
 CANDIDATES = 20
 #: How many rows of the journal are read at a time.
 BATCH_ROWS = 100
+#: How many webhooks are looked at together.
+BATCH_WEBHOOKS = 500
 
 
 class Attempt(NamedTuple):
@@ -53,25 +58,50 @@ class Attempt(NamedTuple):
         return self.status is not None and 200 <= self.status < 300
 
 
-def due() -> models.QuerySet[Webhook]:
-    """The webhooks with something to send that no worker is at, the longest waiting first."""
-    of_webhook = {"webhook": OuterRef("pk")}
-    waiting = WebhookDelivery.objects.waiting().filter(**of_webhook)
-    later = _told().filter(trip=OuterRef("trip"), number__gt=OuterRef("number"))
-    behind = WebhookPosition.objects.filter(Exists(later), **of_webhook)
-    known = WebhookPosition.objects.filter(
-        webhook=OuterRef(OuterRef("pk")), trip=OuterRef("trip_id")
-    )
-    unknown = Member.objects.present().filter(~Exists(known), user=OuterRef("user"))
-    has_news = Exists(waiting) | Exists(behind) | Q(Exists(unknown), trip=None)
+def due() -> Iterator[Webhook]:
+    """The webhooks with something to send that no worker is at, the longest waiting first.
+
+    It asks for a batch of webhooks at a time, with a few statements. A single statement would not
+    run on Citus, which has journals and members on its workers, and webhooks on the coordinator.
+    """
+    waiting = WebhookDelivery.objects.waiting().filter(webhook=OuterRef("pk"))
     by_hand = Exists(waiting.filter(by_hand=True))
-    now = timezone.now()
-    return (
-        Webhook.objects.permitted()
-        .filter(_unclaimed())
-        .filter(Q(by_hand) | Q(has_news, state=WebhookState.ON, due_at__lte=now))
+    free = (
+        Webhook.objects.filter(_unclaimed())
+        .filter(Q(by_hand) | Q(state=WebhookState.ON, due_at__lte=timezone.now()))
+        .annotate(waits=Exists(waiting))
+        .select_related("user")
         .order_by("due_at", "id")
     )
+    batch = list(free[:BATCH_WEBHOOKS])
+    while batch:
+        wanting = {webhook.pk for webhook in batch if webhook.waits}
+        webhooks = permitted(batch)
+        wanting |= _with_news([webhook for webhook in webhooks if webhook.pk not in wanting])
+        yield from (webhook for webhook in webhooks if webhook.pk in wanting)
+        last = batch[-1]
+        later = Q(due_at__gt=last.due_at) | Q(due_at=last.due_at, id__gt=last.pk)
+        batch = list(free.filter(later)[:BATCH_WEBHOOKS]) if len(batch) == BATCH_WEBHOOKS else []
+
+
+def _with_news(webhooks: Sequence[Webhook]) -> set[int]:
+    """The ids of those that are behind a journal, or do not know a trip of their account."""
+    positions = WebhookPosition.objects.filter(webhook__in=webhooks)
+    # Rows that are not sent come after those that are, so the next ones tell.
+    next_rows = (F("number") + 1, F("number") + BATCH_ROWS)
+    behind = positions.filter(_is_told("trip__journal__"), trip__journal__number__range=next_rows)
+    of_accounts = [webhook for webhook in webhooks if webhook.trip_id is None]
+    known = set(positions.filter(webhook__in=of_accounts).values_list("webhook", "trip"))
+    present = Member.objects.present().filter(user__in={one.user_id for one in of_accounts})
+    trips = defaultdict(set)
+    for user_id, trip_id in present.values_list("user", "trip"):
+        trips[user_id].add(trip_id)
+    unknown = {
+        one.pk
+        for one in of_accounts
+        if any((one.pk, trip_id) not in known for trip_id in trips[one.user_id])
+    }
+    return unknown.union(behind.values_list("webhook", flat=True))
 
 
 def _unclaimed() -> Q:
@@ -89,7 +119,7 @@ class Lease:
     def claim(cls) -> "Lease | None":
         """Claim a webhook that is due; None if there is none."""
         worker = uuid4()
-        for webhook in due()[:CANDIDATES]:
+        for webhook in islice(due(), CANDIDATES):
             # Only columns of the row: PostgreSQL compares them again after waiting for it.
             free = Webhook.objects.filter(_unclaimed(), pk=webhook.pk)
             if free.update(claimed_by=worker, claimed_until=timezone.now() + LEASE):
@@ -149,7 +179,7 @@ class Lease:
     def next(self) -> WebhookDelivery | None:
         """The next message; None if there is none, or if this worker may no longer send any."""
         with transaction.atomic():
-            if not self._renew() or not Webhook.objects.permitted().filter(pk=self.webhook.pk):
+            if not self._renew() or not permitted([self.webhook]):
                 return None
             seen = self.webhook.deliveries.filter(self._still_seen("journal_trip_id"))
             waiting = seen.waiting().order_by("-by_hand", "id").first()
@@ -229,16 +259,16 @@ class Lease:
                 Mail.objects.tell(user, Letter.WEBHOOK_OFF, user.email)
 
 
-def _told() -> JournalQuerySet:
-    """The rows that are sent: of a deleted trip those until then, and the others if it is restored.
+def _is_told(journal: str = "") -> Q:
+    """Filters the rows that are sent, of the journal to which this path leads.
 
-    Members who delete their accounts leave it meanwhile.
+    They are those of a deleted trip until then, and the others if it is restored. Members who
+    delete their accounts leave it meanwhile.
     """
-    is_before = Q(trip__deleted_at=None) | Q(at__lte=F("trip__deleted_at"))
-    return JournalEntry.objects.filter(is_before)
+    return Q(trip__deleted_at=None) | Q((f"{journal}at__lte", F("trip__deleted_at")))
 
 
 def events_after(trip_id: int, number: int) -> list[tuple[int, str]]:
     """Number and event of the next rows of a trip's journal that are sent."""
-    rows = _told().filter(trip=trip_id, number__gt=number).order_by("number")
-    return list(rows.values_list("number", "event")[:BATCH_ROWS])
+    rows = JournalEntry.objects.filter(_is_told(), trip=trip_id, number__gt=number)
+    return list(rows.order_by("number").values_list("number", "event")[:BATCH_ROWS])

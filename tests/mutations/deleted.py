@@ -65,7 +65,8 @@ DELETED: Guards = {
     ],
     "splits/models/webhook.py": [
         ("webhook of a trip is not told of its deletion",
-         "owned = Member.objects.present_or_restorable()", "owned = Member.objects.present()",
+         "owners = Member.objects.present_or_restorable().filter(\n",
+         "owners = Member.objects.present().filter(\n",
          f"{_TRIPS} -k webhooks"),
     ],
     "splits/models/webhook_queue.py": [

@@ -11,7 +11,7 @@ from django.utils import timezone
 from standardwebhooks import Webhook as Verifier
 
 from splits.models import Webhook, WebhookDelivery
-from splits.models.webhook_queue import LEASE, PATIENCE, Lease
+from splits.models.webhook_queue import LEASE, PATIENCE, Lease, due
 from splits.webhooks import deliver, send
 from tests.conftest import Api
 from tests.factories import TripFactory, join
@@ -126,6 +126,30 @@ def test_another_webhook_is_not_held_back(
     receiver.answers["/"] = status(500)
     record(api, olga, trip)
     assert deliver() == (1, 1)
+
+
+def test_webhooks_are_looked_at_in_batches_the_longest_waiting_first(
+    api: Api, trip: Trip, olga: User, receiver: Receiver, monkeypatch: Any,
+    django_assert_num_queries: Any,
+) -> None:  # fmt: skip
+    start = timezone.now()
+
+    def add(path: str, seconds: int, **fields: Any) -> None:
+        hook = register(api, olga, url=f"https://{HOST}:{receiver.port}{path}", **fields)
+        Webhook.objects.filter(pk=hook["id"]).update(due_at=start - timedelta(seconds=seconds))
+
+    add("/second", 20, tripId=trip.pk)
+    add("/third", 20, tripId=trip.pk)
+    add("/first", 30)
+    record(api, olga, trip)
+    for path in ("/idle", "/too"):
+        add(path, 40, tripId=trip.pk)
+    with django_assert_num_queries(5):
+        at_once = list(due())
+    monkeypatch.setattr("splits.models.webhook_queue.BATCH_WEBHOOKS", 2)
+    assert [webhook.pk for webhook in due()] == [webhook.pk for webhook in at_once]
+    assert deliver() == (3, 0)
+    assert [request.path for request in receiver.received] == ["/first", "/second", "/third"]
 
 
 @pytest.mark.parametrize("code", [301, 302, 307, 400, 404, 410, 500])
