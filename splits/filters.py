@@ -65,6 +65,9 @@ def _one_of(names: Iterable[str]) -> dict[str, Any]:
     return {"invalid_choice": format_lazy(text, choices=", ".join(names))}
 
 
+#: By the trip, too, so that Citus joins them where they are.
+_OF_EXPENSE = {"trip": OuterRef("trip"), "expense": OuterRef("pk")}
+
 #: The columns to order by, and their names in the query.
 _ORDERS = {"expense_date": "expenseDate", "amount_minor": "amount", "created_at": "createdAt"}
 
@@ -107,12 +110,13 @@ class ExpenseFilter(django_filters.FilterSet):
         fields: tuple[str, ...] = ()
 
     def with_payer(self, rows: QuerySet[Expense], name: str, user_id: int) -> QuerySet[Expense]:
-        return rows.filter(Exists(Payer.objects.filter(expense=OuterRef("pk"), user=user_id)))
+        payers = Payer.objects.filter(**_OF_EXPENSE, user=user_id)
+        return rows.filter(Exists(payers))
 
     def with_participant(
         self, rows: QuerySet[Expense], name: str, user_id: int
     ) -> QuerySet[Expense]:
-        splits = Split.objects.filter(expense=OuterRef("pk"), participant=user_id)
+        splits = Split.objects.filter(**_OF_EXPENSE, participant=user_id)
         return rows.filter(Exists(splits))
 
     def with_text(self, rows: QuerySet[Expense], name: str, text: str) -> QuerySet[Expense]:
