@@ -1,9 +1,7 @@
 """The columns of the admin site's CSV files of the ledger and of exchange rates."""
 
-from decimal import Decimal
 from typing import Any
 
-from tripcompanion.currency.amounts import to_major
 from tripcompanion.kit.csv_export import Column, CsvColumns
 from trips.csv_columns import TRIP, amount
 
@@ -14,10 +12,6 @@ def _person(name: str) -> CsvColumns:
 
 def _either(one: Any, other: Any) -> Any:
     return one or other
-
-
-def _of_either(amount_minor: int, one: str | None, other: str | None) -> Decimal:
-    return to_major(amount_minor, one or other or "")
 
 
 EXPENSES: CsvColumns = {
@@ -72,14 +66,12 @@ DEBTS: CsvColumns = {
     "currency": "trip__currency",
     "covered_at": Column(("covered_at", "closed_at"), _either),
 }
-#: A closing allocation names only a settlement or only a debt.
-_CURRENCIES = ("settlement__trip__currency", "debt__trip__currency")
 ALLOCATIONS: CsvColumns = {
     "id": "id",
     "settlement_id": "settlement_id",
     "debt_id": "debt_id",
-    "amount": Column(("amount_minor", *_CURRENCIES), _of_either),
-    "currency": Column(_CURRENCIES, _either),
+    "amount": amount("amount_minor"),
+    "currency": "trip__currency",
     "closed_by_id": "closed_by_id",
 }
 RATES: CsvColumns = {"currency": "currency", "per_euro": "per_euro", "day": "day"}

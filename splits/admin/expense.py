@@ -1,6 +1,9 @@
 """Expenses and their comments in the admin site."""
 
+from typing import Any, ClassVar
+
 from django.contrib import admin
+from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from splits import csv_columns
@@ -20,7 +23,8 @@ class ExpenseAdmin(LedgerAdmin):
     list_display_links = ("description",)
     list_filter = ("category", "split_type")
     list_select_related = ("trip", "created_by")
-    search_fields = ("description", "trip__title", "payers__user__email")
+    search_fields = ("description", "trip__title")
+    search_beside: ClassVar = {"payers": "user__email"}
     search_help_text = _("A description, a trip's title or a payer's e-mail")
     date_hierarchy = "expense_date"
     readonly_fields = (
@@ -76,8 +80,11 @@ class CommentAdmin(LedgerAdmin):
 
     csv_columns = csv_columns.COMMENTS
     list_display = ("id", "created_at", person("created_by", _("written by")), "expense", "text")
-    list_select_related = ("expense", "created_by")
-    search_fields = ("text", "expense__description", "created_by__email", "created_by__name")
+    search_fields = ("text", "created_by__email", "created_by__name")
+    search_beside: ClassVar = {"expense": "description"}
     search_help_text = _("A text, an expense, or the author's e-mail or name")
     date_hierarchy = "created_at"
     readonly_fields = ("expense", "created_by", "text", "created_at", "updated_at")
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        return Comment.objects.with_expense().order_by(*self.ordering)
