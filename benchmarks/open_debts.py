@@ -21,15 +21,21 @@ from users.models import User
 DEBT_MINOR = 100
 _FEW_DEBTS = 1_000
 
+#: A row for each expense. Citus refuses recursive statements on tables that it distributes.
+_NUMBERS = {
+    "postgresql": "generate_series(0, %(expenses)s - 1) AS numbers(n)",
+    "sqlite": (
+        "(WITH RECURSIVE counted(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM counted "
+        "WHERE n < %(expenses)s - 1) SELECT n FROM counted) AS numbers"
+    ),
+}
 _STATEMENTS = (
     "INSERT INTO splits_expense (trip_id, number, description, amount_minor, entered_minor, "
     "currency, rate_source, expense_date, category, split_type, divided, notes, created_by_id, "
     "created_at, updated_at) "
-    "WITH RECURSIVE numbers(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers "
-    "WHERE n < %(expenses)s - 1) "
     "SELECT trip.id, n, 'Dinner', %(amount)s, %(amount)s, 'EUR', '', trip.start_date, 'FOOD', "
     "'EQUAL', TRUE, '', %(owner)s, trip.created_at, trip.created_at "
-    "FROM numbers CROSS JOIN trips_trip trip WHERE trip.id = %(trip)s",
+    "FROM {numbers} CROSS JOIN trips_trip trip WHERE trip.id = %(trip)s",
     "INSERT INTO splits_payer (trip_id, expense_id, user_id, amount_minor, entered_minor) "
     "SELECT expense.trip_id, expense.id, member.user_id, %(paid_by_user)s, %(paid_by_user)s "
     "FROM splits_expense expense JOIN trips_member member ON member.trip_id = expense.trip_id "
@@ -42,8 +48,9 @@ _STATEMENTS = (
     "WHERE expense.trip_id = %(trip)s ORDER BY expense.id, member.user_id",
     "INSERT INTO splits_debt (trip_id, split_id, debtor_id, creditor_id, amount_minor, open_minor) "
     "SELECT expense.trip_id, split.id, split.participant_id, payer.user_id, %(debt)s, %(debt)s "
-    "FROM splits_expense expense JOIN splits_split split ON split.expense_id = expense.id "
-    "JOIN splits_payer payer ON payer.expense_id = expense.id "
+    "FROM splits_expense expense JOIN splits_split split "
+    "ON split.trip_id = expense.trip_id AND split.expense_id = expense.id JOIN splits_payer payer "
+    "ON payer.trip_id = expense.trip_id AND payer.expense_id = expense.id "
     "WHERE expense.trip_id = %(trip)s "
     "AND (split.participant_id - %(owner)s) / %(payers)s <> expense.number %% %(groups)s "
     "ORDER BY split.id, payer.id",
@@ -121,7 +128,7 @@ def fill(debts: int) -> Trip:
         }
         with connection.cursor() as cursor:
             for statement in _STATEMENTS:
-                cursor.execute(statement, values)
+                cursor.execute(statement.format(numbers=_NUMBERS[connection.vendor]), values)
     return trip
 
 

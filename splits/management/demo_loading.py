@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 
-from django.db.models import Max, OuterRef, Subquery
+from django.db.models import F, Max, OuterRef, Subquery
 from tqdm import tqdm
 
 from splits.management.demo_data import Journey
@@ -77,6 +77,7 @@ class Loading:
             self._claim(key)
         for key, description in self.journey.paid:
             splits = Split.objects.filter(trip=self.trip, participant=self.people[key])
+            splits = splits.filter(expense__trip=F("trip"))
             splits.get(expense__description__startswith=description).pay(by=self.people[key])
         for key, description, text in self.journey.comments:
             expense = self.trip.expenses.get(description__startswith=description)
@@ -120,11 +121,12 @@ class Loading:
         """Date what the commands dated with the present: members, splits, payments and debts."""
         trip, home_at = self.trip, _evening(self._day(self.journey.days))
         trip.members.update(joined_at=trip.created_at)
-        guests = User.objects.filter(memberships__trip=trip, is_guest=True)
-        guests.update(created_at=trip.created_at, updated_at=trip.created_at)
-        recorded_at = Expense.objects.filter(pk=OuterRef("expense")).values("created_at")
+        guests = list(trip.members.filter(user__is_guest=True).values_list("user", flat=True))
+        written = {"created_at": trip.created_at, "updated_at": trip.created_at}
+        User.objects.filter(pk__in=guests).update(**written)
+        expenses = Expense.objects.filter(trip=OuterRef("trip"), pk=OuterRef("expense"))
         splits = Split.objects.filter(trip=trip)
-        splits.update(created_at=Subquery(recorded_at))
+        splits.update(created_at=Subquery(expenses.values("created_at")))
         paid = list(trip.settlements.filter(split__isnull=False))
         split_at = dict(splits.values_list("pk", "created_at"))
         for payment in paid:
@@ -137,7 +139,7 @@ class Loading:
         trip.closed_periods.update(closed_at=home_at)
         debts = list(Debt.objects.filter(trip=trip).exclude(covered_at=None))
         paid_at = dict(
-            Allocation.objects.filter(debt__in=debts)
+            Allocation.objects.filter(debt__in=debts, settlement__trip=F("trip"))
             .values_list("debt")
             .annotate(Max("settlement__created_at"))
         )
