@@ -21,6 +21,8 @@ import httpx
 import psycopg
 from django.conf import settings
 
+from tests import citus
+
 ROOT = Path(__file__).resolve().parent.parent
 START_SECONDS = 30
 
@@ -131,6 +133,13 @@ def _database(folder: Path, durable: bool, root: Path) -> Iterator[str]:
         yield f"sqlite:///{path}"
         return
     name = f"tripcompanion_server_{secrets.token_hex(4)}"
+    if _is_distributed(settings.DATABASE_URL, root):
+        citus.copy_database(template, name)
+        try:
+            yield urlunsplit(parts._replace(path=f"/{name}"))
+        finally:
+            citus.drop_database(name)
+        return
     with _administrator(settings.DATABASE_URL) as connection:
         connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
         try:
@@ -159,7 +168,17 @@ def _template(database_url: str, root: Path) -> str:
     environment = {"DEBUG": "true", "SECRET_KEY": secrets.token_urlsafe(48), "DATABASE_URL": url}
     server = Server("", os.environ | environment, root=root)
     server.manage("migrate_safely", "--verbosity", "0")
+    if _is_distributed(database_url, root):
+        atexit.register(citus.drop_database, name)
+        citus.join_nodes(name)
+        server.manage("distribute")
+        citus.close_database(name)
     return name
+
+
+def _is_distributed(database_url: str, root: Path) -> bool:
+    """Whether this checkout's tables are distributed; another release may not know how."""
+    return bool(citus.URL) and database_url == citus.URL and root == ROOT
 
 
 def _administrator(database_url: str) -> psycopg.Connection[Any]:

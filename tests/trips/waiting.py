@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from tests import citus
 from tests.locks import answer_after, holding
 from tests.server import Server
 from tests.splits.journey import Journey, Traveller, split_path
@@ -125,6 +126,14 @@ COMMANDS = [
 def is_less_for_viewers(command: Command) -> bool:
     """Whether an OWNER reaches further with the command than a VIEWER."""
     return reach(TripRole.VIEWER, command.can) is not reach(TripRole.OWNER, command.can)
+
+
+def locks_all_accounts(command: Command) -> bool:
+    """Whether nobody can change an account while the command waits for the trip.
+
+    It has locked an account by then. Citus keeps users on every node, so it locks all of them.
+    """
+    return bool(citus.URL) and command.route in (f"{TRIP}/members", f"{TRIP}/restore")
 
 
 def for_each(commands: list[Command]) -> Any:
