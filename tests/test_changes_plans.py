@@ -6,6 +6,7 @@ import pytest
 
 from splits.models import Comment
 from splits.reports.change_cursor import Cursor
+from tests import citus
 from tests.conftest import Api
 from tests.factories import TripFactory, UserFactory, add_guest, join, settle, spend
 from tests.test_history_plans import ROWS, long_journal
@@ -25,6 +26,7 @@ def since(user: User, **positions: int) -> str:
     return f"/api/changes?since={cursor.text()}"
 
 
+@citus.hides_plans
 def test_no_page_of_changes_reads_a_long_journal_from_end_to_end(
     api: Api, long_journal: tuple[Trip, User]
 ) -> None:

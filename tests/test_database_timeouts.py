@@ -16,6 +16,7 @@ from django.core.management import call_command
 from django.db import connection
 from django.db.models.signals import pre_migrate
 
+from tests import citus
 from tests.document import problem_of
 from tests.server import Server, running_server
 
@@ -69,6 +70,7 @@ def test_the_server_ends_statements_and_idle_transactions(impatient: Server) -> 
         assert cursor.fetchone() == ("0",)
 
 
+@citus.unapplies_migrations
 def test_three_that_migrate_at_once_do_it_once() -> None:
     with running_server() as server:
         server.manage("migrate", "splits", "zero", "--verbosity", "0")
@@ -86,6 +88,7 @@ def test_three_that_migrate_at_once_do_it_once() -> None:
         assert sorted(applied) == [0, 0, 1]
 
 
+@citus.unapplies_migrations
 def test_a_migration_waits_shortly_for_a_busy_table_and_tries_again() -> None:
     with running_server() as server, httpx.Client(base_url=server.url, timeout=20) as client:
         assert client.post("/api/users/register", json=ACCOUNT).status_code == 201

@@ -7,6 +7,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
+from tests import citus
 from tests.bulk import analyse
 from tests.conftest import Api
 from tests.factories import TripFactory, UserFactory, join, spend
@@ -14,6 +15,8 @@ from tests.test_plans import noted, scanning
 from trips.models import JournalEntry, Trip
 from trips.roles import TripRole
 from users.models import User
+
+pytestmark = citus.hides_plans
 
 ROWS = 100_000
 _FILL = (

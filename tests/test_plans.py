@@ -11,8 +11,11 @@ from django.db import connection
 
 from benchmarks.open_debts import fill
 from splits.models import Split
+from tests import citus
 from tests.bulk import OPEN_DEBTS, analyse, long_trip
 from tests.conftest import Api
+
+pytestmark = citus.hides_plans
 
 #: The tables that grow with what people spend.
 LEDGER = {

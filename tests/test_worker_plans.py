@@ -12,12 +12,15 @@ from django.utils import timezone
 
 from splits.models import Webhook
 from splits.models.webhook_queue import Lease, due
+from tests import citus
 from tests.bulk import analyse
 from tests.factories import TripFactory, UserFactory, join, overwrite
 from tests.test_plans import full_scans
 from trips.models import Trip, notify
 from trips.roles import TripRole
 from users.models import Mail, User
+
+pytestmark = citus.hides_plans
 
 ROWS = 100_000
 OTHERS = 300
