@@ -114,7 +114,8 @@ class SessionViewSet(ApiViewSet):
         body = self.body()
         with transaction.atomic():
             user = User.register(**body)
-            tokens = log_in(user, request)
+            with user.just_created():
+                tokens = log_in(user, request)
         return self.answer(tokens, location=f"/api/users/{user.pk}")
 
     def login(self, request: Request) -> Response:

@@ -129,6 +129,20 @@ class LockedAccount(AbstractBaseUser):
         for field in self._meta.concrete_fields:
             setattr(self, field.attname, getattr(account, field.attname))
 
+    @contextmanager
+    def just_created(self) -> Iterator[None]:
+        """Until the end of the block, `locked` takes no lock of this account.
+
+        For the transaction that has created it: nobody else sees it yet. Citus locks all users
+        when it locks one, so two that lock what they have created would wait for each other.
+        """
+        self._is_locked = True
+        store_position_after_commit([self.pk])
+        try:
+            yield
+        finally:
+            self._is_locked = False
+
     def save(self, **options: Any) -> None:
         """Store a new account, or an instance that `locked` has yielded; refuse any other."""
         if not self._state.adding and not self._is_locked:
