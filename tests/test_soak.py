@@ -4,6 +4,7 @@ import secrets
 
 import pytest
 
+from tests import citus
 from tests.server import running_server
 from tests.soak.chapter import play_chapters
 
@@ -11,6 +12,7 @@ from tests.soak.chapter import play_chapters
 SECONDS = 15
 
 
+@citus.needs_triggers
 @pytest.mark.soak
 def test_concurrent_histories_leave_no_entry_without_a_right_to_it() -> None:
     seed = secrets.token_hex(4)
