@@ -101,21 +101,14 @@ def _claims(raw_token: str, kind: Any) -> Mapping[str, Any]:
     return kind(raw_token).payload
 
 
-def session_of(raw_token: str, kind: type[simplejwt.Token]) -> tuple[Session, Mapping[str, Any]]:
-    """The active session of a token of `kind`, with its user, and the claims of the token.
-
-    Raises `TokenExpired` or `TokenRefused`, and nothing else, for any token.
-    """
-    session, token = issuing_session(raw_token, kind)
-    if not session.is_good():
-        raise TokenRefused
-    return session, token
-
-
 def issuing_session(
     raw_token: str, kind: type[simplejwt.Token]
 ) -> tuple[Session, Mapping[str, Any]]:
-    """Like `session_of`, but the session may have ended. The token is genuine and not expired."""
+    """The session of a token of `kind`, with its user, and the claims of the token.
+
+    The token is genuine and has not expired, but the session may have ended. Raises `TokenExpired`
+    or `TokenRefused`, and nothing else, for any token.
+    """
     try:
         # Checked here, because SimpleJWT applies its leeway to `exp` too.
         token = _claims(raw_token, kind)  # type: ignore[arg-type]

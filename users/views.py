@@ -44,7 +44,6 @@ from users.tokens import (
     TokenRefused,
     issuing_session,
     log_in,
-    session_of,
     token_pair,
 )
 
@@ -137,8 +136,8 @@ class SessionViewSet(ApiViewSet):
 
         The old one is spent: using it again ends the session, because it may have been stolen.
         """
-        session, token = session_of(self.body()["refresh_token"], RefreshToken)
-        if not session.renew(token["jti"]):
+        session, token = issuing_session(self.body()["refresh_token"], RefreshToken)
+        if not (session.is_good() and session.renew(token["jti"])):
             raise TokenRefused
         return self.answer(token_pair(session))
 

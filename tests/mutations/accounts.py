@@ -202,7 +202,12 @@ ACCOUNTS: Guards = {
          "    # A stale token in the header must not lock anybody out of logging in.\n"
          "    authentication_classes = ()\n", "",
          "tests/users/test_open_endpoints.py"),
-        ("refresh token not used up", 'if not session.renew(token["jti"]):', "if False:", _REFRESH),
+        ("refresh token not used up",
+         'if not (session.is_good() and session.renew(token["jti"])):',
+         "if not session.is_good():", _REFRESH),
+        ("sessions refreshed after a new password",
+         'if not (session.is_good() and session.renew(token["jti"])):',
+         'if not session.renew(token["jti"]):', "tests/users/test_password_change.py"),
         ("logout endpoint does nothing",
          "        session.end()\n", "", "tests/users/test_logout.py"),
     ],
