@@ -274,6 +274,7 @@ def test_t127_routes_document_and_matrix_are_the_same_set() -> None:
     assert documented == {snake.sub(camel, name) for name in served - around}
 
 
+@pytest.mark.django_db
 def test_settings_that_carry_the_promises() -> None:
     deployed = StringIO()
     assert settings.X_FRAME_OPTIONS == "DENY"
