@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -188,5 +188,6 @@ def _administrator(database_url: str) -> psycopg.Connection[Any]:
 
 
 def _drop(database_url: str, name: str) -> None:
-    with _administrator(database_url) as connection:
+    """Drop a database, unless its server has ended, as those that a test starts."""
+    with suppress(psycopg.OperationalError), _administrator(database_url) as connection:
         connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
