@@ -17,7 +17,7 @@ from psycopg import sql
 
 #: A database that has the extension and knows the workers; empty if the tests run on another.
 URL = os.environ.get("TEST_CITUS_URL", "")
-if settings.DATABASE_URL != URL:
+if URL and settings.DATABASE_URL != URL:
     URL = ""
 
 #: Tests that store a row in another trip, or in none.
