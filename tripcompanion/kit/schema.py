@@ -122,8 +122,12 @@ class ProblemAwareSchema(AutoSchema):
         return [self.view.tag]
 
     def get_auth(self) -> list[dict[str, Any]]:
-        """The security schemes; none at all if the operation ignores tokens."""
-        return super().get_auth() if self.view.authentication_classes else []
+        """The security schemes; none at all if the operation ignores tokens.
+
+        The one with the scope of the operation comes first.
+        """
+        schemes = super().get_auth() if self.view.authentication_classes else []
+        return sorted(schemes, key=lambda scheme: not any(scheme.values()))
 
     def get_serializer_name(self, serializer: Any, direction: Any) -> str:
         """The class name; drf-spectacular appends "Request" to the names of bodies."""
