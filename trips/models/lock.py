@@ -22,14 +22,13 @@ from tripcompanion.kit.instruments import TRIP_LOCK_WAIT
 from trips.models.visibility import InTripQuerySet, get_visible_with_account_or_404
 from trips.roles import Can, TripRole, may
 from users.models import User, summary_of
+from users.models.access import Access
 
 if TYPE_CHECKING:
     from trips.models.member import Member
     from trips.models.trip import Trip
 
 Row = TypeVar("Row", bound=models.Model)
-#: As `User.access`.
-Access = tuple[bool, int | None]
 
 
 @contextmanager

@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from users.models.user import User
 
 
+#: Whether it has all rights, and the only trip that it is confined to.
+Access = tuple[bool, int | None]
+
+
 class Role(models.TextChoices):
     """The role of an account in the whole service."""
 
@@ -36,7 +40,7 @@ class Rights:
         return self.by_token.trip_id if self.by_token else None
 
     @property
-    def access(self) -> tuple[bool, int | None]:
+    def access(self) -> Access:
         """`is_admin` and `confined_to`, which decide what the account may see."""
         return self.is_admin, self.confined_to
 
