@@ -4,6 +4,7 @@ import errno
 import os
 import time
 from collections.abc import Iterable
+from importlib import import_module
 from io import BytesIO
 from queue import LifoQueue
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
@@ -118,5 +119,7 @@ def _read_body(environ: WSGIEnvironment) -> None:
 
 
 application = Dispatcher(get_wsgi_application(), settings.DATABASE_POOL_SIZE or 4)
-# Before the workers are forked, because it takes longer than a probe may.
+# Before the workers are forked, because these take longer than a probe may. Django would import the
+# views with the first request of each worker, and no two workers would share them.
+import_module(settings.ROOT_URLCONF)
 migrations_of_code()

@@ -246,6 +246,8 @@ KIT: Guards = {
         ("probes wait for a connection",
          'self._probes.get(environ["PATH_INFO"], self._connections)', "self._connections",
          "tests/test_probes.py"),
+        ("the first request of a worker imports the views",
+         "import_module(settings.ROOT_URLCONF)\n", "", "tests/test_probes.py -k imported"),
         ("HEAD response has a body", "[] if is_head else list(parts)", "list(parts)",
          "tests/test_heads.py -k complain"),
         ("long bodies read before rejection", "    if length > limit and not is_chunked:\n",
