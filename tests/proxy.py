@@ -69,11 +69,11 @@ def haproxy(server_url: str, folder: Path, **variables: str) -> Iterator[str]:
 
 
 @contextmanager
-def haproxy_of_hosts(server_urls: Sequence[str], folder: Path) -> Iterator[Proxy]:
-    """Start HAProxy with deploy/haproxy.cfg as it is."""
+def haproxy_of_hosts(server_urls: Sequence[str], folder: Path, **variables: str) -> Iterator[Proxy]:
+    """Start HAProxy with deploy/haproxy.cfg as it is; `variables` replace those of test servers."""
     port = free_port()
     trust = certify(folder)
-    environment = _variables(folder, port, server_urls)
+    environment = _variables(folder, port, server_urls) | variables
     with _started([program("haproxy"), "-db", "-f", str(DEPLOY / "haproxy.cfg")], environment):
         yield Proxy(_url_of(port), folder, trust)
 

@@ -4,6 +4,7 @@ Two hosts with the service (127.0.0.2 and 127.0.0.3) behind HAProxy with `deploy
 primary PostgreSQL and its standbys, PgBouncer with the configuration of docs/operate.md, and Redis.
 """
 
+import os
 import secrets
 import shutil
 import socket
@@ -24,8 +25,10 @@ from tests.postgres import Cluster, Unavailable, installed_programs, wheel_progr
 from tests.proxy import Proxy, haproxy_of_hosts
 
 ADDRESSES = ("127.0.0.2", "127.0.0.3")
-#: Processes of a host.
-PROCESSES = 2
+#: Processes of a host: one for each core that it would have for itself, as docs/operate.md advises.
+PROCESSES = max(1, (os.cpu_count() or 1) // len(ADDRESSES))
+#: Of a process, in gunicorn.conf.py.
+_THREADS = 256
 #: What HAProxy needs to see that a host is up or down, and to drain it.
 SETTLED_SECONDS = 3
 #: Durable, as in production.
@@ -189,7 +192,9 @@ def site(
             if migrated.returncode:
                 raise RuntimeError(migrated.stderr)
             host.start()
-        running = Site(hosts, stack.enter_context(haproxy_of_hosts([h.url for h in hosts], folder)))
+        urls = [host.url for host in hosts]
+        proxy = haproxy_of_hosts(urls, folder, MAXCONN=str(PROCESSES * _THREADS))
+        running = Site(hosts, stack.enter_context(proxy))
         for number in range(len(hosts)):
             wait_until(lambda n=number: running.is_up(n), "the hosts are up")
         yield running
