@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any
 
+import psycopg
 import pytest
 from django.conf import settings
 from django.db import (
@@ -289,3 +291,37 @@ def test_without_a_pooler_statements_are_kept_unless_the_settings_say_otherwise(
         assert kept(own) == 0
     finally:
         own.close()
+
+
+INSTANTS = [
+    "0001-01-01 00:00:00+00",
+    "1815-06-18 11:35:00.5+00",
+    "2026-05-14 12:00:00+00",
+    "2026-05-14 12:00:00.000001+00",
+    "2026-05-14 12:00:00.120000+00",
+    "2026-10-25 01:30:00.999999+05:45",
+    "9999-12-31 23:59:59.999999+00",
+]
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Asia/Kathmandu", "America/St_Johns"])
+def test_instants_in_text_are_read_as_psycopg_reads_them(database: Any, zone: str) -> None:
+    plain = psycopg.connect(settings.DATABASE_URL, options="-c timezone=UTC", dbname="postgres")
+    query = "SELECT unnest(%s::timestamptz[])"
+    with plain, database.cursor() as cursor:
+        expected = plain.execute(query, [INSTANTS]).fetchall()
+        cursor.execute("SELECT set_config('TimeZone', %s, false)", [zone])
+        # Elsewhere, the first and the last are in years that Python does not have.
+        own = INSTANTS if zone == "UTC" else INSTANTS[1:-1]
+        cursor.execute(query, [own])
+        values = cursor.fetchall()
+    assert values == (expected if zone == "UTC" else expected[1:-1])
+    assert {value.utcoffset() for (value,) in values} == {timedelta(0)}
+
+
+@pytest.mark.parametrize("text", ["infinity", "-infinity", "10000-01-01 00:00:00+00"])
+def test_instants_that_python_does_not_have_are_an_error(database: Any, text: str) -> None:
+    with database.cursor() as cursor:
+        cursor.execute("SELECT %s::timestamptz", [text])
+        with pytest.raises(DataError):
+            cursor.fetchone()

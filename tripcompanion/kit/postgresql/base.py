@@ -1,6 +1,6 @@
 """Django's PostgreSQL backend, with a time limit on every wait for the server.
 
-It subclasses Django's backend, as Django's documentation describes, for four reasons:
+It subclasses Django's backend, as Django's documentation describes, for five reasons:
 
 - A stopped server, or a proxy that drops packets, keeps the connection open and never answers, so
   no server or TCP time-out helps. `BoundedConnection` overrides `psycopg.Connection.wait`, which
@@ -11,6 +11,7 @@ It subclasses Django's backend, as Django's documentation describes, for four re
 - `OPTIONS["is_pooled"]` says that a pooler may run each transaction on another server connection.
   Then no setting and no cursor outlives a transaction; see `cursors.py` and `chunked_cursor`.
 - The check of a persistent connection needs no statement; see `is_usable`.
+- Timestamps in text are read by `datetime.fromisoformat`; see `loaders.py`.
 
 To use Django's backend instead, set `django.db.backends.postgresql` and remove `wait_seconds`,
 `is_pooled` and `local_settings`.
@@ -30,6 +31,7 @@ from psycopg.abc import PQGen
 
 from tripcompanion.kit.instruments import database_time
 from tripcompanion.kit.postgresql.cursors import LocalSettingsCursor, LocalSettingsPreparingCursor
+from tripcompanion.kit.postgresql.loaders import InstantLoader
 
 Answer = TypeVar("Answer")
 #: How long to wait for a connection that cancels a statement.
@@ -113,6 +115,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         self.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
         connection = BoundedConnection.connect(**conn_params)
         options = self.settings_dict["OPTIONS"]
+        connection.adapters.register_loader("timestamptz", InstantLoader)
         connection.cursor_factory = LocalSettingsCursor
         connection.wait_seconds = options.get("wait_seconds")
         connection.local_settings = self.local_settings
