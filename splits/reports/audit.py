@@ -15,7 +15,7 @@ from splits.models.payer import Payer
 from splits.models.period import ClosedPeriod, ClosedSum
 from splits.models.settlement import Allocation, Debt, Settlement
 from splits.models.split import Split
-from splits.reports.audit_rows import CHUNK_ROWS, ByExpense, Joins, streamed
+from splits.reports.audit_rows import CHUNK_ROWS, ByExpense, Joins, plan_for_all_rows, streamed
 from splits.reports.expense_faults import expense_faults
 from tripcompanion.kit.snapshots import snapshot
 from trips.models import Member, Trip
@@ -68,6 +68,7 @@ def differences(trips: Trips = None, watch: Watch = _unwatched) -> Iterator[Diff
     Reads one snapshot, because others may write meanwhile.
     """
     with snapshot():
+        plan_for_all_rows()
         yield from _differences(trips, watch)
 
 

@@ -4,12 +4,24 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Any, NamedTuple
 
+from django.db import connection
 from django.db.models import BigIntegerField, F, Model, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 
 from splits.models.settlement import Allocation
 
 CHUNK_ROWS = 10_000
+
+
+def plan_for_all_rows() -> None:
+    """Let PostgreSQL plan cursors for all of their rows, until the transaction ends.
+
+    By default it plans for the first tenth, and would rather search an index for each row than sort
+    them. With the rows of some trips, it would search those of all.
+    """
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL cursor_tuple_fraction = 1")
 
 
 def streamed(queryset: QuerySet[Any], *columns: str) -> Iterator[tuple[Any, ...]]:

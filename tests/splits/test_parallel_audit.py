@@ -12,7 +12,9 @@ from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.db.models import F
+from django.test.utils import CaptureQueriesContext
 
+from splits.reports.audit import differences
 from splits.reports.parallel_audit import differences_as_of
 from tests import citus
 from tests.server import Server, running_server
@@ -106,3 +108,15 @@ def test_only_everything_is_audited_in_processes() -> None:
 def test_the_processes_read_where_all_is_written() -> None:
     with pytest.raises(CommandError, match="Only one process can read on the replica"):
         call_command("audit_ledger", "--processes", "2", "--replica")
+
+
+@needs_postgresql
+@pytest.mark.django_db
+def test_cursors_are_planned_for_all_rows() -> None:
+    """A plan for the first of them searches an index for each row of all trips."""
+    with CaptureQueriesContext(connection) as queries:
+        assert not list(differences(range(1, 2)))
+    sent = [query["sql"] for query in queries]
+    cursors = [at for at, sql in enumerate(sent) if sql.startswith("DECLARE")]
+    assert cursors
+    assert sent.index("SET LOCAL cursor_tuple_fraction = 1") < cursors[0]
