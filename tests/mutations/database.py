@@ -119,8 +119,9 @@ DATABASE: Guards = {
          'pk=OuterRef(name), trip=OuterRef("trip"))', "pk=OuterRef(name))",
          "tests/splits/test_audit.py -k another_trip"),
         ("audit not in one snapshot",
-         "    with snapshot():\n        yield from _differences(trips, watch)\n",
-         "    snapshot()\n    yield from _differences(trips, watch)\n", f"{_SNAPSHOTS} -k audit"),
+         "    with snapshot():\n        plan_for_all_rows()\n        yield from _diff",
+         "    snapshot()\n    plan_for_all_rows()\n    yield from _diff",
+         f"{_SNAPSHOTS} -k audit"),
     ],
     "tripcompanion/kit/replica.py": [
         ("own changes missed on a replica", "        if replayed < position:\n",
