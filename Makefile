@@ -87,7 +87,7 @@ check: lint ## Run everything that CI does: lint, migrations, settings, schema, 
 chaos: .venv/.dev ## Cause failures under load and count lost writes (5 minutes)
 	@$(BIN)/python -m chaos $(ARGS)
 
-cluster: .venv/.dev ## Run several hosts, a pooler and standbys, and hurt them (10 minutes)
+cluster: .venv/.dev ## Run several hosts, a pooler and standbys, and hurt them (6 minutes)
 	@$(BIN)/python -m chaos.cluster $(ARGS)
 
 soak: .venv/.dev ## Run random histories against the API for MINUTES=10
