@@ -51,6 +51,9 @@ class Closing:
         )
         self._expect("", 204, self._delete(f"{self._path}/expenses/{expense['id']}"))
         self._expect("reopen", 204, self._delete(f"{self._path}/settlements/{back}"))
+        again = Request("POST", f"{self._path}/settlements/{back}/restore", self._token)
+        self._expect("restore", 200, again)
+        self._expect("", 204, self._delete(f"{self._path}/settlements/{back}"))
         self._expect("", 204, self._delete(f"{self._path}/settlements/{there}"))
         self._pending(
             "pending-debts of all", self.size.expenses * (self.size.groups - 1) // self.size.groups
@@ -175,7 +178,7 @@ def measure(here: Home, debts: list[int], turns: int) -> int:
 def main(args: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.closing", description=__doc__)
     parser.add_argument(
-        "--debts", default="100,400000", help="minimum number of open debts per trip"
+        "--debts", default="100,36000", help="minimum number of open debts per trip"
     )
     parser.add_argument("--turns", type=int, default=5, help="how often each trip is closed")
     parser.add_argument("--sqlite", action="store_true", help="on SQLite, not on PostgreSQL")

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tripcompanion.kit.csv_export import Column, CsvColumns
+from tripcompanion.kit.csv_export import CsvColumns
 from trips.csv_columns import TRIP, amount
 
 
@@ -47,7 +47,7 @@ SETTLEMENTS: CsvColumns = {
     **_person("sender"),
     **_person("receiver"),
     "amount": amount("amount_minor"),
-    "credit": amount("left_minor"),
+    "credit": amount("credit_minor"),
     "currency": "trip__currency",
     "note": "note",
     "paid_split_id": "split_id",
@@ -62,9 +62,9 @@ DEBTS: CsvColumns = {
     **_person("debtor"),
     **_person("creditor"),
     "amount": amount("amount_minor"),
-    "open": amount("left_minor"),
+    "open": amount("open_minor"),
     "currency": "trip__currency",
-    "covered_at": Column(("covered_at", "closed_at"), _either),
+    "covered_at": "covered_at",
 }
 ALLOCATIONS: CsvColumns = {
     "id": "id",

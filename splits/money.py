@@ -102,4 +102,4 @@ def own_parts_and_debts(
 def _ranked(user_ids: Iterable[int], ranks: Mapping[int, int]) -> list[int]:
     if not ranks:
         return sorted(user_ids)
-    return sorted(user_ids, key=lambda user_id: ranks.get(user_id, user_id))
+    return sorted(user_ids, key=lambda user_id: (ranks.get(user_id, user_id), user_id))

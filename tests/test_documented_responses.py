@@ -245,7 +245,7 @@ def test_every_operation_answers_as_documented(api, olga, ed, sam, ada):
     as_ed("GET", f"{trip}/settlements?deleted=true")
     as_ed("GET", f"{trip}/settlements?deleted=x", status=400)
     as_ed("POST", f"{trip}/settlements/{settlement['id']}/restore")
-    as_ed("POST", f"{trip}/settlements/{settlement['id']}/restore", status=404)
+    as_ed("POST", f"{trip}/settlements/{settlement['id']}/restore", status=409)
     as_ed("DELETE", f"{trip}/settlements/{settlement['id']}", status=204)
     as_ed("GET", "users/me/export")
     as_olga("DELETE", "users/me", {"password": PASSWORD}, 409)
@@ -261,7 +261,7 @@ def test_every_operation_answers_as_documented(api, olga, ed, sam, ada):
     assert as_olga("GET", "trips?deleted=true")["total"] == 1
     as_olga("GET", "trips?deleted=x", status=400)
     as_olga("POST", f"{trip}/restore")
-    as_olga("POST", f"{trip}/restore", status=404)
+    as_olga("POST", f"{trip}/restore", status=409)
     as_olga("DELETE", trip, status=204)
     as_ed("DELETE", "users/me", {"password": PASSWORD}, 204)
 

@@ -280,6 +280,7 @@ def test_an_expense_among_one_or_ten_takes_the_same_statements(
         "UPDATE trips_member",
         "INSERT splits_split",
         "INSERT splits_debt",
+        "SELECT splits_debt",
         "SELECT splits_settlement",
         "INSERT trips_journalentry",
         "RELEASE",

@@ -156,15 +156,16 @@ def test_a_guest_is_merged_once_whatever_else_happens_at_that_moment(
         journey.admit(person)
     for _round in range(ROUNDS):
         guest = owner.done("POST", f"{journey.path}/guests", {"name": "Grandma"})["user"]["id"]
-        among = [{"userId": guest, "amount": 40}, {"userId": user.id, "amount": 60}]
-        people = {"participantUserIds": [guest, user.id, owner.id], "payers": among}
+        # Whoever takes the guest's place is in no entry with the guest.
+        among = [{"userId": guest, "amount": 60}, {"userId": owner.id, "amount": 40}]
+        people = {"participantUserIds": [guest, owner.id], "payers": among}
         shared = journey.expense_body(100, **people)
         expense = owner.done("POST", f"{journey.path}/expenses", shared)
         invitation = owner.done("POST", f"{journey.path}/invitations", {"guestUserId": guest})
         merge = f"{journey.path}/guests/{guest}/merge"
         handed = {"fromUserId": guest, "toUserId": owner.id, "amount": 7}
         path = f"{journey.path}/expenses/{expense['id']}"
-        paid = [{"userId": user.id, "amount": 90}]
+        paid = [{"userId": owner.id, "amount": 90}]
         split = next(s for s in expense["splits"] if s["participant"]["id"] == owner.id)
         answers = answers_at_once(
             [

@@ -5,18 +5,16 @@ from functools import reduce
 from operator import or_
 from typing import Any, ClassVar
 
-from django.contrib import admin
 from django.db.models import F, Model, Q, QuerySet
 from django.http import HttpRequest
 from django.utils.text import smart_split, unescape_string_literal
 from django.utils.translation import gettext_lazy as _
 
-from splits.models import Settlement
 from tripcompanion.kit.admin import ReadOnlyAdmin, link
 from trips.admin import money_column, person
 
 AMOUNT = money_column("amount_minor", _("amount"))
-OPEN = money_column("left_minor", _("open"))
+OPEN = money_column("open_minor", _("open"))
 RECORDED_BY = person("created_by", _("recorded by"))
 
 
@@ -57,17 +55,6 @@ class LedgerAdmin(ReadOnlyAdmin):
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         return self.readonly_fields
-
-
-class InPeriodAdmin(LedgerAdmin):
-    """Rows whose open amount becomes zero when their period is closed."""
-
-    def get_queryset(self, request: HttpRequest) -> Any:
-        return self.model.objects.with_open_amounts().order_by(*self.ordering)
-
-    @admin.display(description=_("closed by settlement"))
-    def closing(self, row: Any) -> str:
-        return numbered_link(Settlement, row.closed_by)
 
 
 def numbered_link(model: type[Model], pk: int | None) -> str:

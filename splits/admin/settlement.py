@@ -8,12 +8,12 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from splits import csv_columns
-from splits.admin.ledger import AMOUNT, OPEN, InPeriodAdmin, LedgerAdmin, numbered_link
+from splits.admin.ledger import AMOUNT, OPEN, LedgerAdmin, numbered_link
 from splits.models import Allocation, Debt, Settlement
 from tripcompanion.kit.admin import StateFilter, link, shown
 from trips.admin import money_column, person
 
-CREDIT = money_column("left_minor", _("credit"))
+CREDIT = money_column("credit_minor", _("credit"))
 DEBTOR, CREDITOR = person("debtor", _("debtor")), person("creditor", _("creditor"))
 SENDER, RECEIVER = person("sender", _("sender")), person("receiver", _("receiver"))
 
@@ -23,12 +23,12 @@ class SettlementState(StateFilter):
     states: ClassVar = {
         "entered": (_("entered"), {"split": None}),
         "paid": (_("by paying a split"), {"split__isnull": False}),
-        "credit": (_("with credit left"), {"left_minor__gt": 0}),
+        "credit": (_("with credit left"), {"credit_minor__gt": 0}),
     }
 
 
 @admin.register(Settlement)
-class SettlementAdmin(InPeriodAdmin):
+class SettlementAdmin(LedgerAdmin):
     """Settlements. Credit is the part that covers no debt yet."""
 
     csv_columns = csv_columns.SETTLEMENTS
@@ -46,7 +46,6 @@ class SettlementAdmin(InPeriodAdmin):
         "settled_on",
         "note",
         "paid_expense",
-        "closing",
         "created_by",
         "created_at",
     )
@@ -58,13 +57,13 @@ class SettlementAdmin(InPeriodAdmin):
 
 class DebtState(StateFilter):
     states: ClassVar = {
-        "open": (_("open"), {"left_minor__gt": 0}),
-        "covered": (_("covered"), {"left_minor": 0}),
+        "open": (_("open"), {"open_minor__gt": 0}),
+        "covered": (_("covered"), {"open_minor": 0}),
     }
 
 
 @admin.register(Debt)
-class DebtAdmin(InPeriodAdmin):
+class DebtAdmin(LedgerAdmin):
     """Debts: who owes whom for each split."""
 
     csv_columns = csv_columns.DEBTS
@@ -90,11 +89,16 @@ class DebtAdmin(InPeriodAdmin):
 
     @admin.display(description=_("covered at"), ordering="covered_at")
     def covered(self, debt: Any) -> str:
-        return shown(debt.covered_at or debt.closed_at)
+        return shown(debt.covered_at)
 
     @admin.display(description=_("expense"))
     def expense(self, debt: Debt) -> str:
         return link(debt.split.expense)
+
+    @admin.display(description=_("closed by settlement"))
+    def closing(self, debt: Debt) -> str:
+        closing = debt.allocations.filter(trip=debt.trip_id, closed_by__isnull=False)
+        return numbered_link(Settlement, closing.values_list("closed_by", flat=True).last())
 
 
 class AllocationState(StateFilter):

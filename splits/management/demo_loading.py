@@ -136,15 +136,20 @@ class Loading:
         for payment in (*paid, *planned):
             payment.settled_on = payment.created_at.date()
         Settlement.objects.bulk_update([*paid, *planned], ["created_at", "settled_on"])
-        trip.closed_periods.update(closed_at=home_at)
         debts = list(Debt.objects.filter(trip=trip).exclude(covered_at=None))
         paid_at = dict(
             Allocation.objects.filter(debt__in=debts, settlement__trip=F("trip"))
             .values_list("debt")
             .annotate(Max("settlement__created_at"))
         )
+        closed = set(
+            Allocation.objects.filter(trip=trip, closed_by__isnull=False).values_list(
+                "debt", flat=True
+            )
+        )
         for debt in debts:
-            debt.covered_at = max(split_at[debt.split_id], paid_at[debt.pk])
+            at = home_at if debt.pk in closed else paid_at[debt.pk]
+            debt.covered_at = max(split_at[debt.split_id], at)
         Debt.objects.bulk_update(debts, ["covered_at"])
         self._date_journal()
 

@@ -77,6 +77,7 @@ def distribute() -> Iterator[str]:
         for constraint in reversed(affected):
             cursor.execute(f"ALTER TABLE {constraint.table} DROP CONSTRAINT {constraint.name}")
         _drop_triggers(cursor, tables)
+        cursor.execute("DROP TABLE IF EXISTS splits_closedsum, splits_closedperiod")
         cursor.execute("SELECT create_reference_table(%s)", [User._meta.db_table])
         yield f"{User._meta.db_table}: on every node"
         for table, column in tables.items():

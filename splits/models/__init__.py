@@ -7,7 +7,6 @@ from splits.models.deleted import DeletedEntry
 from splits.models.division import Division, SplitType
 from splits.models.expense import Expense
 from splits.models.payer import Payer
-from splits.models.period import ClosedPeriod, ClosedSum
 from splits.models.rate import Rate
 from splits.models.settlement import Allocation, Debt, Settlement
 from splits.models.split import Split
@@ -18,8 +17,6 @@ __all__ = [
     "Allocation",
     "AuditRun",
     "Category",
-    "ClosedPeriod",
-    "ClosedSum",
     "Comment",
     "Debt",
     "DeletedEntry",

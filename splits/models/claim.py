@@ -1,13 +1,8 @@
 """Claims: an account takes the place of a guest in everything that was recorded."""
 
-from typing import Any
-
-from django.db.models import QuerySet
 from django.utils import timezone
 
-from splits.models.deleted_people import claim_in_deleted
-from splits.models.merge import BATCH_ROWS, PEOPLE, Merge
-from splits.models.merged import MergedPeople
+from splits.models.merge import Merge, give_entries
 from trips.models import Invitation, Member, Trip
 from trips.models.events import Event
 from trips.models.joining import require_trip_quota
@@ -56,16 +51,7 @@ def _claim(trip: Trip, guest_id: int, account: User, role: str) -> list[Entry]:
 
 
 def _take_place(trip: Trip, guest_id: int, account: User, role: str) -> None:
-    for model, column in PEOPLE:
-        named: dict[str, Any] = {"trip": trip, column: guest_id}
-        rows: QuerySet = model._default_manager.filter(**named)
-        rows.update(**{column: account})
-    expenses = list(trip.expenses.exclude(merged="").only("merged"))
-    for expense in expenses:
-        merged = MergedPeople.load(expense.merged)
-        expense.merged = merged.given_to(account.pk, by=guest_id).text
-    trip.expenses.bulk_update(expenses, ["merged"], BATCH_ROWS)
-    claim_in_deleted(trip, guest_id, account.pk)
+    give_entries(trip, guest_id, account.pk)
     trip.members.filter(user=guest_id).update(user=account, role=role, joined_at=timezone.now())
     trip.claimed_guests = f"{trip.claimed_guests} {account.pk}:{guest_id}".strip()
     trip.save(update_fields=["claimed_guests"])

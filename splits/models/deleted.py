@@ -1,7 +1,7 @@
 """Deleted expenses and settlements, as they were: out of the ledger until they are restored."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar, TypeVar
 
 from django.db import models
@@ -16,6 +16,13 @@ from trips.roles import Can
 from users.models import User
 
 Row = TypeVar("Row", bound=models.Model)
+
+_PEOPLE = {
+    "payers": ("user_id",),
+    "splits": ("participant_id",),
+    "settlements": ("sender_id", "receiver_id"),
+    "settlement": ("sender_id", "receiver_id"),
+}
 
 
 class DeletedKind(models.TextChoices):
@@ -80,17 +87,23 @@ class DeletedEntry(models.Model):
         trip: Trip,
         kind: str,
         object_id: int,
+        allocations: list[tuple[Any, ...]],
         states: Iterable[tuple[Any, ...]] = (),
         **rows: Iterable[models.Model],
     ) -> None:
         """Store rows that are about to go, by name. Call it under the trip's lock.
 
-        `states` are what the splits had besides their columns: open amount, and time of payment.
+        `allocations` are those that go with them, see `AllocationQuerySet.of`; `states` are what
+        the splits had besides their columns: open amount, and time of payment.
         """
         stored: dict[str, Any] = {
             name: [_columns_of(row) for row in some] for name, some in rows.items()
         }
-        stored["states"] = list(states)
+        stored |= {
+            "allocations": allocations,
+            "states": list(states),
+            "former": sorted(_people_in(stored) - trip.present_roles.keys()),
+        }
         # Dates and decimals are text, from which their fields read them exactly.
         text = json.dumps(stored, default=str)
         cls.objects.create(
@@ -114,13 +127,31 @@ class DeletedEntry(models.Model):
 
     def rows_of(self, name: str, model: type[Row]) -> list[Row]:
         """The rows that were stored under this name, unsaved and with their ids."""
-        fields = model._meta.concrete_fields
-        # The previous release does not store the trip of each row.
+        fields = {field.attname: field for field in model._meta.concrete_fields}
+        # A column that was added since has its default.
         rows = ({"trip_id": self.trip_id} | row for row in self.stored[name])
         return [
-            model(**{field.attname: field.to_python(row[field.attname]) for field in fields})
+            model(**{key: fields[key].to_python(row[key]) for key in row.keys() & fields.keys()})
             for row in rows
         ]
+
+    @property
+    def people(self) -> set[int]:
+        """The ids of everybody whom it names in the ledger."""
+        return _people_in(self.stored)
+
+    def rename(self, user_id: int, to: int) -> None:
+        """Name another person in the place of one, and save it if that changes anything."""
+        stored = self.stored
+        for row, column in _names_in(stored):
+            if row[column] == user_id:
+                row[column] = to
+        if user_id in stored.get("former", ()):
+            stored["former"] = [to if pk == user_id else pk for pk in stored["former"]]
+        for row in stored.get("allocations", ()):
+            if row[1] == user_id:
+                row[1] = to
+        self.save_rows()
 
     def save_rows(self) -> None:
         """Store what was changed in `stored`."""
@@ -135,20 +166,31 @@ class DeletedEntry(models.Model):
         recorded_by = self.row["created_by_id"]
         return user.pk == recorded_by or user.pk in payers
 
-    def require_restorable(self, user_ids: Iterable[int]) -> None:
-        """Raise `NotRestorable` unless these people are members, and the currency is the same.
+    def require_restorable(self) -> None:
+        """Raise `NotRestorable` if somebody in it has left since, or the currency is another one.
 
         Call it under the trip's lock.
         """
         if self.currency != self.trip.currency:
             reason = _("The trip's currency was %(currency)s.") % {"currency": self.currency}
             raise NotRestorable(reason=reason)
-        gone = sorted({*user_ids} - self.trip.present_roles.keys())
+        former = self.stored.get("former", ())
+        gone = sorted(self.people - self.trip.present_roles.keys() - {*former})
         if gone:
             ids = ", ".join(map(str, gone))
             raise NotRestorable(
                 reason=_("Not members of the trip any more: %(ids)s.") % {"ids": ids}
             )
+
+
+def _people_in(stored: Mapping[str, Any]) -> set[int]:
+    """Everybody whom the stored rows name in the ledger."""
+    return {row[column] for row, column in _names_in(stored)}
+
+
+def _names_in(stored: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
+    for name, columns in _PEOPLE.items():
+        yield from ((row, column) for row in stored.get(name, ()) for column in columns)
 
 
 def _columns_of(row: models.Model) -> dict[str, Any]:

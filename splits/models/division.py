@@ -162,3 +162,8 @@ def percentage_of(amount_minor: int, percentage_e4: int, left_minor: int) -> int
     rounded = (exact + half) // PERCENTAGE_WHOLE
     only_rounding = exact <= left_minor * PERCENTAGE_WHOLE + half
     return min(rounded, left_minor) if only_rounding else rounded
+
+
+def amounts(rows: Mapping[int, Part] | Mapping[int, Payment]) -> dict[int, int]:
+    """The amounts by user, in minor units of the trip's currency."""
+    return {user_id: row.amount_minor for user_id, row in rows.items()}

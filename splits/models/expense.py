@@ -9,6 +9,7 @@ from typing import Any
 from django.db import models
 from django.db.models import Prefetch, Q
 from django.utils import timezone
+from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy
 
 from splits.models.category import Category
@@ -19,9 +20,11 @@ from splits.models.expense_change import ExpenseChange
 from splits.models.journal_fields import expense_fields
 from splits.models.payer import Payer
 from splits.models.posting import ExpensePosting
+from splits.models.settlement import Allocation, Settlement
 from splits.models.split import Split
 from trips.models import InTripQuerySet, Trip, locked_row, locked_trip, notify
 from trips.models.events import Event
+from trips.models.trip import ranks_in
 from trips.roles import Can
 from users.models import User, possible_readers
 
@@ -61,8 +64,8 @@ class Expense(ConvertedAmount):
     split_type = models.CharField(gettext_lazy("split type"), max_length=10, choices=SplitType)
     #: False once a single split was added or deleted: the parts are then no longer a division.
     divided = models.BooleanField(default=True, editable=False)
-    #: What each of the people had who are one member now; see `splits.models.merged`.
-    merged = models.TextField(default="", db_default="", editable=False)
+    #: Guests in it who were merged with a member since: "17:11" says that 17 was guest 11.
+    merged_guests = models.TextField(default="", db_default="", editable=False)
     receipt_url = models.CharField(  # noqa: DJ001 -- as in the API
         gettext_lazy("receipt URL"), max_length=2048, null=True, blank=True
     )
@@ -114,6 +117,13 @@ class Expense(ConvertedAmount):
     def paid_by(self) -> User:
         """The first payer; for an expense read `with_details`."""
         return self.loaded_payers[0].user
+
+    @cached_property
+    def ranks(self) -> Mapping[int, int]:
+        """The ids of former guests by the id of who took their place; see `Trip.ranks`."""
+        if not self.merged_guests:
+            return self.trip.ranks
+        return ranks_in(self.merged_guests, self.trip.claimed_guests)
 
     @property
     def money(self) -> Money:
@@ -216,11 +226,16 @@ class Expense(ConvertedAmount):
             splits = list(Split.objects.with_open_amounts().defer(None).filter(**where))
             splits.sort(key=attrgetter("pk"))
             before = copy(stored)
+            split_ids = [split.pk for split in splits]
+            paying = Settlement.objects.filter(trip=stored.trip_id, split__in=split_ids)
+            settlement_ids = list(paying.values_list("pk", flat=True))
+            allocations = Allocation.objects.of(stored.trip_id, split_ids, settlement_ids)
             posting.rewrite({}, {})
             DeletedEntry.keep(
                 stored.trip,
                 DeletedKind.EXPENSE,
                 stored.pk,
+                allocations,
                 states=[(split.open_minor, split.covered_at) for split in splits],
                 expense=[before],
                 payers=payers,
@@ -251,7 +266,7 @@ class Expense(ConvertedAmount):
         )
         self.split_type = division.split_type
         entered = self.entered_by(paid_by_user)
-        turn = (self.number, self.trip.ranks)
+        turn = (self.number, self.ranks)
         return division.payments_and_parts(self.money, entered, *turn, payers_field)
 
     def entered_by(self, paid_by_user: Mapping[int, int | None]) -> dict[int, int]:
@@ -279,7 +294,7 @@ class Expense(ConvertedAmount):
         """Save that the splits are no longer a division, after one was added or deleted."""
         self.divided = False
         self.updated_at = timezone.now()
-        self.save(update_fields=["divided", "merged", "updated_at"])
+        self.save(update_fields=["divided", "updated_at"])
 
 
 #: The columns that a change may write. Citus refuses to write the trip, even if it stays the same.

@@ -40,8 +40,7 @@ class ExpenseChange:
         before = _money(stored)
         for name, value in self.fields.items():
             setattr(stored, name, value)
-        is_division = stored.divided and not stored.merged
-        if not is_division and before == _money(stored) and not self._changes_people(posting):
+        if not stored.divided and before == _money(stored) and not self._changes_people(posting):
             return False
         if not stored.divided and not self.division:
             raise DividedByHand

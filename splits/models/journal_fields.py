@@ -73,7 +73,7 @@ def payment_entries(split: "Split", payment: "SplitPayment", currency: str) -> l
     )
     changes = {"paid": (False, True), "paidAmount": (before, after)}
     paid = Entry(Event.SPLIT_PAID, split.pk, changes, split.expense_id, split.participant_id)
-    return [paid, *_settlement_entries(Event.SETTLEMENT_CREATED, recorded, sent)]
+    return [paid, *_settlement_entries(Event.SETTLEMENT_CREATED, recorded, sent, currency)]
 
 
 def settlement_entries(
@@ -82,11 +82,11 @@ def settlement_entries(
     """An entry for each settlement that was created, restored, or deleted."""
     rows = list(settlements)
     amounts = all_to_major([row.amount_minor for row in rows], currency)
-    return _settlement_entries(event, rows, amounts)
+    return _settlement_entries(event, rows, amounts, currency)
 
 
 def _settlement_entries(
-    event: Event, rows: Iterable["Settlement"], amounts: Iterable[Decimal]
+    event: Event, rows: Iterable["Settlement"], amounts: Iterable[Decimal], currency: str
 ) -> list[Entry]:
     is_deleted = event is Event.SETTLEMENT_DELETED
     entries: list[Entry] = []
@@ -95,9 +95,12 @@ def _settlement_entries(
             "fromUserId": row.sender_id,
             "toUserId": row.receiver_id,
             "amount": amount,
+            "currency": currency,
             "settledOn": row.settled_on,
             "note": row.note,
         }
+        if is_deleted and row.has_closed:
+            shown["closed"] = True
         changes = {n: (value, None) if is_deleted else (None, value) for n, value in shown.items()}
         entries.append(Entry(event, row.pk, changes))
     return entries

@@ -9,11 +9,17 @@ from typing import TYPE_CHECKING, Any
 from django.db import models
 from django.db.models import Prefetch, Q
 
-from splits.models.division import Part, Payment
+from splits import money
+from splits.models.division import Part, Payment, amounts
 from splits.models.journal_fields import expense_fields, settlement_entries
-from splits.models.merged import NOBODY_MERGED, MergedPeople
 from splits.models.payer import Payer
-from splits.models.settlement import Allocation, Debt, Settlement, allocate_credit
+from splits.models.settlement import (
+    Allocation,
+    Debt,
+    Settlement,
+    allocate_credit,
+    require_few_debts,
+)
 from splits.models.split import Split
 from tripcompanion.compiled.deletes import delete_unread
 from tripcompanion.compiled.inserts import insert
@@ -38,10 +44,8 @@ class ExpensePosting:
 
     def __init__(self, expense: "Expense") -> None:
         self.expense = expense
-        self.merged = NOBODY_MERGED
         #: Settlements that were deleted with the splits that they paid.
         self.revoked: list[Settlement] = []
-        self._restored: dict[int, Split] = {}
         self.paid_by_user: dict[int, Payment] = {}
         self.parts: dict[int, Part] = {}
         if expense.pk is not None:
@@ -53,7 +57,6 @@ class ExpensePosting:
                 split.participant_id: Part(*(getattr(split, name) for name in Part._fields))
                 for split in expense.splits.filter(trip=expense.trip_id).order_by("id")
             }
-            self.merged = MergedPeople.load(expense.merged)
 
     @property
     def entered(self) -> dict[int, int]:
@@ -100,36 +103,22 @@ class ExpensePosting:
         before = {*self.paid_by_user, *self.parts}
         return Q(pk__in=before) | people_in(self.expense)
 
-    def restore(
-        self,
-        paid_by_user: Mapping[int, Payment],
-        parts: Mapping[int, Part],
-        splits: Iterable[Split],
-    ) -> None:
-        """Write an expense that was deleted, with these rows of `splits` and their ids."""
-        self._restored = {split.participant_id: split for split in splits}
-        self.rewrite(paid_by_user, parts, MergedPeople.load(self.expense.merged))
-
     def rewrite(
-        self,
-        paid_by_user: Mapping[int, Payment],
-        parts: Mapping[int, Part],
-        merged: MergedPeople = NOBODY_MERGED,
+        self, paid_by_user: Mapping[int, Payment], parts: Mapping[int, Part]
     ) -> tuple[list[Payer], list[Split]]:
         """Change payers, splits, debts and sums to those of `paid_by_user` and `parts`.
 
         A split whose participant, amount and creditors stay keeps its state; all others start
-        again, as if deleted and created anew. `merged` is set on the expense, which the caller
-        saves. Returns the payers and splits that were inserted.
+        again, as if deleted and created anew. Returns the payers and splits that were inserted.
+        Raises `TooManyDebts`.
         """
-        owed, sums = self._debts_and_sums(paid_by_user, parts, merged)
+        owed, sums = self._debts_and_sums(paid_by_user, parts)
         stored: list[Split] = []
         if self.paid_by_user or self.parts:
-            _owed, sums_before = self._debts_and_sums(self.paid_by_user, self.parts, self.merged)
+            _owed, sums_before = self._debts_and_sums(self.paid_by_user, self.parts)
             for user_id, moved in sums_before.items():
                 sums.setdefault(user_id, Counter()).subtract(moved)
             stored = list(self._splits().prefetch_related(Prefetch("debts", self._debts())))
-        self.expense.merged = merged.text
         kept = {s.participant_id: s for s in stored if _keeps_state(s, parts, owed)}
         self._drop([s.pk for s in stored if s.participant_id not in kept])
         for user_id, split in kept.items():
@@ -146,7 +135,33 @@ class ExpensePosting:
             )
         # The debts before the credit that covers them, so that no owed sum becomes negative.
         Member.increment_balances(self.expense.trip_id, sums)
-        return payers, self._open({u: part for u, part in parts.items() if u not in kept}, owed)
+        splits = insert(
+            [
+                Split(**self._expense(), participant_id=user_id, **part._asdict())
+                for user_id, part in parts.items()
+                if user_id not in kept
+            ]
+        )
+        self._cover_by_credit(splits, self._open(splits, owed), owed)
+        return payers, splits
+
+    def restore(
+        self,
+        paid_by_user: Mapping[int, Payment],
+        parts: Mapping[int, Part],
+        splits: list[Split],
+    ) -> list[Debt]:
+        """Write an expense that was deleted, with these rows of `splits` and their ids.
+
+        Returns the debts, which nothing covers. Raises `TooManyDebts`.
+        """
+        owed, sums = self._debts_and_sums(paid_by_user, parts)
+        Member.increment_balances(self.expense.trip_id, sums)
+        Payer.objects.bulk_create(
+            Payer(**self._expense(), user_id=user_id, **payment._asdict())
+            for user_id, payment in paid_by_user.items()
+        )
+        return self._open(Split.objects.bulk_create(splits), owed)
 
     def note(
         self,
@@ -196,23 +211,11 @@ class ExpensePosting:
             of_trip = Settlement.objects.filter(trip=trip_id)
             self.revoked = of_trip.filter(split__in=split_ids).revoke()
             debts = self._debts().filter(split__in=split_ids)
-            debts.itemise()
             Allocation.objects.filter(trip=trip_id, debt__in=debts.values("pk")).release(trip_id)
             delete_unread(self._splits().filter(pk__in=split_ids))
 
-    def _open(self, parts: Mapping[int, Part], owed: Owed) -> list[Split]:
-        """Insert splits and their debts, and allocate credit to the debts."""
-        covered_at: datetime | None = None
-        splits = (
-            Split.objects.bulk_create(self._restored.values())
-            if self._restored
-            else insert(
-                [
-                    Split(**self._expense(), participant_id=user_id, **part._asdict())
-                    for user_id, part in parts.items()
-                ]
-            )
-        )
+    def _open(self, splits: Iterable[Split], owed: Owed) -> list[Debt]:
+        """Insert the debts of new splits."""
         debts = insert(
             [
                 Debt(
@@ -222,12 +225,18 @@ class ExpensePosting:
                     creditor_id=creditor_id,
                     amount_minor=amount_minor,
                     open_minor=amount_minor,
-                    period=self.expense.trip.period,
                 )
                 for split in splits
                 for creditor_id, amount_minor in owed[split.participant_id].items()
             ]
         )
+        if debts:
+            require_few_debts(self.expense.trip_id)
+        return debts
+
+    def _cover_by_credit(self, splits: Iterable[Split], debts: Iterable[Debt], owed: Owed) -> None:
+        """Allocate credit to new debts, and set on their splits what is open then."""
+        covered_at: datetime | None = None
         if debts and (allocations := allocate_credit(self.expense.trip_id, debts)):
             covered_at = Allocation.make(self.expense.trip_id, allocations)
         open_minor: Counter[int] = Counter()
@@ -236,20 +245,17 @@ class ExpensePosting:
         for split in splits:
             split.open_minor = open_minor[split.pk]
             split.covered_at = covered_at if owed[split.participant_id] else None
-        return splits
 
     def _debts_and_sums(
-        self,
-        paid_by_user: Mapping[int, Payment],
-        parts: Mapping[int, Part],
-        merged: MergedPeople,
+        self, paid_by_user: Mapping[int, Payment], parts: Mapping[int, Part]
     ) -> tuple[Owed, Sums]:
         """What an expense that is divided like this changes, in minor units.
 
         What each participant owes to each creditor, and the changes to each member's sums.
         """
-        turn = (self.expense.number, self.expense.trip.ranks)
-        own_parts, debts = merged.own_parts_and_debts(parts, paid_by_user, *turn)
+        own_parts, debts = money.own_parts_and_debts(
+            amounts(parts), amounts(paid_by_user), self.expense.number, self.expense.ranks
+        )
         owed: Owed = {user_id: {} for user_id in parts}
         for (debtor, creditor), amount_minor in debts.items():
             owed[debtor][creditor] = amount_minor

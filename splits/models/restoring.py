@@ -1,20 +1,30 @@
 """Restores deleted expenses and settlements, and lists them."""
 
-from collections.abc import Iterable, Mapping
-from datetime import datetime
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from copy import copy
+from typing import Any
 
 from django.utils.dateparse import parse_datetime
 
 from splits.models.comment import Comment
 from splits.models.deleted import DeletedEntry
+from splits.models.division import Part, Payment
 from splits.models.expense import Expense
 from splits.models.journal_fields import expense_fields, settlement_entries
-from splits.models.merged import parts_of, payments_of
 from splits.models.payer import Payer
 from splits.models.posting import ExpensePosting
-from splits.models.settlement import Debt, Settlement, sums_of
+from splits.models.settlement import (
+    Allocation,
+    Debt,
+    DebtQuerySet,
+    Settlement,
+    SettlementQuerySet,
+    allocate_credit,
+    sums_of,
+)
 from splits.models.split import Split
-from tripcompanion.compiled.queries import Pageable
+from tripcompanion.compiled.queries import ArrayParam, CompiledQuery, Pageable, Param
 from trips.models import Member, Trip, locked_row
 from trips.models.events import Event
 from trips.models.journal import write, write_change
@@ -25,27 +35,28 @@ from users.models import User, summaries
 def restore_expense(entry: DeletedEntry, by: User) -> Expense:
     """Restore a deleted expense as it was, and return it with details.
 
-    Its splits have their ids and parts again, with the settlements that `pay` recorded for them.
-    What others covered of it became credit when it was deleted; what is left of that covers it
-    again. If every balance is zero then, the last settlement closes the trip. Raises
-    `NotRestorable`.
+    Its splits have their ids and parts again, with the settlements that `pay` recorded for them,
+    and what covered or closed its debts does so again, as far as that is still there. Raises
+    `NotRestorable` and `TooManyDebts`.
     """
     rows = DeletedEntry.objects.expenses
     with locked_row(rows, by, Can.CHANGE_EXPENSES, trip_id=entry.trip_id, pk=entry.pk) as kept:
+        kept.require_restorable()
         expense = deleted_expense(kept)
-        settlements = kept.rows_of("settlements", Settlement)
-        payments, parts = payments_of(expense), parts_of(expense)
-        people = {*payments, *parts, *(s.sender_id for s in settlements)}
-        kept.require_restorable(people | {s.receiver_id for s in settlements})
+        payments = {
+            payer.user_id: Payment(payer.amount_minor, payer.entered_minor)
+            for payer in expense.loaded_payers
+        }
+        parts = {
+            split.participant_id: Part(*(getattr(split, name) for name in Part._fields))
+            for split in expense.loaded_splits
+        }
         expense.save(force_insert=True)
-        _insert_with_credit(kept.trip, settlements)
-        times = {split.pk: split.covered_at for split in expense.loaded_splits}
-        ExpensePosting(expense).restore(payments, parts, expense.loaded_splits)
-        _keep_times(expense, times)
+        debts = ExpensePosting(expense).restore(payments, parts, expense.loaded_splits)
+        settlements = kept.rows_of("settlements", Settlement)
+        _insert(kept.trip, settlements)
+        _put_back(kept, debts)
         Comment.objects.bulk_create(kept.rows_of("comments", Comment))
-        last = Settlement.objects.filter(trip=kept.trip).order_by("-pk").first()
-        if last is not None:
-            last.close_if_settled()
         kept.delete()
         shown = expense_fields(expense, payments, parts)
         currency = kept.trip.currency
@@ -63,19 +74,19 @@ def restore_expense(entry: DeletedEntry, by: User) -> Expense:
 
 
 def restore_settlement(entry: DeletedEntry, by: User) -> Settlement:
-    """Restore a deleted settlement, and allocate it again: first to the split that it paid.
+    """Restore a deleted settlement, with what it covered or closed, as far as that still is open.
 
     Raises `NotRestorable`.
     """
     rows = DeletedEntry.objects.settlements
     with locked_row(rows, by, Can.DELETE_SETTLEMENTS, trip_id=entry.trip_id, pk=entry.pk) as kept:
+        kept.require_restorable()
         [settlement] = kept.rows_of("settlement", Settlement)
-        kept.require_restorable([settlement.sender_id, settlement.receiver_id])
-        settlement.trip = kept.trip
         paid = Split.objects.filter(trip=kept.trip, pk=settlement.split_id or 0)
         if not paid.exists():
             settlement.split_id = None
-        settlement.enter()
+        _insert(kept.trip, [settlement])
+        _put_back(kept)
         kept.delete()
         currency = kept.trip.currency
         write(
@@ -116,8 +127,8 @@ class DeletedSettlements(Pageable):
         entries = self._entries.order_by("-id")[after : after + size]
         rows = [entry.rows_of("settlement", Settlement)[0] for entry in entries]
         people = _People({user_id for row in rows for user_id in (row.sender_id, row.receiver_id)})
-        for row in rows:
-            row.trip = self._trip
+        for entry, row in zip(entries, rows, strict=True):
+            row.trip = _trip_of(entry, self._trip)
             row.sender, row.receiver = people[row.sender_id], people[row.receiver_id]
         return rows, self._entries.count()
 
@@ -132,10 +143,18 @@ class _People(dict[int, User]):
         return User(pk=user_id, name="", is_guest=True)
 
 
+def _trip_of(entry: DeletedEntry, trip: Trip) -> Trip:
+    """The trip in the currency that it had when the entry was deleted."""
+    if trip.currency != entry.currency:
+        trip = copy(trip)
+        trip.currency = entry.currency
+    return trip
+
+
 def deleted_expense(entry: DeletedEntry, trip: Trip | None = None) -> Expense:
     """The deleted expense as it was, with its payers and splits, unsaved."""
     [expense] = entry.rows_of("expense", Expense)
-    expense.trip = trip or entry.trip
+    expense.trip = _trip_of(entry, trip or entry.trip)
     expense.loaded_payers = entry.rows_of("payers", Payer)
     expense.loaded_splits = entry.rows_of("splits", Split)
     for payer in expense.loaded_payers:
@@ -147,19 +166,68 @@ def deleted_expense(entry: DeletedEntry, trip: Trip | None = None) -> Expense:
     return expense
 
 
-def _insert_with_credit(trip: Trip, settlements: list[Settlement]) -> None:
-    """Insert settlements with their ids and all their credit, which covers what comes next."""
+def _insert(trip: Trip, settlements: list[Settlement]) -> None:
+    """Insert settlements with their ids and all their credit."""
     for settlement in settlements:
-        settlement.credit_minor, settlement.period = settlement.amount_minor, trip.period
+        settlement.credit_minor = settlement.amount_minor
     Settlement.objects.bulk_create(settlements)
     Member.increment_balances(trip.pk, sums_of(settlements, []))
 
 
-def _keep_times(expense: Expense, times: Mapping[int, datetime | None]) -> None:
-    """Date the payment of debts that are covered again as it was dated before, by split."""
-    splits = Split.objects.filter(trip=expense.trip_id, expense=expense).values("pk")
-    of_trip = Debt.objects.filter(trip=expense.trip_id)
-    debts = list(of_trip.filter(split__in=splits, open_minor=0))
-    for debt in debts:
-        debt.covered_at = times[debt.split_id] or debt.covered_at
-    of_trip.bulk_update(debts, ["covered_at"])
+def _put_back(entry: DeletedEntry, new: Sequence[Debt] = ()) -> None:
+    """Allocate again what was allocated, as far as both sides still have so much.
+
+    `new` are the debts of the restored expense. Nothing else is allocated to anything, so that
+    deleting an entry and restoring it at once changes nothing.
+    """
+    trip_id, rows = entry.trip_id, entry.stored.get("allocations")
+    if rows is None:
+        # It was deleted by a release that did not keep them.
+        Allocation.make(trip_id, allocate_credit(trip_id, new) if new else ())
+        return
+    for first in range(0, len(rows), _BATCH_ROWS):
+        _allocate_again(trip_id, rows[first : first + _BATCH_ROWS])
+
+
+#: Rows that are in memory at once; a settlement may have closed very many debts.
+_BATCH_ROWS = 4_000
+
+
+def _allocate_again(trip_id: int, rows: list[list[Any]]) -> None:
+    split_ids = {row[0] for row in rows if row[0]}
+    debts = {
+        (debt.split_id, debt.creditor_id): debt
+        for debt in debts_of.fetch(trip=trip_id, splits=split_ids)
+    }
+    settlement_ids = {pk for row in rows for pk in row[2:4] if pk}
+    money = {row.pk: row for row in settlements_among.fetch(trip=trip_id, ids=settlement_ids)}
+    allocations, covered = [], defaultdict(list)
+    for *pair, settlement_id, closed_by_id, amount_minor, covered_at in rows:
+        row = Allocation(
+            trip_id=trip_id,
+            debt=debts.get(tuple(pair)),
+            settlement=money.get(settlement_id),
+            closed_by=money.get(closed_by_id),
+            amount_minor=amount_minor,
+        )
+        has_both = bool(row.debt) + bool(row.settlement) + bool(row.closed_by) == 2
+        if has_both and row.fit():
+            allocations.append(row)
+        if row.debt and covered_at:
+            covered[covered_at].append(row.debt.pk)
+    Allocation.make(trip_id, allocations)
+    for time, debt_ids in covered.items():
+        paid = Debt.objects.filter(trip=trip_id, pk__in=debt_ids, open_minor=0)
+        paid.update(covered_at=parse_datetime(time))
+
+
+@CompiledQuery
+def debts_of(trip: Param, splits: ArrayParam = ArrayParam("splits")) -> DebtQuerySet:
+    """The debts of some splits of a trip."""
+    return Debt.objects.filter(splits.among("split_id"), trip=trip)
+
+
+@CompiledQuery
+def settlements_among(trip: Param, ids: ArrayParam = ArrayParam("ids")) -> SettlementQuerySet:
+    """Those of these settlements that are there, in a trip."""
+    return Settlement.objects.filter(ids.among("id"), trip=trip)

@@ -5,23 +5,22 @@ allocations. Code that writes allocations calls `recompute`, which sums them aga
 `AllocationQuerySet.release` adds back the sum of what it deletes, and `Debt.resize` updates the sum
 together with the amount. So a paid mark and a balance cannot contradict each other.
 
-Closing a trip does not change these columns. It closes the period of the rows; see
-`splits.models.period`. So `open()` also checks the period. Code that changes a single closed row
-calls `itemise` first, which writes an allocation for the closed amount.
+A settlement that brings every balance of a trip to zero closes it: what is still open on either
+side is used up by allocations that name only the debt, or only the settlement, and the cause in
+`closed_by`. Deleting the cause releases them, and nothing that happens to other settlements does.
 
 `Member.owed_minor` is the open part of a member's debts in a trip. It changes by the amounts when
-an expense is written (`ExpensePosting.rewrite`), by the allocations when they are inserted
-(`Allocation.make`), deleted, or reduced (`Debt.resize`), and as a whole when a trip is closed or
-reopened.
+an expense is written (`ExpensePosting.rewrite`), and by the allocations when they are inserted,
+deleted, or reduced (`Debt.resize`).
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import date, datetime
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
-from django.db import models
-from django.db.models import Case, Exists, F, OuterRef, Q, Subquery, Sum, When
+from django.db import connection, models
+from django.db.models import Case, Exists, F, OuterRef, Q, Subquery, Sum, Value, When
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -30,26 +29,52 @@ from django.utils.translation import gettext_lazy
 from splits.models.deleted import DeletedEntry, DeletedKind
 from splits.models.in_trip import InTrip
 from splits.models.journal_fields import settlement_entries
-from splits.models.period import (
-    InPeriodQuerySet,
-    close,
-    closed_period,
-    current_period,
-    open_periods_of,
-    reopen,
-    take_out,
-    unsettled_in,
-)
 from tripcompanion.compiled.deletes import delete_unread
 from tripcompanion.compiled.inserts import insert
 from tripcompanion.compiled.queries import ArrayParam, CompiledQuery, CompiledUpdate, Param
 from tripcompanion.currency.amounts import Amount
 from tripcompanion.currency.formats import format_amount
-from trips.models import Member, Trip, locked_row, locked_trip
+from tripcompanion.kit.problems import Conflict
+from trips.models import InTripQuerySet, Member, Trip, locked_row, locked_trip
 from trips.models.events import Event
 from trips.models.journal import write
 from trips.roles import Can
 from users.models import User
+
+#: How many open debts a trip may have.
+MAX_OPEN_DEBTS = 40_000
+
+#: Written by hand: the ORM has no INSERT ... SELECT.
+_CLOSE = (
+    "INSERT INTO splits_allocation (trip_id, debt_id, settlement_id, closed_by_id, amount_minor) "
+    "SELECT trip_id, id, NULL, %s, open_minor FROM splits_debt "
+    "WHERE trip_id = %s AND open_minor > 0 "
+    "UNION ALL SELECT trip_id, NULL, id, %s, credit_minor FROM splits_settlement "
+    "WHERE trip_id = %s AND credit_minor > 0"
+)
+
+#: Written by hand: the ORM has no UPDATE from a subquery, but one that runs for each row.
+_GIVE_BACK = {
+    "debt": (
+        "UPDATE splits_debt SET open_minor = open_minor + freed.minor, covered_at = NULL "
+        "FROM ({freed}) AS freed WHERE splits_debt.id = freed.row_id AND splits_debt.trip_id = %s"
+    ),
+    "settlement": (
+        "UPDATE splits_settlement SET credit_minor = credit_minor + freed.minor "
+        "FROM ({freed}) AS freed "
+        "WHERE splits_settlement.id = freed.row_id AND splits_settlement.trip_id = %s"
+    ),
+}
+
+
+class TooManyDebts(Conflict):
+    """409 `too_many_debts`: the trip would have more open debts than can be closed at once."""
+
+    default_code = "too_many_debts"
+    default_detail = gettext_lazy(
+        "A trip can have at most %(limit)s open debts. Please settle some of them first."
+    )
+    example_values: ClassVar = {"limit": MAX_OPEN_DEBTS}
 
 
 def today() -> date:
@@ -57,29 +82,10 @@ def today() -> date:
     return timezone.now().date()
 
 
-class DebtQuerySet(InPeriodQuerySet["Debt"]):
-    amount_column = "open_minor"
-
+class DebtQuerySet(InTripQuerySet["Debt"]):
     def open(self) -> "DebtQuerySet":
         """Debts with an open amount, oldest split first."""
-        return super().open().order_by("split_id", "id")
-
-    def itemise(self) -> None:
-        """Write an allocation for the closed amount of each closed debt; see the module."""
-        columns = ("pk", "debtor_id", "open_minor", "closed_by", "trip_id")
-        rows = list(self.closed().with_open_amounts().order_by("pk").values_list(*columns))
-        if not rows:
-            return
-        taken: Counter[tuple[int, int]] = Counter()
-        for _pk, debtor_id, open_minor, closed_by, _trip_id in rows:
-            taken[closed_by, debtor_id] += open_minor
-        trip_id: int = rows[0][-1]
-        take_out(trip_id, taken)
-        insert(
-            Allocation(trip_id=trip_id, debt_id=pk, amount_minor=open_minor, closed_by_id=closed_by)
-            for pk, _debtor_id, open_minor, closed_by, _trip_id in rows
-        )
-        recompute(trip_id, [row[0] for row in rows], [])
+        return self.filter(open_minor__gt=0).order_by("split_id", "id")
 
 
 class Debt(models.Model):
@@ -102,12 +108,10 @@ class Debt(models.Model):
         User, on_delete=models.PROTECT, related_name="claims", verbose_name=gettext_lazy("creditor")
     )
     amount_minor = models.BigIntegerField()
-    #: `amount_minor` minus its allocations; no longer owed if `period` is closed.
+    #: `amount_minor` minus its allocations.
     open_minor = models.BigIntegerField()
     #: When it was fully covered; null while it is not.
     covered_at = models.DateTimeField(gettext_lazy("covered at"), null=True)
-    #: The period of the trip in which `open_minor` was last set.
-    period = models.IntegerField(default=0, db_default=0)
 
     objects = DebtQuerySet.as_manager()
 
@@ -135,9 +139,9 @@ class Debt(models.Model):
         ]
         indexes = [
             models.Index(
-                fields=["debtor", "trip", "period", "creditor"],
+                fields=["trip", "debtor", "creditor"],
                 condition=Q(open_minor__gt=0),
-                name="debt_open_since",
+                name="debt_open",
             ),
         ]
 
@@ -153,15 +157,10 @@ class Debt(models.Model):
 
         What the debtor owes moves here by the allocations alone; by the amount, with the expense.
         """
-        stored = Debt.objects.filter(trip=self.trip_id, pk=self.pk)
-        stored.itemise()
-        self.refresh_from_db(fields=["open_minor", "covered_at"], from_queryset=stored)
         covered_minor = self.amount_minor - self.open_minor
         excess_minor = max(0, covered_minor - amount_minor)
         if excess_minor:
             Member.increment_balances(self.trip_id, {self.debtor_id: {"owed_minor": excess_minor}})
-            paid_by = Allocation.objects.filter(trip=self.trip_id, debt=self).values("settlement")
-            Settlement.objects.filter(trip=self.trip_id, pk__in=paid_by).itemise()
         freed_settlement_ids = []
         allocations = self.allocations.filter(trip=self.trip_id).order_by("-id")
         for allocation in allocations if excess_minor else ():
@@ -176,40 +175,20 @@ class Debt(models.Model):
         self.open_minor = amount_minor - min(covered_minor, amount_minor)
         self.amount_minor = amount_minor
         self.covered_at = None if self.open_minor else self.covered_at or timezone.now()
-        stored.update(
-            amount_minor=self.amount_minor,
-            open_minor=self.open_minor,
-            covered_at=self.covered_at,
-            period=current_period(),
+        Debt.objects.filter(trip=self.trip_id, pk=self.pk).update(
+            amount_minor=self.amount_minor, open_minor=self.open_minor, covered_at=self.covered_at
         )
         recompute(self.trip_id, [], freed_settlement_ids)
 
 
-class SettlementQuerySet(InPeriodQuerySet["Settlement"]):
-    amount_column = "credit_minor"
-
+class SettlementQuerySet(InTripQuerySet["Settlement"]):
     def with_details(self) -> "SettlementQuerySet":
         """With everything that a response contains: both people and the currency."""
         return self.select_related("sender", "receiver", "trip")
 
     def with_credit(self) -> "SettlementQuerySet":
         """Settlements with unused credit, oldest first."""
-        return self.open().order_by("id")
-
-    def itemise(self) -> None:
-        """Write an allocation for the closed credit of each settlement; see the module."""
-        columns = ("pk", "credit_minor", "closed_by", "trip_id")
-        rows = list(
-            self.closed().with_open_amounts().order_by("pk").distinct().values_list(*columns)
-        )
-        insert(
-            Allocation(
-                trip_id=trip_id, settlement_id=pk, amount_minor=credit_minor, closed_by_id=closed_by
-            )
-            for pk, credit_minor, closed_by, trip_id in rows
-        )
-        if rows:
-            recompute(rows[0][-1], [], [row[0] for row in rows])
+        return self.filter(credit_minor__gt=0).order_by("id")
 
     def revoke(self) -> "list[Settlement]":
         """Delete these settlements of one trip, and reopen what they covered or closed.
@@ -220,11 +199,15 @@ class SettlementQuerySet(InPeriodQuerySet["Settlement"]):
         if not rows:
             return []
         trip_id = rows[0].trip_id
-        reopen(trip_id, self)
         # Two statements, because SQLite scans the whole table for conditions joined by OR.
         ids = [row.pk for row in rows]
         Allocation.objects.filter(settlement__in=ids).release(trip_id, rows)
-        Allocation.objects.filter(closed_by__in=ids).release(trip_id)
+        closing = Allocation.objects.filter(trip=trip_id, closed_by__in=ids)
+        causes = set(closing.order_by().values_list("closed_by", flat=True).distinct())
+        for row in rows:
+            row.has_closed = row.pk in causes
+        if causes:
+            closing.release(trip_id)
         delete_unread(self.filter(trip=trip_id))
         return rows
 
@@ -255,10 +238,8 @@ class Settlement(models.Model):
         verbose_name=gettext_lazy("receiver"),
     )
     amount_minor = models.BigIntegerField()
-    #: `amount_minor` minus its allocations; used up if `period` is closed.
+    #: `amount_minor` minus its allocations.
     credit_minor = models.BigIntegerField()
-    #: The period of the trip in which `credit_minor` was last set.
-    period = models.IntegerField(default=0, db_default=0)
     settled_on = models.DateField(gettext_lazy("date"), default=today)
     note = models.CharField(gettext_lazy("note"), max_length=2000, blank=True, default="")
     #: The split whose `pay` recorded this; null if a person recorded it.
@@ -275,6 +256,8 @@ class Settlement(models.Model):
     objects = SettlementQuerySet.as_manager()
 
     caller_role: str
+    #: Set by `revoke`: whether it had closed the trip.
+    has_closed: bool
 
     class Meta:
         verbose_name = gettext_lazy("settlement")
@@ -292,9 +275,9 @@ class Settlement(models.Model):
         indexes = [
             models.Index(fields=["trip", "-settled_on", "-id"], name="settlement_newest"),
             models.Index(
-                fields=["trip", "sender", "receiver", "period"],
+                fields=["trip", "sender", "receiver"],
                 condition=Q(credit_minor__gt=0),
-                name="settlement_credit_since",
+                name="settlement_credit",
             ),
         ]
 
@@ -322,22 +305,13 @@ class Settlement(models.Model):
             write(trip.pk, by, *settlement_entries(Event.SETTLEMENT_CREATED, [self], trip.currency))
 
     def enter(self) -> None:
-        """Insert this row and allocate it to open debts. Call under the trip's lock.
-
-        One that was deleted has its id, and covers first what it paid.
-        """
-        self.credit_minor, self.period = self.amount_minor, self.trip.period
-        debts: Iterable[Debt] = Debt.objects.open().filter(
+        """Insert this row and allocate it to open debts. Call under the trip's lock."""
+        self.credit_minor = self.amount_minor
+        debts = Debt.objects.open().filter(
             trip=self.trip_id, debtor=self.sender_id, creditor=self.receiver_id
         )
-        has_id: bool = self.pk is not None
-        if has_id:
-            debts = sorted(debts, key=lambda debt: debt.split_id != self.split_id)
         allocations = allocate(debts, [self])
-        if has_id:
-            self.save(force_insert=True)
-        else:
-            insert([self])
+        insert([self])
         Allocation.make(self.trip_id, allocations, [self])
 
     @classmethod
@@ -362,7 +336,6 @@ class Settlement(models.Model):
                 receiver_id=debt.creditor_id,
                 amount_minor=debt.open_minor,
                 credit_minor=debt.open_minor,
-                period=trip.period,
                 created_by_id=by.pk,
             )
             for debt in debts
@@ -379,24 +352,38 @@ class Settlement(models.Model):
         with locked_row(
             rows, by, Can.DELETE_SETTLEMENTS, trip_id=self.trip_id, pk=self.pk
         ) as stored:
+            DeletedEntry.keep(
+                stored.trip,
+                DeletedKind.SETTLEMENT,
+                stored.pk,
+                allocations=Allocation.objects.of(self.trip_id, [], [stored.pk]),
+                settlement=[stored],
+            )
             deleted = Settlement.objects.filter(trip=self.trip_id, pk=self.pk).revoke()
-            currency = stored.trip.currency
-            DeletedEntry.keep(stored.trip, DeletedKind.SETTLEMENT, stored.pk, settlement=[stored])
             write(
-                self.trip_id, by, *settlement_entries(Event.SETTLEMENT_DELETED, deleted, currency)
+                self.trip_id,
+                by,
+                *settlement_entries(Event.SETTLEMENT_DELETED, deleted, stored.trip.currency),
             )
 
     def close_if_settled(self) -> None:
         """Close everything that is open if every balance of the trip is zero.
 
         Open debts and unused credit cancel out then, also where money went past the people who
-        were owed. This settlement is noted as the cause, so that deleting it opens them again.
+        were owed. Deleting this settlement opens them again. It takes the same few statements for
+        any number of debts.
         """
-        if unsettled_in.first(trip=self.trip_id):
+        trip_id = self.trip_id
+        if unsettled_in.first(trip=trip_id):
             return
-        periods = open_periods_of.first(trip=self.trip_id)
-        if periods is not None:
-            close(self, *periods)
+        with connection.cursor() as cursor:
+            cursor.execute(_CLOSE, [self.pk, trip_id, self.pk, trip_id])
+            if not cursor.rowcount:
+                return
+        debts, now = Debt.objects.filter(trip=trip_id, open_minor__gt=0), timezone.now()
+        debts.update(open_minor=0, covered_at=now)
+        Settlement.objects.filter(trip=trip_id, credit_minor__gt=0).update(credit_minor=0)
+        Member.objects.filter(trip=trip_id, owed_minor__gt=0).update(owed_minor=0)
 
     def is_own(self, user: User, can: Can) -> bool:
         """Whether `user` recorded it; for recording it, whether `user` is one of the two people."""
@@ -415,31 +402,56 @@ class SplitPayment(NamedTuple):
 
 
 class AllocationQuerySet(models.QuerySet["Allocation"]):
+    def of(
+        self, trip_id: int, split_ids: Collection[int], settlement_ids: Collection[int]
+    ) -> list[tuple[Any, ...]]:
+        """What covers these splits, and what these settlements cover or closed, the oldest first.
+
+        For each allocation: the split and the creditor of its debt, its settlement, what closed
+        it, the amount, and when the debt was covered.
+        """
+        rows = self.filter(trip=trip_id)
+        found: set[tuple[Any, ...]] = set()
+        used = ("settlement", "closed_by", "amount_minor")
+        nothing = Value(None, models.BigIntegerField())
+        # A statement for each, because SQLite scans the whole table for conditions joined by OR.
+        for condition in (
+            Q(debt__split__in=split_ids),
+            Q(settlement__in=settlement_ids),
+            Q(closed_by__in=settlement_ids),
+        ):
+            of_debts = rows.filter(condition, debt__trip=trip_id)
+            found.update(
+                of_debts.values_list(
+                    "pk", "debt__split", "debt__creditor", *used, "debt__covered_at"
+                )
+            )
+            of_credit = rows.filter(condition, debt=None)
+            found.update(of_credit.values_list("pk", nothing, nothing, *used, nothing))
+        return [row[1:] for row in sorted(found)]
+
     def release(self, trip_id: int, settlements: Iterable[Settlement] = ()) -> None:
         """Delete these allocations; their debts are open again, and their money is credit.
 
-        The sums of the members lose them, and the `settlements` that are to go with them.
+        The sums of the members lose them, and the `settlements` that are to go with them. Raises
+        `TooManyDebts`.
         """
         rows = self.filter(trip=trip_id)
-        debts = Debt.objects.filter(trip=trip_id, pk__in=rows.values("debt"))
-        money = Settlement.objects.filter(trip=trip_id, pk__in=rows.values("settlement"))
-        # Other closed amounts of the same rows stay closed.
-        debts.itemise()
-        money.itemise()
         sums = sums_of(settlements, [], sign=-1)
         covered = rows.filter(debt__trip=trip_id).order_by().values_list("debt__debtor")
-        for debtor_id, freed_minor in covered.annotate(Sum("amount_minor")):
+        freed = list(covered.annotate(Sum("amount_minor")))
+        for debtor_id, freed_minor in freed:
             sums[debtor_id]["owed_minor"] += freed_minor
         Member.increment_balances(trip_id, sums)
-        debts.update(
-            open_minor=F("open_minor") + _sum_of(rows, "debt"),
-            covered_at=None,
-            period=current_period(),
-        )
-        money.update(
-            credit_minor=F("credit_minor") + _sum_of(rows, "settlement"), period=current_period()
-        )
+        with connection.cursor() as cursor:
+            for side, statement in _GIVE_BACK.items():
+                of_side = rows.filter(**{f"{side}__isnull": False}).order_by()
+                amounts = of_side.values(row_id=F(f"{side}_id")).annotate(minor=Sum("amount_minor"))
+                sql, values = amounts.query.sql_with_params()
+                cursor.execute(statement.format(freed=sql), [*values, trip_id])
         rows.delete()
+        if freed:
+            require_few_debts(trip_id)
 
 
 class Allocation(InTrip):
@@ -486,6 +498,21 @@ class Allocation(InTrip):
         amount = format_amount(self.amount_minor, side.trip.currency)
         return _("%(amount)s of: %(whole)s") % {"amount": amount, "whole": side}
 
+    def fit(self) -> bool:
+        """Reduce the unsaved amount to what its debt and its settlement still have, and take it.
+
+        Returns whether there is any.
+        """
+        debt, settlement = self.debt, self.settlement
+        if debt is not None:
+            self.amount_minor = min(self.amount_minor, debt.open_minor)
+        if settlement is not None:
+            self.amount_minor = min(self.amount_minor, settlement.credit_minor)
+            settlement.credit_minor -= self.amount_minor
+        if debt is not None:
+            debt.open_minor -= self.amount_minor
+        return self.amount_minor > 0
+
     @classmethod
     def make(
         cls,
@@ -512,6 +539,28 @@ class Allocation(InTrip):
         if settlements and not is_unsettled:
             settlements[-1].close_if_settled()
         return now
+
+
+@CompiledQuery
+def unsettled_in(trip: Param) -> models.QuerySet[Member, tuple[int]]:
+    """One member whose balance is not zero, if there is any."""
+    return Member.objects.unsettled().filter(trip=trip).order_by().values_list("pk")[:1]
+
+
+def require_few_debts(trip_id: int) -> None:
+    """Raise `TooManyDebts` if the trip has more than `MAX_OPEN_DEBTS`.
+
+    Call it after a command has opened debts: a trip with more could not be closed in time.
+    """
+    if debt_above_limit.first(trip=trip_id):
+        raise TooManyDebts(limit=MAX_OPEN_DEBTS)
+
+
+@CompiledQuery
+def debt_above_limit(trip: Param) -> models.QuerySet[Debt, tuple[int]]:
+    """One open debt more than a trip may have, if there is one."""
+    debts = Debt.objects.filter(trip=trip, open_minor__gt=0)
+    return debts.order_by().values_list("pk")[MAX_OPEN_DEBTS : MAX_OPEN_DEBTS + 1]
 
 
 @CompiledQuery
@@ -572,18 +621,14 @@ def allocate(debts: Iterable[Debt], settlements: Iterable[Settlement]) -> list[A
         by_pair.setdefault(pair, []).append(settlement)
     for debt in debts:
         for settlement in by_pair.get((debt.debtor_id, debt.creditor_id), ()):
-            amount_minor = min(debt.open_minor, settlement.credit_minor)
-            if amount_minor:
-                debt.open_minor -= amount_minor
-                settlement.credit_minor -= amount_minor
-                allocations.append(
-                    Allocation(
-                        trip_id=debt.trip_id,
-                        settlement=settlement,
-                        debt=debt,
-                        amount_minor=amount_minor,
-                    )
-                )
+            allocation = Allocation(
+                trip_id=debt.trip_id,
+                settlement=settlement,
+                debt=debt,
+                amount_minor=debt.open_minor,
+            )
+            if allocation.fit():
+                allocations.append(allocation)
     return allocations
 
 
@@ -610,11 +655,9 @@ def _recompute_debts(
     now: Param = Param("now", models.DateTimeField()),
 ) -> tuple[DebtQuerySet, dict[str, Any]]:
     covered = _sum_of(Allocation.objects.all(), "debt")
-    since = Coalesce(F("covered_at"), Subquery(closed_period().values("closed_at")), now)
     changes = {
         "open_minor": F("amount_minor") - covered,
-        "covered_at": Case(When(amount_minor=covered, then=since), default=None),
-        "period": current_period(),
+        "covered_at": Case(When(amount_minor=covered, then=Coalesce(F("covered_at"), now))),
     }
     return Debt.objects.filter(debts.among("id"), trip=trip), changes
 
@@ -625,7 +668,7 @@ def _recompute_settlements(
     settlements: ArrayParam = ArrayParam("settlements"),
 ) -> tuple[SettlementQuerySet, dict[str, Any]]:
     used = _sum_of(Allocation.objects.all(), "settlement")
-    changes = {"credit_minor": F("amount_minor") - used, "period": current_period()}
+    changes = {"credit_minor": F("amount_minor") - used}
     return Settlement.objects.filter(settlements.among("id"), trip=trip), changes
 
 

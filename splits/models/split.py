@@ -36,7 +36,7 @@ _AMOUNT = models.BigIntegerField()
 
 def _of_debts(aggregate: Aggregate) -> Subquery:
     """An aggregate over the debts of each split. With a join the planner would read all debts."""
-    debts = Debt.objects.with_open_amounts().filter(trip=OuterRef("trip"), split=OuterRef("pk"))
+    debts = Debt.objects.filter(trip=OuterRef("trip"), split=OuterRef("pk"))
     sums = debts.order_by().values("split").annotate(answer=aggregate)
     return Subquery(sums.values("answer"))
 
@@ -47,8 +47,8 @@ class SplitQuerySet(InTripQuerySet["Split"]):
     def with_open_amounts(self) -> "SplitQuerySet":
         """With the participant, and with the open amount of its debts."""
         state = {
-            "open_minor": Coalesce(_of_debts(Sum("left_minor")), 0, output_field=_AMOUNT),
-            "covered_at": _of_debts(Max(Coalesce("covered_at", "closed_at"))),
+            "open_minor": Coalesce(_of_debts(Sum("open_minor")), 0, output_field=_AMOUNT),
+            "covered_at": _of_debts(Max("covered_at")),
         }
         return self.select_related("participant").only(*_COLUMNS).annotate(**state)
 
@@ -172,7 +172,6 @@ class Split(InTrip):
             before = Split.objects.with_details().get(pk=self.pk)
             revoked = self.settlements.filter(trip=trip).revoke()
             debts = self.debts.filter(trip=trip)
-            debts.itemise()
             Allocation.objects.filter(trip=trip, debt__in=debts.values("pk")).release(trip.pk)
             after = Split.objects.with_details().get(pk=self.pk)
             payments = (_payment(before), _payment(after))

@@ -2,17 +2,15 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator
-from itertools import count
 from typing import NamedTuple, Protocol, TypeVar
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
+from splits import money
 from splits.models.comment import Comment
-from splits.models.division import Part, Payment
+from splits.models.division import Part, Payment, amounts
 from splits.models.expense import Expense
-from splits.models.merged import MergedPeople, amounts
 from splits.models.payer import Payer
-from splits.models.period import ClosedPeriod, ClosedSum
 from splits.models.settlement import Allocation, Debt, Settlement
 from splits.models.split import Split
 from splits.reports.audit_rows import CHUNK_ROWS, ByExpense, Joins, plan_for_all_rows, streamed
@@ -31,7 +29,7 @@ _EXPENSE_COLUMNS = (
     "exchange_rate",
     "split_type",
     "divided",
-    "merged",
+    "merged_guests",
 )
 
 #: The trips to audit: one, several (not more than a statement has parameters), those with ids in a
@@ -89,8 +87,10 @@ def _differences(trips: Trips, watch: Watch) -> Iterator[Difference]:
     ):
         sums[trip, sender]["sent_minor"] += amount_minor
         sums[trip, receiver]["received_minor"] += amount_minor
-    yield from _periods(of_trip, audited(trips))
-    yield from _closed_sums(joins, sums)
+    for trip, debtor, open_minor in streamed(
+        Debt.objects.filter(of_trip, open_minor__gt=0), "trip", "debtor", "open_minor"
+    ):
+        sums[trip, debtor]["owed_minor"] += open_minor
     yield from _members(of_trip, sums)
 
 
@@ -123,15 +123,14 @@ def _expenses(joins: Joins, sums: Sums, watch: Watch) -> Iterator[Difference]:
         payments = {user: Payment(*payment) for user, *payment in payers.of(expense.pk)}
         parts = {user: Part(*part) for user, *part in splits.of(expense.pk)}
         paid, shares = amounts(payments), amounts(parts)
-        merged = MergedPeople.load(expense.merged)
         owed = {(debtor, creditor): amount for debtor, creditor, amount in debts.of(expense.pk)}
-        for text in expense_faults(expense, payments, parts, owed, merged):
+        for text in expense_faults(expense, payments, parts, owed):
             yield Difference(expense.trip_id, f"expense {expense.pk}: {text}")
         for user, amount_minor in paid.items():
             sums[expense.trip_id, user]["paid_minor"] += amount_minor
-        if sum(shares.values()) <= sum(paid.values()) and merged.add_up(parts, payments):
-            ranks = expense.trip.ranks
-            for user, amount_minor in merged.own_parts(shares, paid, expense.number, ranks).items():
+        if sum(shares.values()) <= sum(paid.values()):
+            own_parts = money.own_parts(shares, paid, expense.number, expense.ranks)
+            for user, amount_minor in own_parts.items():
                 sums[expense.trip_id, user]["share_minor"] += amount_minor
 
 
@@ -180,7 +179,7 @@ def _trips_of_rows(of_trip: Q) -> Iterator[Difference]:
         (Expense, "expense", Comment),
         (Debt, "debt", Allocation),
         (Settlement, "settlement", Allocation),
-        (Settlement, "settlement", ClosedSum),
+        (Settlement, "closed_by", Allocation),
     ):
         known = parents._default_manager.filter(pk=OuterRef(name), trip=OuterRef("trip"))
         rows = model._default_manager.filter(~Exists(known), **{f"{name}__isnull": False})
@@ -192,52 +191,6 @@ def _trips_of_rows(of_trip: Q) -> Iterator[Difference]:
         for parent, pk, stored in found:
             text = f"{model.__name__} {pk} is stored as one of trip {stored}"
             yield Difference(trips[parent], text)
-
-
-def _periods(of_trip: Q, trips: QuerySet[Trip]) -> Iterator[Difference]:
-    """Checks that every row's period exists, and that the oldest open period is correct."""
-    closed: dict[int, set[int]] = defaultdict(set)
-    periods = ClosedPeriod.objects.filter(of_trip)
-    for trip, number in streamed(periods, "trip", "number"):
-        closed[trip].add(number)
-    own = Settlement.objects.filter(pk=OuterRef("settlement"), trip=OuterRef("trip"))
-    for trip in periods.filter(~Exists(own)).values_list("trip", flat=True):
-        yield Difference(trip, "a settlement of another trip closed a period")
-    for trip, period, oldest in streamed(trips, "pk", "period", "oldest_open_period"):
-        numbers = closed[trip]
-        expected = next(number for number in count() if number not in numbers)
-        if expected != oldest:
-            text = f"the oldest open period is {oldest}, it should be {expected}"
-            yield Difference(trip, text)
-        if max(numbers, default=-1) >= period:
-            yield Difference(trip, f"period {max(numbers)} is closed, but {period} is current")
-    for rows in (Debt.objects.all(), Settlement.objects.all()):
-        for trip, pk in streamed(rows.filter(of_trip, period__gt=F("trip__period")), "trip", "pk"):
-            yield Difference(trip, f"{rows.model.__name__} {pk} is of a future period")
-
-
-def _closed_sums(joins: Joins, sums: Sums) -> Iterator[Difference]:
-    """Checks what settlements closed of each member's debts; adds the rest to `sums`."""
-    closed: Counter[tuple[int, int, int]] = Counter()
-    debts = Debt.objects.with_open_amounts().filter(joins.of_trip, open_minor__gt=0)
-    for trip, debtor, open_minor, closed_by in streamed(
-        debts, "trip", "debtor", "open_minor", "closed_by"
-    ):
-        if closed_by is None:
-            sums[trip, debtor]["owed_minor"] += open_minor
-        else:
-            closed[trip, debtor, closed_by] += open_minor
-    stored = ClosedSum.objects.filter(
-        joins("settlement", "member"), joins.among("settlement", Settlement)
-    )
-    columns = ("settlement__trip", "member__user", "settlement", "owed_minor")
-    noted = {tuple(key): owed_minor for *key, owed_minor in streamed(stored, *columns)}
-    for trip, user, settlement in closed.keys() | noted.keys():
-        noted_minor = noted.get((trip, user, settlement), 0)
-        closed_minor = closed[trip, user, settlement]
-        if noted_minor != closed_minor:
-            text = f"settlement {settlement} closed {closed_minor} of user {user}"
-            yield Difference(trip, f"{text}, {noted_minor} is stored")
 
 
 def _members(of_trip: Q, sums: Sums) -> Iterator[Difference]:

@@ -19,11 +19,9 @@ _ROWS = """
     UNION SELECT row.trip_id FROM splits_expense row WHERE {is_new}
     UNION SELECT row.trip_id FROM splits_debt row WHERE {is_new}
     UNION SELECT row.trip_id FROM splits_settlement row WHERE {is_new}
-    UNION SELECT row.trip_id FROM splits_closedperiod row WHERE {is_new}
     UNION SELECT row.trip_id FROM splits_payer row WHERE {is_new}
     UNION SELECT row.trip_id FROM splits_split row WHERE {is_new}
     UNION SELECT row.trip_id FROM splits_allocation row WHERE {is_new}
-    UNION SELECT row.trip_id FROM splits_closedsum row WHERE {is_new}
 """
 _CHANGED = _ROWS.format(is_new="age(row.xmin) <= %(age)s")
 #: Transactions are compared by their last 32 bits, of which `age` uses 31.

@@ -10,7 +10,7 @@ from functools import reduce
 from operator import or_
 from typing import Any, NamedTuple
 
-from django.db.models import F, OuterRef, Q, Subquery
+from django.db.models import OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce
 
 from splits.reports.change_cursor import Cursor, CursorExpired, Partial
@@ -57,8 +57,6 @@ class _Ledger(NamedTuple):
     last: int
     #: How many expenses it ever recorded.
     expenses: int
-    #: Whether a period is open that was closed before.
-    is_reopened: bool
 
 
 class Changes:
@@ -153,8 +151,7 @@ class Changes:
 
     def _read_journals(self) -> None:
         rows = self._unread_rows()
-        reopened = [trip_id for trip_id, trip in self._trips.items() if trip.is_reopened]
-        touched = Touched(rows, reopened=reopened, money=self._money)
+        touched = Touched(rows, money=self._money)
         for row in rows:
             if not self._read(row, touched) or self._cursor.delivery is not None:
                 return
@@ -225,8 +222,6 @@ def _trips_of(reader: User) -> dict[int, _Ledger]:
     """The trips that `reader` is a member of, by id."""
     rows = JournalEntry.objects.filter(trip=OuterRef("pk")).order_by("-number")
     last = Coalesce(Subquery(rows.values("number")[:1]), 0)
-    found = Trip.objects.of_member(reader).annotate(
-        last=last, is_reopened=Q(oldest_open_period__lt=F("period"))
-    )
-    columns = found.values_list("pk", "last", "expenses_recorded", "is_reopened")
+    found = Trip.objects.of_member(reader).annotate(last=last)
+    columns = found.values_list("pk", "last", "expenses_recorded")
     return {trip_id: _Ledger(*state) for trip_id, *state in columns}

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from rest_framework.exceptions import ValidationError
 
-from splits.models.division import Division, Money, Part, Payment, SplitType, entered_for
+from splits import money
+from splits.models.division import Division, Money, Part, Payment, SplitType, amounts, entered_for
 from splits.models.expense import Expense
-from splits.models.merged import MergedPeople, amounts
 from tripcompanion.currency.amounts import convert
 
 
@@ -15,7 +15,6 @@ def expense_faults(
     payments: dict[int, Payment],
     parts: dict[int, Part],
     owed: dict[tuple[int, int], int],
-    merged: MergedPeople,
 ) -> Iterator[str]:
     """Descriptions of what is wrong with one expense.
 
@@ -36,13 +35,9 @@ def expense_faults(
     if sum(shares.values()) > expense.amount_minor:
         yield f"the splits are {sum(shares.values())} of {expense.amount_minor}"
         return
-    if not merged.add_up(parts, payments):
-        yield "what merged people had does not add up to what their member has"
-        return
     if expense.divided:
-        apart = merged.parts(parts)
-        yield from _share_faults(expense, apart, amounts(apart))
-    expected = merged.debts(shares, paid, expense.number, expense.trip.ranks)
+        yield from _share_faults(expense, parts, shares)
+    expected = money.debts(shares, paid, expense.number, expense.ranks)
     for pair in sorted(expected.keys() | owed.keys()):
         if expected.get(pair, 0) != owed.get(pair, 0):
             yield (
@@ -57,9 +52,9 @@ def _share_faults(
     division = Division(
         SplitType(expense.split_type), tuple(parts), entered_for(expense.split_type, parts)
     )
-    money = Money(expense.amount_minor, expense.entered_minor, expense.currency)
+    amount = Money(expense.amount_minor, expense.entered_minor, expense.currency)
     try:
-        expected = division.parts(money, expense.number, expense.trip.ranks) if parts else {}
+        expected = division.parts(amount, expense.number, expense.ranks) if parts else {}
     except ValidationError as error:
         yield f"the entered values do not divide it: {error.detail}"
         return

@@ -1,6 +1,6 @@
 """Explains a balance: its entries, with the running sum."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
 from heapq import merge
@@ -9,8 +9,8 @@ from typing import Any
 
 from django.db.models import OuterRef, Q, QuerySet, Subquery, Sum
 
+from splits import money
 from splits.models.expense import Expense
-from splits.models.merged import MergedPeople
 from splits.models.payer import Payer
 from splits.models.split import Split
 from tripcompanion.compiled.queries import Pageable
@@ -72,7 +72,7 @@ class Explanation(Pageable):
         ).exclude(paid_minor=None, share_minor=None)
         rows = entries.order_by("created_at", "id").iterator(_CHUNK_ROWS)
         while chunk := list(islice(rows, _CHUNK_ROWS)):
-            left_over = _shares_of_what_is_left(chunk, self._user_id, self._trip.ranks)
+            left_over = _shares_of_what_is_left(chunk, self._trip, self._user_id)
             for expense in chunk:
                 yield Line(
                     "EXPENSE",
@@ -101,9 +101,7 @@ class Explanation(Pageable):
             )
 
 
-def _shares_of_what_is_left(
-    expenses: Iterable[Any], user_id: int, ranks: Mapping[int, int]
-) -> dict[int, int]:
+def _shares_of_what_is_left(expenses: Iterable[Any], trip: Trip, user_id: int) -> dict[int, int]:
     """What `user_id` bears of the expenses they paid for that no splits cover in full."""
     ids = [e.pk for e in expenses if e.paid_minor and e.divided_minor != e.amount_minor]
     if not ids:
@@ -112,8 +110,9 @@ def _shares_of_what_is_left(
     for expense in Expense.objects.filter(pk__in=ids).prefetch_related("payers", "splits"):
         paid_by_user = {payer.user_id: payer.amount_minor for payer in expense.payers.all()}
         parts = {split.participant_id: split.amount_minor for split in expense.splits.all()}
-        merged = MergedPeople.load(expense.merged)
-        shares[expense.pk] = merged.own_parts(parts, paid_by_user, expense.number, ranks)[user_id]
+        expense.trip = trip
+        own_parts = money.own_parts(parts, paid_by_user, expense.number, expense.ranks)
+        shares[expense.pk] = own_parts[user_id]
     return shares
 
 

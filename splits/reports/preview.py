@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from splits import money
-from splits.models.division import Division
+from splits.models.division import Division, amounts
 from splits.models.expense import Expense
-from splits.models.merged import amounts
 from splits.models.settlement import Settlement
 from splits.models.split import Split
 from trips.models import Trip

@@ -7,7 +7,6 @@ read as it is now: if it changed again since, a later row touches it again.
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import timedelta
 from functools import reduce
 from operator import or_
 from typing import Any, NamedTuple
@@ -15,7 +14,6 @@ from typing import Any, NamedTuple
 from django.db.models import F, Q
 
 from splits.models.comment import Comment
-from splits.models.period import ClosedPeriod
 from splits.models.settlement import Allocation, Debt
 from trips.models import Invitation, JournalEntry
 from trips.models.events import Event
@@ -23,8 +21,6 @@ from trips.models.journal import Subject
 
 #: How many touched objects of each type a page reads. If there are more, the trip is sent again.
 MAX_TOUCHED = 1000
-#: A period is closed before the row of the command that closes it is written, by less than this.
-_COMMAND = timedelta(minutes=1)
 
 _PAYING = {Event.SETTLEMENT_CREATED, Event.SETTLEMENT_RESTORED}
 _MEMBERSHIPS = {
@@ -49,20 +45,18 @@ class Again(NamedTuple):
 
 
 class Touched:
-    """What these rows touched; `reopened` are the trips in which a closing was taken back.
+    """What these rows touched, read in a constant number of statements.
 
-    It takes a constant number of statements. With `money` False it leaves expenses out.
+    With `money` False it leaves expenses out.
     """
 
-    def __init__(self, rows: Rows, *, reopened: Iterable[int], money: bool) -> None:
-        self._reopened = set(reopened)
+    def __init__(self, rows: Rows, *, money: bool) -> None:
         self._invitations = _invitations(rows)
         self._paid = self._opened = self._comments = _NOTHING
         self._closed_by: set[int] = set()
-        self._closed_at: Mapping[int, list[Any]] = {}
         if money:
             self._paid, self._opened, self._comments = _paid(rows), _opened(rows), _comments(rows)
-            self._read_closings(rows)
+            self._closed_by = _closings(rows)
 
     def by(self, row: JournalEntry) -> list[Subject]:
         """The objects that a row touched, ordered by their ids; all are of one type."""
@@ -86,35 +80,12 @@ class Touched:
         if is_whole:
             return Again(is_whole=True)
         touches_all = (
-            (row.event in _PAYING and (self._paid is None or row.object_id in self._closed_by))
-            or (row.event == Event.EXPENSE_RESTORED and self._has_closed(row))
-            or (
-                row.event == Event.SETTLEMENT_DELETED
-                and (self._opened is None or row.trip_id in self._reopened)
-            )
+            row.event in _PAYING and (self._paid is None or row.object_id in self._closed_by)
+        ) or (
+            row.event == Event.SETTLEMENT_DELETED
+            and (self._opened is None or "closed" in row.changes)
         )
         return Again(is_whole=False) if touches_all else None
-
-    def _read_closings(self, rows: Rows) -> None:
-        settlements = [row.object_id for row in rows if row.event in _PAYING]
-        restored = [row for row in rows if row.event == Event.EXPENSE_RESTORED]
-        if not settlements and not restored:
-            return
-        wanted = Q(settlement__in=settlements)
-        if restored:
-            since = min(row.at for row in restored) - _COMMAND
-            wanted |= Q(trip__in={row.trip_id for row in restored}, closed_at__gte=since)
-        closed_at = defaultdict(list)
-        closings = ClosedPeriod.objects.filter(wanted)
-        for trip_id, settlement_id, at in closings.values_list("trip", "settlement", "closed_at"):
-            self._closed_by.add(settlement_id)
-            closed_at[trip_id].append(at)
-        self._closed_at = closed_at
-
-    def _has_closed(self, row: JournalEntry) -> bool:
-        """Whether a restored expense closed the trip: then the last settlement is the cause."""
-        times = self._closed_at.get(row.trip_id, ())
-        return any(row.at - _COMMAND <= at <= row.at for at in times)
 
 
 _NOTHING: Found | None = {}
@@ -154,6 +125,15 @@ def _paid(rows: Rows) -> Found | None:
     covering = Allocation.objects.filter(settlement__in=ids, **same).order_by()
     pairs = covering.values_list("settlement", "debt__split__expense").distinct()
     return _gather(pairs[: MAX_TOUCHED + 1])
+
+
+def _closings(rows: Rows) -> set[int]:
+    """The settlements that have closed their trip."""
+    ids = [row.object_id for row in rows if row.event in _PAYING]
+    if not ids:
+        return set()
+    closing = Allocation.objects.filter(closed_by__in=ids).order_by()
+    return set(closing.values_list("closed_by", flat=True).distinct())
 
 
 def _opened(rows: Rows) -> Found | None:

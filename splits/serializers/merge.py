@@ -26,7 +26,7 @@ class MergeSerializer(CamelCaseSerializer):
     )
     settlements = serializers.IntegerField(
         source="settlement_count",
-        help_text="How many settlements name the guest, with those between the two.",
+        help_text="How many settlements name the guest.",
     )
     balance_before = MoneyField(
         currency="trip.currency",

@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 from django.utils.translation import gettext_lazy as _
 from django_filters.rest_framework import DjangoFilterBackend
+from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -14,6 +15,7 @@ from splits.models.conflicts import DividedByHand, ExpenseChanged
 from splits.models.rate import NoRate
 from splits.models.reads import expenses_of
 from splits.models.restoring import DeletedExpenses, restore_expense
+from splits.models.settlement import TooManyDebts
 from splits.pages import EXPENSE, division_of
 from splits.reports.preview import Preview
 from splits.serializers.expense import ExpenseRequest
@@ -72,10 +74,17 @@ class ExpenseViewSet(InTripViewSet):
     }
     problems: ClassVar = {
         "preview": (NoRate,),
-        "update": (NoRate, DividedByHand, CurrencyChanged),
-        "partial_update": (NoRate, DividedByHand, CurrencyChanged, ExpenseChanged),
-        "create": (NoRate, LimitReached, CurrencyChanged),
-        "restore": (NotRestorable,),
+        "update": (NoRate, DividedByHand, CurrencyChanged, TooManyDebts),
+        "partial_update": (
+            NoRate,
+            DividedByHand,
+            CurrencyChanged,
+            ExpenseChanged,
+            TooManyDebts,
+        ),
+        "create": (NoRate, LimitReached, CurrencyChanged, TooManyDebts),
+        "restore": (NotRestorable, TooManyDebts),
+        "destroy": (TooManyDebts,),
     }
     request_serializers: ClassVar = {
         "create": ExpenseRequest,
@@ -168,13 +177,17 @@ class ExpenseViewSet(InTripViewSet):
     def restore(self, request: Request, trip_id: int, expense_id: int) -> Response:
         """Restore a deleted expense, with its id and its division.
 
-        Payments that were recorded for its splits are restored as well; what else covered them
-        covers them again if it is still unused. All its people must be members.
+        Payments that were recorded for its splits are restored as well; what else covered or
+        closed them does so again if it is still there. Nobody in it may have left since.
         """
-        entry = self.get_permitted_object(
-            DeletedEntry.objects.expenses, trip_id=trip_id, object_id=expense_id
-        )
-        return self.answer(restore_expense(entry, self.caller))
+        try:
+            entry = self.get_permitted_object(
+                DeletedEntry.objects.expenses, trip_id=trip_id, object_id=expense_id
+            )
+            return self.answer(restore_expense(entry, self.caller))
+        except NotFound:
+            self.get_permitted_object(Expense.objects.all, trip_id=trip_id, pk=expense_id)
+            raise NotRestorable(reason=_("It is not deleted.")) from None
 
     def _shown(self, expense: Expense) -> Expense:
         # It may have been deleted since it was read.

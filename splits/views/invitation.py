@@ -9,6 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from splits.models.claim import accept_invitation
+from splits.models.merge import NamesBoth
 from tripcompanion.kit.problems import LimitReached
 from trips.models.invitation import InvitedByAddress
 from trips.models.joining import AlreadyMember, NoOwner
@@ -37,6 +38,7 @@ class AcceptanceViewSet(InTripViewSet):
             AlreadyMember,
             NoOwner,
             LimitReached,
+            NamesBoth,
         ]
     }
 

@@ -6,7 +6,7 @@ from django.utils.translation import gettext_lazy as _
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from splits.models.merge import Merge, NotAGuest
+from splits.models.merge import Merge, NamesBoth, NotAGuest
 from splits.serializers.merge import MergeRequest, MergeSerializer
 from trips.models import Member
 from trips.pages import MEMBER
@@ -25,13 +25,13 @@ class MergeViewSet(InTripViewSet):
     response_serializers: ClassVar = {"merge": MergeSerializer}
     named: ClassVar = {**InTripViewSet.named, "user_id": MEMBER}
     page_titles: ClassVar = {"merge": _("Merge the guest")}
-    problems: ClassVar = {"merge": [NotAGuest]}
+    problems: ClassVar = {"merge": [NotAGuest, NamesBoth]}
 
     def merge(self, request: Request, trip_id: int, user_id: int) -> Response:
         """Give all entries of a guest to another member, and delete the guest.
 
-        Where an expense names both, their payments and parts add up; settlements and debts between
-        the two vanish. No balance of anybody else changes.
+        No amount changes, only the name. It is refused (409 `names_both`) if an expense or a
+        settlement names both people, also a deleted one: `expenses` and `settlements` are the ids.
         """
         guest: Any = self.get_permitted_object(
             Member.objects.with_details, trip_id=trip_id, user_id=user_id

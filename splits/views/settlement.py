@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from django.utils.translation import gettext_lazy as _
+from rest_framework.exceptions import NotFound
 from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -11,6 +12,7 @@ from rest_framework.response import Response
 from splits.models import DeletedEntry, Settlement
 from splits.models.reads import settlements_of
 from splits.models.restoring import DeletedSettlements, restore_settlement
+from splits.models.settlement import TooManyDebts
 from splits.pages import BALANCE, SETTLEMENT
 from splits.reports.balances import Plan, PlanChanged, balances_of
 from splits.reports.explanation import Explanation
@@ -57,7 +59,11 @@ class SettlementViewSet(InTripViewSet):
         "restore": SettlementSerializer,
     }
     query_serializers: ClassVar = {"list": DeletedQuery}
-    problems: ClassVar = {"create": [CurrencyChanged], "restore": [NotRestorable]}
+    problems: ClassVar = {
+        "create": [CurrencyChanged],
+        "destroy": [TooManyDebts],
+        "restore": [NotRestorable, TooManyDebts],
+    }
     single_statement: ClassVar = frozenset({"retrieve"})
     named: ClassVar = {**InTripViewSet.named, "settlement_id": SETTLEMENT}
     page_titles: ClassVar = {
@@ -106,13 +112,17 @@ class SettlementViewSet(InTripViewSet):
     def restore(self, request: Request, trip_id: int, settlement_id: int) -> Response:
         """Restore a deleted settlement, with its id.
 
-        It covers first what it was recorded for, then the sender's open splits, oldest first. Both
-        people must be members.
+        It covers and closes again what it did before, as far as that is still open; the rest is
+        credit. Neither of the two people may have left since.
         """
-        entry = self.get_permitted_object(
-            DeletedEntry.objects.settlements, trip_id=trip_id, object_id=settlement_id
-        )
-        return self.answer(restore_settlement(entry, self.caller))
+        try:
+            entry = self.get_permitted_object(
+                DeletedEntry.objects.settlements, trip_id=trip_id, object_id=settlement_id
+            )
+            return self.answer(restore_settlement(entry, self.caller))
+        except NotFound:
+            self.get_permitted_object(Settlement.objects.all, trip_id=trip_id, pk=settlement_id)
+            raise NotRestorable(reason=_("It is not deleted.")) from None
 
 
 class BalanceViewSet(InTripViewSet):

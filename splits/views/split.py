@@ -13,6 +13,7 @@ from splits.models.conflicts import AlreadySplit, ExceedsExpense
 from splits.models.individual_splits import add_split, remove_split
 from splits.models.rate import NoRate
 from splits.models.reads import pending_of, splits_of
+from splits.models.settlement import TooManyDebts
 from splits.pages import SPLIT, SPLIT_EXPENSE, pages_above_splits
 from splits.reports.balances import total_debt
 from splits.serializers.split import (
@@ -59,7 +60,11 @@ class SplitViewSet(InTripViewSet):
         "pay": ExpenseSplitSerializer,
         "unpay": ExpenseSplitSerializer,
     }
-    problems: ClassVar = {"create": [AlreadySplit, ExceedsExpense]}
+    problems: ClassVar = {
+        "create": [AlreadySplit, ExceedsExpense, TooManyDebts],
+        "unpay": [TooManyDebts],
+        "destroy": [TooManyDebts],
+    }
     single_statement: ClassVar = frozenset({"retrieve"})
     named: ClassVar = {"expense_id": SPLIT_EXPENSE, "split_id": SPLIT}
     page_titles: ClassVar = {

@@ -81,13 +81,5 @@ DELETED: Guards = {
          "ending = members.present()", f"{_TRIPS} -k hinders"),
     ],
     "splits/models/claim.py": [
-        ("claimed guest stays in deleted entries",
-         "    claim_in_deleted(trip, guest_id, account.pk)\n", "", f"{_PEOPLE} -k claims"),
-    ],
-    "splits/models/deleted_people.py": [
-        ("deleted settlement of one person with themself",
-         'if row["sender_id"] != row["receiver_id"]]', "]", f"{_PEOPLE} -k between"),
-        ("deleted payment of a split that was merged", "all_twins = dict(twins)", "all_twins = {}",
-         f"{_PEOPLE} -k two_became"),
     ],
 }  # fmt: skip

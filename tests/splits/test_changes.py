@@ -101,18 +101,33 @@ def test_closing_a_trip_sends_its_expenses_again(
     assert is_complete(copy)
 
 
-def test_an_expense_that_is_restored_may_close_the_trip(
+def test_what_a_restored_settlement_closes_is_sent(
     api: Api, copy: Replica, trip: Trip, olga: User, ed: User, vera: User
 ) -> None:
     spend(trip, 1000, paid_by=vera, among=[ed])
-    last = spend(trip, 1000, paid_by=olga, among=[vera])
-    api(ed).post(f"/api/expenses/{last.pk}/comments", {"text": "Tasty."})
-    last.remove(by=olga)
-    settle(trip, ed, olga, 1000)
+    spend(trip, 1000, paid_by=olga, among=[vera])
+    closing = settle(trip, ed, olga, 1000)
     copy.catch_up()
     assert is_complete(copy)
-    path = f"/api/trips/{trip.pk}/expenses/{last.pk}/restore"
-    assert api(olga).post(path).json()["splits"][0]["paid"]
+    closing.remove(by=olga)
+    copy.catch_up()
+    assert is_complete(copy)
+    path = f"/api/trips/{trip.pk}/settlements/{closing.pk}/restore"
+    assert api(olga).post(path).status_code == 200
+    copy.catch_up()
+    assert is_complete(copy)
+
+
+def test_comments_come_back_with_their_expense(
+    api: Api, copy: Replica, trip: Trip, olga: User, ed: User
+) -> None:
+    expense = spend(trip, 1000, paid_by=olga, among=[ed])
+    api(ed).post(f"/api/expenses/{expense.pk}/comments", {"text": "Tasty."})
+    expense.remove(by=olga)
+    copy.catch_up()
+    assert is_complete(copy)
+    path = f"/api/trips/{trip.pk}/expenses/{expense.pk}/restore"
+    assert api(olga).post(path).status_code == 200
     copy.catch_up()
     assert is_complete(copy)
 

@@ -2,8 +2,6 @@
 
 import pytest
 
-from splits.models import Allocation, Debt, Settlement
-from splits.models.period import reopen
 from tests.factories import add_guest
 from tests.splits.ledger import Json, Ledger
 from trips.models import Trip
@@ -330,19 +328,3 @@ def test_it_is_paid_since_it_was_closed_and_stays_so_when_it_is_taken_out(
     ledger.pay(ledger.split(chain[1], ed), ed)
     assert ledger.paid(chain[1], ed) == (True, 10)
     assert extra in ledger.settlements()
-
-
-def test_a_settlement_that_closed_by_allocations_opens_what_they_closed(
-    ledger: Ledger, chain: tuple[Json, Json], trip: Trip, olga: User, ed: User, vera: User
-) -> None:
-    """As older versions wrote it: an allocation for each debt and each credit."""
-    closing = ledger.settle(vera, olga, 10)
-    Debt.objects.all().itemise()
-    Settlement.objects.all().itemise()
-    reopen(trip.pk, Settlement.objects.all())
-    assert Allocation.objects.exclude(closed_by=None).count() == 3
-    assert open_splits(ledger, ed, vera) == []
-    ledger.delete_settlement(closing, olga)
-    assert ledger.paid(chain[0], vera) == (False, 0)
-    assert ledger.paid(chain[1], ed) == (False, 0)
-    assert (ledger.debt(ed), ledger.debt(vera)) == (10, 10)

@@ -22,7 +22,6 @@ from splits.models import (
     WebhookPosition,
 )
 from splits.models.payer import Payer
-from splits.models.period import ClosedPeriod, ClosedSum
 from splits.models.settlement import Allocation, Debt
 from tests import citus
 from tests.factories import settle, spend
@@ -39,8 +38,6 @@ class Rows(NamedTuple):
     debt: Debt
     settlement: Settlement
     allocation: Allocation
-    closed_period: ClosedPeriod
-    closed_sum: ClosedSum
     deleted_entry: DeletedEntry
     webhook_position: WebhookPosition
     webhook_delivery: WebhookDelivery
@@ -49,12 +46,7 @@ class Rows(NamedTuple):
 @pytest.fixture
 def rows(trip: Trip, olga: User, ed: User) -> Rows:
     expense = spend(trip, 6000, paid_by=olga, among=[ed])
-    settlement = settle(trip, ed, olga, 4000)
-    closed_period = ClosedPeriod.objects.create(trip=trip, number=7, settlement=settlement)
-    member = trip.members.get(user=ed)
-    closed_sum = ClosedSum.objects.create(
-        trip=trip, settlement=settlement, member=member, owed_minor=1
-    )
+    settle(trip, ed, olga, 4000)
     webhook = Webhook.register(olga, url="https://93.184.216.34/", events=["*"], trip_id=trip.pk)
     return Rows(
         expense,
@@ -63,8 +55,6 @@ def rows(trip: Trip, olga: User, ed: User) -> Rows:
         Debt.objects.get(),
         Settlement.objects.get(),
         Allocation.objects.get(),
-        closed_period,
-        closed_sum,
         DeletedEntry.objects.create(trip=trip, kind="expense", object_id=7, currency="EUR"),
         webhook.positions.get(),
         webhook.deliveries.create(event="expense.created", journal_trip_id=trip.pk, number=1),
@@ -104,7 +94,6 @@ VIOLATIONS: list[tuple[str, str, dict[str, Any]]] = [
     ("allocation_covers_or_closes", "allocation", {"debt": None}),
     ("allocation_covers_or_closes", "allocation", {"settlement": None}),
     ("allocation_covers_or_closes", "allocation", {"closed_by": F("settlement")}),
-    ("closed_sum_not_negative", "closed_sum", {"owed_minor": -1}),
 ]
 
 #: The table, and a second row of it that may not be.
@@ -113,8 +102,6 @@ TWICE: list[tuple[str, str]] = [
     ("payer_once_in_expense", "payer"),
     ("split_once_for_a_participant", "split"),
     ("debt_once_to_a_creditor", "debt"),
-    ("period_closed_once", "closed_period"),
-    ("closed_sum_once_for_a_member", "closed_sum"),
     ("webhook_position_unique", "webhook_position"),
     ("webhook_delivery_unique", "webhook_delivery"),
     ("deleted_once_in_trip", "deleted_entry"),

@@ -20,6 +20,8 @@ from tests.splits.test_merges import merge
 from trips.models import Trip
 from users.models import User
 
+KINDS = ("expenses", "settlements")
+
 
 def url(trip: Trip, *parts: Any) -> str:
     return "/".join(map(str, ("/api/trips", trip.pk, *parts)))
@@ -47,7 +49,7 @@ def test_an_expense_is_restored_as_it_was(
     assert client.get(url(trip, "settlements")).json() == settlements
     assert client.get(url(trip, "expenses?deleted=true")).json()["items"] == []
     assert list(differences(trip.pk)) == []
-    problem_of(client.post(f"{path}/restore"), 404)
+    problem_of(client.post(f"{path}/restore"), 409, "not_restorable")
 
 
 def test_a_settlement_is_restored_and_covers_what_it_covered(
@@ -115,11 +117,11 @@ def test_nothing_is_restored_in_another_currency(api: Api, trip: Trip, olga: Use
     assert "EUR" in problem_of(client.post(path), 409, "not_restorable")["detail"]
 
 
-def test_an_expense_of_merged_people_is_restored_as_it_was(
+def test_an_expense_of_a_merged_guest_is_restored_as_it_was(
     api: Api, trip: Trip, olga: User, ed: User, vera: User
 ) -> None:
     guest = add_guest(trip)
-    dinner = spend(trip, 1000, paid_by=olga, among=[vera, ed, guest])
+    dinner = spend(trip, 1000, paid_by=olga, among=[vera, guest, olga])
     assert merge(api, trip, guest, ed, olga).status_code == 200
     client, path = api(olga), url(trip, "expenses", dinner.pk)
     shown = client.get(path).json()
@@ -128,22 +130,40 @@ def test_an_expense_of_merged_people_is_restored_as_it_was(
     assert list(differences(trip.pk)) == []
 
 
-def test_what_merged_people_paid_and_bore_separately_is_restored_too(
+def test_what_names_somebody_who_has_left_is_restored_at_once(
     api: Api, trip: Trip, olga: User, ed: User, vera: User
 ) -> None:
+    """Whoever was gone when it was deleted; not who left in between."""
     guest = add_guest(trip)
-    paid = {guest.pk: 3000, olga.pk: 2001}
-    boat = spend(trip, 5001, paid_by=olga, paid_by_user=paid, among=[ed, vera, guest])
-    assert merge(api, trip, guest, ed, olga).status_code == 200
-    boat.refresh_from_db()
-    assert boat.merged
-    client, path = api(olga), url(trip, "expenses", boat.pk)
-    shown, balances = client.get(path).json(), client.get(url(trip, "balances")).json()
-    client.delete(path)
+    dinner = spend(trip, 900, paid_by=olga, among=[ed, vera, guest])
+    payments = [settle(trip, user, olga, 300, by=olga) for user in (ed, vera, guest)]
+    client = api(olga)
+    assert api(ed).post(url(trip, "members", "leave")).status_code == 204
+    assert api(vera).delete("/api/users/me", {"password": PASSWORD}).status_code == 204
+    assert client.delete(url(trip, "members", guest.pk)).status_code == 204
+    for kind, row in (("expenses", dinner), *(("settlements", row) for row in payments)):
+        path = url(trip, kind, row.pk)
+        shown = client.get(path).json()
+        assert client.delete(path).status_code == 204
+        assert client.post(f"{path}/restore").json() == shown
     assert list(differences(trip.pk)) == []
-    assert client.post(f"{path}/restore").json() == shown
-    assert client.get(url(trip, "balances")).json() == balances
-    assert list(differences(trip.pk)) == []
+
+
+def test_deleted_entries_are_shown_in_the_currency_of_their_time(
+    api: Api, trip: Trip, olga: User, ed: User
+) -> None:
+    dinner = spend(trip, 3000, paid_by=olga, among=[ed])
+    payment = settle(trip, ed, olga, 3000, by=olga)
+    client = api(olga)
+    texts = [row["text"] for row in client.get(url(trip, "history")).json()["items"]]
+    for kind, row in (("settlements", payment), ("expenses", dinner)):
+        assert client.delete(url(trip, kind, row.pk)).status_code == 204
+    before = [client.get(url(trip, f"{kind}?deleted=true")).json() for kind in KINDS]
+    assert client.patch(url(trip), {"currency": "JPY"}).status_code == 200
+    assert [client.get(url(trip, f"{kind}?deleted=true")).json() for kind in KINDS] == before
+    assert before[1]["items"][0]["amount"] == 30.0
+    after = [row["text"] for row in client.get(url(trip, "history")).json()["items"]]
+    assert after[-len(texts) :] == texts
 
 
 def test_a_deleted_expense_names_a_guest_who_is_gone(

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import connection, models
 from django.db.migrations.loader import MigrationLoader
 
-from splits.models import Allocation, ClosedSum, Comment, DeletedEntry, Expense, Payer, Split
+from splits.models import Allocation, Comment, DeletedEntry, Expense, Payer, Split
 from splits.models.in_trip import InTrip
 from splits.reports.audit import differences
 from tests import citus
@@ -17,7 +17,7 @@ from tests.factories import settle, spend
 from trips.models import Trip
 from users.models import User
 
-ROWS = [Allocation, ClosedSum, Comment, Payer, Split]
+ROWS = [Allocation, Comment, Payer, Split]
 
 
 @pytest.fixture

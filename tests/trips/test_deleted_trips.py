@@ -98,7 +98,7 @@ def test_a_trip_is_restored_as_it_was(
     ]
     assert api(None).get(f"/api/invitations/{token}").status_code == 200
     assert api(ed).get(f"/api/trips/code/{lived.code}").json()["memberCount"] == 4
-    problem_of(api(olga).post(url(lived, "restore")), 404)
+    problem_of(api(olga).post(url(lived, "restore")), 409, "not_restorable")
 
 
 def test_a_deleted_trip_is_nowhere(

@@ -49,10 +49,7 @@ def personal_data_of(user: User) -> Mapping[str, QuerySet]:
         "splits": Split.objects.filter(in_trip, participant=user)
         .select_related("expense__trip")
         .order_by("id"),
-        "debts": Debt.objects.with_open_amounts()
-        .filter(either_side)
-        .select_related(*of_debt)
-        .order_by("id"),
+        "debts": Debt.objects.filter(either_side).select_related(*of_debt).order_by("id"),
         "settlements": Settlement.objects.filter(either_end)
         .select_related(*of_settlement)
         .order_by("id"),

@@ -172,7 +172,7 @@ class ExportedDebt(CamelCaseSerializer):
     from_ = ExportedPerson(source="debtor", help_text="Who owes it.")
     to = ExportedPerson(source="creditor", help_text="Who is owed.")
     amount = MoneyField(currency="trip.currency", help_text="The debt when it arose.")
-    open = MoneyField(source="left", currency="trip.currency", help_text="What is still owed.")
+    open = MoneyField(currency="trip.currency", help_text="What is still owed.")
     currency = CurrencyField(source="trip.currency", help_text="The currency of the amounts.")
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, suppress
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import orjson
 from django.db import connection, models, transaction
@@ -35,8 +35,9 @@ _INCREMENT = (
     "UPDATE trips_member SET "  # noqa: S608 -- names of columns only
     + ", ".join(f"{name} = trips_member.{name} + change.{name}" for name in KEPT_SUMS)
     + " FROM {changes} WHERE trips_member.user_id = change.user_id AND trips_member.trip_id = %s"
-    " RETURNING trips_member.paid_minor - trips_member.share_minor + trips_member.sent_minor"
-    " - trips_member.received_minor"
+    # A difference of two sums stays within 64 bits, their sum may not.
+    " RETURNING trips_member.paid_minor - trips_member.share_minor"
+    " <> trips_member.received_minor - trips_member.sent_minor"
 )
 _NAMES = ("user_id", *KEPT_SUMS)
 #: The changes are one JSON array, so that there is one statement for any number of members.
@@ -74,7 +75,9 @@ class MemberQuerySet(InTripQuerySet["Member"]):
 
     def unsettled(self) -> "MemberQuerySet":
         """Present and former members whose balance is not zero."""
-        return self.exclude(paid_minor=F("share_minor") - F("sent_minor") + F("received_minor"))
+        # A difference of two sums stays within 64 bits, their sum may not.
+        put_in = self.alias(put_in_minor=F("paid_minor") - F("share_minor"))
+        return put_in.exclude(put_in_minor=F("received_minor") - F("sent_minor"))
 
     def sharing_a_trip_with(self, user: User) -> "MemberQuerySet":
         """Present members of the trips that `user` is a member of."""
@@ -121,8 +124,6 @@ class Member(models.Model):
     caller_role: str
     #: Whether the account of the caller is active; set by the lock of the trip.
     caller_is_active: bool
-    #: The reverse relation of `splits.models.ClosedSum.member`.
-    closed_sums: Any
 
     class Meta:
         verbose_name = gettext_lazy("member")
@@ -172,7 +173,7 @@ class Member(models.Model):
         ]
         sql = _INCREMENT.format(changes=_CHANGES[connection.vendor])
         found = fetch_all(sql, [orjson.dumps(rows).decode(), trip_id])
-        return any(balance_minor for (balance_minor,) in found)
+        return any(is_unsettled for (is_unsettled,) in found)
 
     def change_role(self, role: str, by: User) -> None:
         """Change the member's role. Raises `LastOwner` or `GuestIsViewer`."""
@@ -227,8 +228,6 @@ class Member(models.Model):
             self.user.name = name
 
     def _delete_guest_without_entries(self) -> None:
-        if self.closed_sums.exists():
-            return
         with suppress(ProtectedError), transaction.atomic():
             self.delete()
             self.user.delete()

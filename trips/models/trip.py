@@ -61,6 +61,18 @@ class TripQuerySet(DeletableTripQuerySet["Trip"]):
         return self.filter(Exists(owned.filter(pk=OuterRef("pk"))), code=code.upper())
 
 
+def ranks_in(*texts: str) -> Mapping[int, int]:
+    """The ids by which the odd cents rotate: "17:11" says that 17 ranks where guest 11 did.
+
+    Of several texts, the first one that knows an account decides; 11 itself may rank elsewhere.
+    """
+    ranks: dict[int, int] = {}
+    for pair in " ".join(texts).split():
+        account, guest = map(int, pair.split(":"))
+        ranks.setdefault(account, ranks.get(guest, guest))
+    return ranks
+
+
 class Trip(JoinableTrip, DeletableTrip):
     """A trip, with its members and expenses; its ledger is in one currency."""
 
@@ -85,10 +97,6 @@ class Trip(JoinableTrip, DeletableTrip):
     counted_on = models.DateField(null=True, editable=False)
     #: Who was a guest before: "17:11" says that account 17 took the place of guest 11.
     claimed_guests = models.TextField(default="", db_default="", editable=False)
-    #: The current period of the ledger, from 0; closing a period starts the next one.
-    period = models.PositiveIntegerField(default=0, db_default=0, editable=False)
-    #: All periods before this one are closed.
-    oldest_open_period = models.PositiveIntegerField(default=0, db_default=0, editable=False)
     created_at = models.DateTimeField(
         gettext_lazy("created at"), default=timezone.now, editable=False
     )
@@ -116,9 +124,6 @@ class Trip(JoinableTrip, DeletableTrip):
             models.CheckConstraint(
                 condition=Q(join_role__in=[role for role, _label in JOIN_ROLE_CHOICES]),
                 name="trip_join_role_known",
-            ),
-            models.CheckConstraint(
-                condition=Q(oldest_open_period__lte=F("period")), name="trip_periods_in_order"
             ),
         ]
         indexes = [
@@ -198,8 +203,7 @@ class Trip(JoinableTrip, DeletableTrip):
 
         The odd cents rotate by these ids, so that a claim changes no amount.
         """
-        pairs = (pair.split(":") for pair in self.claimed_guests.split())
-        return {int(account): int(guest) for account, guest in pairs}
+        return ranks_in(self.claimed_guests)
 
     @property
     def has_entries(self) -> bool:

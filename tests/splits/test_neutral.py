@@ -1,0 +1,328 @@
+"""Whatever happened before, undoing a deletion changes nothing, and a guest takes nothing along.
+
+Random histories over the API. In between, each entry is deleted and restored at once; in the end a
+guest is merged with a member or claimed by an account.
+"""
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from splits.models import Debt, settlement
+from splits.reports.audit import differences
+from tests.conftest import Api
+from tests.document import problem_of
+from tests.factories import TripFactory, add_guest, join
+from tests.splits.histories import weighted_people
+from tests.splits.ledger import Json, Ledger, exact
+from tripcompanion.compiled.queries import CompiledQuery, Param
+from trips.roles import TripRole
+from users.models import User
+
+ANY = st.integers(0, 11)
+AMOUNTS = st.integers(1, 40)
+#: What happens to the trip, and to whom; numbers choose among what there is.
+STEP = st.one_of(
+    st.tuples(st.just("spend"), AMOUNTS, weighted_people(), weighted_people()),
+    st.tuples(st.just("edit"), ANY, AMOUNTS, weighted_people()),
+    st.tuples(st.just("pay"), ANY, ANY),
+    st.tuples(st.just("unpay"), ANY, ANY),
+    st.tuples(st.just("settle"), ANY, ANY, AMOUNTS),
+    st.tuples(st.just("plan")),
+    st.tuples(st.just("delete"), ANY),
+    st.tuples(st.just("take_back"), ANY),
+    st.tuples(st.just("come_or_go")),
+)
+
+
+class History:
+    """A trip of three accounts and two guests; an ADMIN does everything."""
+
+    def __init__(self, api: Api, accounts: list[User], admin: User) -> None:
+        self.trip, self.admin, self.accounts = TripFactory(currency="EUR"), admin, accounts
+        roles = (TripRole.OWNER, TripRole.EDITOR, TripRole.VIEWER)
+        for user, role in zip(accounts, roles, strict=True):
+            join(self.trip, user, role)
+        self.guests = [add_guest(self.trip, name) for name in ("Grandma", "Bert")]
+        self.ids = [user.pk for user in (*accounts, *self.guests)]
+        self.ledger = Ledger(self.trip, api, admin)
+        self.gone: set[int] = set()
+
+    def send(self, method: str, path: str, body: Any = None) -> Any:
+        response = self.ledger.answer(self.admin, method, path, body)
+        assert response.status_code < 500, response.content
+        return response
+
+    def read(self, path: str) -> Any:
+        response = self.send("get", path)
+        assert response.status_code == 200, (path, response.content)
+        return exact(response)
+
+    def play(self, step: tuple[Any, ...]) -> None:
+        """What is refused, such as money of somebody who left, changes nothing."""
+        name, *values = step
+        getattr(self, name)(*values)
+
+    # -- Steps ------------------------------------------------------------------------------------
+
+    def spend(self, amount: int, people: dict[int, int], payers: dict[int, int]) -> None:
+        self.send("post", "expenses", self._body(amount, people, payers))
+
+    def edit(self, which: int, amount: int, people: dict[int, int]) -> None:
+        if found := self._pick("expenses", which):
+            self.send("put", f"expenses/{found['id']}", self._body(amount, people, {which % 4: 1}))
+
+    def pay(self, which: int, split: int, action: str = "pay") -> None:
+        if found := self._pick("expenses", which):
+            chosen = found["splits"][split % len(found["splits"])]
+            self.send("put", f"/api/expenses/{found['id']}/splits/{chosen['id']}/{action}")
+
+    def unpay(self, which: int, split: int) -> None:
+        self.pay(which, split, "unpay")
+
+    def settle(self, sender: int, receiver: int, amount: int) -> None:
+        sides = {"fromUserId": self._person(sender), "toUserId": self._person(receiver)}
+        self.send("post", "settlements", {**sides, "amount": amount})
+
+    def plan(self) -> None:
+        for row in self.read("settle-up"):
+            sides = {"fromUserId": row["from"]["id"], "toUserId": row["to"]["id"]}
+            self.send("post", "settlements", {**sides, "amount": str(row["amount"])})
+
+    def delete(self, which: int) -> None:
+        if found := self._pick("expenses", which):
+            self.send("delete", f"expenses/{found['id']}")
+
+    def take_back(self, which: int) -> None:
+        if found := self._pick("settlements", which):
+            self.send("delete", f"settlements/{found['id']}")
+
+    def come_or_go(self) -> None:
+        """The last account leaves, which takes a balance of zero, or is there again."""
+        user = self.accounts[-1]
+        if user.pk in self.gone:
+            self.send("post", "members", {"userId": user.pk, "role": "VIEWER"})
+            self.gone.discard(user.pk)
+        elif self.send("delete", f"members/{user.pk}").status_code == 204:
+            self.gone.add(user.pk)
+
+    # -- What must stay ---------------------------------------------------------------------------
+
+    def answers(self) -> Json:
+        """What readers are shown, but for history, changes, and the time of the last change."""
+        paths = ["expenses?pageSize=100", "settlements?pageSize=100", "balances", "settle-up"]
+        paths += [
+            f"/api/users/{user.pk}/{name}"
+            for user in self.accounts
+            for name in ("pending-debts", "total-debt?currency=EUR")
+        ]
+        paths += [f"balances/{pk}" for pk in self.ids if pk not in self.gone]
+        found = {path: self.read(path) for path in paths}
+        for expense in found[paths[0]]["items"]:
+            del expense["updatedAt"]
+        return found
+
+    def undo_each_deletion(self) -> None:
+        before = self.answers()
+        for kind in ("expenses", "settlements"):
+            for row in before[f"{kind}?pageSize=100"]["items"]:
+                assert self.send("delete", f"{kind}/{row['id']}").status_code == 204
+                assert list(differences(self.trip.pk)) == []
+                restored = self.send("post", f"{kind}/{row['id']}/restore")
+                assert restored.status_code == 200, restored.content
+                assert self.answers() == before
+        assert list(differences(self.trip.pk)) == []
+
+    def replace(self, guest: User, account: User, *, claim: bool) -> None:
+        """Nothing of the entries changes but the name, or it is refused and nothing changes."""
+        before = self.answers()
+        if claim:
+            invitation = {"guestUserId": guest.pk, "role": "VIEWER"}
+            token = self.send("post", "invitations", invitation).json()["token"]
+            done = self.ledger.answer(account, "post", f"/api/invitations/{token}/accept")
+            assert done.status_code in {201, 409}, done.content
+        else:
+            path = f"guests/{guest.pk}/merge"
+            asked = self.send("post", path, {"userId": account.pk, "dryRun": True})
+            done = self.send("post", path, {"userId": account.pk})
+            assert asked.content == done.content or asked.status_code == 409 == done.status_code
+        self.ids.remove(guest.pk)
+        if done.status_code == 409:
+            assert done.json()["code"] == "names_both"
+            self.ids.append(guest.pk)
+            assert self.answers() == before
+            return
+        assert list(differences(self.trip.pk)) == []
+        after = self.answers()
+        for kind in ("expenses", "settlements"):
+            path = f"{kind}?pageSize=100"
+            assert _without_people(after[path], guest.pk, account.pk) == _without_people(
+                before[path], guest.pk, account.pk
+            )
+        for user in self.accounts:
+            if user != account:
+                for name in ("pending-debts", "total-debt?currency=EUR"):
+                    path = f"/api/users/{user.pk}/{name}"
+                    assert after[path] == before[path]
+        both = {guest.pk, account.pk}
+        sums = [
+            {row["user"]["id"]: row["balance"] for row in a["balances"]} for a in (before, after)
+        ]
+        assert sum(sums[0].get(pk, 0) for pk in both) == sums[1].get(account.pk, 0)
+        for pk in sums[0].keys() - both:
+            assert sums[0][pk] == sums[1][pk]
+
+    # -- Bodies -----------------------------------------------------------------------------------
+
+    def _person(self, at: int) -> int:
+        return self.ids[at % len(self.ids)]
+
+    def _body(self, amount: int, people: dict[int, int], payers: dict[int, int]) -> Json:
+        """Divided by weight; the payers put in as much as their weights, the first one the rest."""
+        shares = {self._person(at + amount): weight for at, weight in people.items()}
+        paid = {self._person(at + amount): weight for at, weight in payers.items()}
+        amount += sum(paid.values())
+        first = next(iter(paid))
+        paid[first] += amount - sum(paid.values())
+        return {
+            "description": "Dinner",
+            "amount": amount,
+            "expenseDate": "2026-05-14",
+            "splitType": "SHARES",
+            "participantUserIds": list(shares),
+            "splitAmounts": {str(pk): weight for pk, weight in shares.items()},
+            "payers": [{"userId": pk, "amount": part} for pk, part in paid.items()],
+        }
+
+    def _pick(self, kind: str, which: int) -> Json | None:
+        rows = self.read(f"{kind}?pageSize=100")["items"]
+        return rows[which % len(rows)] if rows else None
+
+
+def _without_people(shown: Any, *ids: int) -> Any:
+    """The answer with one name in the place of these people."""
+    if isinstance(shown, dict):
+        if "guest" in shown and shown["id"] in ids:
+            return "one of them"
+        return {key: _without_people(value, *ids) for key, value in shown.items()}
+    if isinstance(shown, list):
+        return [_without_people(value, *ids) for value in shown]
+    return shown
+
+
+def undone(ledger: Ledger, kind: str, row: Json, by: User) -> None:
+    """Delete it and restore it at once."""
+    path = f"{kind}/{row['id']}"
+    assert ledger.answer(by, "delete", path).status_code == 204
+    assert ledger.answer(by, "post", f"{path}/restore").status_code == 200
+
+
+def test_what_the_plan_closed_stays_closed_when_an_expense_is_restored(
+    ledger: Ledger, olga: User, ed: User, vera: User
+) -> None:
+    """Ed owes Olga, Vera owes Ed, and Vera hands the money to Olga; then she owes Olga again."""
+    first = ledger.spend(olga, 30, ed)
+    ledger.spend(ed, 30, vera)
+    closing = ledger.settle(vera, olga, 30)
+    ledger.spend(olga, 5, vera)
+    for kind, row in (("expenses", first), ("settlements", closing)):
+        undone(ledger, kind, row, olga)
+        assert (ledger.debt(ed), ledger.debt(vera)) == (0, 5)
+        assert ledger.balances() == {olga.pk: 5, ed.pk: 0, vera.pk: -5}
+
+
+def test_credit_covers_no_more_after_it_was_restored(ledger: Ledger, olga: User, ed: User) -> None:
+    dinner = ledger.spend(olga, 10, ed)
+    paying = ledger.settle(ed, olga, 10)
+    credit = ledger.settle(ed, olga, 4)
+    ledger.delete_settlement(paying, olga)
+    assert ledger.paid(dinner, ed) == (False, 0)
+    undone(ledger, "settlements", credit, olga)
+    assert ledger.paid(dinner, ed) == (False, 0)
+
+
+def test_a_restored_settlement_covers_and_closes_what_is_left(
+    ledger: Ledger, olga: User, ed: User, vera: User
+) -> None:
+    """What was paid meanwhile stays paid, and the rest of the money is credit."""
+    first, second = ledger.spend(olga, 30, ed), ledger.spend(ed, 30, vera)
+    closing = ledger.settle(vera, olga, 30)
+    ledger.delete_settlement(closing, olga)
+    ledger.settle(ed, olga, 10)
+    ledger.delete(second, olga)
+    path = f"settlements/{closing['id']}/restore"
+    assert ledger.answer(olga, "post", path).status_code == 200
+    assert ledger.paid(first, ed) == (True, 30)
+    assert (ledger.debt(ed), ledger.debt(vera)) == (0, 0)
+    assert list(differences(ledger.trip.pk)) == []
+
+
+def test_no_more_is_put_back_than_a_debt_has(ledger: Ledger, olga: User, ed: User) -> None:
+    dinner = ledger.spend(olga, 30, ed)
+    first = ledger.settle(ed, olga, 30)
+    ledger.delete_settlement(first, olga)
+    ledger.settle(ed, olga, 20)
+    assert ledger.answer(olga, "post", f"settlements/{first['id']}/restore").status_code == 200
+    assert ledger.paid(dinner, ed) == (True, 30)
+    assert ledger.paid(ledger.spend(olga, 25, ed), ed) == (False, 20)
+    assert list(differences(ledger.trip.pk)) == []
+
+
+def test_no_command_leaves_more_open_debts_than_a_trip_may_have(
+    ledger: Ledger, olga: User, ed: User, vera: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dinner = ledger.spend(olga, 30, ed, vera)
+    paid = ledger.settle(ed, olga, 15)
+
+    @CompiledQuery
+    def third(trip: Param) -> Any:
+        debts = Debt.objects.filter(trip=trip, open_minor__gt=0)
+        return debts.order_by().values_list("pk")[2:3]
+
+    monkeypatch.setattr(settlement, "debt_above_limit", third)
+    ledger.spend(olga, 30, vera)
+    body = ledger.expense_body(9, vera)
+    problem_of(ledger.answer(olga, "post", "expenses", body), 409, "too_many_debts")
+    refused = ledger.answer(olga, "delete", f"settlements/{paid['id']}")
+    problem_of(refused, 409, "too_many_debts")
+    split = ledger.split(dinner, ed)
+    unpaid = ledger.answer(olga, "put", f"/api/expenses/{dinner['id']}/splits/{split['id']}/unpay")
+    problem_of(unpaid, 409, "too_many_debts")
+    assert ledger.paid(dinner, ed) == (True, 15)
+    assert list(differences(ledger.trip.pk)) == []
+
+
+@pytest.mark.soak
+@given(
+    steps=st.lists(st.lists(STEP, min_size=2, max_size=6), min_size=2, max_size=4),
+    guest=st.integers(0, 1),
+    account=st.integers(0, 3),
+)
+@settings(
+    deadline=None,
+    max_examples=12,
+    phases=[Phase.reuse, Phase.generate, Phase.shrink],
+    suppress_health_check=list(HealthCheck),
+)
+def test_no_undone_deletion_and_no_merge_or_claim_changes_an_answer(
+    api: Api,
+    olga: User,
+    ed: User,
+    vera: User,
+    sam: User,
+    ada: User,
+    steps: list[list[tuple[Any, ...]]],
+    guest: int,
+    account: int,
+) -> None:
+    history = History(api, [olga, ed, vera], ada)
+    history.spend(30, {0: 1, 3: 2}, {1: 1})
+    for some in steps:
+        for step in some:
+            history.play(step)
+        history.undo_each_deletion()
+    takes_place = [olga, ed, sam, sam][account]
+    history.replace(history.guests[guest], takes_place, claim=takes_place == sam)
+    history.undo_each_deletion()
