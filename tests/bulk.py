@@ -54,15 +54,10 @@ _STATEMENTS = (
 _CLOSED = (
     "INSERT INTO splits_settlement (trip_id, sender_id, receiver_id, amount_minor, credit_minor, "
     "settled_on, note, created_by_id, created_at) "
-    "SELECT trip_id, user_id, %s, 100, 100, trip.start_date, '', user_id, trip.created_at "
+    "SELECT trip_id, user_id, %s, 100, 0, trip.start_date, '', user_id, trip.created_at "
     "FROM trips_member member JOIN trips_trip trip ON trip.id = trip_id WHERE trip_id <> %s",
-    "INSERT INTO splits_closedperiod (trip_id, number, settlement_id, closed_at) "
-    "SELECT trip_id, 0, id, created_at FROM splits_settlement WHERE credit_minor > 0",
-    "INSERT INTO splits_closedsum (trip_id, settlement_id, member_id, owed_minor) "
-    "SELECT member.trip_id, settlement.id, member.id, 100 FROM splits_settlement settlement "
-    "JOIN trips_member member ON member.trip_id = settlement.trip_id WHERE credit_minor > 0",
-    "UPDATE trips_trip SET period = 1, oldest_open_period = 1 "
-    "WHERE id IN (SELECT trip_id FROM splits_closedperiod)",
+    "INSERT INTO splits_allocation (trip_id, settlement_id, closed_by_id, amount_minor) "
+    "SELECT trip_id, id, id, 100 FROM splits_settlement WHERE split_id IS NULL",
 )
 
 

@@ -20,8 +20,6 @@ pytestmark = citus.hides_plans
 #: The tables that grow with what people spend.
 LEDGER = {
     "splits_allocation",
-    "splits_closedperiod",
-    "splits_closedsum",
     "splits_debt",
     "splits_expense",
     "splits_payer",
