@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from tests.receiver import (
     HOST,
@@ -20,8 +21,16 @@ from tests.receiver import (
     resolving,
     status,
 )
+from tests.server import ROOT
 from tripcompanion.kit import outgoing
-from tripcompanion.kit.outgoing import BadAddress, NotAnswered, is_public, post, require_reachable
+from tripcompanion.kit.outgoing import (
+    NOT_PUBLIC,
+    BadAddress,
+    NotAnswered,
+    is_public,
+    post,
+    require_reachable,
+)
 
 pytestmark = pytest.mark.once
 
@@ -193,13 +202,23 @@ PRIVATE = """
     0.0.0.0 10.0.0.1 100.64.0.1 127.0.0.1 127.1.2.3 169.254.169.254 172.16.0.1 192.0.0.1 192.0.2.1
     192.168.0.1 198.18.0.1 203.0.113.1 224.0.0.1 239.1.1.1 240.0.0.1 255.255.255.255
     :: ::1 ::ffff:127.0.0.1 ::ffff:93.184.216.34 ::127.0.0.1 64:ff9b::7f00:1 64:ff9b:1::1 100::1
-    2001::1 2001:db8::1 2002:7f00:1:: fc00::1 fd00:ec2::254 fe80::1 fe80::1%lo fec0::1 ff02::1
+    0.1.2.3 168.63.129.16 192.0.0.9 192.88.99.1 198.19.255.255 198.51.100.7 2001:4:112::1
+    2001::1 2001:db8::1 3fff:fff::1 2002:7f00:1:: fc00::1 fd00:ec2::254 fe80::1 fe80::1%lo fec0::1
+    ff02::1
 """
 
 
 @pytest.mark.parametrize("address", PRIVATE.split())
 def test_addresses_that_are_not_public_are_refused(address: str) -> None:
     assert not is_public(address)
+
+
+def test_the_network_policy_refuses_the_same_networks() -> None:
+    policies = yaml.safe_load_all((ROOT / "deploy/kubernetes/base/network.yaml").read_text())
+    [policy] = [found for found in policies if found["metadata"]["name"] == "webhooks"]
+    blocks = [to["ipBlock"] for to in policy["spec"]["egress"][0]["to"]]
+    assert [block["cidr"] for block in blocks] == ["0.0.0.0/0", "2000::/3"]
+    assert [n for block in blocks for n in block["except"]] == list(map(str, NOT_PUBLIC))
 
 
 @pytest.mark.parametrize("address", ["93.184.216.34", "1.1.1.1", "2606:4700::1111", "2a00::1"])

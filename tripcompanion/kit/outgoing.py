@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from concurrent.futures import Future
 from contextlib import closing
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
-from ipaddress import IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv6Address, IPv6Network, ip_address, ip_network
 from threading import Thread
 from typing import Any, NamedTuple
 from urllib.parse import SplitResult, urlsplit
@@ -29,6 +29,40 @@ _STANDARD_PORTS = {"http": 80, "https": 443}
 _FIRST_FREE_PORT = 1024
 #: The addresses of other hosts; what is outside maps IPv4 or is for networks that are not public.
 _IPV6_UNICAST = IPv6Network("2000::/3")
+#: IANA's special-purpose registries for IPv4 and IPv6, and 168.63.129.16, behind which Azure's
+#: machines find their platform. Python's own tables differ from version to version.
+#: See https://www.iana.org/assignments/iana-ipv4-special-registry
+NOT_PUBLIC = tuple(
+    map(
+        ip_network,
+        (
+            "0.0.0.0/8",
+            "10.0.0.0/8",
+            "100.64.0.0/10",
+            "127.0.0.0/8",
+            "168.63.129.16/32",
+            "169.254.0.0/16",
+            "172.16.0.0/12",
+            "192.0.0.0/24",
+            "192.0.2.0/24",
+            "192.31.196.0/24",
+            "192.52.193.0/24",
+            "192.88.99.0/24",
+            "192.168.0.0/16",
+            "192.175.48.0/24",
+            "198.18.0.0/15",
+            "198.51.100.0/24",
+            "203.0.113.0/24",
+            "224.0.0.0/4",
+            "240.0.0.0/4",
+            "2001::/23",
+            "2001:db8::/32",
+            "2002::/16",
+            "2620:4f:8000::/48",
+            "3fff::/20",
+        ),
+    )
+)
 
 
 class BadAddress(ValueError):
@@ -96,11 +130,9 @@ def is_public(text: str) -> bool:
     No address is that stands for another one, such as `::ffff:127.0.0.1`.
     """
     address = ip_address(text)
-    if isinstance(address, IPv6Address):
-        embeds = address.sixtofour is not None or address.teredo is not None
-        if embeds or address.scope_id or address not in _IPV6_UNICAST:
-            return False
-    return address.is_global and not (address.is_multicast or address.is_reserved)
+    if isinstance(address, IPv6Address) and (address.scope_id or address not in _IPV6_UNICAST):
+        return False
+    return not any(address in network for network in NOT_PUBLIC)
 
 
 def require_reachable(url: str, *, allow_private: bool, seconds: float) -> None:
