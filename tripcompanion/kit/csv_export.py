@@ -15,7 +15,9 @@ from django.db.models import QuerySet
 CHUNK_ROWS = 2000
 #: A spreadsheet may split a line at these characters, so a cell may begin after each of them. The
 #: separator of the file itself is harmless: every text is in quotes.
-_FORMULA = re.compile(r"(^\s*|[;\t\r\n]\s*)([=+\-@＝＋－＠])")  # noqa: RUF001 -- they start formulas too
+_STARTS_CELL = frozenset(";\t\r\n")
+#: The characters that start a formula, after all white space and separators before them.
+_FORMULA = re.compile(r"(?<![\s;])([\s;]*+)([=+\-@＝＋－＠])")  # noqa: RUF001 -- they start formulas too
 
 
 class Column(NamedTuple):
@@ -79,4 +81,9 @@ def defused(text: str) -> str:
     See https://owasp.org/www-community/attacks/CSV_Injection. Numbers are never changed, so a
     negative amount stays a number.
     """
-    return _FORMULA.sub(r"\1'\2", text)
+    return _FORMULA.sub(_defused, text)
+
+
+def _defused(found: re.Match[str]) -> str:
+    starts_cell = found.start() == 0 or not _STARTS_CELL.isdisjoint(found[1])
+    return f"{found[1]}'{found[2]}" if starts_cell else found[0]

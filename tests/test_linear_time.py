@@ -1,0 +1,54 @@
+"""Expressions over what strangers send take time in proportion to its length."""
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from tripcompanion.kit.csv_export import defused
+from tripcompanion.kit.logs import without_secrets
+
+pytestmark = pytest.mark.once
+
+#: What makes expressions start again and again: runs that almost match.
+WORST = (
+    "a", "a.", "a@", "@", "%", "%4", "%40", "eyJ", "eyJ-", "eyJa.", "eyJa-b.", "tc_", "tci", "\n",
+    " ", "; ", "\n ", "=", "bearer", "bearer ", "key", "key=", "token=&",
+)  # fmt: skip
+SHORT, LONG = 8 * 1024, 64 * 1024
+
+
+def least_seconds(act: Callable[[str], str], text: str) -> float:
+    """The time of the fastest of several runs, which other load disturbs least."""
+    times = []
+    for _run in range(5):
+        start = time.perf_counter()
+        act(text)
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+@pytest.mark.parametrize("act", [without_secrets, defused])
+@pytest.mark.parametrize("piece", WORST)
+def test_eight_times_the_length_takes_no_more_than_a_few_times_as_long_as_that(
+    act: Callable[[str], str], piece: str
+) -> None:
+    """A quadratic expression takes 64 times as long."""
+    short, long = ((piece * size)[:size] for size in (SHORT, LONG))
+    assert least_seconds(act, long) < 30 * max(least_seconds(act, short), 1e-4)
+
+
+@pytest.mark.parametrize(
+    ("line", "masked"),
+    [
+        ("GET /x?mail=olga%40example.com", "GET /x?mail=[e-mail]"),
+        ("to olga+trip@mail.example.com, ed@x", "to [e-mail], [e-mail]"),
+        ("a@@b@example.com", "a@@[e-mail]"),
+        ("%%20olga@example.com", "[e-mail]"),
+        ('"eyJhbGc.eyJzdWIi.c2lnbmF0dXJl"', '"[token]"'),
+        ("Bearer abc.def", "Bearer [token]"),
+        ("password=abc&token=def", "password=[hidden]&token=[hidden]"),
+    ],
+)
+def test_addresses_tokens_and_passwords_are_masked(line: str, masked: str) -> None:
+    assert without_secrets(line) == masked
