@@ -268,6 +268,20 @@ def test_a_deleted_account_stays_as_it_is(
     assert not olga.is_active
 
 
+@pytest.mark.parametrize("way", ["form", "action"])
+def test_whoever_bars_the_last_owner_of_a_trip_is_told(
+    admin_client: AdminClient, trip: Trip, olga: User, ed: User, way: str
+) -> None:
+    assert not any("owner" in text for text in told(admin_client.act("deactivate", ed)))
+    barred = (
+        admin_client.change(olga, is_active=False)
+        if way == "form"
+        else admin_client.act("deactivate", olga)
+    )
+    text = f"These trips have no owner any more who can log in: {trip.pk}."
+    assert text in barred.content.decode()
+
+
 def test_the_log_of_changes_does_not_say_who_a_deleted_account_was(
     admin_client: AdminClient, olga: User
 ) -> None:

@@ -17,6 +17,8 @@ class Letter(models.TextChoices):
     PASSWORD_CHANGED = "PASSWORD_CHANGED", gettext_lazy("password changed")
     EMAIL_CHANGED = "EMAIL_CHANGED", gettext_lazy("e-mail address changed")
     INVITATION = "INVITATION", gettext_lazy("invitation to a trip")
+    WEBHOOK_NEW = "WEBHOOK_NEW", gettext_lazy("new webhook")
+    WEBHOOKS_OFF = "WEBHOOKS_OFF", gettext_lazy("webhooks turned off with the sessions")
     WEBHOOK_OFF = "WEBHOOK_OFF", gettext_lazy("webhook turned off")
     MEMBER_ADDED = "MEMBER_ADDED", gettext_lazy("notice: added to a trip")
     SPLIT_PAID = "SPLIT_PAID", gettext_lazy("notice: split paid")
@@ -65,6 +67,8 @@ def write(letter: str, url: str) -> tuple[str, str]:
         Letter.PASSWORD_CHANGED: _password_changed,
         Letter.EMAIL_CHANGED: _email_changed,
         Letter.INVITATION: _invitation,
+        Letter.WEBHOOK_NEW: _webhook_new,
+        Letter.WEBHOOKS_OFF: _webhooks_off,
         Letter.WEBHOOK_OFF: _webhook_off,
     }[Letter(letter)]()
     return subject, text.format(url=url)
@@ -115,6 +119,24 @@ def _invitation() -> tuple[str, str]:
         "{url}\n\n"
         "You need an account with this e-mail address, which you confirm first. If you do not know "
         "who invited you, ignore this e-mail.\n"
+    )
+
+
+def _webhook_new() -> tuple[str, str]:
+    return _("A new webhook sends news of your trips"), _(
+        "Hello,\n\n"
+        "A webhook was registered with your Trip Companion account. It sends what changes in your "
+        "trips to another service. If you did not do this, reset your password at once: that ends "
+        "all your sessions and turns your webhooks off.\n"
+    )
+
+
+def _webhooks_off() -> tuple[str, str]:
+    return _("Your webhooks were turned off"), _(
+        "Hello,\n\n"
+        "The sessions of your Trip Companion account were ended, so your webhooks were turned off "
+        "and your open invitations revoked. Look at the list of your webhooks, and turn on again "
+        "those that you know.\n"
     )
 
 

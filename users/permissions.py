@@ -11,13 +11,17 @@ from users.models.token import InsufficientScope, ScopedToken
 from users.scopes import Scope
 
 
-def scope_for(view: Any, method: str) -> Scope | None:
-    """The scope that a request to `view` needs; None if it is closed to scoped tokens.
+def scopes_for(view: Any, method: str) -> tuple[Scope, ...]:
+    """The scopes that a request to `view` needs; none if it is closed to scoped tokens.
 
     A view declares the area, `scope_prefix = "expenses"`; GET and HEAD read, other methods write.
+    `more_scopes` are for what a view shows or changes outside of its area.
     """
     area = getattr(view, "scope_prefix", None)
-    return Scope(f"{area}:{'read' if method in {'GET', 'HEAD'} else 'write'}") if area else None
+    if not area:
+        return ()
+    own = Scope(f"{area}:{'read' if method in {'GET', 'HEAD'} else 'write'}")
+    return own, *getattr(view, "more_scopes", ())
 
 
 class HasTokenScope(BasePermission):
@@ -30,12 +34,13 @@ class HasTokenScope(BasePermission):
     def has_permission(self, request: Request, view: Any) -> bool:
         # A method that the route does not support is a 405, not a 403.
         if isinstance(request.auth, ScopedToken) and view.action is not None:
-            request.auth.require(scope_for(view, request.method or ""))
+            for scope in scopes_for(view, request.method or "") or (None,):
+                request.auth.require(scope)
         return True
 
     def refusals(self, view: Any, method: str) -> Iterator[InsufficientScope]:
         """The exceptions that it may raise, for the OpenAPI document."""
-        yield InsufficientScope(scope_for(view, method))
+        yield from map(InsufficientScope, scopes_for(view, method) or (None,))
 
 
 class IsUser(HasTokenScope):

@@ -6,7 +6,7 @@ from drf_spectacular.authentication import SessionScheme
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
 
-from users.permissions import scope_for
+from users.permissions import scopes_for
 
 
 class BearerScheme(OpenApiAuthenticationExtension):
@@ -31,8 +31,8 @@ class ScopedTokenScheme(OpenApiAuthenticationExtension):
     name = "scopedToken"
 
     def get_security_requirement(self, auto_schema: AutoSchema) -> Any:
-        scope = scope_for(auto_schema.view, auto_schema.method)
-        return {self.name: [scope.value]} if scope else None
+        scopes = scopes_for(auto_schema.view, auto_schema.method)
+        return {self.name: [scope.value for scope in scopes]} if scopes else None
 
     def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, str]:
         return {
@@ -40,11 +40,11 @@ class ScopedTokenScheme(OpenApiAuthenticationExtension):
             "scheme": "bearer",
             "bearerFormat": "tc_…",
             "description": (
-                "A token for scripts, created at `/api/users/me/tokens`. It needs the scope that "
+                "A token for scripts, created at `/api/users/me/tokens`. It needs the scopes that "
                 "the operation lists, and never exceeds its owner's current role; an ADMIN's "
                 "token has no ADMIN rights. Write scope does not imply read. A token that is "
                 "confined to a trip gives access to no other trip. Operations that do not list "
-                "this scheme, or need another scope, return 403 `insufficient_scope`."
+                "this scheme, or need other scopes, return 403 `insufficient_scope`."
             ),
         }
 

@@ -144,7 +144,10 @@ class NoticesSerializer(CamelCaseSerializer):
 
     email = serializers.ChoiceField(
         choices=NoticeMode.choices,
-        help_text="`each`: at once; `daily`: one mail a day at 16:00 UTC; `off`: never.",
+        help_text=(
+            "`each`: at once, or five minutes after the last such mail; `daily`: one mail a day "
+            "at 16:00 UTC; `off`: never."
+        ),
     )
     events = serializers.ListField(
         child=serializers.ChoiceField(choices=NOTICE_EVENTS),
@@ -157,7 +160,10 @@ class NoticesRequest(CamelCaseSerializer):
 
     email = StrictChoice(
         choices=NoticeMode.choices,
-        help_text="`each`: at once; `daily`: one mail a day at 16:00 UTC; `off`: never.",
+        help_text=(
+            "`each`: at once, or five minutes after the last such mail; `daily`: one mail a day "
+            "at 16:00 UTC; `off`: never."
+        ),
     )
     events = serializers.ListField(
         child=StrictChoice(choices=NOTICE_EVENTS),

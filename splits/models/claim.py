@@ -1,6 +1,8 @@
 """Claims: an account takes the place of a guest in everything that was recorded."""
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from rest_framework.exceptions import PermissionDenied
 
 from splits.models.merge import Merge, give_entries
 from trips.models import Invitation, Member, Trip
@@ -9,21 +11,40 @@ from trips.models.joining import require_trip_quota
 from trips.models.journal import Entry, entries_between, write
 from trips.roles import TripRole
 from users.models import User
+from users.models.token import InsufficientScope
+from users.scopes import Scope
 
 
 def accept_invitation(token: str, user: User) -> Member:
     """Add `user`, who has the token of an invitation, with its role.
 
-    If it names a guest, `user` takes their place, and may be a member already. Raises what
-    `Invitation.accepted` and `Trip.admit` raise.
+    If it names a guest, `user` takes their place, and may be a member already if whoever invites
+    may merge guests. Raises `PermissionDenied` otherwise, `InsufficientScope` if a token may not
+    change entries, and what `Invitation.accepted` and `Trip.admit` raise.
     """
     with Invitation.accepted(token, user) as (invitation, account):
         if invitation.guest_id is None:
             return invitation.admit(account, user)
+        if not user.covers(Scope.EXPENSES_WRITE):
+            raise InsufficientScope(Scope.EXPENSES_WRITE)
         trip = invitation.trip
+        _require_merger(invitation, account)
         claimed = _claim(trip, invitation.guest_id, account, invitation.role)
         write(trip.pk, user, invitation.acceptance, *claimed)
         return Member.objects.with_details().get(trip=trip, user=account)
+
+
+def _require_merger(invitation: Invitation, account: User) -> None:
+    """Raise `PermissionDenied` if the claim is a merge, and whoever invites may not merge guests.
+
+    It is one for everybody who knows the trip, also as a former member, and for the one who made
+    the invitation: they would get by it what only `mergeGuest` gives.
+    """
+    trip, inviter = invitation.trip, invitation.created_by
+    knows_trip = trip.members.filter(user=account).exists() or account == inviter
+    owners = trip.members.present().filter(user=inviter, role=TripRole.OWNER)
+    if knows_trip and not (inviter.is_admin or owners.exists()):
+        raise PermissionDenied(_("Only an owner of the trip can merge a guest with a member."))
 
 
 def _claim(trip: Trip, guest_id: int, account: User, role: str) -> list[Entry]:

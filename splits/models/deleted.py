@@ -158,7 +158,8 @@ class DeletedEntry(models.Model):
         text = json.dumps(self.stored, default=str)
         if text != self.stored_rows:
             self.stored_rows = text
-            self.save(update_fields=["stored_rows"])
+            # `prune` may have deleted it meanwhile.
+            DeletedEntry.objects.filter(pk=self.pk).update(stored_rows=text)
 
     def is_own(self, user: User, can: Can) -> bool:
         """Whether `user` recorded it or, for an expense, is a payer."""

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.db import models
 from django.db.models import Max, Q
+from django.dispatch import receiver
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy
@@ -21,8 +22,10 @@ from tripcompanion.kit.problems import LimitReached
 from trips.models import Member, Trip, locked_trip
 from trips.models.journal import JournalEntry
 from trips.roles import TABLE, Can, Reach, TripRole
-from users.models import Role, User
+from users.mail_templates import Letter
+from users.models import Mail, Role, User
 from users.models.outbox import current_language
+from users.signals import sessions_ended
 
 #: The prefix of every secret (Standard Webhooks).
 SECRET_PREFIX = "whsec_"  # noqa: S105 -- not a secret
@@ -48,6 +51,15 @@ _OWNERS = [role for role in TripRole if TABLE[Can.MANAGE_TRIP][role] is Reach.AN
 
 
 class WebhookQuerySet(models.QuerySet["Webhook"]):
+    def remove(self) -> None:
+        """Delete these with their deliveries. Call it inside a transaction.
+
+        The rows are locked first, as the workers do, who then write the deliveries: deleting locks
+        the deliveries first, and the two would wait for each other.
+        """
+        list(self.order_by("pk").select_for_update().values_list("pk", flat=True))
+        self.delete()
+
     def permitted_for(self, trip: Trip) -> "WebhookQuerySet":
         """Those for this trip that are permitted; see `permitted`."""
         owners = Member.objects.present_or_restorable().filter(trip=trip, role__in=_OWNERS)
@@ -138,6 +150,8 @@ class Webhook(models.Model):
                 webhook.save()
                 if trip is not None:
                     WebhookPosition.start(webhook, trip.pk)
+            if owner.email:
+                Mail.objects.tell(owner, Letter.WEBHOOK_NEW, owner.email)
         webhook.secret = webhook.secrets()[0]
         return webhook
 
@@ -172,7 +186,7 @@ class Webhook(models.Model):
     def remove(cls, user: User, webhook_id: int) -> None:
         """Delete a webhook and the log of its deliveries; raises `NotFound`."""
         with cls.locked(user, webhook_id) as webhook:
-            webhook.delete()
+            cls.objects.filter(pk=webhook.pk).remove()
 
     @classmethod
     def rotate_secret(cls, user: User, webhook_id: int) -> "Webhook":
@@ -235,6 +249,16 @@ class WebhookPosition(models.Model):
         before = rows if since is None else rows.filter(at__lt=since)
         number = before.aggregate(last=Max("number"))["last"] or 0
         cls.objects.create(webhook=webhook, trip_id=trip_id, number=number)
+
+
+@receiver(sessions_ended)
+def turn_off_webhooks_of(account: User, *, is_reclaimed: bool, **_about: object) -> None:
+    """Turn off the webhooks of `account` and tell it; delete those that somebody else made."""
+    rows = Webhook.objects.filter(user=account)
+    if is_reclaimed:
+        rows.remove()
+    elif rows.filter(state=WebhookState.ON).update(state=WebhookState.OFF) and account.email:
+        Mail.objects.tell(account, Letter.WEBHOOKS_OFF, account.email)
 
 
 def permitted(webhooks: Iterable[Webhook]) -> list[Webhook]:

@@ -18,7 +18,6 @@ from splits.reports.expense_faults import expense_faults
 from tripcompanion.kit.snapshots import snapshot
 from trips.models import Member, Trip
 from trips.models.member import KEPT_SUMS
-from trips.roles import TripRole
 
 _EXPENSE_COLUMNS = (
     "trip_id",
@@ -213,12 +212,10 @@ def _members(of_trip: Q, sums: Sums) -> Iterator[Difference]:
             yield Difference(trip, f"the balances add up to {total_minor}")
     # Guests may be left when the last owner has deleted their account.
     present = Member.objects.present().filter(of_trip, user__is_guest=False)
-    owned = Member.objects.present().filter(
-        trip=OuterRef("trip"), role=TripRole.OWNER, user__is_guest=False
-    )
+    owned = Member.objects.owners().filter(trip=OuterRef("trip"))
     ownerless = present.filter(~Exists(owned)).order_by("trip")
     for trip in ownerless.values_list("trip", flat=True).distinct():
-        yield Difference(trip, "it has members but no owner")
+        yield Difference(trip, "it has members but no owner who can log in")
 
 
 def audited(trips: Trips = None) -> QuerySet[Trip]:

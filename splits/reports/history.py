@@ -1,5 +1,6 @@
 """The history of a trip and of an expense: rows of the journal, with a sentence for each."""
 
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,7 +10,7 @@ from tripcompanion.compiled.queries import Pageable
 from trips.models import JournalEntry, Trip
 from trips.models.events import Event
 from trips.models.journal import JournalQuerySet
-from users.models import User, summaries
+from users.models import User, named
 from users.scopes import Scope
 
 #: The types of objects that a token sees without the scope `expenses:read`.
@@ -20,8 +21,7 @@ _FILTERS = {"since": "at__gte", "by": "by", "event": "event", "number": "number"
 
 def sees_money(reader: User) -> bool:
     """Whether `reader` sees expenses and settlements; a scoped token may not."""
-    token = reader.by_token
-    return token is None or Scope.EXPENSES_READ in token.scopes
+    return reader.covers(Scope.EXPENSES_READ)
 
 
 class History(Pageable):
@@ -60,24 +60,41 @@ class History(Pageable):
     def _told(self, found: JournalQuerySet) -> list[JournalEntry]:
         """The rows with their sentences; the names in them take three statements at most."""
         rows = list(found.with_author())
-        ids = {user_id for row in rows for user_id in people_in(row)}
-        people = {user.pk: user.shown_name for user in summaries(ids).values()} if ids else {}
-        names = Names(people, self._descriptions({row.expense_id for row in rows} - {None}))
+        people = named({user_id for row in rows for user_id in people_in(row)})
+        titles = _Titles({row.expense_id for row in rows} - {None})
         for row in rows:
+            then = {pk: people[pk].name_at(row.at) for pk in people_in(row) & people.keys()}
+            names = Names(then, titles.at(row))
             row.text = sentence(row, names, self.trip.currency, alone=self._alone)
         return rows
 
-    def _descriptions(self, expense_ids: set[Any]) -> dict[int, str]:
-        """The descriptions of expenses; those of deleted ones are in the journal."""
+
+class _Titles:
+    """The descriptions of expenses at any row of the journal."""
+
+    def __init__(self, expense_ids: set[Any]) -> None:
+        self._now: dict[int, str] = {}
+        #: By expense, the number of each row that ended a description, and that description.
+        self._ended: dict[int, list[tuple[int, str]]] = defaultdict(list)
         if not expense_ids:
-            return {}
+            return
         stored = Expense.objects.filter(pk__in=expense_ids).values_list("pk", "description")
-        known = dict(stored)
-        if gone := expense_ids - known.keys():
-            rows = JournalEntry.objects.filter(expense_id__in=gone, event=Event.EXPENSE_DELETED)
-            for row in rows:
-                known[row.object_id] = row.changes.get("description", {}).get("old") or ""
-        return known
+        self._now = dict(stored)
+        ends = JournalEntry.objects.filter(
+            expense_id__in=expense_ids,
+            event__in=(Event.EXPENSE_CHANGED, Event.EXPENSE_DELETED),
+            stored_changes__contains='"description"',
+        )
+        for row in ends.only("object_id", "number", "stored_changes").order_by("number"):
+            self._ended[row.object_id].append((row.number, row.changes["description"]["old"]))
+
+    def at(self, row: JournalEntry) -> str | None:
+        """What the expense of a row was called after it; None if that is not known."""
+        expense_id = row.expense_id or 0
+        ended = self._ended[expense_id]
+        later = (title for number, title in ended if number > row.number)
+        last = ended[-1][1] if ended else None
+        return next(later, self._now.get(expense_id, last))
 
 
 class ExpenseHistory(History):

@@ -95,16 +95,17 @@ _LABELS: Mapping[str, Any] = {
 
 
 class Names(NamedTuple):
-    """What the ids in the rows stand for; an id that is missing is somebody who is gone."""
+    """What the ids in a row stood for; an id that is missing is somebody who is gone."""
 
     people: Mapping[int, str]
-    #: The descriptions of expenses.
-    expenses: Mapping[int, str]
+    #: The description of the expense.
+    expense: str | None
 
 
 def people_in(row: JournalEntry) -> set[int]:
     """The ids of the people whom the sentence of a row may name."""
     ids = {row.object_id} if row.object_type == "member" else set()
+    ids |= {row.by_id} if row.by_id else set()
     changes = row.changes
     ids |= {_latest(changes[name]) for name in ("fromUserId", "toUserId") if name in changes}
     return ids if row.person_id is None else ids | {row.person_id}
@@ -116,7 +117,7 @@ def sentence(row: JournalEntry, names: Names, currency: str, *, alone: bool = Fa
     told = {name: _latest(pair) for name, pair in changes.items()}
     shown_currency = told.get("currency") or currency
     values = {
-        "by": row.by.shown_name if row.by else _("The service"),
+        "by": names.people[row.by_id] if row.by_id else _("The service"),
         "who": _who(row, names, told),
         "what": _what(row, names, told),
         "role": _role(told.get("role")),
@@ -150,7 +151,7 @@ def _who(row: JournalEntry, names: Names, told: Mapping[str, Any]) -> str:
 
 def _what(row: JournalEntry, names: Names, told: Mapping[str, Any]) -> str:
     own = told.get("description") if row.object_type == "expense" else None
-    known = names.expenses.get(row.expense_id or 0) or own
+    known = names.expense or own
     return _("“%(title)s”") % {"title": known} if known else _("an expense")
 
 

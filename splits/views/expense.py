@@ -102,6 +102,7 @@ class ExpenseViewSet(InTripViewSet):
         "restore": ExpenseSerializer,
     }
     query_serializers: ClassVar = {"list": DeletedQuery}
+    only_reads: ClassVar = frozenset({"preview"})
 
     def list(self, request: Request, trip_id: int) -> Response:
         """The expenses of a trip, newest date first.

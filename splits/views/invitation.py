@@ -51,7 +51,8 @@ class AcceptanceViewSet(InTripViewSet):
 
         If it names a guest, the caller takes their place: all entries of the guest become the
         caller's, and no balance of anybody else changes. A member may take it too and keeps their
-        role; see `mergeGuest`. Unknown, used, expired and revoked tokens are the same 404.
+        role, if an OWNER invited; see `mergeGuest`. Unknown, used, expired and revoked tokens are
+        the same 404.
         """
         member = accept_invitation(token, self.caller)
         location = f"/api/trips/{member.trip_id}/members/{member.user_id}"

@@ -12,6 +12,7 @@ from trips.models import Member
 from trips.pages import MEMBER
 from trips.roles import Can
 from trips.viewsets import InTripViewSet
+from users.scopes import Scope
 
 
 class MergeViewSet(InTripViewSet):
@@ -20,6 +21,8 @@ class MergeViewSet(InTripViewSet):
     tag = "members"
     operation_ids: ClassVar = {"merge": "mergeGuest"}
     scope_prefix = "trips"
+    # It shows balances and changes whose the entries are.
+    more_scopes = (Scope.EXPENSES_READ, Scope.EXPENSES_WRITE)
     needs: ClassVar = {"merge": Can.MANAGE_MEMBERS}
     request_serializers: ClassVar = {"merge": MergeRequest}
     response_serializers: ClassVar = {"merge": MergeSerializer}

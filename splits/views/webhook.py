@@ -18,6 +18,7 @@ from splits.serializers.webhook import (
     WebhookSerializer,
     WebhookWithSecret,
 )
+from tripcompanion.kit.idempotency import AlreadyMade
 from tripcompanion.kit.problems import LimitReached
 from tripcompanion.kit.viewsets import ApiViewSet
 from trips.throttles import LookupThrottle
@@ -40,6 +41,7 @@ class WebhookViewSet(ApiViewSet):
     }
     # A stored response would contain the secret.
     safe_retries = False
+    shows_secret: ClassVar = frozenset({"create"})
     accepts: ClassVar = frozenset({"test", "redeliver"})
     lists: ClassVar = frozenset({"list", "deliveries"})
     request_serializers: ClassVar = {"create": WebhookRequest, "partial_update": WebhookChange}
@@ -64,7 +66,7 @@ class WebhookViewSet(ApiViewSet):
         "deliveries": _("Deliveries"),
         "redeliver": _("Send the message again"),
     }
-    problems: ClassVar = {"create": [NotFound, LimitReached]}
+    problems: ClassVar = {"create": [NotFound, LimitReached, AlreadyMade]}
 
     def may_forbid(self) -> bool:
         return self.action == "create"
@@ -91,8 +93,9 @@ class WebhookViewSet(ApiViewSet):
     def create(self, request: Request) -> Response:
         """Register an address that gets what changes in a trip, or in all trips of the caller.
 
-        Only this response contains the secret. A webhook for one trip takes the role OWNER there;
-        it gets nothing while its account does not have it.
+        Only this response contains the secret, and a repeat with the same `Idempotency-Key` is 409
+        `already_made` with the `id` of the webhook. The account is told of it by mail. A webhook
+        for one trip takes the role OWNER there; it gets nothing while its account does not have it.
         """
         webhook = Webhook.register(self.caller, **self.body())
         return self.answer(webhook, location=f"/api/webhooks/{webhook.pk}")

@@ -41,7 +41,7 @@ def test_t78_a_used_key_fits_no_other_request(environment: Environment) -> None:
     before = everything_stored()
     for path, body in (
         ("/expenses", environment.expense_body(amount=13)),
-        ("/expenses/preview", environment.expense_body()),
+        ("/settlements", environment.expense_body()),
     ):
         other = environment.ask(environment.ed, "POST", environment.url + path, body, **keyed("k"))
         assert (other.status_code, other.json()["code"]) == (422, "idempotency_mismatch")

@@ -14,9 +14,11 @@ from tests.admin_client import AdminClient
 from tests.conftest import Api
 from tests.document import problem_of
 from tests.factories import TripFactory, UserFactory, add_guest, join, settle, spend
+from tests.scoped import script_of
 from tests.splits.histories import AMOUNTS, DECIMALS, DIVISION
 from tests.splits.ledger import exact
 from tests.splits.scripted_history import ScriptedHistory, history_with_guest
+from tests.users.logins import bearer
 from trips.models import Invitation, JournalEntry, Trip
 from trips.roles import TripRole
 from users.models import User
@@ -36,6 +38,33 @@ def invite(api: Api, trip: Trip, by: User, guest: User, **body: Any) -> dict[str
 
 def accept(api: Api, user: User, invitation: dict[str, Any]) -> Response:
     return api(user).post(f"/api/invitations/{invitation['token']}/accept")
+
+
+def test_an_editor_cannot_merge_by_an_invitation_what_only_an_owner_may(
+    api: Api, trip: Trip, olga: User, ed: User, vera: User, sam: User, grandma: User
+) -> None:
+    spend(trip, 9000, paid_by=olga, paid_by_user={grandma.pk: 9000}, among=[olga, ed, grandma])
+    former = UserFactory()
+    join(trip, former).remove(by=olga)
+    before = api(olga).get(f"/api/trips/{trip.pk}/balances").content
+    created = invite(api, trip, ed, grandma)
+    for user in (ed, vera, former):
+        problem_of(accept(api, user, created), 403, "forbidden")
+    assert api(olga).get(f"/api/trips/{trip.pk}/balances").content == before
+    # A stranger is who the invitation is for.
+    assert accept(api, sam, created).status_code == 201
+    assert not User.objects.filter(pk=grandma.pk).exists()
+
+
+def test_a_token_that_may_not_change_entries_claims_none(
+    api: Api, trip: Trip, olga: User, sam: User, grandma: User
+) -> None:
+    created = invite(api, trip, olga, grandma)
+    path = f"/api/invitations/{created['token']}/accept"
+    script = bearer(script_of(sam, "trips:read", "trips:write").token)
+    problem_of(script.post(path), 403, "insufficient_scope")
+    whole = bearer(script_of(sam, "trips:write", "expenses:write").token)
+    assert whole.post(path).status_code == 201
 
 
 def test_who_accepts_has_everything_that_the_guest_had(

@@ -10,6 +10,7 @@ from tests.conftest import Api
 from tests.factories import TripFactory, join, spend
 from tests.splits.ledger import Ledger
 from tests.users.logins import bearer
+from tripcompanion.accounts.deletion import delete_account
 from trips.models import JournalEntry, Trip
 from trips.models.events import Event
 from trips.models.journal import Entry, write
@@ -192,3 +193,28 @@ def test_nobody_can_change_the_history(ledger: Ledger, olga: User, ada: User, me
     ledger.spend(olga, 10, olga)
     for user in (olga, ada):
         assert ledger.answer(user, method, "history", {}).status_code == 405
+
+
+def test_a_sentence_has_the_names_of_its_moment(
+    ledger: Ledger, api: Api, olga: User, ed: User, trip: Trip
+) -> None:
+    guest = ledger.client(olga).post(f"{ledger.url}/guests", {"name": "Grandma"}).json()["user"]
+    nana = User.objects.get(pk=guest["id"])
+    dinner = ledger.spend(ed, "40.00", ed, nana, description="Dinner", paidByUserId=ed.pk)
+    split = next(row for row in dinner["splits"] if row["participant"]["id"] == guest["id"])
+    ledger.client(olga).put(f"/api/expenses/{dinner['id']}/splits/{split['id']}/pay")
+    before = texts(ledger, olga)
+    assert "Ed Editor recorded “Dinner”: 40.00 EUR." in before
+    assert "Olga Owner marked the part of Grandma in “Dinner” as paid." in before
+    api(ed).put(f"/api/users/{ed.pk}/profile", {"name": "Eduard"})
+    api(olga).put(f"/api/users/{olga.pk}/profile", {"name": "Olga II"})
+    ledger.client(olga).put(f"{ledger.url}/guests/{guest['id']}", {"name": "Nana"})
+    ledger.change(dinner, ed, description="Supper")
+    after = texts(ledger, olga)
+    assert after[: len(before)] == before
+    assert after[len(before) :] == [
+        "Olga II renamed the guest Grandma to Nana.",
+        "Eduard changed the description in “Supper”.",
+    ]
+    delete_account(ed, by=None)
+    assert "Deleted user recorded “Dinner”: 40.00 EUR." in texts(ledger, olga)

@@ -11,10 +11,13 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from splits.models import Debt
+from splits.models.deleted import DeletedEntry
 from splits.reports.audit import differences
 from tests.conftest import Api
 from tests.document import problem_of
 from tests.factories import add_guest, settle, spend
+from tests.scoped import script_of
+from tests.users.logins import bearer
 from trips.models import Trip
 from users.models import User
 
@@ -37,6 +40,28 @@ def open_debts(trip: Trip, names: dict[int, int]) -> Counter[tuple[int, int]]:
         if pair[0] != pair[1]:
             owed[pair[0], pair[1]] += debt.open_minor
     return owed
+
+
+def test_prune_beside_a_merge_takes_nothing_from_it(trip: Trip, olga: User, grandma: User) -> None:
+    dinner = spend(trip, 1000, paid_by=olga, among=[olga, grandma])
+    dinner.remove(by=olga)
+    entry = DeletedEntry.objects.get()
+    DeletedEntry.objects.all().delete()
+    entry.rename(grandma.pk, olga.pk)
+    assert not DeletedEntry.objects.exists()
+
+
+@pytest.mark.parametrize("missing", ["trips:write", "expenses:read", "expenses:write"])
+@pytest.mark.parametrize("dry_run", [True, False])
+def test_a_token_needs_the_scopes_of_all_that_a_merge_shows_and_changes(
+    trip: Trip, olga: User, ed: User, grandma: User, missing: str, dry_run: bool
+) -> None:
+    path = f"/api/trips/{trip.pk}/guests/{grandma.pk}/merge"
+    body = {"userId": ed.pk, "dryRun": dry_run}
+    scopes = {"trips:write", "expenses:read", "expenses:write"}
+    lacking = bearer(script_of(olga, *scopes - {missing}).token)
+    problem_of(lacking.post(path, body), 403, "insufficient_scope")
+    assert bearer(script_of(olga, *scopes).token).post(path, body).status_code == 200
 
 
 def test_the_entries_of_both_are_those_of_one(

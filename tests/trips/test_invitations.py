@@ -16,6 +16,7 @@ from tests.conftest import Api
 from tests.document import problem_of
 from tests.factories import TripFactory, UserFactory, join, overwrite
 from tests.mailserver import token_in
+from tests.stored import everything_stored
 from tests.users.logins import bearer
 from tripcompanion.accounts.deletion import delete_account
 from tripcompanion.kit.logs import without_secrets
@@ -343,10 +344,55 @@ def test_a_repeated_acceptance_is_replayed_to_members_only(
     assert client.post(path, HTTP_IDEMPOTENCY_KEY="once").status_code == 404
 
 
-def test_the_answer_with_a_token_is_not_stored(api: Api, trip: Trip, olga: User) -> None:
+def test_a_repeat_makes_no_second_one_and_shows_no_token(api: Api, trip: Trip, olga: User) -> None:
     client, path = api(olga), f"/api/trips/{trip.pk}/invitations"
     first = client.post(path, {}, HTTP_IDEMPOTENCY_KEY="once").json()
-    assert client.post(path, {}, HTTP_IDEMPOTENCY_KEY="once").json()["token"] != first["token"]
+    again = client.post(path, {}, HTTP_IDEMPOTENCY_KEY="once")
+    problem_of(again, 409, "already_made")
+    assert again.json()["id"] == first["id"] == Invitation.objects.get().pk
+    assert first["token"] not in repr(everything_stored())
+    other = client.post(path, {"role": "EDITOR"}, HTTP_IDEMPOTENCY_KEY="once")
+    problem_of(other, 422, "idempotency_mismatch")
+
+
+@pytest.mark.parametrize("end", ["demoted", "removed", "left"])
+def test_what_became_void_stays_void_and_the_changes_say_so(
+    api: Api, trip: Trip, olga: User, ed: User, invite: Invite, end: str
+) -> None:
+    created, theirs = invite(by=ed), invite()
+    cursor = api(olga).get("/api/changes").json()["cursor"]
+    path = f"/api/trips/{trip.pk}/members/{ed.pk}"
+    if end == "demoted":
+        api(olga).put(f"{path}/role", {"role": "VIEWER"})
+        api(olga).put(f"{path}/role", {"role": "EDITOR"})
+    else:
+        api(olga).delete(path) if end == "removed" else api(ed).post(
+            f"/api/trips/{trip.pk}/members/leave"
+        )
+        api(olga).post(f"/api/trips/{trip.pk}/members", {"userId": ed.pk, "role": "EDITOR"})
+    assert look_at(api, created).status_code == 404
+    assert look_at(api, theirs).status_code == 200
+    changes = api(olga).get(f"/api/changes?since={cursor}").json()["items"]
+    states = {
+        row["object"]["id"]: row["state"]
+        for row in changes
+        if row["object"]["type"] == "invitation"
+    }
+    assert states[created["id"]]["state"] == "revoked"
+    history = api(olga).get(f"/api/trips/{trip.pk}/history?event=invitation.revoked").json()
+    assert [row["object"]["id"] for row in history["items"]] == [created["id"]]
+
+
+def test_the_history_has_the_note_until_its_author_is_deleted(
+    api: Api, trip: Trip, olga: User, ed: User, invite: Invite
+) -> None:
+    invite(by=ed, note="For the neighbours")
+    path = f"/api/trips/{trip.pk}/history?event=invitation.created"
+    [row] = api(olga).get(path).json()["items"]
+    assert row["changes"]["note"] == {"old": None, "new": "For the neighbours"}
+    delete_account(ed, by=None)
+    [row] = api(olga).get(path).json()["items"]
+    assert row["changes"]["note"] == {"old": None, "new": None}
 
 
 def test_a_deleted_account_leaves_no_address_in_invitations(

@@ -5,8 +5,12 @@ from typing import Any
 import pytest
 from rest_framework.response import Response
 
+from splits.reports.audit import differences
 from tests.conftest import Api
-from tests.factories import TripFactory, join, spend
+from tests.document import problem_of
+from tests.factories import PASSWORD, TripFactory, UserFactory, join, spend
+from tests.scoped import script_of
+from tests.users.logins import bearer
 from trips.models import Trip
 from trips.roles import TripRole
 from users.models import User
@@ -170,3 +174,35 @@ def test_who_comes_back_finds_the_old_entries(
     assert sorted(before, key=str) == sorted(after, key=str)
     response = api(ed).put(f"/api/expenses/{expense.pk}/splits/{split.pk}/unpay")
     assert response.json()["paid"] is False
+
+
+def test_an_owner_who_cannot_log_in_does_not_count(
+    api: Api, trip: Trip, olga: User, ed: User, sam: User
+) -> None:
+    second = UserFactory()
+    join(trip, second, TripRole.OWNER)
+    second.deactivate(by=None)
+    path = f"/api/trips/{trip.pk}"
+    problem_of(api(olga).post(f"{path}/members/leave"), 409, "last_owner")
+    role = api(olga).put(f"{path}/members/{olga.pk}/role", {"role": "EDITOR"})
+    problem_of(role, 409, "last_owner")
+    gone = api(olga).delete("/api/users/me", {"password": PASSWORD})
+    assert gone.json()["obstacles"][0]["reason"] == "last_owner"
+    olga.deactivate(by=None)
+    assert [str(found) for found in differences(trip.pk)] == [
+        f"trip {trip.pk}: it has members but no owner who can log in"
+    ]
+    assert api(sam).post("/api/trips/join", {"tripCode": trip.code}).status_code == 404
+    problem_of(api(ed).post(f"{path}/members", {"userId": sam.pk}), 409, "no_owner")
+
+
+def test_a_token_that_sees_no_balances_is_not_told_its_own(
+    trip: Trip, olga: User, ed: User
+) -> None:
+    spend(trip, 1250, paid_by=olga, among=[ed])
+    path = f"/api/trips/{trip.pk}/members/leave"
+    refused = bearer(script_of(ed, "trips:write").token).post(path)
+    problem_of(refused, 409, "balance_open")
+    assert "12" not in refused.json()["detail"]
+    seeing = bearer(script_of(ed, "trips:write", "expenses:read").token).post(path)
+    assert "-12.5" in seeing.json()["detail"]

@@ -63,14 +63,14 @@ def test_tokens_are_32_random_bytes(api: Api, olga: User) -> None:
     assert all(token.startswith("tc_") and len(token) == 3 + 43 for token in tokens)
 
 
-def test_an_idempotency_key_is_ignored_so_that_no_answer_keeps_a_token(
+def test_a_repeat_with_the_same_key_makes_no_second_token_and_stores_none(
     api: Api, olga: User
 ) -> None:
     client = api(olga)
     client.credentials(**client._credentials, HTTP_IDEMPOTENCY_KEY="k-1")
     first, second = make(client), make(client)
-    assert (first.status_code, second.status_code) == (201, 201)
-    assert first.json()["token"] != second.json()["token"]
+    assert (first.status_code, second.status_code) == (201, 409)
+    assert (second.json()["code"], second.json()["id"]) == ("already_made", first.json()["id"])
     assert first.json()["token"] not in repr(everything_stored())
 
 

@@ -1,15 +1,19 @@
 """A new password: the caller's own log-in lives on, every other one of that user dies."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.contrib.auth.hashers import make_password
+from django.utils import timezone
 from rest_framework.response import Response
+from rest_framework.test import APIClient
 
 from tests.conftest import Api
+from tests.document import problem_of
 from tests.factories import PASSWORD, overwrite
 from tests.users.logins import bearer, is_alive, log_in, refresh, try_to_log_in
-from users.models import User
+from users.models import Session, User
 
 NEW = "five-yellow-umbrellas"
 BODIES: dict[str, dict[str, str]] = {
@@ -154,3 +158,45 @@ def put_profile(pair: dict[str, Any], user: User, body: dict[str, Any]) -> Respo
 def assert_refused(response: Response, field: str) -> None:
     assert (response.status_code, response.json()["code"]) == (400, "invalid")
     assert list(response.json()["errors"]) == [field]
+
+
+def old_log_in(user: User) -> APIClient:
+    """A client whose log-in was eleven minutes ago."""
+    client = bearer(log_in(user)["token"])
+    Session.objects.update(created_at=timezone.now() - timedelta(minutes=11))
+    return client
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"password": NEW}, {"email": "new@example.com", "password": NEW}],
+    ids=["own", "all"],
+)
+def test_an_old_log_in_does_not_take_the_account_away(olga: User, changes: dict[str, str]) -> None:
+    client, path = old_log_in(olga), f"/api/users/{olga.pk}"
+    body = {"name": "Olga", "email": olga.email, **changes}
+    problem_of(client.put(path, body), 403, "log_in_again")
+    wrong = client.put(path, {**body, "currentPassword": "not-this-one"})
+    assert wrong.json()["errors"].keys() == {"currentPassword"}
+    assert try_to_log_in(olga.email).status_code == 200
+    assert client.put(path, {**body, "currentPassword": PASSWORD}).status_code == 200
+    assert try_to_log_in(body["email"], NEW).status_code == 200
+
+
+def test_the_current_password_in_the_body_is_proof_enough(olga: User) -> None:
+    client, path = old_log_in(olga), f"/api/users/{olga.pk}"
+    body = {"name": "Olga", "email": "new@example.com", "password": PASSWORD}
+    assert client.put(path, body).status_code == 200
+
+
+def test_a_new_address_in_the_profile_asks_for_the_same(olga: User) -> None:
+    client, path = old_log_in(olga), f"/api/users/{olga.pk}/profile"
+    assert client.put(path, {"name": "Olga", "email": "OLGA@example.com"}).status_code == 200
+    body = {"email": "new@example.com"}
+    problem_of(client.put(path, body), 403, "log_in_again")
+    assert client.put(path, {**body, "currentPassword": PASSWORD}).status_code == 200
+
+
+def test_an_administrator_needs_nobody_elses_password(olga: User, ada: User) -> None:
+    body = {"name": "Olga", "email": "new@example.com", "password": NEW}
+    assert old_log_in(ada).put(f"/api/users/{olga.pk}", body).status_code == 200

@@ -67,6 +67,7 @@ def fill(api: Api, user: User) -> None:
     ScopedToken.issue(user, name="Import", scopes=["trips:read"])
     Invitation.issue(Trip.objects.get(), user, role="VIEWER")
     webhook = Webhook.register(user, url="https://93.184.216.34/", events=["*"])
+    Mail.objects.filter(letter=Letter.WEBHOOK_NEW).delete()
     webhook.deliveries.create(event="webhook.test")
     spend(Trip.objects.get(), 100, paid_by=user, among=[user]).remove(by=user)
     TripFactory(deleted_at=timezone.now())

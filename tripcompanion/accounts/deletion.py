@@ -91,7 +91,9 @@ def delete_account(
         for trip_id, role in ending.values_list("trip", "role"):
             entries[trip_id].append(Entry(Event.MEMBER_LEFT, account.pk, {"role": (role, None)}))
         theirs = invitations.filter(trip__in=locked).order_by("pk")
+        gone = []
         for invitation_id, trip_id in theirs.values_list("pk", "trip"):
+            gone.append(invitation_id)
             entries[trip_id].append(Entry(Event.INVITATION_REVOKED, invitation_id))
         for trip_id, emptied in forget_comments_of(account).items():
             entries[trip_id] += emptied
@@ -100,7 +102,8 @@ def delete_account(
         invitations.delete()
         journal = JournalEntry.objects.filter(trip__in=locked)
         journal.about(_guests_replaced_by(account, journal)).forget("name")
-        Webhook.objects.filter(user=account).delete()
+        journal.filter(event=Event.INVITATION_CREATED, object_id__in=gone).forget("note")
+        Webhook.objects.filter(user=account).remove()
         account.empty()
 
 
@@ -137,7 +140,7 @@ def _annotated(members: QuerySet[Member]) -> QuerySet[Member]:
         members.select_related("trip")
         .annotate(
             has_others=Exists(others),
-            has_other_owner=Exists(others.filter(role=TripRole.OWNER)),
+            has_other_owner=Exists(others.filter(role=TripRole.OWNER, user__is_active=True)),
         )
         .order_by("trip_id")
     )

@@ -1,5 +1,6 @@
 """Serializers of accounts and scoped tokens."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.utils.translation import gettext_lazy as _
@@ -14,17 +15,19 @@ from tripcompanion.kit.serializers import (
     StrictText,
     UrlOrPath,
 )
+from users.emails import email_key
 from users.mail_templates import NOTICES
 from users.models import MAX_TOKEN_NAME_CHARS, current_language
+from users.models.conflicts import LogInAgain, WrongPassword
 from users.scopes import CHOICES, Scope
 from users.serializers import EmailAddress, NewPassword, NoticesRequest, Password, user_name
 from users.throttles import is_password_of
 
 
 class UserCreateRequest(CamelCaseSerializer):
-    """What an account is replaced with; all three fields are required.
+    """What an account is replaced with; name, address and password are required.
 
-    UserCreateRequestDTO of the full update.
+    UserCreateRequestDTO of the full update. For the context see `_require_owner`.
     """
 
     name = user_name(help_text="2 to 50 characters.")
@@ -32,13 +35,24 @@ class UserCreateRequest(CamelCaseSerializer):
         help_text="The address to log in with. Its case does not matter; it must be unique."
     )
     password = NewPassword(help_text="8 to 128 characters, not a common password, used as typed.")
+    current_password = Password(
+        required=False,
+        help_text=(
+            "Required for another address or password, unless the user has logged in within the "
+            "last ten minutes, or an ADMIN does it for another user."
+        ),
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        _require_owner(self.context, attrs, attrs["password"])
+        return attrs
 
 
 class UserUpdateRequest(CamelCaseSerializer):
     """What to change in an account; fields that are not sent stay.
 
     UserUpdateRequestDTO. The context has `must_prove`: whether a new password requires the
-    current one.
+    current one; for the rest see `_require_owner`.
     """
 
     name = user_name(required=False, help_text="2 to 50 characters.")
@@ -61,7 +75,10 @@ class UserUpdateRequest(CamelCaseSerializer):
     )
     current_password = Password(
         required=False,
-        help_text="Required to set a new password, unless an ADMIN does it for another user.",
+        help_text=(
+            "Required to set a new password, and for another address unless the user has logged "
+            "in within the last ten minutes; not of an ADMIN for another user."
+        ),
     )
     new_password = NewPassword(
         required=False,
@@ -75,21 +92,39 @@ class UserUpdateRequest(CamelCaseSerializer):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         attrs |= _notice_columns(attrs.pop("notices", None))
-        current = attrs.pop("current_password", None)
         confirmation = attrs.pop("new_password_confirm", None)
-        if "new_password" not in attrs:
-            return attrs
-        attrs["password"] = attrs.pop("new_password")
-        if confirmation is not None and confirmation != attrs["password"]:
+        if confirmation is not None and confirmation != attrs.get("new_password", confirmation):
             raise serializers.ValidationError(
                 {"newPasswordConfirm": [_("Does not match the new password.")]}
             )
-        user, request = self.context["user"], self.context["request"]
-        if self.context["must_prove"] and not (current and is_password_of(user, current, request)):
-            raise serializers.ValidationError(
-                {"currentPassword": [_("This is not the current password.")]}
-            )
+        _require_owner(self.context, attrs)
+        if "new_password" in attrs:
+            attrs["password"] = attrs.pop("new_password")
         return attrs
+
+
+def _require_owner(context: Mapping[str, Any], attrs: dict[str, Any], password: str = "") -> None:
+    """Raise `LogInAgain` for a change that could take the account away, unless its owner makes it.
+
+    The owner has just logged in (`has_just_logged_in` of the context) or sends the current
+    password, which is removed from `attrs`: as `current_password`, or as `password`, which then is
+    no new one. Without `must_prove` nothing is asked. Raises `WrongPassword` and `Throttled`.
+    """
+    user, request = context["user"], context["request"]
+    current = attrs.pop("current_password", None)
+    has_new_email = "email" in attrs and email_key(attrs["email"]) != user.email_key
+    needs_proof = has_new_email or password or "new_password" in attrs
+    if not context["must_prove"] or not needs_proof:
+        return
+    if current is not None:
+        if not is_password_of(user, current, request):
+            raise WrongPassword("currentPassword")
+    elif "new_password" in attrs:
+        raise WrongPassword("currentPassword")
+    elif not context["has_just_logged_in"] and not (
+        password and is_password_of(user, password, request)
+    ):
+        raise LogInAgain
 
 
 def _notice_columns(notices: dict[str, Any] | None) -> dict[str, str]:

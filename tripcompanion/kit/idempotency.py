@@ -8,7 +8,7 @@ the caller may still read it.
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 from typing import Any
 
@@ -49,6 +49,21 @@ class KeyInProgress(Conflict):
     wait = 2
 
 
+class AlreadyMade(Conflict):
+    """409 `already_made`: the first request with this key made the object `id`.
+
+    Its answer had a secret, which is not stored: revoke the object, or renew its secret.
+    """
+
+    default_code = "already_made"
+    default_detail = gettext_lazy("The first request with this idempotency key made it already.")
+    extensions: Mapping[str, Any] = {"id": 12}
+
+    def __init__(self, location: str) -> None:
+        super().__init__()
+        self.extensions = {"id": int(location.rpartition("/")[2])}
+
+
 def key_of(request: Request) -> str:
     """The key of a request that has one; raises `ValidationError` if it is invalid."""
     key = request.headers[HEADER]
@@ -60,7 +75,7 @@ def key_of(request: Request) -> str:
 def answer_once(
     key: str,
     handler: Callable[..., HttpResponseBase],
-    require_replayable: Callable[[str], None],
+    require_replayable: Callable[[str], None] | None,
     request: Request,
     *args: Any,
     **kwargs: Any,
@@ -68,7 +83,8 @@ def answer_once(
     """The response of `handler`, or the stored one if this key was used for the same request.
 
     `require_replayable` gets the stored `Location` and raises if the caller may no longer read the
-    stored response. A response without a body reveals nothing, so it is always replayed. Raises
+    stored response. A response without a body reveals nothing, so it is always replayed. None is
+    for responses with a secret, which are not stored. Raises `AlreadyMade` for a repeat of these,
     `KeyMismatch`, `KeyInProgress`, and whatever `handler` raises; the key stays unused then.
     """
     fingerprint = _fingerprint(request)
@@ -78,6 +94,8 @@ def answer_once(
             given = IdempotencyRecord.objects.get(user=request.user.pk, key=key)
             if given.fingerprint != fingerprint:
                 raise KeyMismatch
+            if require_replayable is None:
+                raise AlreadyMade(given.location)
             if given.body:
                 require_replayable(given.location)
             return _replay(given)
@@ -85,7 +103,7 @@ def answer_once(
         IdempotencyRecord.objects.filter(user=request.user.pk, key=key).update(
             status=response.status_code,
             location=response.get("Location", ""),
-            body=ExactJSONRenderer().render(response.data),
+            body=ExactJSONRenderer().render(response.data) if require_replayable else b"",
         )
         return response
 

@@ -112,7 +112,7 @@ class ProblemAwareSchema(AutoSchema):
         return [*parameters, query] if query else parameters
 
     def _retries_safely(self) -> bool:
-        return self.method == "POST" and self.view.safe_retries
+        return self.method == "POST" and self.view.repeats_safely
 
     def get_operation_id(self) -> str:
         """The name of a method in generated clients, from the declaration of the view."""

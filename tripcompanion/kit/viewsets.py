@@ -85,6 +85,17 @@ class ApiViewSet(PageMixin, GenericViewSet):
     post: Any
     #: Whether POST supports `Idempotency-Key`.
     safe_retries: ClassVar[bool] = True
+    #: Actions whose answer has a secret: it is not stored, and a repeat is 409 `already_made`.
+    shows_secret: ClassVar[frozenset[str]] = frozenset()
+    #: Actions that only read, although they are a POST: a key is ignored, nothing is stored.
+    only_reads: ClassVar[frozenset[str]] = frozenset()
+
+    @property
+    def repeats_safely(self) -> bool:
+        """Whether the current action, as a POST, supports `Idempotency-Key`."""
+        return (self.safe_retries and self.action not in self.only_reads) or (
+            self.action in self.shows_secret
+        )
 
     #: Whether the action serves everybody and reads the caller only if the token is valid.
     is_token_optional: ClassVar[bool] = False
@@ -114,9 +125,9 @@ class ApiViewSet(PageMixin, GenericViewSet):
         if request.method not in {"GET", "HEAD"} and self.action not in self.request_serializers:
             require_json_or_nothing(request)
         # DRF looks up the handler after this.
-        if self.safe_retries and request.method == "POST" and KEY_HEADER in request.headers:
-            key = key_of(request)
-            self.post = partial(answer_once, key, self.post, self.require_replayable)
+        if request.method == "POST" and KEY_HEADER in request.headers and self.repeats_safely:
+            replayable = None if self.action in self.shows_secret else self.require_replayable
+            self.post = partial(answer_once, key_of(request), self.post, replayable)
         # Without compiled querysets, a page needs one statement for its rows and one to count.
         alone = self.without_snapshot | (self.single_statement if IS_COMPILING else frozenset())
         if request.method in {"GET", "HEAD"} and self.action not in alone:

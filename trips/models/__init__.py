@@ -9,6 +9,7 @@ from trips.models.member import (
     Member,
     members_of,
     require_membership,
+    trips_led_alone_by,
     trips_with_members,
     with_companionship,
 )
@@ -48,5 +49,6 @@ __all__ = [
     "trips_of",
     "trips_with_members",
     "get_visible_or_404",
+    "trips_led_alone_by",
     "with_companionship",
 ]

@@ -2,9 +2,14 @@
 
 from typing import ClassVar
 
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
+from rest_framework.exceptions import ErrorDetail
 
+from tripcompanion.currency.amounts import to_major
 from tripcompanion.kit.problems import Conflict
+from users.models import User
+from users.scopes import Scope
 
 
 class LastOwner(Conflict):
@@ -22,6 +27,15 @@ class BalanceOpen(Conflict):
         "The balance in this trip is %(balance)s %(currency)s; settle it first."
     )
     example_values: ClassVar = {"balance": "-12.50", "currency": "EUR"}
+
+    @classmethod
+    def told(cls, by: User, balance_minor: int, currency: str) -> "BalanceOpen":
+        """The refusal for `by`; a token that sees no balances is not told this one either."""
+        told = cls(balance=to_major(balance_minor, currency), currency=currency)
+        if not by.covers(Scope.EXPENSES_READ):
+            text = _("The balance is not zero; settle it first.")
+            told.detail = ErrorDetail(text, told.default_code)
+        return told
 
 
 class GuestIsViewer(Conflict):

@@ -127,7 +127,7 @@ class DeletableTrip(models.Model):
 
         Those who were members then are members again, unless they deleted their account. Raises
         `NotFound` if it was undone or is final, and `NotRestorable` if nobody who owned the trip
-        has an account, or a member would have more than `QUOTA_TRIPS` trips.
+        can log in, or a member would have more than `QUOTA_TRIPS` trips.
         """
         with transaction.atomic():
             then = self.members.filter(left_at=self.deleted_at)
@@ -151,8 +151,8 @@ def _oldest_deletion() -> datetime:
 
 
 def _require_owner(members: models.QuerySet[Any]) -> None:
-    if not members.filter(role__in=_OWNERS).exists():
-        raise NotRestorable(reason=_("None of its owners has an account any more."))
+    if not members.filter(role__in=_OWNERS, user__is_active=True).exists():
+        raise NotRestorable(reason=_("None of its owners can log in any more."))
 
 
 def _require_trip_quotas(members: models.QuerySet[Any]) -> None:

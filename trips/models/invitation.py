@@ -1,12 +1,13 @@
 """Invitations: links by which others become members of a trip."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from typing import ClassVar
 
 from django.db import models, transaction
 from django.db.models import Count, F, OuterRef, Q, Subquery
+from django.dispatch import receiver
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -26,6 +27,7 @@ from users.emails import MAX_EMAIL_CHARS, email_key
 from users.mail_templates import Letter, url_of
 from users.models import EmailUnverified, Mail, User, summary_of
 from users.random_tokens import digest_of, new_token, require_lifetime
+from users.signals import sessions_ended
 
 #: The prefix of every token.
 PREFIX = "tci_"
@@ -180,9 +182,7 @@ class Invitation(models.Model):
         """
         rows = Invitation.objects.all
         with locked_row(rows, by, Can.ADD_MEMBERS, trip_id=self.trip_id, pk=self.pk) as locked:
-            valid = Invitation.objects.filter(pk=locked.pk, revoked_at=None)
-            if valid.update(revoked_at=timezone.now()):
-                write(locked.trip_id, by, Entry(Event.INVITATION_REVOKED, locked.pk))
+            write(locked.trip_id, by, *Invitation.objects.filter(pk=locked.pk).revoke())
             Mail.objects.filter(invitation=locked.pk).delete()
 
     @classmethod
@@ -267,6 +267,21 @@ class Invitation(models.Model):
         token = new_token(PREFIX)
         Invitation.objects.filter(pk=self.pk).update(mailed_digest=digest_of(token))
         return token
+
+
+@receiver(sessions_ended)
+def revoke_invitations_of(account: User, by: User | None, **_about: object) -> None:
+    """Revoke all open invitations that `account` has made, also in deleted trips.
+
+    Called under its lock; each trip is locked in turn.
+    """
+    rows = Invitation.objects.unused().filter(created_by=account)
+    kept = rows.filter(trip__deleted_at=None).order_by("trip").values_list("trip", flat=True)
+    for trip_id in list(dict.fromkeys(kept)):
+        with suppress(NotFound):
+            lock_trip(trip_id)
+            write(trip_id, by, *rows.filter(trip=trip_id).revoke())
+    rows.filter(trip__deleted_at__isnull=False).update(revoked_at=timezone.now())
 
 
 def invitations_of(trip_id: int) -> InvitationQuerySet:

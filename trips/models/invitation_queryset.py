@@ -53,6 +53,20 @@ class InvitationQuerySet(InTripQuerySet[Any]):
             self.delete()
         return revoked
 
+    def revoke(self) -> list[Entry]:
+        """Revoke those that are not; returns what the journal notes.
+
+        Call it under the trip's lock.
+        """
+        ids = list(self.filter(revoked_at=None).order_by("pk").values_list("pk", flat=True))
+        if ids:
+            self.model.objects.filter(pk__in=ids).update(revoked_at=timezone.now())
+        return [Entry(Event.INVITATION_REVOKED, pk) for pk in ids]
+
+    def revoke_void(self) -> list[Entry]:
+        """Like `revoke`, for those whose maker may no longer invite: they must not revive."""
+        return self.with_details().filter(inviter_may=False).revoke()
+
     def with_details(self) -> "InvitationQuerySet":
         """With `inviter_may`: whether the one who made it may still add members with its role."""
         members = Member.objects.present().filter(

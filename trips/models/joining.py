@@ -59,10 +59,10 @@ class AlreadyMember(Conflict):
 
 
 class NoOwner(Conflict):
-    """409 `no_owner`: all members deleted their accounts, so only an OWNER can be added."""
+    """409 `no_owner`: no OWNER is left who could log in, so only an OWNER can be added."""
 
     default_code = "no_owner"
-    default_detail = gettext_lazy("This trip has no members left; add an owner first.")
+    default_detail = gettext_lazy("This trip has no owner who can log in; add an owner first.")
 
 
 class JoinableTrip(models.Model):
@@ -168,8 +168,7 @@ class JoinableTrip(models.Model):
         A trip loses its last owner when the only member with an account deletes it. Call it under
         the lock.
         """
-        owners = self.members.present().filter(role=TripRole.OWNER)
-        if role != TripRole.OWNER and not owners.exists():
+        if role != TripRole.OWNER and not self.members.owners().exists():
             raise NoOwner
 
     def _require_member_quota(self) -> None:

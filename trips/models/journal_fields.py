@@ -27,13 +27,14 @@ def trip_fields(trip: "Trip") -> dict[str, Any]:
 
 
 def invitation_fields(invitation: "Invitation") -> dict[str, Any]:
-    """The fields of an invitation, without its address and its note.
+    """The fields of an invitation, without its address.
 
-    Both are about somebody who may have no account, and the journal would keep them for ever.
+    That is of somebody who may have no account, and the journal would keep it for ever.
     """
     return {
         "role": invitation.role,
         "guestUserId": invitation.guest_id,
         "expiresAt": invitation.expires_at,
         "maxUses": invitation.max_uses,
+        "note": invitation.note,
     }

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, suppress
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import orjson
 from django.db import connection, models, transaction
@@ -14,7 +14,6 @@ from rest_framework.exceptions import NotFound, ValidationError
 
 from tripcompanion.compiled.queries import CompiledQuery, Param
 from tripcompanion.compiled.statements import fetch_all
-from tripcompanion.currency.amounts import to_major
 from tripcompanion.kit.ids import MAX_INTEGER
 from trips.models.conflicts import BalanceOpen, GuestIsViewer, LastOwner
 from trips.models.events import Event
@@ -56,6 +55,10 @@ class MemberQuerySet(InTripQuerySet["Member"]):
     def present(self) -> "MemberQuerySet":
         """Members who have not left."""
         return self.filter(left_at=None)
+
+    def owners(self) -> "MemberQuerySet":
+        """Present OWNERs who can log in: a deactivated account leads no trip."""
+        return self.present().filter(role=TripRole.OWNER, user__is_active=True)
 
     def present_or_restorable(self) -> "MemberQuerySet":
         """Present members, and those who would be again if their deleted trip was restored."""
@@ -186,7 +189,8 @@ class Member(models.Model):
             self.role = role
             member.save(update_fields=["role"])
             roles = ({"role": old}, {"role": role})
-            write_change(member.trip_id, by, Event.ROLE_CHANGED, member.user_id, *roles)
+            void = member._invitations_made().revoke_void()
+            write_change(member.trip_id, by, Event.ROLE_CHANGED, member.user_id, *roles, then=void)
 
     def readmit(self, role: str) -> None:
         """Let a former member be one again. Call it under the trip's lock."""
@@ -199,31 +203,35 @@ class Member(models.Model):
         A guest whom no entry refers to is deleted.
         """
         with self._locked(by, Can.MANAGE_MEMBERS) as member:
-            member._end()
+            member._end(by)
             changes = {"role": (member.role, None)}
             if member.user.is_guest:
                 # Soon nothing else knows the name.
                 changes["name"] = (member.user.name, None)
             removed = Entry(Event.MEMBER_REMOVED, member.user_id, changes)
-            write(member.trip_id, by, removed, *member.user.invitations.withdraw())
+            void = member._invitations_made().revoke_void()
+            write(member.trip_id, by, removed, *void, *member.user.invitations.withdraw())
             if member.user.is_guest:
                 member._delete_guest_without_entries()
 
     def leave(self, by: User) -> None:
         """End one's own membership. Raises `BalanceOpen` or `LastOwner`."""
         with self._locked(by, Can.LEAVE) as member:
-            member._end()
+            member._end(by)
             left = Entry(Event.MEMBER_LEFT, member.user_id, {"role": (member.role, None)})
-            write(member.trip_id, by, left)
+            write(member.trip_id, by, left, *member._invitations_made().revoke_void())
 
     def rename_guest(self, name: str, by: User) -> None:
         """Change the name of a guest. Raises `NotFound` if the member has an account."""
         with self._locked(by, Can.ADD_MEMBERS) as member:
             # They belong to this trip only, so its lock is enough.
             guests = User.objects.filter(pk=member.user_id, is_guest=True)
-            if not guests.update(name=name, updated_at=timezone.now()):
+            guest = guests.first()
+            if guest is None:
                 raise NotFound
-            names = ({"name": member.user.name}, {"name": name})
+            names = ({"name": guest.name}, {"name": name})
+            guest.rename(name)
+            guests.update(name=name, former_names=guest.former_names, updated_at=timezone.now())
             write_change(member.trip_id, by, Event.GUEST_RENAMED, member.user_id, *names)
             self.user.name = name
 
@@ -232,13 +240,10 @@ class Member(models.Model):
             self.delete()
             self.user.delete()
 
-    def _end(self) -> None:
+    def _end(self, by: User) -> None:
         self._require_other_owner()
         if self.balance_minor:
-            raise BalanceOpen(
-                balance=to_major(self.balance_minor, self.trip.currency),
-                currency=self.trip.currency,
-            )
+            raise BalanceOpen.told(by, self.balance_minor, self.trip.currency)
         self.left_at = timezone.now()
         self.save(update_fields=["left_at"])
 
@@ -252,14 +257,24 @@ class Member(models.Model):
             raise LastOwner
 
     def _other_owners(self) -> MemberQuerySet:
-        owners = Member.objects.present().filter(trip=self.trip_id, role=TripRole.OWNER)
-        return owners.exclude(pk=self.pk)
+        return Member.objects.owners().filter(trip=self.trip_id).exclude(pk=self.pk)
+
+    def _invitations_made(self) -> Any:
+        return self.trip.invitations.filter(created_by=self.user_id)
 
 
 @CompiledQuery
 def members_of(trip: Param) -> MemberQuerySet:
     """The present members of a trip, in the order they joined."""
     return Member.objects.with_details().filter(trip=trip)
+
+
+def trips_led_alone_by(user: User) -> list[int]:
+    """The ids of the trips in which no OWNER but `user` can log in."""
+    others = Member.objects.owners().exclude(user=user)
+    own = Member.objects.present().filter(user=user, role=TripRole.OWNER)
+    alone = own.exclude(trip__in=others.values("trip")).order_by("trip")
+    return list(alone.values_list("trip", flat=True))
 
 
 def trips_with_members() -> TripQuerySet:

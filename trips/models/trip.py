@@ -53,11 +53,13 @@ class TripQuerySet(DeletableTripQuerySet["Trip"]):
     def with_code(self, code: str) -> "TripQuerySet":
         """The trip with this code, ignoring case, or none.
 
-        Once all members have deleted their accounts, the code is invalid.
+        While nobody who owns the trip can log in, the code is invalid.
         """
         if not (code.isascii() and code.isalnum()):
             return self.none()
-        owned = Trip.objects.filter(members__role=TripRole.OWNER, members__left_at=None)
+        owned = Trip.objects.filter(
+            members__role=TripRole.OWNER, members__left_at=None, members__user__is_active=True
+        )
         return self.filter(Exists(owned.filter(pk=OuterRef("pk"))), code=code.upper())
 
 

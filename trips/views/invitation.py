@@ -9,6 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.throttling import BaseThrottle
 
+from tripcompanion.kit.idempotency import AlreadyMade
 from tripcompanion.kit.problems import LimitReached
 from tripcompanion.kit.viewsets import ApiViewSet
 from trips.models import Invitation, Trip, invitations_of
@@ -36,6 +37,7 @@ class InvitationViewSet(InTripViewSet):
     }
     # A stored response would contain the token.
     safe_retries = False
+    shows_secret: ClassVar = frozenset({"create"})
     scope_prefix = "trips"
     needs: ClassVar = {
         "list": Can.READ,
@@ -52,7 +54,7 @@ class InvitationViewSet(InTripViewSet):
         "create": _("Invite somebody"),
         "destroy": _("Revoke the invitation"),
     }
-    problems: ClassVar = {"create": [AlreadyMember, AlreadyInvited, LimitReached]}
+    problems: ClassVar = {"create": [AlreadyMember, AlreadyInvited, LimitReached, AlreadyMade]}
 
     def get_throttles(self) -> list[BaseThrottle]:
         if self.action == "create":
@@ -70,8 +72,8 @@ class InvitationViewSet(InTripViewSet):
     def create(self, request: Request, trip_id: int) -> Response:
         """Invite somebody with a link, which is also mailed to `email` if that is sent.
 
-        Only this response contains the token and the link. They cannot be read again, so
-        `Idempotency-Key` is ignored.
+        Only this response contains the token and the link. They cannot be read again, so a repeat
+        with the same `Idempotency-Key` is 409 `already_made` with the `id` of the invitation.
         """
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
         invitation = Invitation.issue(trip, self.caller, **self.body())

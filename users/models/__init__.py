@@ -6,7 +6,7 @@ from users.models.notices import NoticeMode, Notices, current_language, possible
 from users.models.outbox import Mail
 from users.models.second_factor import AuthenticatorApp, RecoveryCodes
 from users.models.session import Session, sessions_of
-from users.models.summary import summaries, summary_of
+from users.models.summary import named, summaries, summary_of
 from users.models.token import (
     MAX_ACTIVE_TOKENS,
     MAX_TOKEN_NAME_CHARS,
@@ -42,5 +42,6 @@ __all__ = [
     "Via",
     "sessions_of",
     "summaries",
+    "named",
     "summary_of",
 ]

@@ -39,6 +39,10 @@ class Rights:
         """The only trip that the scoped token gives access to; None means all."""
         return self.by_token.trip_id if self.by_token else None
 
+    def covers(self, scope: str) -> bool:
+        """Whether the scoped token of the request, if there is one, has this scope."""
+        return self.by_token is None or scope in self.by_token.scopes
+
     @property
     def access(self) -> Access:
         """`is_admin` and `confined_to`, which decide what the account may see."""

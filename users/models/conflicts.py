@@ -1,15 +1,10 @@
 """Reasons to refuse a change of an account."""
 
-from typing import TYPE_CHECKING
-
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import PermissionDenied, ValidationError
 
 from tripcompanion.kit.problems import Conflict
-
-if TYPE_CHECKING:
-    pass
 
 
 class EmailTaken(Conflict):
@@ -31,6 +26,13 @@ class WrongPassword(ValidationError):
 
     def __init__(self, field: str) -> None:
         super().__init__({field: [_("This is not the current password.")]})
+
+
+class LogInAgain(PermissionDenied):
+    """403 `log_in_again`: the change needs the current password or a log-in just before."""
+
+    default_code = "log_in_again"
+    default_detail = gettext_lazy("Please send currentPassword, or log in again first.")
 
 
 class EmailUnverified(PermissionDenied):

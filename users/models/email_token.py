@@ -79,7 +79,6 @@ class EmailToken(models.Model):
         link = cls._find(token, Letter.RESET)
         hashed = link.user.hashed(password)
         with link._spent() as user:
-            user.verify_email()
             user.reset_password(hashed)
 
     @classmethod

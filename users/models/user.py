@@ -1,6 +1,8 @@
 """Accounts: registration, changes, deactivation and deletion."""
 
+import json
 from collections.abc import Iterable
+from datetime import datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -26,11 +28,14 @@ from users.models.lock import LockedAccount
 from users.models.notices import NoticeMode, NoticeReader
 from users.models.queryset import UserManager
 from users.passwords import HashedPassword
+from users.signals import sessions_ended
 
 if TYPE_CHECKING:
     from users.models.session import Session
 
 MAX_NAME_CHARS = 50
+#: How many former names are remembered.
+MAX_FORMER_NAMES = 20
 DELETED_NAME = "Deleted user"
 
 
@@ -52,6 +57,8 @@ class User(Rights, VerifiableEmail, NoticeReader, LockedAccount):
     email_verified_at = models.DateTimeField(
         gettext_lazy("email confirmed at"), null=True, editable=False
     )
+    #: JSON: the names before, each with the time until which it was the name; the oldest first.
+    former_names = models.TextField(default="", db_default="", editable=False)
     role = models.CharField(gettext_lazy("role"), max_length=5, choices=Role, default=Role.USER)
     profile_picture = models.CharField(  # noqa: DJ001 -- as in the API
         gettext_lazy("profile picture"), max_length=2048, null=True, blank=True
@@ -115,6 +122,20 @@ class User(Rights, VerifiableEmail, NoticeReader, LockedAccount):
         """The name in the active language; only that of deleted accounts is translated."""
         return _("Deleted user") if self.name == DELETED_NAME else self.name
 
+    def name_at(self, moment: datetime) -> str:
+        """The name at a moment, so that what happened then is told with it."""
+        for until, name in json.loads(self.former_names or "[]"):
+            if moment < datetime.fromisoformat(until):
+                return name
+        return self.shown_name
+
+    def rename(self, name: str) -> None:
+        """Set the name, and remember the one before; the caller stores both."""
+        if name != self.name:
+            former = [*json.loads(self.former_names or "[]"), [str(timezone.now()), self.name]]
+            self.former_names = json.dumps(former[-MAX_FORMER_NAMES:])
+            self.name = name
+
     def hashed(self, password: str) -> HashedPassword:
         """Hash a new password for `change`. Call it before taking the lock: hashing is slow."""
         is_same = self.check_password(password)
@@ -167,7 +188,7 @@ class User(Rights, VerifiableEmail, NoticeReader, LockedAccount):
             if password is not None and password.is_new_to(account.password):
                 account.password = password.encode()
                 names.add("password")
-                account._end_sessions(keep)
+                account._end_sessions(keep, by)
             account._save_unless_taken({*names, "updated_at"})
             if "password" in names and old_email:
                 account.mails.tell(account, Letter.PASSWORD_CHANGED, old_email)
@@ -179,6 +200,9 @@ class User(Rights, VerifiableEmail, NoticeReader, LockedAccount):
     def _set_fields(self, fields: dict[str, Any]) -> set[str]:
         """Set `fields` and what depends on them; return the names of all fields to store."""
         names, old_key = set(fields), self.email_key
+        if "name" in fields:
+            self.rename(fields["name"])
+            names.add("former_names")
         for name, value in fields.items():
             setattr(self, name, value)
         self.updated_at = timezone.now()
@@ -190,12 +214,13 @@ class User(Rights, VerifiableEmail, NoticeReader, LockedAccount):
                 names.add("email_verified_at")
         return names
 
-    def _end_sessions(self, keep: "Session | None") -> None:
+    def _end_sessions(self, keep: "Session | None", by: "User | None") -> None:
         """Revoke all scoped tokens and end all sessions but `keep`, after a new password."""
         kept = [keep.pk] if keep else []
         self.scoped_tokens.all().delete()
         self.sessions.active().exclude(pk__in=kept).end()
         self.sessions.filter(pk__in=kept).update(auth_hash=self.get_session_auth_hash())
+        sessions_ended.send(User, account=self, by=by, is_reclaimed=False)
 
     def require_password(self, proof: str | None, field: str) -> None:
         """Raise `ValidationError` on `field` if the password is no longer the one of `proof`.
@@ -207,11 +232,17 @@ class User(Rights, VerifiableEmail, NoticeReader, LockedAccount):
             raise WrongPassword(field)
 
     def reset_password(self, password: HashedPassword) -> None:
-        """Set a password, and end all sessions and tokens even if it is the old one."""
+        """Set a password after a mailed link, which also confirms the address.
+
+        All sessions and tokens end, even if the password is the old one.
+        """
         with self.locked(by=None) as account:
+            is_reclaimed = account.email_verified_at is None
+            account.verify_email()
             account.change(by=None, password=password, session_epoch=account.session_epoch + 1)
             account.scoped_tokens.all().delete()
             account.sessions.active().end()
+            sessions_ended.send(User, account=account, by=None, is_reclaimed=is_reclaimed)
 
     def ask_for_reset(self, *, by: "User | None") -> None:
         """Send the link that resets the password, if the account can be used."""
@@ -240,6 +271,7 @@ class User(Rights, VerifiableEmail, NoticeReader, LockedAccount):
             account.session_epoch += 1
             account.save(update_fields=["session_epoch"])
             account.sessions.active().end()
+            sessions_ended.send(User, account=account, by=by, is_reclaimed=False)
 
     def empty(self) -> None:
         """Erase the personal data irreversibly; the row stays for the ledger of others.
@@ -248,6 +280,7 @@ class User(Rights, VerifiableEmail, NoticeReader, LockedAccount):
         """
         self.require_other_admin()
         self.name, self.email, self.email_key = DELETED_NAME, None, None
+        self.former_names = ""
         self.profile_picture = None
         self.role = Role.USER
         self.notice_mode = NoticeMode.OFF

@@ -3,7 +3,7 @@
 from typing import Any, ClassVar
 
 from django import forms
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.contrib.admin.widgets import AdminEmailInputWidget
 from django.contrib.auth import update_session_auth_hash
 from django.contrib.auth.forms import SetPasswordMixin
@@ -18,6 +18,7 @@ from tripcompanion.kit.admin import RulesAdmin, StateFilter, as_the_api, first_r
 from tripcompanion.kit.problems import Conflict
 from tripcompanion.kit.serializers import StrictText, UrlOrPath
 from trips.admin import MEMBER_COLUMNS, caller_of
+from trips.models import trips_led_alone_by
 from users import csv_columns
 from users.admin import accounts_locked
 from users.emails import email_key
@@ -200,8 +201,17 @@ class UserAdmin(RulesAdmin):
                 account.change(by=by, **given)
             if is_active is not None:
                 account.change(by=by, is_active=True) if is_active else account.deactivate(by=by)
+        if is_active is False:
+            self._tell_of_trips(request, obj)
         if password and obj.pk == request.user.pk:
             update_session_auth_hash(request, obj)
+
+    def _tell_of_trips(self, request: HttpRequest, user: User) -> None:
+        """Warn if a trip has no OWNER any more who can log in."""
+        if trip_ids := trips_led_alone_by(user):
+            ids = ", ".join(map(str, trip_ids))
+            text = gettext("These trips have no owner any more who can log in: %(ids)s.")
+            self.message_user(request, text % {"ids": ids}, messages.WARNING)
 
     @admin.action(permissions=["change"], description=_("Deactivate, and end all sessions"))
     def deactivate(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
@@ -213,6 +223,7 @@ class UserAdmin(RulesAdmin):
                     account.require_other_admin(LastActiveAdmin)
                 account.deactivate(by=by)
             self.log_change(request, user, _("Deactivated."))
+            self._tell_of_trips(request, user)
         self.tell_count(request, _("Accounts deactivated: %(count)d."), len(users))
 
     @admin.action(permissions=["change"], description=_("Reactivate"))

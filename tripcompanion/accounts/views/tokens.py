@@ -12,6 +12,7 @@ from tripcompanion.accounts.serializers import (
     ScopedTokenRequest,
     ScopedTokenSerializer,
 )
+from tripcompanion.kit.idempotency import AlreadyMade
 from tripcompanion.kit.problems import LimitReached
 from tripcompanion.kit.viewsets import ApiViewSet
 from trips.models import require_membership
@@ -30,6 +31,7 @@ class TokenViewSet(ApiViewSet):
     }
     # A stored response would contain the token.
     safe_retries = False
+    shows_secret: ClassVar = frozenset({"create"})
     request_serializers: ClassVar = {"create": ScopedTokenRequest}
     response_serializers: ClassVar = {
         "list": ScopedTokenSerializer,
@@ -42,7 +44,7 @@ class TokenViewSet(ApiViewSet):
         "create": _("Create a token"),
         "destroy": _("Revoke the token"),
     }
-    problems: ClassVar = {"create": [LimitReached]}
+    problems: ClassVar = {"create": [LimitReached, AlreadyMade]}
 
     def named_rows(self) -> tuple[Any, dict[str, str]]:
         if "token_id" not in self.kwargs:
@@ -60,7 +62,8 @@ class TokenViewSet(ApiViewSet):
     def create(self, request: Request) -> Response:
         """Create a token for a script.
 
-        Only this response contains the token itself.
+        Only this response contains the token itself, and a repeat with the same `Idempotency-Key`
+        is 409 `already_made` with the `id` of the token.
         """
         body = self.body()
         require_membership(self.caller, body.get("trip_id"))

@@ -1,7 +1,9 @@
 """Views of other accounts; the visible fields depend on the trips that are shared."""
 
+from datetime import timedelta
 from typing import Any, ClassVar
 
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from rest_framework.generics import get_object_or_404
 from rest_framework.permissions import BasePermission
@@ -19,8 +21,12 @@ from trips.models import with_companionship
 from trips.models.conflicts import LastOwner
 from trips.throttles import LookupThrottle
 from users.models import EmailTaken, LastAdmin, Session, User
+from users.models.conflicts import LogInAgain
 from users.permissions import IsAdmin, IsSelfOrAdmin, IsUser
 from users.serializers import UserSerializer
+
+#: For how long a log-in stands for the current password.
+JUST_LOGGED_IN = timedelta(minutes=10)
 
 
 class UserViewSet(ApiViewSet):
@@ -42,8 +48,8 @@ class UserViewSet(ApiViewSet):
         "profile": UserSerializer,
     }
     problems: ClassVar = {
-        "update": [EmailTaken],
-        "profile": [EmailTaken],
+        "update": [EmailTaken, LogInAgain],
+        "profile": [EmailTaken, LogInAgain],
         "destroy": [LastOwner, LastAdmin],
     }
     permissions: ClassVar = {
@@ -99,10 +105,13 @@ class UserViewSet(ApiViewSet):
     def update(self, request: Request, user_id: int) -> Response:
         """Replace name, e-mail and password.
 
-        Allowed to the user and to an ADMIN. A new password ends all other sessions.
+        Allowed to the user and to an ADMIN. A new password ends all other sessions. Another
+        address or password takes `currentPassword`, unless the user has logged in within the last
+        ten minutes.
         """
         user = get_object_or_404(User.objects.present(), pk=user_id)
-        user.change(by=self.caller, keep=self._own_session(user), **self.body())
+        body = self.body(**self._proofs(user))
+        user.change(by=self.caller, keep=self._own_session(user), **body)
         return self.answer(user)
 
     def profile(self, request: Request, user_id: int) -> Response:
@@ -112,9 +121,9 @@ class UserViewSet(ApiViewSet):
         the current one.
         """
         user = get_object_or_404(User.objects.present(), pk=user_id)
-        must_prove = self.caller.pk == user.pk
-        body = self.body(user=user, must_prove=must_prove)
-        proof = user.password if must_prove and "password" in body else None
+        proofs = self._proofs(user)
+        body = self.body(**proofs)
+        proof = user.password if proofs["must_prove"] and "password" in body else None
         user.change(by=self.caller, keep=self._own_session(user), proof=proof, **body)
         return self.answer(user)
 
@@ -126,6 +135,13 @@ class UserViewSet(ApiViewSet):
         user = get_object_or_404(User.objects.present(), pk=user_id)
         delete_account(user, by=self.caller, as_admin=True)
         return self.no_content()
+
+    def _proofs(self, user: User) -> dict[str, Any]:
+        """What the serializers need to know to ask for the current password."""
+        session, since = self.request.auth, timezone.now() - JUST_LOGGED_IN
+        at = session.created_at if isinstance(session, Session) else user.last_login
+        is_own = self.caller.pk == user.pk
+        return {"user": user, "must_prove": is_own, "has_just_logged_in": at and at > since}
 
     def _own_session(self, user: User) -> Session | None:
         session = self.request.auth
