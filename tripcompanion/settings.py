@@ -148,7 +148,9 @@ CACHES = {
         "OPTIONS": {"socket_connect_timeout": 1, "socket_timeout": 1},
     }
     if CACHE_URL
-    else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+    else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
+    # While Redis is away.
+    "local": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": "local"},
 }
 
 # -- Accounts and tokens ----------------------------------------------------------------------
@@ -223,6 +225,7 @@ REST_FRAMEWORK = {
     "DEFAULT_THROTTLE_RATES": {
         "login": env.rate("THROTTLE_LOGIN", "10/min"),
         "login_address": env.rate("THROTTLE_LOGIN_ADDRESS", "30/min"),
+        "wrong_password": env.rate("THROTTLE_WRONG_PASSWORD", "20/hour"),
         "register": env.rate("THROTTLE_REGISTER", "20/hour"),
         "lookup": env.rate("THROTTLE_LOOKUP", "60/hour"),
         "refresh": env.rate("THROTTLE_REFRESH", "60/hour"),
@@ -238,6 +241,9 @@ REST_FRAMEWORK = {
     "TEST_REQUEST_RENDERER_CLASSES": ["tripcompanion.kit.rendering.ExactJSONRenderer"],
 }
 
+# Whether a developer's own calls meet no limit that is not set; tests turn it off.
+FREE_ON_LOOPBACK = DEBUG
+
 #: How many days deleted expenses and settlements can be restored, and deleted trips.
 DELETED_ENTRY_DAYS = env.count("DELETED_ENTRY_DAYS", 30, minimum=1)
 DELETED_TRIP_DAYS = env.count("DELETED_TRIP_DAYS", 7, minimum=1)
@@ -246,6 +252,7 @@ CHANGES_CURSOR_DAYS = env.count("CHANGES_CURSOR_DAYS", 30, minimum=1)
 
 # Quotas; exceeding one is a 409 `limit_reached`.
 QUOTA_TRIPS = env.count("QUOTA_TRIPS", 1000, minimum=1)
+QUOTA_CHANGES = env.count("QUOTA_CHANGES", 20_000, minimum=1)
 QUOTA_MEMBERS = env.count("QUOTA_MEMBERS", 200, minimum=1)
 QUOTA_EXPENSES = env.count("QUOTA_EXPENSES", 10_000, minimum=1)
 QUOTA_WEBHOOKS = env.count("QUOTA_WEBHOOKS", 10, minimum=1)

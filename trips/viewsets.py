@@ -1,21 +1,25 @@
 """The base of viewsets for objects of a trip."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any, ClassVar, TypeVar
 
 from django.core.exceptions import ImproperlyConfigured
 from django.db import transaction
 from django.urls import resolve
 from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
 
 from tripcompanion.compiled.serializers import serialize
 from tripcompanion.kit.etags import etag_of, require_match
+from tripcompanion.kit.problems import DATABASE_AWAY
 from tripcompanion.kit.viewsets import ApiViewSet
-from trips.models import Member, Trip, get_visible_or_404, lock_trip
+from trips.models import Member, Trip, get_visible_or_404, lock_trip, note_answer, sees_address
 from trips.pages import TRIP, NamedRow, with_members
 from trips.permissions import MayInTrip
 from trips.roles import TABLE, Can, Reach, may
+from users.readers import show_to
 
 Row = TypeVar("Row")
 
@@ -31,6 +35,22 @@ class InTripViewSet(ApiViewSet):
     needs: ClassVar[Mapping[str, Can | None]] = {}
     #: By parameter of the path, in its order; for HTML pages.
     named: ClassVar[Mapping[str, NamedRow]] = {"trip_id": TRIP}
+
+    #: The trip that this request has read, once it was permitted.
+    _read_trip: int | None = None
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        show_to(partial(sees_address, self.caller) if request.user.is_authenticated else None)
+
+    def finalize_response(self, request: Any, response: Any, *args: Any, **kwargs: Any) -> Any:
+        """Also note that the caller has answered, if somebody had added them to the trip."""
+        response = super().finalize_response(request, response, *args, **kwargs)
+        if self._read_trip is not None and self.caller.is_unanswered and response.status_code < 400:
+            # If the database is away, the next request is the answer.
+            with suppress(*DATABASE_AWAY):
+                note_answer(self.caller, self._read_trip)
+        return response
 
     @classmethod
     def as_view(cls, actions: dict[str, Any] | None = None, **initkwargs: Any) -> Any:
@@ -84,6 +104,7 @@ class InTripViewSet(ApiViewSet):
         user: Any = self.request.user
         found = get_visible_or_404(rows, user, **lookup)
         self.check_object_permissions(self.request, found)
+        self._read_trip = found.pk if isinstance(found, Trip) else found.trip_id
         return found
 
     def require_replayable(self, location: str) -> None:
@@ -106,6 +127,7 @@ class InTripViewSet(ApiViewSet):
         rows = list(found)
         if rows:
             self.check_object_permissions(self.request, rows[0])
+            self._read_trip = trip_id
         else:
             self.get_permitted_object(Trip.objects.all, pk=trip_id)
         return rows

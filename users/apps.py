@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import Any
 
 from django.apps import AppConfig
-from django.contrib.auth.signals import user_logged_in
+from django.contrib.auth.signals import user_logged_in, user_login_failed
 from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
@@ -12,6 +12,13 @@ from django.utils.translation import gettext_lazy
 def note_browser_log_in(sender: Any, user: Any, **kwargs: Any) -> None:
     """Set `last_login` after a browser login, unless the account was deactivated meanwhile."""
     sender.objects.filter(pk=user.pk, is_active=True).update(last_login=timezone.now())
+
+
+def note_failed_log_in(credentials: Any, request: Any = None, **kwargs: Any) -> None:
+    """Count a wrong password of the API or of a form."""
+    if request is not None:
+        throttles: Any = import_module("users.throttles")
+        throttles.note_wrong_password(request, credentials.get("username"))
 
 
 class UsersConfig(AppConfig):
@@ -23,4 +30,5 @@ class UsersConfig(AppConfig):
         import_module("users.schema")
         # Django skips its own receiver, because this one is connected first with the same
         # dispatch_uid. Django's would save an instance that was read without the lock.
+        user_login_failed.connect(note_failed_log_in)
         user_logged_in.connect(note_browser_log_in, dispatch_uid="update_last_login")

@@ -17,6 +17,7 @@ class Letter(models.TextChoices):
     PASSWORD_CHANGED = "PASSWORD_CHANGED", gettext_lazy("password changed")
     EMAIL_CHANGED = "EMAIL_CHANGED", gettext_lazy("e-mail address changed")
     INVITATION = "INVITATION", gettext_lazy("invitation to a trip")
+    WRONG_PASSWORDS = "WRONG_PASSWORDS", gettext_lazy("many wrong passwords")
     WEBHOOK_NEW = "WEBHOOK_NEW", gettext_lazy("new webhook")
     WEBHOOKS_OFF = "WEBHOOKS_OFF", gettext_lazy("webhooks turned off with the sessions")
     WEBHOOK_OFF = "WEBHOOK_OFF", gettext_lazy("webhook turned off")
@@ -67,6 +68,7 @@ def write(letter: str, url: str) -> tuple[str, str]:
         Letter.PASSWORD_CHANGED: _password_changed,
         Letter.EMAIL_CHANGED: _email_changed,
         Letter.INVITATION: _invitation,
+        Letter.WRONG_PASSWORDS: _wrong_passwords,
         Letter.WEBHOOK_NEW: _webhook_new,
         Letter.WEBHOOKS_OFF: _webhooks_off,
         Letter.WEBHOOK_OFF: _webhook_off,
@@ -119,6 +121,15 @@ def _invitation() -> tuple[str, str]:
         "{url}\n\n"
         "You need an account with this e-mail address, which you confirm first. If you do not know "
         "who invited you, ignore this e-mail.\n"
+    )
+
+
+def _wrong_passwords() -> tuple[str, str]:
+    return _("Somebody may be guessing your password"), _(
+        "Hello,\n\n"
+        "Many wrong passwords were typed for your Trip Companion account within an hour. For the "
+        "rest of the hour, a device that has not logged in before may try once in 15 minutes. "
+        "Your devices are not affected. If you have forgotten your password, reset it.\n"
     )
 
 

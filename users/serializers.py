@@ -201,6 +201,10 @@ class UserSerializer(CamelCaseSerializer):
     notices = NoticesSerializer(
         allow_null=True, help_text="Which mails the account gets. Null for other users."
     )
+    may_be_added = serializers.BooleanField(
+        allow_null=True,
+        help_text="Whether others may add the account to their trips. Null for other users.",
+    )
     created_at = serializers.DateTimeField(
         allow_null=True, help_text="When the account was created. Null for other users."
     )
@@ -223,7 +227,12 @@ class UserSummary(CamelCaseSerializer):
     id = serializers.IntegerField(help_text="The user's id.")
     name = serializers.CharField(help_text="The display name.")
     email = serializers.CharField(
-        allow_null=True, help_text="The address; null for guests and deleted accounts."
+        source="shown_email",
+        allow_null=True,
+        help_text=(
+            "The address; null for guests and deleted accounts, and for somebody who was added to "
+            "a trip and has not answered yet, unless the reader gave it or shares another trip."
+        ),
     )
     profile_picture = serializers.CharField(
         allow_null=True, help_text="A URL or a path on the front end; null if none is set."

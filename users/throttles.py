@@ -1,15 +1,30 @@
 """Throttles of login, registration, token refresh, mail requests and data exports."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.http import HttpRequest
 from rest_framework.exceptions import Throttled
 from rest_framework.request import Request
 
-from tripcompanion.kit.throttling import WindowThrottle, spend
+from tripcompanion.kit.throttling import (
+    Spent,
+    WindowThrottle,
+    client_at,
+    client_of,
+    is_exceeded,
+    spend,
+)
 from users.emails import email_key
-from users.models import User
+from users.mail_templates import Letter
+from users.models import Mail, Session, User
+
+#: The limit of wrong passwords per account, whoever types them.
+WRONG_PASSWORD = "wrong_password"  # noqa: S105 -- a name
+#: Once it is exceeded: one attempt in these seconds.
+SLOW = (1, 15 * 60)
+#: How many sessions of an account are looked at for a client that is known.
+_RECENT_SESSIONS = 50
 
 
 def account_key(typed: object) -> str:
@@ -32,9 +47,16 @@ class LoginAddressThrottle(WindowThrottle):
 
 
 class LoginThrottle(WindowThrottle):
-    """Logins per account and IP address."""
+    """Logins per account and client, and per account once many passwords for it were wrong."""
 
     scope = "login"
+
+    def allow_request(self, request: Request, view: Any) -> bool:
+        if not super().allow_request(request, view):
+            return False
+        slowed = _slowed(request, dict(request.data).get("email"))
+        self.spent = slowed or self.spent
+        return not (slowed and slowed.is_over)
 
     def identity(self, request: Request, view: Any) -> str:
         return self._identity(request, dict(request.data).get("email"))
@@ -44,17 +66,50 @@ class LoginThrottle(WindowThrottle):
         return self.seconds_over_for(request, email) > 0
 
     def seconds_over_for(self, request: Any, email: str) -> float:
-        """Count an attempt in both limits; return the seconds to wait, 0 if it is allowed."""
-        address = LoginAddressThrottle()
-        counted = (
-            spend(address.scope, address.identity(request, None)),
-            spend(self.scope, self._identity(request, email)),
-        )
-        return max((spent.seconds_left for spent in counted if spent and spent.is_over), default=0)
+        """Count an attempt; return the seconds to wait, 0 if it is allowed.
 
-    def _identity(self, request: Request | HttpRequest, email: object) -> str:
-        address = self.get_ident(request)  # type: ignore[arg-type]
-        return f"{address}:{account_key(email)}"
+        The limits are asked one after the other, and nothing is counted behind one that is over.
+        """
+        address = LoginAddressThrottle()
+        for count in (
+            lambda: spend(address.scope, address.identity(request, None), request=request),
+            lambda: spend(self.scope, self._identity(request, email), request=request),
+            lambda: _slowed(request, email),
+        ):
+            spent = count()
+            if spent and spent.is_over:
+                return spent.seconds_left
+        return 0
+
+    def _identity(self, request: Any, email: object) -> str:
+        return f"{client_of(request)}:{account_key(email)}"
+
+
+def _slowed(request: Any, email: object) -> Spent | None:
+    """Count an attempt for an account for which many passwords were wrong; None for others.
+
+    It does not concern a client from which the account has logged in before, so that nobody is
+    locked out by strangers.
+    """
+    key = account_key(email)
+    if not is_exceeded(WRONG_PASSWORD, key) or _is_known(request, key):
+        return None
+    return spend("login_slow", key, request=request, rate=SLOW)
+
+
+def _is_known(request: Any, key: str) -> bool:
+    """Whether the account has a session, ended or not, from this client."""
+    sessions = Session.objects.filter(user__email_key=key).order_by("-used_at")
+    recent = sessions.values_list("address", flat=True)[:_RECENT_SESSIONS]
+    return client_of(request) in {client_at(address) for address in recent}
+
+
+def note_wrong_password(request: Any, email: object) -> None:
+    """Count a wrong password of an account, existing or not; tell the owner of too many."""
+    spent = spend(WRONG_PASSWORD, account_key(email), request=request)
+    if spent is not None and spent.taken == spent.quota:
+        for user in User.objects.with_email(str(email)):
+            Mail.objects.tell(user, Letter.WRONG_PASSWORDS, user.email or "")
 
 
 def is_password_of(user: User, password: str, request: Any) -> bool:
@@ -65,7 +120,10 @@ def is_password_of(user: User, password: str, request: Any) -> bool:
     wait_seconds = LoginThrottle().seconds_over_for(request, user.email or "")
     if wait_seconds:
         raise Throttled(wait_seconds)
-    return user.check_password(password)
+    if user.check_password(password):
+        return True
+    note_wrong_password(request, user.email)
+    return False
 
 
 class RegisterThrottle(WindowThrottle):
@@ -86,18 +144,23 @@ class MailThrottle(WindowThrottle):
     scope = "mail"
 
     def allow_request(self, request: Request, view: Any) -> bool:
-        counted = [spend(self.scope, identity) for identity in self._identities(request)]
+        counted = []
+        for identity in self._identities(request):
+            counted.append(spend(self.scope, identity, request=request))
+            if counted[-1] and counted[-1].is_over:
+                break
         self.spent = max(filter(None, counted), key=lambda spent: spent.taken, default=None)
         if self.spent is None:
             return True
         getattr(view, "spent", []).append(self.spent)
         return not self.spent.is_over
 
-    def _identities(self, request: Request) -> list[str]:
+    def _identities(self, request: Request) -> Iterator[str]:
         if isinstance(request.user, User):
-            return [f"account {request.user.email_key}"]
-        key = account_key(dict(request.data).get("email"))
-        return [f"address {self.get_ident(request)}", f"account {key}"]
+            yield f"account {request.user.email_key}"
+            return
+        yield f"address {client_of(request)}"
+        yield f"account {account_key(dict(request.data).get('email'))}"
 
 
 class ExportThrottle(WindowThrottle):

@@ -22,7 +22,7 @@ from splits.models.claim import accept_invitation
 from splits.models.division import SCALE
 from splits.reports.balances import Plan
 from tripcompanion.currency.amounts import Amount, to_minor
-from trips.models import Invitation, JournalEntry, Trip
+from trips.models import Invitation, JournalEntry, Trip, note_answer
 from trips.models.joining import CODE_ALPHABET
 from trips.models.journal import as_text
 from trips.roles import TripRole
@@ -63,6 +63,7 @@ class Loading:
             if key not in claimed:
                 role = journey.members[key]
                 self.trip.add_member(self.owner, user_id=people[key].pk, role=role)
+                note_answer(people[key], self.trip.pk)
         for key, name in (*journey.guests, *journey.claimed):
             self.people[key] = self.trip.add_guest(self.owner, name).user
         self.accounts = people

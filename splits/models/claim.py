@@ -1,10 +1,9 @@
 """Claims: an account takes the place of a guest in everything that was recorded."""
 
-from django.utils import timezone
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import PermissionDenied
 
-from splits.models.merge import Merge, give_entries
+from splits.models.merge import Merge
 from trips.models import Invitation, Member, Trip
 from trips.models.events import Event
 from trips.models.joining import require_trip_quota
@@ -60,7 +59,8 @@ def _claim(trip: Trip, guest_id: int, account: User, role: str) -> list[Entry]:
         require_trip_quota(account)
     if member is None:
         revoked = Invitation.objects.filter(trip=trip, guest=guest_id).withdraw()
-        _take_place(trip, guest_id, account, role)
+        trip.replace_person(guest_id, account.pk, role)
+        User.objects.filter(pk=guest_id, is_guest=True).delete()
         guest = {"userId": guest_id, "role": TripRole.VIEWER}
         now = {"userId": account.pk, "role": role}
         return [*revoked, *entries_between(Event.GUEST_CLAIMED, account.pk, guest, now)]
@@ -69,11 +69,3 @@ def _claim(trip: Trip, guest_id: int, account: User, role: str) -> list[Entry]:
         member.readmit(role)
         joined = [Entry(Event.MEMBER_JOINED, account.pk, {"role": (None, role)})]
     return joined + Merge(trip, trip.members.get(user=guest_id), member).carry_out()
-
-
-def _take_place(trip: Trip, guest_id: int, account: User, role: str) -> None:
-    give_entries(trip, guest_id, account.pk)
-    trip.members.filter(user=guest_id).update(user=account, role=role, joined_at=timezone.now())
-    trip.claimed_guests = f"{trip.claimed_guests} {account.pk}:{guest_id}".strip()
-    trip.save(update_fields=["claimed_guests"])
-    User.objects.filter(pk=guest_id, is_guest=True).delete()

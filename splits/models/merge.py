@@ -5,6 +5,7 @@ from typing import Any
 
 from django.db.models import Exists, F, Model, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import Concat
+from django.dispatch import receiver
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import ParseError, ValidationError
@@ -21,6 +22,7 @@ from trips.models.events import Event
 from trips.models.journal import Entry, write
 from trips.models.member import KEPT_SUMS
 from trips.roles import Can
+from trips.signals import person_replaced
 from users.models import User
 
 #: Every column that names a person of the ledger. Guests record nothing, so `created_by` is none.
@@ -147,7 +149,8 @@ class Merge:
         return getattr(self.member, name) + getattr(self.guest, name)
 
 
-def give_entries(trip: Trip, user_id: int, to: int) -> None:
+@receiver(person_replaced)
+def give_entries(trip: Trip, user_id: int, to: int, **_about: object) -> None:
     """Name another person in all entries of one, also in deleted ones.
 
     Call it under the lock of the trip. Nobody's amounts change; who has which sums, and by whose id

@@ -7,7 +7,8 @@ from splits.models.settlement import (
 )
 from splits.models.split import Split, SplitQuerySet
 from tripcompanion.compiled.queries import CompiledQuery, Param
-from trips.models import CompiledForViewer, ViewerParam
+from trips.models import CompiledForViewer, Member, ViewerParam
+from users.models import User
 
 
 @CompiledQuery
@@ -26,6 +27,12 @@ def splits_of(expense: Param) -> SplitQuerySet:
 def pending_of(user: ViewerParam) -> SplitQuerySet:
     """The open splits of a user with details, the oldest first."""
     return Split.objects.pending(user).with_details()
+
+
+def pending_in(user: User, *, answered: bool) -> SplitQuerySet:
+    """Like `pending_of`, in the trips alone in which the user has answered, or in the others."""
+    own = Member.objects.filter(user=user, introduced_by__isnull=answered)
+    return Split.objects.pending(user).with_details().filter(trip__in=own.values("trip"))
 
 
 @CompiledQuery

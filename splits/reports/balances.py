@@ -101,23 +101,37 @@ def _unsettled(trip: Param) -> MemberQuerySet:
 @CompiledForViewer
 def _owed_sums(debtor: ViewerParam) -> QuerySet[Member, tuple[str, int]]:
     """Open debts by trip currency, including former trips; see `in_token_scope`."""
+    return _summed(_owing(debtor))
+
+
+def _owing(debtor: ViewerParam | User) -> MemberQuerySet:
     owing = Member.objects.in_token_scope(debtor).filter(user=debtor, owed_minor__gt=0)
-    owing = owing.in_kept_trips()
+    return owing.in_kept_trips()
+
+
+def _summed(owing: MemberQuerySet) -> QuerySet[Member, tuple[str, int]]:
     return owing.values_list("trip__currency").annotate(Sum("owed_minor")).order_by()
 
 
-def total_debt(user: User, currency: str) -> Decimal:
+def total_debt(user: User, currency: str, *, answered: bool | None = None) -> Decimal:
     """What `user` still owes in all trips, in major units of `currency`, at the latest rates.
 
-    Only in one trip if a scoped token restricts `user` to it.
+    Only in one trip if a scoped token restricts `user` to it. With `answered`, only in the trips in
+    which they have answered, or have not; see `Member.introduced_by`.
     Raises `NoRate` if something is owed in a currency that cannot be converted.
     """
-    sums = dict(_owed_sums(user))
+
+    def owed() -> dict[str, int]:
+        if answered is None:
+            return dict(_owed_sums(user))
+        return dict(_summed(_owing(user).filter(introduced_by__isnull=answered)))
+
+    sums = owed()
     rates: Mapping[str, ExchangeRate] = {}
     if sums.keys() - {currency}:
         # The sums and the rates must be from one snapshot, so the sums are read again.
         with snapshot():
-            sums = dict(_owed_sums(user))
+            sums = owed()
             rates = Rate.objects.latest_to(currency, sums)
     total_minor = sums.pop(currency, 0)
     for owed_currency, owed_minor in sums.items():

@@ -74,6 +74,7 @@ class Touched:
         """What to send again after a row; None if `by` is all."""
         is_whole = (
             row.event in _MERGING
+            or (row.event == Event.GUEST_ADDED and "userId" in row.changes)
             or (row.event in _MEMBERSHIPS and self._invitations is None)
             or (row.event == Event.EXPENSE_RESTORED and self._comments is None)
         )

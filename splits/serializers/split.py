@@ -10,7 +10,7 @@ from rest_framework import serializers
 from splits.models.division import SCALE
 from tripcompanion.currency.amounts import Amount
 from tripcompanion.currency.fields import AmountField, CurrencyField, MoneyField
-from tripcompanion.kit.serializers import CamelCaseSerializer, ExactNumber, IdField
+from tripcompanion.kit.serializers import CamelCaseSerializer, ExactNumber, IdField, QueryBoolean
 from users.serializers import UserSummary
 
 MAX_DECIMALS = 4
@@ -86,7 +86,19 @@ class ExpenseSplitSerializer(CamelCaseSerializer):
     )
 
 
-class DebtQuery(CamelCaseSerializer):
+class PendingQuery(CamelCaseSerializer):
+    """The query parameters of the pending debts."""
+
+    answered = QueryBoolean(
+        required=False,
+        help_text=(
+            "Only in trips in which the user has answered or, with `false`, in those to which they "
+            "were added and have neither read nor written. Default: all trips."
+        ),
+    )
+
+
+class DebtQuery(PendingQuery):
     """The query parameters of the total debt."""
 
     currency = CurrencyField(

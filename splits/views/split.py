@@ -1,6 +1,7 @@
 """Splits of an expense, and a user's open splits and total debt."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 from django.utils.translation import gettext_lazy as _
@@ -12,7 +13,7 @@ from splits.models import Expense, Split
 from splits.models.conflicts import AlreadySplit, ExceedsExpense
 from splits.models.individual_splits import add_split, remove_split
 from splits.models.rate import NoRate
-from splits.models.reads import pending_of, splits_of
+from splits.models.reads import pending_in, pending_of, splits_of
 from splits.models.settlement import TooManyDebts
 from splits.pages import SPLIT, SPLIT_EXPENSE, pages_above_splits
 from splits.reports.balances import total_debt
@@ -20,14 +21,17 @@ from splits.serializers.split import (
     CreateSplitRequest,
     DebtQuery,
     ExpenseSplitSerializer,
+    PendingQuery,
     TotalDebtSerializer,
 )
 from tripcompanion.kit.navigation import Link
 from tripcompanion.kit.viewsets import ApiViewSet
+from trips.models import sees_address
 from trips.roles import Can
 from trips.viewsets import InTripViewSet
 from users.models import User
 from users.permissions import IsSelfOrAdmin
+from users.readers import show_to
 
 
 class SplitViewSet(InTripViewSet):
@@ -143,8 +147,12 @@ class DebtViewSet(ApiViewSet):
     page_titles: ClassVar = {"pending": _("Pending debts"), "total": _("Total debt")}
     #: The total runs one statement, or opens a snapshot itself.
     single_statement: ClassVar = frozenset({"pending", "total"})
-    query_serializers: ClassVar = {"total": DebtQuery}
+    query_serializers: ClassVar = {"pending": PendingQuery, "total": DebtQuery}
     problems: ClassVar = {"total": [NoRate]}
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        show_to(partial(sees_address, self.caller))
 
     def may_forbid(self) -> bool:
         return True
@@ -161,7 +169,10 @@ class DebtViewSet(ApiViewSet):
 
         In all trips, oldest first, as a plain array. Allowed to the user and to an ADMIN.
         """
-        return self.answer(pending_of(self._user(user_id)))
+        user, answered = self._user(user_id), self.query().get("answered")
+        if answered is None:
+            return self.answer(pending_of(user))
+        return self.answer(list(pending_in(user, answered=answered)))
 
     def total(self, request: Request, user_id: int) -> Response:
         """What a user still owes, as one number.
@@ -169,8 +180,9 @@ class DebtViewSet(ApiViewSet):
         In the user's currency or in `currency`; other currencies are converted at the latest stored
         rate. Allowed to the user and to an ADMIN.
         """
-        user = self._user(user_id)
-        return self.answer(total_debt(user, self.query().get("currency", user.currency)))
+        user, query = self._user(user_id), self.query()
+        currency = query.get("currency", user.currency)
+        return self.answer(total_debt(user, currency, answered=query.get("answered")))
 
     def _user(self, user_id: int) -> User:
         """The user with this id; for the caller, the authenticated object with its token scope."""

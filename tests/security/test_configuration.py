@@ -20,7 +20,7 @@ from tests.security.environment import Environment, no_connections
 from tests.server import Server
 from tests.trips.access import ROWS, endpoints
 from tests.trips.bodies import lisbon
-from tests.users.logins import is_alive, log_in, try_to_log_in
+from tests.users.logins import log_in, try_to_log_in
 from users.models import User
 
 pytestmark = pytest.mark.once
@@ -226,19 +226,19 @@ def test_t125_nothing_secret_is_logged_and_an_event_is_a_line(environment: Envir
         assert secret not in text
 
 
-def test_a_guard_whose_counter_is_away_lets_nobody_guess(
-    olga: User, limits: Any, monkeypatch: pytest.MonkeyPatch
+def test_without_redis_limits_count_in_the_process_and_readiness_says_so(
+    olga: User, limits: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Redis cannot be reached: who guesses is refused, who reads is not."""
-    limits(login="10/min", user="10/min")
-    token = log_in(olga)["token"]
+    limits(login="2/min", user="10/min")
     monkeypatch.setattr(settings, "CACHE_URL", "redis://127.0.0.1:1/0")
     broken = RedisCache("redis://127.0.0.1:1/0", {})
-    monkeypatch.setattr("tripcompanion.kit.throttling.cache", broken)
-    refused = try_to_log_in(olga.email)
-    problem_of(refused, 503, "unavailable")
-    assert int(refused["Retry-After"]) >= 1
-    assert is_alive(token)
+    for module in ("throttling", "caching"):
+        monkeypatch.setattr(f"tripcompanion.kit.{module}.cache", broken)
+    answers = [try_to_log_in(olga.email, "wrong-password").status_code for _try in range(3)]
+    assert answers == [401, 401, 429]
+    assert "Redis cannot be used" in caplog.text
+    assert Client().get("/api/health/ready").json() == {"status": "ok", "degraded": ["redis"]}
+    assert Client().get("/api/health").json() == {"status": "ok"}
 
 
 def test_t126_only_what_is_meant_is_served(environment: Environment) -> None:

@@ -14,6 +14,7 @@ from splits.reports import delivery, touched
 from tests.conftest import Api
 from tests.splits.changes_client import Replica, lists
 from tests.trips.bodies import lisbon
+from trips.models import note_answer
 from users.models import User
 
 STEPS = 60
@@ -91,6 +92,8 @@ class World:
     def add(self, trip: int, user: User) -> None:
         body = {"userId": user.pk, "role": self.random.choice(["EDITOR", "OWNER", "VIEWER"])}
         self.send("post", f"trips/{trip}/members", body, by=self.people[0])
+        # The feed does not say that their address is shown from now on.
+        note_answer(user, trip)
 
     def delete_trip(self, trip: int) -> None:
         if self.random.random() < 0.3 and self.send("delete", f"trips/{trip}") is not None:
@@ -158,6 +161,7 @@ class World:
 
     def spend(self, trip: int) -> None:
         self.send("post", f"trips/{trip}/members", {"userId": self.people[1].pk, "role": "OWNER"})
+        note_answer(self.people[1], trip)
         people = list({self.person(trip) for _person in range(3)})
         body = {
             "description": "Dinner", "amount": self.random.randint(1, 9), "splitType": "EQUAL",

@@ -1,6 +1,6 @@
 """How much there may be of something: trips of a user, members of a trip, expenses of a day."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -42,14 +42,15 @@ def test_nobody_has_more_trips_than_the_quota(api: Api, olga: User, settings: An
     assert client.post("/api/trips", lisbon()).status_code == 201
 
 
-def test_nobody_joins_or_is_added_above_the_quota(
+def test_nobody_joins_above_the_quota_but_others_may_add_them(
     api: Api, olga: User, sam: User, trip: Trip, settings: Any
 ) -> None:
     settings.QUOTA_TRIPS = 1
     assert api(sam).post("/api/trips", lisbon()).status_code == 201
     assert_limit(api(sam).post("/api/trips/join", {"tripCode": trip.code}), 1)
-    assert_limit(api(olga).post(f"/api/trips/{trip.pk}/members", {"userId": sam.pk}), 1)
-    assert trip.members.count() == 3
+    added = api(olga).post(f"/api/trips/{trip.pk}/members", {"userId": sam.pk})
+    assert added.status_code == 201
+    assert trip.members.count() == 4
 
 
 def test_a_trip_has_no_more_members_than_the_quota(
@@ -97,3 +98,18 @@ def _dates() -> dict[str, Any]:
     return {"start_date": datetime(2026, 5, 14, tzinfo=UTC).date()} | {
         "end_date": datetime(2026, 5, 18, tzinfo=UTC).date()
     }
+
+
+def test_the_changes_of_a_day_are_limited(api: Api, trip: Trip, olga: User, settings: Any) -> None:
+    settings.QUOTA_CHANGES = 5
+    path = f"/api/trips/{trip.pk}"
+    with time_machine.travel("2026-05-14T12:00:00Z", tick=False) as clock:
+        client = api(olga)
+        for number in range(5):
+            assert client.patch(path, {"title": f"Trip {number}"}).status_code == 200
+        problem_of(client.patch(path, {"title": "One more"}), 409, "limit_reached")
+        assert client.get(path).json()["title"] == "Trip 4"
+        clock.shift(timedelta(hours=23))
+        problem_of(api(olga).patch(path, {"title": "One more"}), 409, "limit_reached")
+        clock.shift(timedelta(hours=1, seconds=1))
+        assert api(olga).patch(path, {"title": "One more"}).status_code == 200

@@ -50,6 +50,7 @@ def test_the_answer_shows_the_new_account_whole() -> None:
         "role": "USER",
         "profilePicture": None,
         "currency": "EUR",
+        "mayBeAdded": True,
         "notices": {
             "email": "off",
             "events": [

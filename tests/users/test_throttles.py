@@ -6,13 +6,18 @@ from typing import Any
 
 import pytest
 import time_machine
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from rest_framework.response import Response
 from rest_framework.test import APIClient
 
+from splits.models import Expense
 from tests.conftest import Api
-from tests.factories import PASSWORD, UserFactory
+from tests.document import problem_of
+from tests.factories import PASSWORD, UserFactory, spend
 from tests.users.logins import refresh, try_to_log_in
+from tripcompanion.kit.models import ThrottleCounter
 from trips.models import Trip
 from users.mail_templates import Letter
 from users.models import Mail, User
@@ -54,6 +59,78 @@ def test_a_refusal_says_when_to_come_back(limits: Limits, olga: User, clock: Any
     assert try_to_log_in("olga@example.com")["Retry-After"] == "1"
     clock.move_to(NOON.replace(minute=1))
     assert try_to_log_in("olga@example.com").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_one"),
+    [
+        ("2001:db8:1:2::1", "2001:db8:1:2:ffff:ffff:ffff:ffff", True),
+        ("2001:db8:1:2::1", "2001:db8:1:3::1", False),
+        ("::ffff:192.0.2.7", "192.0.2.7", True),
+        ("::ffff:192.0.2.7", "192.0.2.8", False),
+        ("fe80::1%eth0", "fe80::2%eth0", True),
+    ],
+)
+def test_a_client_is_an_ipv4_address_or_a_network_of_ipv6(
+    limits: Limits, olga: User, one: str, other: str, is_one: bool
+) -> None:
+    limits(login_address="1/min")
+    assert try_to_log_in(olga.email, REMOTE_ADDR=one).status_code == 200
+    assert try_to_log_in(olga.email, REMOTE_ADDR=other).status_code == (429 if is_one else 200)
+
+
+def test_a_refused_request_costs_neither_a_row_nor_a_body(limits: Limits, olga: User) -> None:
+    limits(login_address="1/min", login="5/min")
+    assert try_to_log_in(olga.email).status_code == 200
+    assert try_to_log_in(olga.email).status_code == 429
+    counted = list(ThrottleCounter.objects.order_by("key").values())
+    with CaptureQueriesContext(connection) as statements:
+        assert try_to_log_in(olga.email).status_code == 429
+    assert [row["sql"] for row in statements] == []
+    assert list(ThrottleCounter.objects.order_by("key").values()) == counted
+    # Its body is no JSON, and it was not read.
+    broken = APIClient().post("/api/users/login", b"{", content_type="application/json")
+    assert broken.status_code == 429
+
+
+@pytest.mark.parametrize("path", ["login", "register", "token/refresh", "password-reset"])
+def test_a_body_that_everybody_may_send_is_short(path: str, db: None) -> None:
+    body = b'{"email": "%s"}' % (b"a" * 16 * 1024)
+    refused = APIClient().post(f"/api/users/{path}", body, content_type="application/json")
+    assert problem_of(refused, 413)["detail"] == "The body is larger than 16384 bytes."
+
+
+def test_a_large_response_counts_as_several(
+    api: Api, limits: Limits, trip: Trip, olga: User
+) -> None:
+    limits(user="10/min")
+    client, path = api(olga), f"/api/trips/{trip.pk}/expenses?pageSize=100"
+    for number in range(100):
+        dinner = spend(trip, 1000, paid_by=olga, among=[olga])
+        Expense.objects.filter(pk=dinner.pk).update(notes=f"{number}" + "x" * 2000)
+    large = client.get(path)
+    costs = 1 + len(large.content) // (64 * 1024)
+    assert costs >= 4
+    left = client.get("/api/trips")["RateLimit"]
+    assert left.startswith(f'"user";r={10 - costs - 1};')
+
+
+@pytest.mark.parametrize(("address", "is_free"), [("127.0.0.1", True), ("192.0.2.1", False)])
+def test_in_development_calls_from_the_same_machine_are_free_unless_a_limit_is_set(
+    limits: Limits,
+    olga: User,
+    settings: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    address: str,
+    is_free: bool,
+) -> None:
+    limits(login="1/min")
+    settings.FREE_ON_LOOPBACK = settings.DEBUG = True
+    tries = [try_to_log_in(olga.email, REMOTE_ADDR=address).status_code for _try in range(3)]
+    assert tries == [200, 200, 200] if is_free else [200, 429, 429]
+    monkeypatch.setenv("THROTTLE_LOGIN", "1/min")
+    last = [try_to_log_in(olga.email, REMOTE_ADDR=address).status_code for _try in range(2)]
+    assert last[-1] == 429
 
 
 def test_right_and_wrong_log_ins_count_alike(limits: Limits, olga: User) -> None:

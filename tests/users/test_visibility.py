@@ -10,7 +10,7 @@ from tests.factories import PASSWORD, UserFactory
 from trips.models import Trip
 from users.models import User
 
-PRIVATE = dict.fromkeys(("role", "currency", "notices", "createdAt", "updatedAt"))
+PRIVATE = dict.fromkeys(("role", "currency", "notices", "mayBeAdded", "createdAt", "updatedAt"))
 SHAPE = {"id", "name", "email", "profilePicture", *PRIVATE}
 
 

@@ -79,6 +79,10 @@ def delete_account(
         concerned = (Exists(rows.filter(trip=OuterRef("pk"))) for rows in traces)
         trips = Trip.objects.filter(reduce(or_, map(Q, concerned)))
         locked = _lock(trips)
+        entries: dict[int, list[Entry]] = {trip_id: [] for trip_id in locked}
+        # Nobody is bound by what others recorded before they answered.
+        for member in members.present().exclude(introduced_by=None).select_related("trip", "user"):
+            entries[member.trip_id] += member.leave_place_to_guest()
         # In a deleted trip nothing can be settled or handed over.
         kept = _annotated(members.in_kept_trips())
         obstacles = [obstacle for member in kept for obstacle in _obstacles(member)]
@@ -86,7 +90,6 @@ def delete_account(
             raise AccountInUse(obstacles)
         if any(obstacle["reason"] == LastOwner.default_code for obstacle in obstacles):
             raise LastOwner
-        entries: dict[int, list[Entry]] = {trip_id: [] for trip_id in locked}
         ending = members.present_or_restorable()
         for trip_id, role in ending.values_list("trip", "role"):
             entries[trip_id].append(Entry(Event.MEMBER_LEFT, account.pk, {"role": (role, None)}))

@@ -10,6 +10,7 @@ from tripcompanion.currency.fields import CurrencyField
 from tripcompanion.kit.serializers import (
     CamelCaseSerializer,
     IdField,
+    StrictBoolean,
     StrictChoice,
     StrictInstant,
     StrictText,
@@ -72,6 +73,10 @@ class UserUpdateRequest(CamelCaseSerializer):
             "Mails about the trips, in the language of this request. Only to a confirmed address, "
             "and never about what the user did."
         ),
+    )
+    may_be_added = StrictBoolean(
+        required=False,
+        help_text="Whether others may add the account to their trips; they can still invite it.",
     )
     current_password = Password(
         required=False,

@@ -13,6 +13,15 @@ def redis_error() -> type[Exception]:
     return RedisError
 
 
+def answers() -> bool:
+    """Whether the cache can be reached."""
+    try:
+        cache.get("readiness")
+    except redis_error():
+        return False
+    return True
+
+
 def remember(key: str, seconds: int, compute: Callable[[], Any]) -> Any:
     """The value of `compute`, at most `seconds` old; computed again if the cache is away."""
     try:

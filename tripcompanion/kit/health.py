@@ -3,14 +3,16 @@
 import logging
 from typing import ClassVar
 
+from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from tripcompanion.kit.caching import answers
 from tripcompanion.kit.problems import Unavailable
 from tripcompanion.kit.schema_floor import schema_mismatch
-from tripcompanion.kit.serializers import HealthSerializer
+from tripcompanion.kit.serializers import HealthSerializer, ReadinessSerializer
 from tripcompanion.kit.viewsets import ApiViewSet
 
 logger = logging.getLogger(__name__)
@@ -28,7 +30,7 @@ class HealthViewSet(ApiViewSet):
     authentication_classes = ()
     permission_classes = (AllowAny,)
     throttle_classes = ()
-    response_serializers: ClassVar = {"live": HealthSerializer, "ready": HealthSerializer}
+    response_serializers: ClassVar = {"live": HealthSerializer, "ready": ReadinessSerializer}
     without_snapshot: ClassVar = frozenset({"live", "ready"})
 
     def live(self, request: Request) -> Response:
@@ -36,8 +38,14 @@ class HealthViewSet(ApiViewSet):
         return Response({"status": "ok"})
 
     def ready(self, request: Request) -> Response:
-        """The database responds, and this version can run on its schema; otherwise 503."""
+        """The database responds, and this version can run on its schema; otherwise 503.
+
+        `degraded` names what is away without which the service still works: without Redis, limits
+        count in each process.
+        """
         if reason := schema_mismatch():
             logger.warning(reason)
             raise Unavailable
+        if settings.CACHE_URL and not answers():
+            return Response({"status": "ok", "degraded": ["redis"]})
         return Response({"status": "ok"})

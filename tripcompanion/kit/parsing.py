@@ -13,6 +13,8 @@ from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 
 MAX_DEPTH = 32
+#: The longest body of an operation that needs no log-in.
+MAX_OPEN_BYTES = 16 * 1024
 
 
 class MalformedJSON(ParseError):
@@ -26,15 +28,16 @@ class MalformedJSON(ParseError):
 
 
 class PayloadTooLarge(APIException):
-    """413: the body is larger than 1 MiB."""
+    """413: the body is larger than 1 MiB or, where no log-in is needed, than 16 KiB."""
 
     status_code = 413
     default_code = "payload_too_large"
     default_detail = gettext_lazy("The body is larger than %(limit)s bytes.")
     example_values: ClassVar = {"limit": 1024 * 1024}
 
-    def __init__(self) -> None:
-        super().__init__(str(self.default_detail) % {"limit": settings.DATA_UPLOAD_MAX_MEMORY_SIZE})
+    def __init__(self, limit: int | None = None) -> None:
+        limit = limit or settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+        super().__init__(str(self.default_detail) % {"limit": limit})
 
 
 class LengthRequired(APIException):
@@ -43,6 +46,12 @@ class LengthRequired(APIException):
     status_code = 411
     default_code = "length_required"
     default_detail = gettext_lazy("Send the body with a Content-Length.")
+
+
+def require_short_body(request: Request) -> None:
+    """Raise `PayloadTooLarge` above `MAX_OPEN_BYTES`; for what everybody may send."""
+    if int(request.META.get("CONTENT_LENGTH") or 0) > MAX_OPEN_BYTES:
+        raise PayloadTooLarge(MAX_OPEN_BYTES)
 
 
 def require_json_or_nothing(request: Request) -> None:

@@ -265,7 +265,18 @@ class HealthSerializer(CamelCaseSerializer):
     status = FixedText("ok", help_text="Other answers are errors.")
 
 
-class _TrueOrFalse(serializers.BooleanField):
+@example({"status": "ok"})
+class ReadinessSerializer(HealthSerializer):
+    """The response of a readiness probe."""
+
+    degraded = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        help_text="What is away, without which the service still works: `redis`.",
+    )
+
+
+class QueryBoolean(serializers.BooleanField):
     """`true` or `false` in a query."""
 
     def to_internal_value(self, data: Any) -> bool:
@@ -277,7 +288,7 @@ class _TrueOrFalse(serializers.BooleanField):
 class DeletedQuery(CamelCaseSerializer):
     """Whether to list what was deleted."""
 
-    deleted = _TrueOrFalse(
+    deleted = QueryBoolean(
         default=False,
         help_text=(
             "With `true`, what was deleted and can be restored, as it was, last deleted first. "

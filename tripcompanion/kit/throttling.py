@@ -2,16 +2,19 @@
 
 Limits that protect secrets (logins, look-ups) count in Redis or, without it, in the database. The
 general limits count in Redis or in the memory of each process, because a database write for every
-request would cost too much.
+request would cost too much. While Redis is away, all of them count in the memory of each process.
 """
 
+import logging
+import os
 import time
 from collections.abc import Sequence
 from hashlib import sha256
+from ipaddress import IPv6Address, IPv6Network, ip_address
 from typing import Any, ClassVar, NamedTuple
 
 from django.conf import settings
-from django.core.cache import cache
+from django.core.cache import cache, caches
 from rest_framework.request import Request
 from rest_framework.settings import api_settings
 from rest_framework.throttling import BaseThrottle
@@ -19,9 +22,18 @@ from rest_framework.throttling import BaseThrottle
 from tripcompanion.kit.caching import redis_error
 from tripcompanion.kit.instruments import THROTTLED
 from tripcompanion.kit.models import ThrottleCounter
-from tripcompanion.kit.problems import Unavailable
+
+logger = logging.getLogger(__name__)
 
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+#: An IPv6 client has a network of this length to choose its addresses from.
+_IPV6_CLIENT_BITS = 64
+#: A response costs one request for each of these bytes.
+BYTES_OF_A_REQUEST = 64 * 1024
+#: How many exceeded limits a process remembers.
+_MAX_EXCEEDED = 10_000
+#: The counters that are exceeded, and when their windows end: counting on would only cost.
+_exceeded: dict[str, float] = {}
 
 
 class Spent(NamedTuple):
@@ -32,6 +44,8 @@ class Spent(NamedTuple):
     window_seconds: int
     taken: int
     seconds_left: float
+    #: The counter.
+    key: str
 
     @property
     def is_over(self) -> bool:
@@ -57,46 +71,129 @@ def limit_headers(counted: Sequence[Spent]) -> dict[str, str]:
     }
 
 
-def spend(scope: str, identity: str, *, is_guard: bool = True) -> Spent | None:
+def spend(
+    scope: str,
+    identity: str,
+    *,
+    request: Any = None,
+    is_guard: bool = True,
+    rate: tuple[int, int] | None = None,
+) -> Spent | None:
     """Count one request of `identity`; None if the scope has no limit.
 
-    Raises `Unavailable` if the counter of a guard cannot be reached, so that nobody can guess
-    without a limit. The general limits allow the request then.
+    In development, `request` has none if it comes from this machine and none was set. `rate` are
+    the quota and the seconds of a limit that has no setting.
     """
-    rate: Any = api_settings.DEFAULT_THROTTLE_RATES[scope]
-    if not rate:
+    limit = rate or _limit_of(scope)
+    if limit is None or (request is not None and _is_free(request, scope)):
         return None
-    quota, _slash, period = rate.partition("/")
-    window_seconds = _SECONDS[period[0]]
+    quota, window_seconds = limit
     now = time.time()
     window = int(now // window_seconds)
     ends_at = (window + 1) * window_seconds
     key = f"{scope}:{window}:{sha256(identity.encode()).hexdigest()}"
-    if is_guard and not settings.CACHE_URL:
+    if _exceeded.get(key, 0) > now:
+        taken = quota + 1
+    elif is_guard and not settings.CACHE_URL:
         taken = ThrottleCounter.add(key, ends_at)
     else:
-        taken = _count_in_cache(key, window_seconds, is_guard=is_guard)
-    spent = Spent(scope, int(quota), window_seconds, taken, ends_at - now)
+        taken = _count_in_cache(key, window_seconds)
+    spent = Spent(scope, quota, window_seconds, taken, ends_at - now, key)
     if spent.is_over:
         THROTTLED.labels(scope).inc()
+        _note_exceeded(key, ends_at)
     return spent
 
 
-def _count_in_cache(key: str, window_seconds: int, *, is_guard: bool) -> int:
+def is_exceeded(scope: str, identity: str) -> bool:
+    """Whether `identity` has exceeded the limit of a guard, without counting a request."""
+    limit = _limit_of(scope)
+    if limit is None:
+        return False
+    quota, window_seconds = limit
+    window = int(time.time() // window_seconds)
+    key = f"{scope}:{window}:{sha256(identity.encode()).hexdigest()}"
+    if not settings.CACHE_URL:
+        return ThrottleCounter.objects.filter(key=key, count__gte=quota).exists()
     try:
-        cache.add(key, 0, timeout=window_seconds)
-        return cache.incr(key)
-    except ValueError:  # the window ended between the two calls
-        return 1
+        return int(cache.get(key, 0)) >= quota
+    except redis_error():
+        return int(caches["local"].get(key, 0)) >= quota
+
+
+def charge(spent: Spent, requests: int) -> None:
+    """Count more requests in a general limit that counted one already."""
+    try:
+        cache.incr(spent.key, requests)
+    except (ValueError, redis_error()):
+        return
+
+
+def forget_exceeded() -> None:
+    """Forget which limits were exceeded; for tests, which stop the clock."""
+    _exceeded.clear()
+
+
+def _limit_of(scope: str) -> tuple[int, int] | None:
+    """The quota and the seconds of the window of a scope that has a limit."""
+    rate: Any = api_settings.DEFAULT_THROTTLE_RATES[scope]
+    if not rate:
+        return None
+    quota, _slash, period = rate.partition("/")
+    return int(quota), _SECONDS[period[0]]
+
+
+def _is_free(request: Any, scope: str) -> bool:
+    """Whether a developer who calls from the same machine meets no limit of this scope."""
+    if not settings.DEBUG or f"THROTTLE_{scope.upper()}" in os.environ:
+        return False
+    try:
+        return ip_address(address_of(request)).is_loopback and settings.FREE_ON_LOOPBACK
+    except ValueError:
+        return False
+
+
+def _note_exceeded(key: str, ends_at: float) -> None:
+    if len(_exceeded) >= _MAX_EXCEEDED:
+        _exceeded.clear()
+    _exceeded[key] = ends_at
+
+
+def _count_in_cache(key: str, window_seconds: int) -> int:
+    try:
+        return _count_in(cache, key, window_seconds)
     except redis_error() as error:
-        if is_guard:
-            raise Unavailable from error
+        logger.error("Redis cannot be used; limits count in each process: %s", error)
+        return _count_in(caches["local"], key, window_seconds)
+
+
+def _count_in(counters: Any, key: str, window_seconds: int) -> int:
+    try:
+        counters.add(key, 0, timeout=window_seconds)
+        return counters.incr(key)
+    except ValueError:  # the window ended between the two calls
         return 1
 
 
 def address_of(request: Request) -> str:
     """The client's address, behind `NUM_PROXIES` proxies."""
     return BaseThrottle().get_ident(request) or ""
+
+
+def client_of(request: Request) -> str:
+    """The client as limits count it: its IPv4 address, or the /64 network of its IPv6 address."""
+    return client_at(address_of(request))
+
+
+def client_at(text: str) -> str:
+    """The same for an address."""
+    try:
+        address = ip_address(text.partition("%")[0])
+    except ValueError:
+        return text
+    if not isinstance(address, IPv6Address):
+        return str(address)
+    return str(address.ipv4_mapped or IPv6Network((address, _IPV6_CLIENT_BITS), strict=False))
 
 
 class WindowThrottle(BaseThrottle):
@@ -111,11 +208,12 @@ class WindowThrottle(BaseThrottle):
     spent: Spent | None = None
 
     def identity(self, request: Request, view: Any) -> str:
-        """The identity that requests are counted for; by default the client's address."""
-        return address_of(request)
+        """The identity that requests are counted for; by default the client."""
+        return client_of(request)
 
     def allow_request(self, request: Request, view: Any) -> bool:
-        self.spent = spend(self.scope, self.identity(request, view), is_guard=self.is_guard)
+        identity = self.identity(request, view)
+        self.spent = spend(self.scope, identity, request=request, is_guard=self.is_guard)
         if self.spent is None:
             return True
         # The view of the OpenAPI document is drf-spectacular's and has no such list.

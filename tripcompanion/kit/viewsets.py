@@ -21,11 +21,11 @@ from tripcompanion.kit.etags import etag_of, is_known
 from tripcompanion.kit.idempotency import HEADER as KEY_HEADER
 from tripcompanion.kit.idempotency import answer_once, key_of
 from tripcompanion.kit.pages import PageMixin
-from tripcompanion.kit.parsing import require_json_or_nothing
+from tripcompanion.kit.parsing import require_json_or_nothing, require_short_body
 from tripcompanion.kit.rendering import ExactJSONRenderer, is_json
 from tripcompanion.kit.serializers import CamelCaseSerializer
 from tripcompanion.kit.snapshots import in_snapshot
-from tripcompanion.kit.throttling import Spent, limit_headers
+from tripcompanion.kit.throttling import BYTES_OF_A_REQUEST, Spent, charge, limit_headers
 
 
 class ApiViewSet(PageMixin, GenericViewSet):
@@ -116,11 +116,14 @@ class ApiViewSet(PageMixin, GenericViewSet):
             for name, value in limit_headers(self.spent).items():
                 response[name] = value
         if isinstance(response, Response):
+            response.add_post_render_callback(partial(_charge_size, self.spent))
             response.add_post_render_callback(_break_cycles)
         return response
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         self.spent = []
+        if not self.authentication_classes:
+            require_short_body(request)
         super().initial(request, *args, **kwargs)
         if request.method not in {"GET", "HEAD"} and self.action not in self.request_serializers:
             require_json_or_nothing(request)
@@ -151,6 +154,12 @@ class ApiViewSet(PageMixin, GenericViewSet):
                 replica.named_position(request.headers.get(replica.HEADER)),
             )
             setattr(self, name, partial(replica.read, handler, position))
+
+    def check_throttles(self, request: Request) -> None:
+        """Stop at the first limit that is over, the cheapest first; DRF goes on counting."""
+        for throttle in self.get_throttles():
+            if not throttle.allow_request(request, self):
+                self.throttled(request, throttle.wait() or 0)
 
     def require_replayable(self, location: str) -> None:
         """Raise unless the caller may still read a response that was stored under their key.
@@ -230,6 +239,14 @@ def _validated(serializer_class: type[BaseSerializer], data: Any) -> dict[str, A
 def _without_parameters(serializer_class: type[BaseSerializer]) -> dict[str, Any]:
     """The validated query of a request without parameters: the defaults."""
     return _validated(serializer_class, {})
+
+
+def _charge_size(counted: Sequence[Spent], response: Any) -> None:
+    """Count a large response as several requests in the general limit."""
+    more = len(response.content) // BYTES_OF_A_REQUEST
+    for spent in counted:
+        if more and spent.scope in {"user", "anon"}:
+            charge(spent, more)
 
 
 def _break_cycles(response: Any) -> None:

@@ -8,7 +8,9 @@ from trips.models.lock import lock_trip, locked_row, locked_trip
 from trips.models.member import (
     Member,
     members_of,
+    note_answer,
     require_membership,
+    sees_address,
     trips_led_alone_by,
     trips_with_members,
     with_companionship,
@@ -49,6 +51,8 @@ __all__ = [
     "trips_of",
     "trips_with_members",
     "get_visible_or_404",
+    "note_answer",
+    "sees_address",
     "trips_led_alone_by",
     "with_companionship",
 ]

@@ -157,7 +157,8 @@ def _require_owner(members: models.QuerySet[Any]) -> None:
 
 def _require_trip_quotas(members: models.QuerySet[Any]) -> None:
     """Raise `NotRestorable` if one of the members has `QUOTA_TRIPS` trips; guests have none."""
-    present = Count("memberships", filter=Q(memberships__left_at=None))
+    answered = Q(memberships__left_at=None, memberships__introduced_by=None)
+    present = Count("memberships", filter=answered)
     accounts = User.objects.filter(pk__in=members.values("user"), is_guest=False)
     full = accounts.annotate(trips=present).filter(trips__gte=settings.QUOTA_TRIPS).order_by("pk")
     ids = ", ".join(map(str, full.values_list("pk", flat=True)))

@@ -58,6 +58,13 @@ class AlreadyMember(Conflict):
     default_detail = gettext_lazy("This user is already a member of the trip.")
 
 
+class InviteInstead(Conflict):
+    """409 `invite_instead`: the user lets nobody add them; an invitation asks them."""
+
+    default_code = "invite_instead"
+    default_detail = gettext_lazy("This user joins by invitation only. Please invite them.")
+
+
 class NoOwner(Conflict):
     """409 `no_owner`: no OWNER is left who could log in, so only an OWNER can be added."""
 
@@ -89,8 +96,9 @@ class JoinableTrip(models.Model):
     ) -> "Member":
         """Add a member, by user id or by address.
 
-        Raises `PermissionDenied` if `role` is above the caller's own, `UserNotFound`, and what
-        `admit` raises.
+        They have not answered yet, so it counts in none of their quotas. Raises `PermissionDenied`
+        if `role` is above the caller's own, `UserNotFound`, `InviteInstead`, and what `admit`
+        raises.
         """
         found = (
             User.objects.with_email(email)
@@ -104,7 +112,10 @@ class JoinableTrip(models.Model):
                     raise PermissionDenied(_("You cannot assign a role above your own."))
                 if user is None:
                     raise UserNotFound
-                member = trip._admit_locked(user, role, by)
+                if not user.may_be_added:
+                    raise InviteInstead
+                introducer = by.pk if user_id is None else 0
+                member = trip._admit_locked(user, role, by, introduced_by=introducer)
                 if user.may_want_notices:
                     notify("member.added", Q(pk=user.pk), by=by, trip_id=self.pk)
                 return member
@@ -132,8 +143,17 @@ class JoinableTrip(models.Model):
             account = User.objects.active().locked(user.pk)
             return lock_trip(self.pk)._admit_locked(account, role, None)
 
-    def _admit_locked(self, user: User, role: str, by: User | None, *entries: Entry) -> "Member":
+    def _admit_locked(
+        self,
+        user: User,
+        role: str,
+        by: User | None,
+        *entries: Entry,
+        introduced_by: int | None = None,
+    ) -> "Member":
         """Add `user` or a former member; the caller holds both locks.
+
+        For `introduced_by` see `Member`.
 
         The journal says that they joined, or that somebody else (`by`) added them, after `entries`.
         Lock the account first and then the trip, as in `delete_account`, to avoid a deadlock.
@@ -143,11 +163,15 @@ class JoinableTrip(models.Model):
             raise AlreadyMember
         self.require_owner_besides(role)
         self._require_member_quota()
-        require_trip_quota(user)
+        if introduced_by is None or (member is not None and member.introduced_by is None):
+            require_trip_quota(user)
+        elif not user.is_unanswered:
+            User.objects.filter(pk=user.pk).update(is_unanswered=True)
+            user.is_unanswered = True
         if member is None:
-            member = self.members.create(user=user, role=role)
+            member = self.members.create(user=user, role=role, introduced_by=introduced_by)
         else:
-            member.readmit(role)
+            member.readmit(role, introduced_by)
         event = Event.MEMBER_JOINED if by == user else Event.MEMBER_ADDED
         write(self.pk, by, *entries, Entry(event, user.pk, {"role": (None, role)}))
         return member
@@ -197,11 +221,11 @@ class JoinableTrip(models.Model):
 
 
 def require_trip_quota(user: User) -> None:
-    """Raise `LimitReached` if `user` has `QUOTA_TRIPS` trips.
+    """Raise `LimitReached` if `user` has `QUOTA_TRIPS` trips in which they have answered.
 
     Call it under the lock of the account, so that concurrent requests cannot exceed the quota.
     """
-    if user.memberships.filter(left_at=None).count() >= settings.QUOTA_TRIPS:
+    if user.memberships.filter(left_at=None, introduced_by=None).count() >= settings.QUOTA_TRIPS:
         raise LimitReached(limit=settings.QUOTA_TRIPS)
 
 

@@ -8,17 +8,19 @@ a row, with two exceptions: deleting an account empties what the rows hold of th
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, ClassVar, NamedTuple
 
 from django.apps import apps
+from django.conf import settings
 from django.db import connection, models
 from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
-from tripcompanion.compiled.statements import execute
+from tripcompanion.compiled.statements import fetch_all
+from tripcompanion.kit.problems import LimitReached
 from tripcompanion.kit.rendering import ExactJSONRenderer
 from trips.models.events import Event
 from trips.models.visibility import InTripQuerySet
@@ -234,7 +236,8 @@ def write_all(entries_by_trip: Mapping[int, Sequence[Entry]], by: User | None) -
         ]
         if rows:
             values = [_moment(), author_id, via.value, trip_id, trip_id, as_text(rows)]
-            execute(_INSERT.format(**_PLACES[connection.vendor]), values)
+            numbers = fetch_all(_INSERT.format(**_PLACES[connection.vendor]), values)
+            _require_quota(trip_id, max(number for (number,) in numbers))
     # Who is added or removed reads so at once, also on a replica.
     people = {
         entry.object_id
@@ -246,6 +249,15 @@ def write_all(entries_by_trip: Mapping[int, Sequence[Entry]], by: User | None) -
         store_position_after_commit(people)
 
 
+def _require_quota(trip_id: int, last: int) -> None:
+    """Raise `LimitReached` if a trip got more than `QUOTA_CHANGES` rows within a day."""
+    if last <= settings.QUOTA_CHANGES:
+        return
+    first = JournalEntry.objects.filter(trip=trip_id, number=last - settings.QUOTA_CHANGES)
+    if first.filter(at__gt=timezone.now() - timedelta(days=1)).exists():
+        raise LimitReached(limit=settings.QUOTA_CHANGES)
+
+
 _OF_MEMBERS = frozenset(event for event in Event if event.object_type == "member")
 
 #: Written by hand: one statement counts and inserts any number of rows. Under the trip's lock the
@@ -255,7 +267,7 @@ _INSERT = (
     "expense_id, person_id, stored_changes) SELECT {at}, {by}, {via}, {trip}, place + "
     "(SELECT COALESCE(MAX(number), 0) FROM trips_journalentry WHERE trip_id = {trip}), "
     "event, object_id, expense_id, person_id, {changes} "
-    "FROM {entries}"
+    "FROM {entries} RETURNING number"
 )
 _TYPES = {
     "place": "bigint",

@@ -18,7 +18,7 @@ from tripcompanion.kit.ids import MAX_INTEGER
 from trips.models.conflicts import BalanceOpen, GuestIsViewer, LastOwner
 from trips.models.events import Event
 from trips.models.joining import ROLE_CHOICES
-from trips.models.journal import Entry, write, write_change
+from trips.models.journal import Changes, Entry, write, write_change
 from trips.models.lock import locked_row
 from trips.models.trip import Trip, TripQuerySet
 from trips.models.visibility import InTripQuerySet
@@ -82,6 +82,10 @@ class MemberQuerySet(InTripQuerySet["Member"]):
         put_in = self.alias(put_in_minor=F("paid_minor") - F("share_minor"))
         return put_in.exclude(put_in_minor=F("received_minor") - F("sent_minor"))
 
+    def known_to(self, reader: User) -> "MemberQuerySet":
+        """Those who have answered, or whose address `reader` gave when adding them."""
+        return self.filter(Q(introduced_by=None) | Q(introduced_by=reader.pk))
+
     def sharing_a_trip_with(self, user: User) -> "MemberQuerySet":
         """Present members of the trips that `user` is a member of."""
         return self.present().filter(
@@ -114,6 +118,9 @@ class Member(models.Model):
         gettext_lazy("role"), max_length=6, choices=ROLE_CHOICES, default=TripRole.VIEWER
     )
     joined_at = models.DateTimeField(gettext_lazy("joined at"), default=timezone.now)
+    #: Null once the account has answered: it has read or written in the trip, or joined by itself.
+    #: Else who added it, if they gave its address, or 0.
+    introduced_by = models.BigIntegerField(null=True, editable=False)
     left_at = models.DateTimeField(gettext_lazy("left at"), null=True, blank=True, editable=False)
     paid_minor = models.BigIntegerField(default=0, editable=False)
     share_minor = models.BigIntegerField(default=0, editable=False)
@@ -192,10 +199,14 @@ class Member(models.Model):
             void = member._invitations_made().revoke_void()
             write_change(member.trip_id, by, Event.ROLE_CHANGED, member.user_id, *roles, then=void)
 
-    def readmit(self, role: str) -> None:
-        """Let a former member be one again. Call it under the trip's lock."""
+    def readmit(self, role: str, introduced_by: int | None = None) -> None:
+        """Let a former member be one again. Call it under the trip's lock.
+
+        Who answered before has answered.
+        """
         self.role, self.left_at, self.joined_at = role, None, timezone.now()
-        self.save(update_fields=["role", "left_at", "joined_at"])
+        self.introduced_by = None if self.introduced_by is None else introduced_by
+        self.save(update_fields=["role", "left_at", "joined_at", "introduced_by"])
 
     def remove(self, by: User) -> None:
         """End another member's membership. Raises `BalanceOpen` or `LastOwner`.
@@ -215,11 +226,37 @@ class Member(models.Model):
                 member._delete_guest_without_entries()
 
     def leave(self, by: User) -> None:
-        """End one's own membership. Raises `BalanceOpen` or `LastOwner`."""
+        """End one's own membership. Raises `BalanceOpen` or `LastOwner`.
+
+        Who has not answered may leave with any balance; a guest of their name keeps it.
+        """
         with self._locked(by, Can.LEAVE) as member:
+            if member.introduced_by is not None:
+                member._require_other_owner()
+                write(member.trip_id, by, *member.leave_place_to_guest())
+                return
             member._end(by)
             left = Entry(Event.MEMBER_LEFT, member.user_id, {"role": (member.role, None)})
             write(member.trip_id, by, left, *member._invitations_made().revoke_void())
+
+    def leave_place_to_guest(self) -> list[Entry]:
+        """End the membership of somebody who has not answered; returns what the journal notes.
+
+        What names them stays with a new guest of the same name. Call it under the trip's lock.
+        """
+        left = Entry(Event.MEMBER_LEFT, self.user_id, {"role": (self.role, None)})
+        if not any(getattr(self, name) for name in KEPT_SUMS):
+            self.left_at = timezone.now()
+            self.save(update_fields=["left_at"])
+            return [left]
+        guest = User.create_guest(self.user.name)
+        self.trip.replace_person(self.user_id, guest.pk, TripRole.VIEWER)
+        changes: Changes = {
+            "name": (None, guest.name),
+            "role": (None, TripRole.VIEWER),
+            "userId": (self.user_id, guest.pk),
+        }
+        return [left, Entry(Event.GUEST_ADDED, guest.pk, changes)]
 
     def rename_guest(self, name: str, by: User) -> None:
         """Change the name of a guest. Raises `NotFound` if the member has an account."""
@@ -289,13 +326,29 @@ def require_membership(user: User, trip_id: int | None) -> None:
         raise ValidationError({"tripId": [_("You are not a member of this trip.")]})
 
 
+def sees_address(viewer: User, user_id: int) -> bool:
+    """Whether `viewer` may see the address of an account that has not answered everywhere."""
+    shared = Member.objects.sharing_a_trip_with(viewer).known_to(viewer).filter(user=user_id)
+    return viewer.is_admin or viewer.pk == user_id or shared.exists()
+
+
+def note_answer(user: User, trip_id: int) -> None:
+    """Note that `user` has read or written in a trip to which somebody had added them."""
+    with transaction.atomic():
+        User.objects.locked(user.pk)
+        unanswered = user.memberships.filter(left_at=None, introduced_by__isnull=False)
+        unanswered.filter(trip=trip_id).update(introduced_by=None)
+        if not unanswered.exists():
+            User.objects.filter(pk=user.pk).update(is_unanswered=False)
+
+
 def with_companionship(
     users: models.QuerySet[User], user_id: int, viewer: User
 ) -> models.QuerySet[User]:
-    """The one of `users` with this id, with `is_companion`: whether `viewer` shares a trip.
+    """The one of `users` with this id, with `is_companion`: whether `viewer` knows them in a trip.
 
     Guests are visible only to those who do, and to an ADMIN.
     """
-    shared = Member.objects.sharing_a_trip_with(viewer).filter(user=user_id)
+    shared = Member.objects.sharing_a_trip_with(viewer).known_to(viewer).filter(user=user_id)
     annotated = users.filter(pk=user_id).annotate(is_companion=Exists(shared))
     return annotated if viewer.is_admin else annotated.exclude(is_guest=True, is_companion=False)

@@ -25,6 +25,7 @@ from trips.models.journal_fields import trip_fields
 from trips.models.lock import locked_trip
 from trips.models.visibility import CompiledForViewer, ViewerParam
 from trips.roles import Can, TripRole
+from trips.signals import person_replaced
 from users.models import User
 from users.models.token import InsufficientScope
 
@@ -206,6 +207,17 @@ class Trip(JoinableTrip, DeletableTrip):
         The odd cents rotate by these ids, so that a claim changes no amount.
         """
         return ranks_in(self.claimed_guests)
+
+    def replace_person(self, user_id: int, to: int, role: str) -> None:
+        """Put `to` in the place of a member, in all entries and sums. Call it under the lock.
+
+        Nobody's amounts change: `to` also ranks where the member did.
+        """
+        person_replaced.send(Trip, trip=self, user_id=user_id, to=to)
+        place = self.members.filter(user=user_id)
+        place.update(user=to, role=role, joined_at=timezone.now(), introduced_by=None)
+        self.claimed_guests = f"{self.claimed_guests} {to}:{user_id}".strip()
+        self.save(update_fields=["claimed_guests"])
 
     @property
     def has_entries(self) -> bool:

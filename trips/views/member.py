@@ -6,6 +6,7 @@ from django.utils.translation import gettext_lazy as _
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.throttling import BaseThrottle
 
 from tripcompanion.kit.problems import LimitReached
 from tripcompanion.kit.viewsets import ApiViewSet
@@ -15,7 +16,7 @@ from trips.models import (
     members_of,
 )
 from trips.models.conflicts import BalanceOpen, GuestIsViewer, LastOwner
-from trips.models.joining import AlreadyMember, NoOwner, UserNotFound
+from trips.models.joining import AlreadyMember, InviteInstead, NoOwner, UserNotFound
 from trips.pages import MEMBER
 from trips.permissions import IsTripOwner, MayInTrip
 from trips.roles import Can
@@ -24,6 +25,7 @@ from trips.serializers import (
     ChangeMemberRoleRequest,
     TripMemberSerializer,
 )
+from trips.throttles import LookupThrottle
 from trips.viewsets import InTripViewSet
 
 
@@ -69,7 +71,7 @@ class MemberViewSet(InTripViewSet):
         "leave": _("Leave the trip"),
     }
     problems: ClassVar = {
-        "create": [AlreadyMember, NoOwner, UserNotFound, LimitReached],
+        "create": [AlreadyMember, NoOwner, UserNotFound, InviteInstead, LimitReached],
         "change_role": [LastOwner, GuestIsViewer],
         "destroy": [LastOwner, BalanceOpen],
         "leave": [LastOwner, BalanceOpen],
@@ -79,6 +81,10 @@ class MemberViewSet(InTripViewSet):
         if self.action in {"change_role", "destroy"}:
             return [IsTripOwner()]
         return [MayInTrip()]
+
+    def get_throttles(self) -> list[BaseThrottle]:
+        # It reveals who has an account.
+        return [LookupThrottle()] if self.action == "create" else super().get_throttles()
 
     def body_examples(self, action: str, found: Any) -> dict[str, Any]:
         # Who is added is no member yet.
@@ -101,7 +107,9 @@ class MemberViewSet(InTripViewSet):
     def create(self, request: Request, trip_id: int) -> Response:
         """Add a user, by id or by e-mail.
 
-        The role cannot be above the caller's own.
+        The role cannot be above the caller's own. Until the user has read or written in the trip,
+        nobody sees their address who has not given it, and they can leave at any time. Requests are
+        limited, because the response reveals who has an account.
         """
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
         member = trip.add_member(self.caller, **self.body())
@@ -125,7 +133,9 @@ class MemberViewSet(InTripViewSet):
     def leave(self, request: Request, trip_id: int) -> Response:
         """Leave a trip.
 
-        The caller's balance must be zero.
+        The caller's balance must be zero, unless they were added and have neither read nor written
+        in the trip: then a guest of their name keeps what names them.
         """
         self.member(trip_id, self.caller.pk).leave(by=self.caller)
+        self._read_trip = None
         return self.no_content()

@@ -63,5 +63,5 @@ class Rights:
         """The fields that `viewer` may not see; `is_companion`: whether they share a trip."""
         if viewer.pk == self.pk or viewer.is_admin:
             return ()
-        private = ("role", "currency", "notices", "created_at", "updated_at")
+        private = ("role", "currency", "notices", "may_be_added", "created_at", "updated_at")
         return private if is_companion else (*private, "email")

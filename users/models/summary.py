@@ -6,7 +6,7 @@ from tripcompanion.compiled.queries import ArrayParam, CompiledQuery
 from users.models.queryset import UserQuerySet
 from users.models.user import User
 
-_COLUMNS = ("name", "email", "profile_picture", "is_guest")
+_COLUMNS = ("name", "email", "profile_picture", "is_guest", "is_unanswered")
 
 
 def summary_of(path: str) -> tuple[str, ...]:

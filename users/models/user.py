@@ -28,6 +28,7 @@ from users.models.lock import LockedAccount
 from users.models.notices import NoticeMode, NoticeReader
 from users.models.queryset import UserManager
 from users.passwords import HashedPassword
+from users.readers import sees_address_of
 from users.signals import sessions_ended
 
 if TYPE_CHECKING:
@@ -78,6 +79,12 @@ class User(Rights, VerifiableEmail, NoticeReader, LockedAccount):
     is_guest = models.BooleanField(
         gettext_lazy("is a guest"), default=False, db_default=False, editable=False
     )
+    #: Whether others may add the account to trips; everybody can still invite it.
+    may_be_added = models.BooleanField(
+        gettext_lazy("may be added to trips"), default=True, db_default=True
+    )
+    #: Whether it was added to a trip in which it has not answered; see `Member.introduced_by`.
+    is_unanswered = models.BooleanField(default=False, db_default=False, editable=False)
     #: How often all sessions were ended at once, in the API and in browsers.
     session_epoch = models.PositiveIntegerField(default=0, editable=False)
     #: The position of a replica from which on this account may read there; see `position.py`.
@@ -121,6 +128,11 @@ class User(Rights, VerifiableEmail, NoticeReader, LockedAccount):
     def shown_name(self) -> str:
         """The name in the active language; only that of deleted accounts is translated."""
         return _("Deleted user") if self.name == DELETED_NAME else self.name
+
+    @property
+    def shown_email(self) -> str | None:
+        """The address, or None if the reader of the response may not see it."""
+        return self.email if not self.is_unanswered or sees_address_of(self.pk) else None
 
     def name_at(self, moment: datetime) -> str:
         """The name at a moment, so that what happened then is told with it."""
@@ -284,6 +296,7 @@ class User(Rights, VerifiableEmail, NoticeReader, LockedAccount):
         self.profile_picture = None
         self.role = Role.USER
         self.notice_mode = NoticeMode.OFF
+        self.is_unanswered = False
         self.is_active = False
         self.set_unusable_password()
         self.deleted_at = self.updated_at = timezone.now()

@@ -1,0 +1,219 @@
+"""Who was added to a trip and has not answered is neither shown to strangers nor bound by them."""
+
+from typing import Any
+
+import pytest
+from rest_framework.response import Response
+
+from splits.reports.audit import differences
+from tests.conftest import Api
+from tests.document import problem_of
+from tests.factories import PASSWORD, TripFactory, UserFactory, join
+from tests.trips.bodies import lisbon
+from tests.users.logins import log_in
+from trips.models import Member, Trip
+from trips.roles import TripRole
+from users.models import User
+
+#: Every list and object of a trip that names people.
+PLACES = ("", "/members", "/expenses", "/balances", "/settle-up", "/settlements", "/history")
+
+
+@pytest.fixture
+def stranger(db: None) -> User:
+    return UserFactory(name="Stan")
+
+
+@pytest.fixture
+def theirs(api: Api, stranger: User) -> Trip:
+    """A trip that the stranger has just created."""
+    return Trip.objects.get(pk=api(stranger).post("/api/trips", lisbon()).json()["id"])
+
+
+def add(api: Api, by: User, trip: Trip, **body: Any) -> Response:
+    return api(by).post(f"/api/trips/{trip.pk}/members", body)
+
+
+def bind(api: Api, by: User, trip: Trip, *debtors: User, amount: str = "10000.01") -> None:
+    """Record an expense that `by` paid for the others, and a settlement."""
+    body = {
+        "description": "Yacht",
+        "amount": amount,
+        "expenseDate": "2026-05-14",
+        "splitType": "EQUAL",
+        "participantUserIds": [by.pk, *(user.pk for user in debtors)],
+    }
+    made = api(by).post(f"/api/trips/{trip.pk}/expenses", body)
+    assert made.status_code == 201, made.content
+    sent = {"fromUserId": debtors[0].pk, "toUserId": by.pk, "amount": "1.00"}
+    assert api(by).post(f"/api/trips/{trip.pk}/settlements", sent).status_code == 201
+
+
+def everything_shown(api: Api, reader: User, trip: Trip, user: User) -> str:
+    pages = [api(reader).get(f"/api/trips/{trip.pk}{place}") for place in PLACES]
+    pages.append(api(reader).get(f"/api/users/{user.pk}"))
+    cursor = "?since=" + api(reader).get("/api/changes").json()["cursor"]
+    pages.append(api(reader).get(f"/api/changes{cursor}"))
+    assert {page.status_code for page in pages} == {200}
+    return "".join(page.content.decode() for page in pages)
+
+
+def test_t193_adding_somebody_by_id_shows_no_address_until_they_answer(
+    api: Api, stranger: User, theirs: Trip, olga: User
+) -> None:
+    added = add(api, stranger, theirs, userId=olga.pk)
+    assert (added.status_code, added.json()["user"]["email"]) == (201, None)
+    bind(api, stranger, theirs, olga)
+    assert olga.email not in everything_shown(api, stranger, theirs, olga)
+    # Lists of her own are no answer.
+    assert api(olga).get("/api/trips").json()["items"][0]["id"] == theirs.pk
+    debts = api(olga).get(f"/api/users/{olga.pk}/pending-debts").json()
+    assert debts[0]["participant"]["email"] == olga.email
+    assert olga.email not in everything_shown(api, stranger, theirs, olga)
+    assert api(olga).get(f"/api/trips/{theirs.pk}/members").status_code == 200
+    assert everything_shown(api, stranger, theirs, olga).count(olga.email) >= 7
+    assert not User.objects.get(pk=olga.pk).is_unanswered
+
+
+def test_who_gave_the_address_sees_it_and_others_in_the_trip_do_not(
+    api: Api, stranger: User, theirs: Trip, olga: User, ed: User, ada: User
+) -> None:
+    add(api, stranger, theirs, userId=ed.pk)
+    api(ed).get(f"/api/trips/{theirs.pk}")
+    assert add(api, stranger, theirs, email=olga.email).json()["user"]["email"] == olga.email
+    assert olga.email in everything_shown(api, stranger, theirs, olga)
+    assert olga.email not in everything_shown(api, ed, theirs, olga)
+    assert olga.email in everything_shown(api, ada, theirs, olga)
+
+
+def test_who_shares_another_trip_knows_the_address_already(
+    api: Api, trip: Trip, olga: User, ed: User, theirs: Trip, stranger: User
+) -> None:
+    second = TripFactory()
+    join(second, ed, TripRole.OWNER)
+    assert add(api, ed, second, userId=olga.pk).json()["user"]["email"] == olga.email
+    join(second, stranger)
+    assert olga.email not in everything_shown(api, stranger, second, olga)
+
+
+def test_adding_counts_as_a_look_up(
+    api: Api, stranger: User, theirs: Trip, limits: Any, db: None
+) -> None:
+    limits(lookup="2/hour")
+    answers = [
+        add(api, stranger, theirs, userId=UserFactory().pk),
+        add(api, stranger, theirs, email="nobody@example.com"),
+        add(api, stranger, theirs, userId=UserFactory().pk),
+    ]
+    assert [answer.status_code for answer in answers] == [201, 404, 429]
+
+
+def test_t194_trips_that_one_was_added_to_use_up_no_quota(
+    api: Api, stranger: User, theirs: Trip, olga: User, settings: Any
+) -> None:
+    settings.QUOTA_TRIPS = 1
+    add(api, stranger, theirs, userId=olga.pk)
+    assert api(olga).post("/api/trips", lisbon()).status_code == 201
+    second = TripFactory()
+    join(second, UserFactory(), TripRole.OWNER)
+    add(api, second.members.get().user, second, userId=olga.pk)
+    problem_of(api(olga).post("/api/trips", lisbon()), 409, "limit_reached")
+
+
+@pytest.mark.parametrize("role", ["VIEWER", "OWNER"])
+def test_who_has_not_answered_may_always_leave_and_a_guest_keeps_the_entries(
+    api: Api, stranger: User, theirs: Trip, olga: User, ed: User, role: str
+) -> None:
+    add(api, stranger, theirs, userId=olga.pk, role=role)
+    add(api, stranger, theirs, userId=ed.pk)
+    bind(api, stranger, theirs, olga, ed, amount="100.00")
+    before = api(stranger).get(f"/api/trips/{theirs.pk}/balances").json()
+    assert api(olga).post(f"/api/trips/{theirs.pk}/members/leave").status_code == 204
+    assert api(olga).get(f"/api/trips/{theirs.pk}").status_code == 404
+    assert api(olga).get(f"/api/users/{olga.pk}/pending-debts").json() == []
+    after = api(stranger).get(f"/api/trips/{theirs.pk}/balances").json()
+    assert sorted(row["balance"] for row in after) == sorted(row["balance"] for row in before)
+    [place] = [row["user"] for row in after if row["user"]["name"] == olga.name]
+    assert (place["guest"], place["email"]) == (True, None)
+    assert place["id"] != olga.pk
+    expense = api(stranger).get(f"/api/trips/{theirs.pk}/expenses").json()["items"][0]
+    assert place["id"] in [split["participant"]["id"] for split in expense["splits"]]
+    assert list(differences(theirs.pk)) == []
+
+
+def test_who_has_answered_leaves_with_a_balance_of_zero_only(
+    api: Api, stranger: User, theirs: Trip, olga: User
+) -> None:
+    add(api, stranger, theirs, userId=olga.pk)
+    bind(api, stranger, theirs, olga)
+    assert api(olga).get(f"/api/trips/{theirs.pk}/balances").status_code == 200
+    leaving = api(olga).post(f"/api/trips/{theirs.pk}/members/leave")
+    problem_of(leaving, 409, "balance_open")
+
+
+def test_nobody_is_kept_from_deleting_their_account_by_what_others_recorded(
+    api: Api, stranger: User, theirs: Trip, olga: User
+) -> None:
+    log_in(olga)
+    add(api, stranger, theirs, userId=olga.pk)
+    bind(api, stranger, theirs, olga)
+    assert api(olga).delete("/api/users/me", {"password": PASSWORD}).status_code == 204
+    balances = api(stranger).get(f"/api/trips/{theirs.pk}/balances").json()
+    assert {row["user"]["name"]: row["user"]["guest"] for row in balances} == {
+        "Stan": False,
+        "Olga Owner": True,
+    }
+    assert list(differences(theirs.pk)) == []
+
+
+def test_a_clients_copy_gets_what_the_guest_has_now(
+    api: Api, stranger: User, theirs: Trip, olga: User
+) -> None:
+    add(api, stranger, theirs, userId=olga.pk)
+    bind(api, stranger, theirs, olga)
+    cursor = api(stranger).get("/api/changes").json()["cursor"]
+    api(olga).post(f"/api/trips/{theirs.pk}/members/leave")
+    kinds: dict[str, Any] = {}
+    more = True
+    while more:
+        page = api(stranger).get(f"/api/changes?since={cursor}&limit=100").json()
+        kinds |= {row["object"]["type"]: row["state"] for row in page["items"]}
+        cursor, more = page["cursor"], page["more"]
+    assert {"member", "expense", "settlement"} <= kinds.keys()
+    assert str(olga.pk) not in {
+        str(split["participant"]["id"]) for split in kinds["expense"]["splits"]
+    }
+
+
+def test_debts_are_told_by_whether_one_has_answered(
+    api: Api, stranger: User, theirs: Trip, trip: Trip, olga: User, ed: User
+) -> None:
+    bind(api, ed, trip, olga, amount="10.00")
+    add(api, stranger, theirs, userId=olga.pk)
+    bind(api, stranger, theirs, olga, amount="100.00")
+
+    def owed(query: str = "") -> tuple[list[float], float]:
+        path = f"/api/users/{olga.pk}"
+        pending = api(olga).get(f"{path}/pending-debts{query}").json()
+        return [row["amount"] for row in pending], api(olga).get(f"{path}/total-debt{query}").json()
+
+    assert owed() == ([5, 50], 53)
+    assert owed("?answered=true") == ([5], 4)
+    assert owed("?answered=false") == ([50], 49)
+    refused = api(olga).get(f"/api/users/{olga.pk}/pending-debts?answered=1")
+    assert problem_of(refused, 400)["errors"].keys() == {"answered"}
+
+
+def test_who_lets_nobody_add_them_is_invited_instead(
+    api: Api, stranger: User, theirs: Trip, olga: User
+) -> None:
+    profile = f"/api/users/{olga.pk}/profile"
+    assert api(olga).get("/api/users/me").json()["mayBeAdded"] is True
+    assert api(olga).put(profile, {"mayBeAdded": False}).json()["mayBeAdded"] is False
+    for whom in ({"userId": olga.pk}, {"email": olga.email}):
+        problem_of(add(api, stranger, theirs, **whom), 409, "invite_instead")
+    assert not Member.objects.filter(user=olga).exists()
+    link = api(stranger).post(f"/api/trips/{theirs.pk}/invitations", {}).json()["token"]
+    accepted = api(olga).post(f"/api/invitations/{link}/accept")
+    assert (accepted.status_code, accepted.json()["user"]["email"]) == (201, olga.email)
+    assert olga.email in everything_shown(api, stranger, theirs, olga)
