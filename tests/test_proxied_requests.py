@@ -40,9 +40,9 @@ def http(request: pytest.FixtureRequest, behind: Server, tmp_path: Path) -> Iter
 
 def test_a_body_may_be_as_long_as_the_service_permits(http: httpx.Client) -> None:
     limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-    json = {"Content-Type": "application/json"}
+    json = {"Content-Type": "application/json", **sign_up(http).headers}
     statuses = [
-        http.post("/api/users/login", content=b" " * length, headers=json).status_code
+        http.post("/api/trips", content=b" " * length, headers=json).status_code
         for length in (limit, limit + 1)
     ]
     assert statuses == [400, 413]

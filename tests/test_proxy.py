@@ -4,7 +4,7 @@ import os
 import signal
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import httpx
@@ -12,6 +12,7 @@ import pytest
 
 from tests.proxy import haproxy
 from tests.server import Server, running_server
+from tests.splits.journey import sign_up
 from tests.wire import Wire
 
 pytestmark = pytest.mark.once
@@ -25,6 +26,11 @@ BEGUN = {
         b"Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"
     ),
 }
+#: More than the proxy reads before it forwards a request.
+LARGE_BODY = (
+    b"POST /api/trips HTTP/1.1\r\nHost: localhost\r\n"
+    b"Content-Type: application/json\r\nContent-Length: 100000\r\n\r\n" + b" " * 40_000
+)
 #: What deploy/haproxy.cfg sets for a whole request, and some more.
 GIVEN_UP_SECONDS = 15
 AT_ONCE_SECONDS = 3.0
@@ -38,7 +44,7 @@ def one_process() -> Iterator[Server]:
 
 @pytest.fixture
 def proxy(one_process: Server, tmp_path: Path) -> Iterator[str]:
-    with haproxy(one_process.url, tmp_path) as url:
+    with haproxy(one_process.url, tmp_path, MAX_CONNECTIONS_OF_A_CLIENT="1000") as url:
         yield url
 
 
@@ -54,6 +60,46 @@ def test_slow_clients_delay_nobody_and_are_given_up(proxy: str, kind: str) -> No
             assert time.monotonic() - start < AT_ONCE_SECONDS
         wires[0].socket.settimeout(GIVEN_UP_SECONDS)
         assert wires[0].head().status == 408
+
+
+def test_bodies_that_trickle_through_the_proxy_delay_nobody_and_are_given_up(
+    proxy: str, one_process: Server
+) -> None:
+    with ExitStack() as stack, httpx.Client(base_url=proxy, trust_env=False, timeout=30) as client:
+        user = sign_up(client)
+        wires = [stack.enter_context(Wire.to(proxy)) for _client in range(SLOW_CLIENTS)]
+        for wire in wires:
+            wire.socket.sendall(LARGE_BODY)
+        started = time.monotonic()
+        for _time in range(5):
+            start = time.monotonic()
+            assert user.call("GET", "/trips").status_code == 200
+            assert time.monotonic() - start < AT_ONCE_SECONDS
+            for wire in wires:
+                with suppress(OSError):
+                    wire.socket.send(b" ")
+        # Most are refused at once, as too many of one client; the others end with their deadline.
+        heads = []
+        for wire in wires:
+            wire.socket.settimeout(max(0.1, GIVEN_UP_SECONDS - (time.monotonic() - started)))
+            # The connection ends with an answer or, since the client is still sending, without one.
+            with suppress(ConnectionError):
+                heads.append(wire.head().status)
+        assert set(heads) <= {408, 429, 502, 503}
+        assert one_process.workers()
+
+
+def test_a_client_has_a_limited_number_of_connections(one_process: Server, tmp_path: Path) -> None:
+    limit = {"MAX_CONNECTIONS_OF_A_CLIENT": "5"}
+    with haproxy(one_process.url, tmp_path, **limit) as url, ExitStack() as stack:
+        for _client in range(5):
+            stack.enter_context(Wire.to(url)).socket.sendall(BEGUN["head"])
+        time.sleep(0.2)
+        with pytest.raises(httpx.TransportError):
+            httpx.get(f"{url}/api/health", trust_env=False)
+        stack.close()
+        time.sleep(0.2)
+        assert httpx.get(f"{url}/api/health", trust_env=False).status_code == 200
 
 
 def test_clients_that_do_not_hang_up_delay_nobody(proxy: str) -> None:

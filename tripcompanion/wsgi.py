@@ -2,11 +2,14 @@
 
 import errno
 import os
+import socket
+import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from importlib import import_module
 from io import BytesIO
-from queue import LifoQueue
+from queue import Empty, LifoQueue
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from django.conf import settings
@@ -24,6 +27,9 @@ from tripcompanion.kit.instruments import (  # noqa: E402 -- it reads the settin
     REQUESTS_IN_PROGRESS,
 )
 
+#: How long a probe may wait for the one before it.
+PROBE_SECONDS = 10.0
+
 
 class Dispatcher:
     """Runs `application` with one of a few database connections, whichever is free.
@@ -38,15 +44,57 @@ class Dispatcher:
         self._application = application
         self._connections = _connections(connection_count)
         self._probes = {path: _connections(1) for path in PROBES}
+        half = max(1, connection_count // 2)
+        self._callers = Shares(at_once=MOST_AT_ONCE, running=half)
+        self._trips = Shares(at_once=sys.maxsize, running=half)
+        self._deadlines = BodyDeadlines()
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        _read_body(environ)
-        if settings.METRICS_TOKEN and environ["PATH_INFO"] == METRICS_PATH:
+        path = environ["PATH_INFO"]
+        if settings.METRICS_TOKEN and path == METRICS_PATH:
+            _read_body(environ)
             return self._answer_with_new_connection(environ, start_response)
-        free = self._probes.get(environ["PATH_INFO"], self._connections)
+        if path in self._probes:
+            _read_body(environ)
+            until = time.monotonic() + PROBE_SECONDS
+            return self._answer_with(self._probes[path], environ, start_response, until)
+        try:
+            with self._callers.held(caller_of(environ)) as running:
+                self._read_body(environ)
+                until = time.monotonic() + WAIT_SECONDS
+                with acquired(running, until), self._changing(environ, until):
+                    return self._answer_with(self._connections, environ, start_response, until)
+        except (TooManyAtOnce, Unavailable) as refusal:
+            environ[REFUSAL] = refusal
+            _give_up_body(environ)
+            return self._answer(environ, start_response)
+
+    def _read_body(self, environ: WSGIEnvironment) -> None:
+        sock = environ.get("gunicorn.socket")
+        with self._deadlines.watching(sock) if sock and _has_body(environ) else nullcontext():
+            _read_body(environ)
+
+    @contextmanager
+    def _changing(self, environ: WSGIEnvironment, until: float) -> Iterator[None]:
+        """Wait for others who change the same trip."""
+        trip = changed_by(environ)
+        if trip is None:
+            yield
+            return
+        with self._trips.held(trip) as running, acquired(running, until):
+            yield
+
+    def _answer_with(
+        self,
+        free: "LifoQueue[BaseDatabaseWrapper]",
+        environ: WSGIEnvironment,
+        start_response: StartResponse,
+        until: float,
+    ) -> Iterable[bytes]:
+        """The response, with a free connection; raises `Unavailable` if there is none in time."""
         REQUESTS_IN_PROGRESS.inc()
         try:
-            connections[DEFAULT_DB_ALIAS] = connection = _borrowed(free)
+            connections[DEFAULT_DB_ALIAS] = connection = _borrowed(free, until)
             try:
                 return self._answer(environ, start_response)
             finally:
@@ -80,12 +128,15 @@ class Dispatcher:
                 parts.close()
 
 
-def _borrowed(free: "LifoQueue[BaseDatabaseWrapper]") -> BaseDatabaseWrapper:
-    """A free connection, as soon as there is one."""
-    started = time.perf_counter()
-    connection = free.get()
-    CONNECTION_WAIT.observe(time.perf_counter() - started)
-    return connection
+def _borrowed(free: "LifoQueue[BaseDatabaseWrapper]", until: float) -> BaseDatabaseWrapper:
+    """A free connection, as soon as there is one; raises `Unavailable` at `until` (monotonic)."""
+    started = time.monotonic()
+    try:
+        return free.get(timeout=max(0.0, until - started))
+    except Empty as error:
+        raise Unavailable from error
+    finally:
+        CONNECTION_WAIT.observe(time.monotonic() - started)
 
 
 def _connections(count: int) -> "LifoQueue[BaseDatabaseWrapper]":
@@ -97,6 +148,22 @@ def _connections(count: int) -> "LifoQueue[BaseDatabaseWrapper]":
         connection.inc_thread_sharing()
         free.put(connection)
     return free
+
+
+def _give_up_body(environ: WSGIEnvironment) -> None:
+    """Make the server close the connection after the response, if a body was left unread.
+
+    Otherwise it would read the rest, for as long as the client takes.
+    """
+    sock = environ.get("gunicorn.socket")
+    if sock is not None and not isinstance(environ["wsgi.input"], BytesIO) and _has_body(environ):
+        with suppress(OSError):
+            sock.shutdown(socket.SHUT_RD)
+
+
+def _has_body(environ: WSGIEnvironment) -> bool:
+    length = environ.get("CONTENT_LENGTH")
+    return length not in {None, "", "0"} or "HTTP_TRANSFER_ENCODING" in environ
 
 
 def _read_body(environ: WSGIEnvironment) -> None:
@@ -118,7 +185,22 @@ def _read_body(environ: WSGIEnvironment) -> None:
     environ["wsgi.input"] = BytesIO(body)
 
 
-application = Dispatcher(get_wsgi_application(), settings.DATABASE_POOL_SIZE or 4)
+_django = get_wsgi_application()
+
+# They need the applications to be loaded.
+from tripcompanion.admission import (  # noqa: E402
+    MOST_AT_ONCE,
+    WAIT_SECONDS,
+    BodyDeadlines,
+    Shares,
+    acquired,
+    caller_of,
+    changed_by,
+)
+from tripcompanion.kit.middleware import REFUSAL  # noqa: E402
+from tripcompanion.kit.problems import TooManyAtOnce, Unavailable  # noqa: E402
+
+application = Dispatcher(_django, settings.DATABASE_POOL_SIZE or 4)
 # Before the workers are forked, because these take longer than a probe may. Django would import the
 # views with the first request of each worker, and no two workers would share them.
 import_module(settings.ROOT_URLCONF)

@@ -55,7 +55,10 @@ def _is_browser_in_admin_site(request: HttpRequest) -> bool:
 
 def refusal(request: HttpRequest, exc: APIException) -> HttpResponse:
     """The response of a middleware that rejects a request before a view is resolved."""
-    return _answer(request, exc.status_code, code_of(type(exc)), str(exc.detail))
+    response = _answer(request, exc.status_code, code_of(type(exc)), str(exc.detail))
+    if wait := getattr(exc, "wait", None):
+        response["Retry-After"] = str(wait)
+    return response
 
 
 def invalid(request: HttpRequest, errors: Mapping[str, list[str]]) -> HttpResponse:

@@ -83,6 +83,10 @@ class RequestIds:
         current_route.set(route_of(request))
 
 
+#: The key in the WSGI environment of an exception with which a request is refused.
+REFUSAL = "tripcompanion.refusal"
+
+
 class CountRequests:
     """Counts and times requests for `/metrics`; `settings.py` adds it if there is a token."""
 
@@ -110,6 +114,17 @@ class ProtectiveHeaders:
         if not request.path.startswith("/static/"):
             response.setdefault("Cache-Control", "no-store")
         return response
+
+
+class Refusals:
+    """Answers requests that the server refuses before they get a connection to the database."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        refusal = request.META.get(REFUSAL)
+        return error_views.refusal(request, refusal) if refusal else self.get_response(request)
 
 
 class RefuseControlCharacters:

@@ -98,6 +98,15 @@ class Unavailable(APIException):
     wait = RETRY_AFTER_SECONDS
 
 
+class TooManyAtOnce(APIException):
+    """429 `too_many_at_once`: the caller has too many requests in progress."""
+
+    status_code = 429
+    default_code = "too_many_at_once"
+    default_detail = gettext_lazy("Too many requests at once. Please send fewer in parallel.")
+    wait = 1
+
+
 class OutcomeUnknown(Unavailable):
     """503 `outcome_unknown`: the change may be saved; retry with the same `Idempotency-Key`."""
 

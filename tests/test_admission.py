@@ -1,0 +1,131 @@
+"""One caller gets a share of a process's threads and connections; the others are served."""
+
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+
+import httpx
+import pytest
+
+from tests.document import problem_of
+from tests.locks import holding
+from tests.server import Server, running_server
+from tests.splits.journey import Journey, Traveller, sign_up
+from tests.wire import Wire
+from tripcompanion.admission import BODY_SECONDS, MOST_AT_ONCE, WAIT_SECONDS
+
+MORE = 20
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with running_server(WEB_CONCURRENCY="1") as running:
+        yield running
+
+
+@pytest.fixture
+def people(server: Server) -> Iterator[list[Traveller]]:
+    limits = httpx.Limits(max_connections=None)
+    with httpx.Client(base_url=server.url, timeout=60, trust_env=False, limits=limits) as client:
+        yield [sign_up(client) for _number in range(4)]
+
+
+def test_t191_too_many_requests_of_one_account_are_refused_at_once(
+    server: Server, people: list[Traveller]
+) -> None:
+    owner, stranger, *_others = people
+    journey = Journey.start(owner)
+    expense = journey.spend(10, owner)
+    path = f"{journey.path}/expenses/{expense['id']}"
+    number = MOST_AT_ONCE + MORE
+    with ThreadPoolExecutor(number) as pool, holding(server, "trips_trip", journey.id) as other:
+        calls = [
+            pool.submit(owner.call, "PATCH", path, {"amount": 11}) for _number in range(number)
+        ]
+        # Those that are refused do not wait for the lock.
+        deadline = time.monotonic() + WAIT_SECONDS
+        while sum(call.done() for call in calls) < MORE:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        for refused in [call.result() for call in calls if call.done()][:MORE]:
+            problem_of(refused, 429, "too_many_at_once")
+            assert refused.headers["Retry-After"] == "1"
+        # Nobody else notices.
+        assert stranger.call("GET", "/trips").status_code == 200
+        # Of the others, few hold a connection, and no more than wait for the lock.
+        if not other.is_sqlite:
+            other.wait_for(2)
+        time.sleep(WAIT_SECONDS + 1)
+        other.commit()
+        answers = [call.result() for call in calls]
+    statuses = {answer.status_code for answer in answers}
+    assert statuses <= {200, 429, 503}
+    for answer in answers:
+        if answer.status_code == 503:
+            assert int(answer.headers["Retry-After"]) >= 1
+    assert owner.done("GET", path)["amount"] in {10, 11}
+    journey.adds_up()
+
+
+def test_a_request_waits_two_seconds_for_a_connection(
+    server: Server, people: list[Traveller]
+) -> None:
+    one, two, stranger, _other = people
+    journeys = [Journey.start(user) for user in (one, two)]
+    bodies = [journey.expense_body(10, journey.owner) for journey in journeys]
+    with ExitStack() as stack:
+        pool = stack.enter_context(ThreadPoolExecutor(8))
+        locks = [stack.enter_context(holding(server, "trips_trip", journeys[0].id))]
+        if locks[0].is_sqlite:
+            pytest.skip("SQLite has no locks of rows.")
+        locks.append(stack.enter_context(holding(server, "trips_trip", journeys[1].id)))
+        calls = [
+            pool.submit(journey.owner.call, "POST", f"{journey.path}/expenses", body)
+            for journey, body in zip(journeys * 2, bodies * 2, strict=True)
+        ]
+        locks[0].wait_for(4)
+        refused = stranger.call("GET", "/trips")
+        problem_of(refused, 503, "unavailable")
+        assert int(refused.headers["Retry-After"]) >= 1
+        for lock in locks:
+            lock.commit()
+        assert {call.result().status_code for call in calls} == {201}
+    assert stranger.call("GET", "/trips").status_code == 200
+
+
+def test_t190_a_body_that_trickles_is_given_up(server: Server) -> None:
+    with Wire.to(server.url) as wire:
+        wire.send("POST /api/trips", "Content-Type: application/json", "Content-Length: 100000")
+        started = time.monotonic()
+        wire.socket.settimeout(0.5)
+        ended = False
+        while not ended:
+            assert time.monotonic() - started < BODY_SECONDS + 5
+            try:
+                wire.socket.sendall(b" ")
+                ended = wire.socket.recv(1) == b""
+            except TimeoutError:
+                continue
+            except OSError:
+                ended = True
+        assert time.monotonic() - started > BODY_SECONDS / 2
+
+
+def test_a_request_with_an_unread_body_is_not_followed_by_another(
+    server: Server, people: list[Traveller]
+) -> None:
+    """Of one address without an account, whose bodies do not arrive."""
+    with ExitStack() as stack:
+        for _number in range(MOST_AT_ONCE):
+            wire = stack.enter_context(Wire.to(server.url))
+            wire.send("POST /api/trips", "Content-Length: 10")
+        time.sleep(0.5)
+        late = stack.enter_context(Wire.to(server.url))
+        late.send("POST /api/trips", "Content-Length: 10")
+        head = late.head()
+        assert head.status == 429
+        late.socket.settimeout(10)
+        late.rest()
+        # Accounts are not addresses.
+        assert people[0].call("GET", "/trips").status_code == 200
