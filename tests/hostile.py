@@ -289,13 +289,14 @@ class World:
             ],
             "POST /api/users/verify-email": [{"token": EmailToken.make(ed, Letter.VERIFY)}],
             "DELETE /api/users/me": [{"password": PASSWORD}],
-            "PUT /api/users/{userId}": [account],
+            "PUT /api/users/{userId}": [{**account, "currentPassword": PASSWORD}],
             "PUT /api/users/{userId}/profile": [
                 {
                     "name": "Olga",
                     "email": "olga@example.org",
                     "profilePicture": "/pictures/olga.webp",
                     "currency": "JPY",
+                    "mayBeAdded": False,
                     "notices": {"email": "daily", "events": ["split.paid"]},
                     "currentPassword": PASSWORD,
                     "newPassword": f"{PASSWORD}-2",

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.once
 
 REQUEST_HEADERS = {
     *("authorization", "content-type", "accept-language"),
-    *("idempotency-key", "if-match", "if-none-match", "x-app-client"),
+    *("idempotency-key", "if-match", "if-none-match", "prefer", "x-app-client"),
     "x-consistency",
 }
 EXPOSED_HEADERS = {

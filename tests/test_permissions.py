@@ -12,7 +12,7 @@ from tests.factories import TripFactory, join
 from tests.scoped import script_of
 from tests.stored import everything_stored
 from tests.trips.access import CALLERS, MEMBERS, ROWS, Row, Scene, call, endpoints
-from tests.trips.scopes import AREAS, OPEN, scope_of
+from tests.trips.scopes import AREAS, OPEN, scope_of, scopes_of
 from tests.users.logins import bearer
 from tripcompanion.urls import API
 from trips.models import Trip
@@ -193,7 +193,7 @@ def test_a_token_with_the_needed_scope_alone_may_do_what_its_owner_may(
     scene = Scene(trip, cast[caller], own)
     url = row.route.format(**scene.ids(row.route))
     body = row.body(scene)
-    client = bearer(script_of(cast[caller], scope_of(row)).token)
+    client = bearer(script_of(cast[caller], *scopes_of(row)).token)
     before = everything_stored()
     response = call(client, row.method, url, body)
     assert response.status_code == row.expected(like, own), response.content[:300]

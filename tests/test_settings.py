@@ -34,6 +34,8 @@ WRONG = {
     "REFRESH_TOKEN_LIFETIME": ("0", "30d", "1.5", "9" * 18),
     "THROTTLE_LOGIN": ("often", "10", "10/fortnight", "0/min", "-1/min", "10/min/ip", "10 / min"),
     "THROTTLE_LOGIN_ADDRESS": ("30",),
+    "THROTTLE_WRONG_PASSWORD": ("20 an hour",),
+    "QUOTA_CHANGES": ("0", "many"),
     "THROTTLE_REGISTER": ("20/hours", "1e3/hour"),
     "THROTTLE_LOOKUP": ("none",),
     "THROTTLE_REFRESH": ("60/",),
@@ -110,7 +112,7 @@ DEFAULTS = {
 }
 LOCAL_ORIGINS = r"^https?://(localhost|127\.0\.0\.1)(:[0-9]+)?$"
 RATES = {
-    **{"login": "10/min", "login_address": "30/min"},
+    **{"login": "10/min", "login_address": "30/min", "wrong_password": "20/hour"},
     **{"register": "20/hour", "lookup": "60/hour", "mail": "5/hour", "export": "10/hour"},
     **{"refresh": "60/hour", "user": "600/min", "anon": "60/min"},
 }

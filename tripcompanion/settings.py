@@ -309,6 +309,7 @@ CORS_ALLOW_HEADERS = [
     "idempotency-key",
     "if-match",
     "if-none-match",
+    "prefer",
     "x-app-client",
     "x-consistency",
 ]

@@ -24,6 +24,7 @@ from trips.roles import Can
 from users.models import User, summary_of
 
 _COLUMNS = (
+    "trip",
     "expense",
     "participant",
     "amount_minor",

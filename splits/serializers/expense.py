@@ -210,6 +210,11 @@ class ExpenseRequest(CamelCaseSerializer):
     def _entered(self, attrs: dict[str, Any], expense: Any, currency: str) -> dict[int, int] | None:
         raw = attrs.pop("split_amounts", None)
         split_type = attrs.get("split_type", expense and expense.split_type)
+        if raw and split_type == SplitType.EQUAL:
+            text = _(
+                "An equal division takes no amounts; send another splitType or leave them out."
+            )
+            raise serializers.ValidationError({"splitAmounts": [text]})
         if raw is None or split_type == SplitType.EQUAL:
             return None
         entered, errors = {}, {}

@@ -141,12 +141,16 @@ ACCOUNTS: Guards = {
     ],
     "tripcompanion/accounts/serializers.py": [
         ("new password accepted without the current one",
-         'if self.context["must_prove"] and not (current and is_password_of(user, current, request)'
-         "):",
-         "if False:", _PASSWORD),
-        ("password confirmation not compared",
-         'if confirmation is not None and confirmation != attrs["password"]:', "if False:",
+         '    elif "new_password" in attrs:\n        raise WrongPassword("currentPassword")\n', "",
          _PASSWORD),
+        ("old log-in takes the account away", "        raise LogInAgain\n", "        return\n",
+         _PASSWORD),
+        ("wrong current password accepted",
+         "        if not is_password_of(user, current, request):\n", "        if False:\n",
+         _PASSWORD),
+        ("password confirmation not compared",
+         "if confirmation is not None and confirmation != "
+         'attrs.get("new_password", confirmation):', "if False:", _PASSWORD),
     ],
     "users/throttles.py": [
         ("login throttle counts each spelling separately",

@@ -60,7 +60,7 @@ DELETED: Guards = {
          "Debt.objects.open()", f"{_TRIPS} -k nowhere"),
     ],
     "splits/reports/balances.py": [
-        ("debts of deleted trips are owed", "    owing = owing.in_kept_trips()\n", "",
+        ("debts of deleted trips are owed", "return owing.in_kept_trips()", "return owing",
          f"{_TRIPS} -k nowhere"),
     ],
     "splits/models/webhook.py": [

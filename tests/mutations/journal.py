@@ -8,6 +8,9 @@ _HISTORY = "tests/splits/test_history.py"
 
 JOURNAL: Guards = {
     "trips/models/journal.py": [
+        ("changes of a day not limited",
+         "            _require_quota(trip_id, max(number for (number,) in numbers))\n",
+         "            pass\n", "tests/trips/test_quotas.py"),
         ("rows of a trip are not counted on", "SELECT COALESCE(MAX(number), 0)",
          "SELECT COALESCE(MIN(number), 0)", _WRITING),
         ("everything is done by the service", "via = Via.SERVICE if by is None else by.via",

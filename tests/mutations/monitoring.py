@@ -35,7 +35,7 @@ MONITORING: Guards = {
     ],
     "tripcompanion/wsgi.py": [
         ("a scrape waits for a connection",
-         'if settings.METRICS_TOKEN and environ["PATH_INFO"] == METRICS_PATH:', "if False:",
+         'if settings.METRICS_TOKEN and path == METRICS_PATH:', "if False:",
          f"{_METRICS} busy"),
     ],
     "tripcompanion/kit/tracing.py": [

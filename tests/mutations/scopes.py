@@ -13,8 +13,7 @@ _ACCESS = "tests/trips/test_scoped_access.py"
 
 SCOPES: Guards = {
     "users/permissions.py": [
-        ("scope not checked", 'request.auth.require(scope_for(view, request.method or ""))',
-         "pass", _ACCESS),
+        ("scope not checked", "request.auth.require(scope)", "pass", _ACCESS),
     ],
     "tripcompanion/kit/idempotency.py": [
         ("responses replayed to any token",
@@ -41,7 +40,9 @@ SCOPES: Guards = {
          '        require_membership(self.caller, body.get("trip_id"))\n', "", _MAKING),
         ("tokens of others can be revoked", "return self.caller.scoped_tokens.active()",
          "return ScopedToken.objects.active()", _TOKENS),
-        ("token stored under an idempotency key", "    safe_retries = False\n", "", _MAKING),
+        ("token stored under an idempotency key",
+         '    shows_secret: ClassVar = frozenset({"create"})\n', "    safe_retries = True\n",
+         _MAKING),
     ],
     "splits/models/split.py": [
         ("trip-bound token lists debts of other trips", "return self.in_token_scope(user).filter(",

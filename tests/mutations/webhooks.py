@@ -32,6 +32,11 @@ WEBHOOKS: Guards = {
          f"{_OUTGOING} -k resolver"),
     ],
     "splits/models/webhook.py": [
+        ("webhooks survive the sessions of their account",
+         ".update(state=WebhookState.OFF) and account.email", ".none() and account.email",
+         "tests/users/test_sessions_end.py"),
+        ("webhooks of somebody else survive a reset", "    if is_reclaimed:\n", "    if False:\n",
+         "tests/users/test_sessions_end.py"),
         ("anybody registers a webhook for a trip", "locked_trip(trip_id, user, Can.MANAGE_TRIP)",
          "locked_trip(trip_id, user, Can.READ)", _REGISTERING),
         ("the webhooks of others can be changed", "found = owner.webhooks.filter(pk=webhook_id)",
@@ -87,6 +92,6 @@ WEBHOOKS: Guards = {
     ],
     "tripcompanion/accounts/deletion.py": [
         ("webhooks survive their account",
-         "        Webhook.objects.filter(user=account).delete()\n", "", _REGISTERING),
+         "        Webhook.objects.filter(user=account).remove()\n", "", _REGISTERING),
     ],
 }  # fmt: skip

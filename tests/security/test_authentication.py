@@ -203,7 +203,7 @@ def test_t38_a_password_is_taken_exactly_as_it_is_typed(db: None) -> None:
     assert [made(word) for word in ("1234567", "password", "12345678", "qwertyuiop")] == [400] * 4
     good = ("SecurePass123", "Password1!", "four words in a row", "x" * 128)
     assert [made(word) for word in good] == [201] * 4
-    assert [made("x" * 129), made("x" * 900_000), made("nul\u0000nul-nul")] == [400] * 3
+    assert [made("x" * 129), made("x" * 10_000), made("nul\u0000nul-nul")] == [400] * 3
     base = "b" * 72
     assert register("long@example.com", base + "1" * 28).status_code == 201
     assert try_to_log_in("long@example.com", base + "2" * 28).status_code == 401

@@ -127,9 +127,9 @@ def test_t56_texts_have_an_end(environment: Environment) -> None:
         (f"{environment.url}/expenses", environment.expense_body(description="x" * 256)),
         (f"{environment.url}/expenses", environment.expense_body(notes="x" * 2001)),
         ("/api/users/register", account | {"name": "x" * 51}),
-        ("/api/users/register", account | {"email": "a" * 900_000 + "@example.com"}),
-        ("/api/users/register", account | {"email": "a@" + "a." * 400_000 + "com"}),
-        ("/api/users/register", account | {"email": '"' + "\\a" * 200_000 + '"@example.com'}),
+        ("/api/users/register", account | {"email": "a" * 9_000 + "@example.com"}),
+        ("/api/users/register", account | {"email": "a@" + "a." * 4_000 + "com"}),
+        ("/api/users/register", account | {"email": '"' + "\\a" * 2_000 + '"@example.com'}),
     ):
         assert (
             quick(lambda u=url, b=body: environment.ask(environment.ed, "POST", u, b)).status_code

@@ -76,6 +76,16 @@ AREAS: Mapping[Any, str | None] = {
 }
 
 
+#: What a token needs besides, for what is shown or changed outside of the area.
+MORE = {MergeViewSet: ("expenses:read", "expenses:write")}
+
+
+def scopes_of(endpoint: Any) -> tuple[str, ...]:
+    """All scopes that an endpoint or a row needs; only for those with one."""
+    served = next(end for end in endpoints() if str(end) == str(endpoint))
+    return str(scope_of(endpoint)), *MORE.get(served.view, ())
+
+
 def scope_of(endpoint: Any) -> str | None:
     """The scope of an endpoint or a row: a word of `Scope`, None or `OPEN`."""
     served = next(end for end in endpoints() if str(end) == str(endpoint))

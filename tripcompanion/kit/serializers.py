@@ -20,6 +20,7 @@ from drf_spectacular.utils import (
 from rest_framework import serializers
 
 from tripcompanion.kit.ids import NUMBER_SCHEMA, TEXT_SCHEMA, parse_id
+from tripcompanion.kit.near_misses import refused_names
 
 MAX_URL_CHARS = 2048
 #: The style of a field whose input in forms has several lines.
@@ -41,11 +42,18 @@ class CamelCaseSerializer(serializers.Serializer):
     """Base of every serializer: declared in snake_case, camelCase in JSON.
 
     A field without `source` uses the snake_case name, so views, models and `validated_data` never
-    see camelCase. Unknown keys are ignored, and so is `null` in a field that is neither required
-    nor nullable, because many clients send `null` for fields that they do not set.
+    see camelCase. Unknown keys are ignored unless they are near misses, and so is `null` in a field
+    that is neither required nor nullable, because many clients send `null` for fields that they do
+    not set. The context may have `shown`, the names of responses, and `strict`; see
+    `near_misses.py`.
     """
 
     def to_internal_value(self, data: Any) -> Any:
+        if isinstance(data, Mapping) and not data.keys() <= self.fields.keys():
+            shown, strict = (self.context.get(name) for name in ("shown", "strict"))
+            errors = refused_names(data, self.fields, shown or (), strict=bool(strict))
+            if errors:
+                raise serializers.ValidationError(errors)
         if isinstance(data, Mapping) and None in data.values():
             data = {
                 name: value

@@ -1,13 +1,13 @@
 """The base of every viewset: two tables declare each action's request and response serializers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import Any, ClassVar
 from weakref import proxy
 
 from django.conf import settings
 from django.utils.functional import cached_property
-from rest_framework.exceptions import APIException, AuthenticationFailed
+from rest_framework.exceptions import APIException, AuthenticationFailed, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
@@ -20,6 +20,7 @@ from tripcompanion.kit import replica
 from tripcompanion.kit.etags import etag_of, is_known
 from tripcompanion.kit.idempotency import HEADER as KEY_HEADER
 from tripcompanion.kit.idempotency import answer_once, key_of
+from tripcompanion.kit.near_misses import is_strict, names_in, refused_names
 from tripcompanion.kit.pages import PageMixin
 from tripcompanion.kit.parsing import require_json_or_nothing, require_short_body
 from tripcompanion.kit.rendering import ExactJSONRenderer, is_json
@@ -125,6 +126,8 @@ class ApiViewSet(PageMixin, GenericViewSet):
         if not self.authentication_classes:
             require_short_body(request)
         super().initial(request, *args, **kwargs)
+        if request.query_params:
+            self.require_known_parameters()
         if request.method not in {"GET", "HEAD"} and self.action not in self.request_serializers:
             require_json_or_nothing(request)
         # DRF looks up the handler after this.
@@ -180,13 +183,40 @@ class ApiViewSet(PageMixin, GenericViewSet):
 
     def body(self, *, partial: bool = False, **context: Any) -> dict[str, Any]:
         """The validated body of this action; raises `ValidationError` (400)."""
+        shapes = frozenset(self.response_serializers.values())
+        names = {"shown": names_in(shapes), "strict": self.is_strict}
         serializer = self.request_serializers[self.action](
             data=self.request.data,
             partial=partial,
-            context={**self.get_serializer_context(), **context},
+            context={**self.get_serializer_context(), **names, **context},
         )
         serializer.is_valid(raise_exception=True)
         return serializer.validated_data
+
+    @property
+    def is_strict(self) -> bool:
+        """Whether every unknown name in the body and in the query is refused."""
+        return is_strict(self.request)
+
+    def require_known_parameters(self) -> None:
+        """Raise `ValidationError` for near misses of the query parameters of this action."""
+        known = set(self.query_names())
+        if not self.request.query_params.keys() <= known:
+            sent = self.request.query_params.dict()
+            if errors := refused_names(sent, sorted(known), strict=self.is_strict):
+                raise ValidationError(errors)
+
+    def query_names(self) -> Iterator[str]:
+        """The names of the query parameters of this action."""
+        if self.action in self.lists and self.pagination_class is not None:
+            yield from ("page", "pageSize")
+        if serializer := self.query_serializers.get(self.action):
+            yield from map(str, serializer().fields)
+        if self.action == "list" and self.filterset_class is not None:
+            yield from self.filterset_class.base_filters
+
+    #: The filters of a list.
+    filterset_class: Any = None
 
     def query(self) -> dict[str, Any]:
         """The validated query parameters of this action; raises `ValidationError` (400)."""

@@ -198,7 +198,9 @@ export interface paths {
          * Replace name, e-mail and password
          * @description Replace name, e-mail and password.
          *
-         *     Allowed to the user and to an ADMIN. A new password ends all other sessions.
+         *     Allowed to the user and to an ADMIN. A new password ends all other sessions. Another
+         *     address or password takes `currentPassword`, unless the user has logged in within the last
+         *     ten minutes.
          */
         put: operations["replaceUser"];
         post?: never;
@@ -382,7 +384,8 @@ export interface paths {
          * Create a token for a script
          * @description Create a token for a script.
          *
-         *     Only this response contains the token itself.
+         *     Only this response contains the token itself, and a repeat with the same `Idempotency-Key`
+         *     is 409 `already_made` with the `id` of the token.
          */
         post: operations["createToken"];
         delete?: never;
@@ -619,7 +622,9 @@ export interface paths {
          * Add a user, by id or by e-mail
          * @description Add a user, by id or by e-mail.
          *
-         *     The role cannot be above the caller's own.
+         *     The role cannot be above the caller's own. Until the user has read or written in the trip,
+         *     nobody sees their address who has not given it, and they can leave at any time. Requests are
+         *     limited, because the response reveals who has an account.
          *
          *     Allowed to OWNER and EDITOR.
          */
@@ -643,7 +648,8 @@ export interface paths {
          * Leave a trip
          * @description Leave a trip.
          *
-         *     The caller's balance must be zero.
+         *     The caller's balance must be zero, unless they were added and have neither read nor written
+         *     in the trip: then a guest of their name keeps what names them.
          *
          *     Every member may do this.
          */
@@ -766,8 +772,8 @@ export interface paths {
          * Give all entries of a guest to another member, and delete the guest
          * @description Give all entries of a guest to another member, and delete the guest.
          *
-         *     Where an expense names both, their payments and parts add up; settlements and debts between
-         *     the two vanish. No balance of anybody else changes.
+         *     No amount changes, only the name. It is refused (409 `names_both`) if an expense or a
+         *     settlement names both people, also a deleted one: `expenses` and `settlements` are the ids.
          *
          *     Allowed to OWNER.
          */
@@ -799,8 +805,8 @@ export interface paths {
          * Invite somebody with a link, which is also mailed to `email` if that is sent
          * @description Invite somebody with a link, which is also mailed to `email` if that is sent.
          *
-         *     Only this response contains the token and the link. They cannot be read again, so
-         *     `Idempotency-Key` is ignored.
+         *     Only this response contains the token and the link. They cannot be read again, so a repeat
+         *     with the same `Idempotency-Key` is 409 `already_made` with the `id` of the invitation.
          *
          *     Allowed to OWNER and EDITOR.
          */
@@ -870,7 +876,8 @@ export interface paths {
          *
          *     If it names a guest, the caller takes their place: all entries of the guest become the
          *     caller's, and no balance of anybody else changes. A member may take it too and keeps their
-         *     role; see `mergeGuest`. Unknown, used, expired and revoked tokens are the same 404.
+         *     role, if an OWNER invited; see `mergeGuest`. Unknown, used, expired and revoked tokens are
+         *     the same 404.
          */
         post: operations["acceptInvitation"];
         delete?: never;
@@ -995,8 +1002,8 @@ export interface paths {
          * Restore a deleted expense, with its id and its division
          * @description Restore a deleted expense, with its id and its division.
          *
-         *     Payments that were recorded for its splits are restored as well; what else covered them
-         *     covers them again if it is still unused. All its people must be members.
+         *     Payments that were recorded for its splits are restored as well; what else covered or
+         *     closed them does so again if it is still there. Nobody in it may have left since.
          *
          *     Allowed to OWNER, and to EDITOR for their own.
          */
@@ -1244,8 +1251,8 @@ export interface paths {
          * Restore a deleted settlement, with its id
          * @description Restore a deleted settlement, with its id.
          *
-         *     It covers first what it was recorded for, then the sender's open splits, oldest first. Both
-         *     people must be members.
+         *     It covers and closes again what it did before, as far as that is still open; the rest is
+         *     credit. Neither of the two people may have left since.
          *
          *     Allowed to OWNER, and to EDITOR for their own.
          */
@@ -1336,6 +1343,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/trips/{tripId}/expenses/{expenseId}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Every change of an expense and its splits, newest first
+         * @description Every change of an expense and its splits, newest first.
+         *
+         *     It remains after the expense is deleted.
+         *
+         *     Every member may do this.
+         */
+        get: operations["listExpenseHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/trips/{tripId}/history": {
         parameters: {
             query?: never;
@@ -1353,30 +1384,6 @@ export interface paths {
          *     Every member may do this.
          */
         get: operations["listHistory"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/trips/{tripId}/expenses/{expenseId}/history": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Every change of an expense and its splits, newest first
-         * @description Every change of an expense and its splits, newest first.
-         *
-         *     It remains after the expense is deleted.
-         *
-         *     Every member may do this.
-         */
-        get: operations["listExpenseHistory"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1521,8 +1528,9 @@ export interface paths {
          * Register an address that gets what changes in a trip, or in all trips of the caller
          * @description Register an address that gets what changes in a trip, or in all trips of the caller.
          *
-         *     Only this response contains the secret. A webhook for one trip takes the role OWNER there;
-         *     it gets nothing while its account does not have it.
+         *     Only this response contains the secret, and a repeat with the same `Idempotency-Key` is 409
+         *     `already_made` with the `id` of the webhook. The account is told of it by mail. A webhook
+         *     for one trip takes the role OWNER there; it gets nothing while its account does not have it.
          */
         post: operations["createWebhook"];
         delete?: never;
@@ -1646,29 +1654,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Links to what the caller may use
-         * @description Links to what the caller may use.
-         *
-         *     Without a token, or with one that is no longer valid, these are the links that are open to
-         *     everybody. A scoped token gets those that its scopes allow to read.
-         */
-        get: operations["listLinks"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/currencies": {
         parameters: {
             query?: never;
@@ -1715,6 +1700,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Links to what the caller may use
+         * @description Links to what the caller may use.
+         *
+         *     Without a token, or with one that is no longer valid, these are the links that are open to
+         *     everybody. A scoped token gets those that its scopes allow to read.
+         */
+        get: operations["listLinks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/health": {
         parameters: {
             query?: never;
@@ -1745,6 +1753,9 @@ export interface paths {
         /**
          * The database responds, and this version can run on its schema; otherwise 503
          * @description The database responds, and this version can run on its schema; otherwise 503.
+         *
+         *     `degraded` names what is away without which the service still works: without Redis, limits
+         *     count in each process.
          */
         get: operations["checkReadiness"];
         put?: never;
@@ -2148,6 +2159,8 @@ export interface components {
             currency: components["schemas"]["CurrencyEnum"] | null;
             /** @description Which mails the account gets. Null for other users. */
             notices: components["schemas"]["Notices"] | null;
+            /** @description Whether others may add the account to their trips. Null for other users. */
+            mayBeAdded: boolean | null;
             /**
              * Format: date-time
              * @description When the account was created. Null for other users.
@@ -2663,7 +2676,7 @@ export interface components {
             user: components["schemas"]["UserSummary"];
             /** @description How many expenses name the guest. */
             expenses: number;
-            /** @description How many settlements name the guest, with those between the two. */
+            /** @description How many settlements name the guest. */
             settlements: number;
             /** @description The balance of the user before, in the trip's currency. */
             balanceBefore: number;
@@ -2766,14 +2779,14 @@ export interface components {
         NoticeModeEnum: "off" | "each" | "daily";
         /** @description What the account is notified of by mail. */
         Notices: {
-            /** @description `each`: at once; `daily`: one mail a day at 16:00 UTC; `off`: never. */
+            /** @description `each`: at once, or five minutes after the last such mail; `daily`: one mail a day at 16:00 UTC; `off`: never. */
             email: components["schemas"]["NoticeModeEnum"];
             /** @description The events that are reported. */
             events: components["schemas"]["NoticeEventEnum"][];
         };
         /** @description When to send mails about the trips of the account, and about what. */
         NoticesRequest: {
-            /** @description `each`: at once; `daily`: one mail a day at 16:00 UTC; `off`: never. */
+            /** @description `each`: at once, or five minutes after the last such mail; `daily`: one mail a day at 16:00 UTC; `off`: never. */
             email: components["schemas"]["NoticeModeEnum"];
             /** @description The events to report. Omitted: as before; at first all of them. `null` counts as omitted. */
             events?: components["schemas"]["NoticeEventEnum"][] | null;
@@ -3190,6 +3203,16 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        /** @description The response of a readiness probe. */
+        Readiness: {
+            /**
+             * @description Other answers are errors.
+             * @constant
+             */
+            status: "ok";
+            /** @description What is away, without which the service still works: `redis`. */
+            degraded?: string[];
+        };
         /** @description The refresh token to exchange or, at logout, to revoke. */
         RefreshRequest: {
             /** @description The `refreshToken` of the latest login or refresh. It works once. */
@@ -3518,6 +3541,8 @@ export interface components {
             currency: components["schemas"]["CurrencyEnum"] | null;
             /** @description Which mails the account gets. Null for other users. */
             notices: components["schemas"]["Notices"] | null;
+            /** @description Whether others may add the account to their trips. Null for other users. */
+            mayBeAdded: boolean | null;
             /**
              * Format: date-time
              * @description When the account was created. Null for other users.
@@ -3529,7 +3554,7 @@ export interface components {
              */
             updatedAt: string | null;
         };
-        /** @description What an account is replaced with; all three fields are required. */
+        /** @description What an account is replaced with; name, address and password are required. */
         UserCreateRequest: {
             /** @description 2 to 50 characters. */
             name: string;
@@ -3540,6 +3565,11 @@ export interface components {
              * @description 8 to 128 characters, not a common password, used as typed.
              */
             password: string;
+            /**
+             * Format: password
+             * @description Required for another address or password, unless the user has logged in within the last ten minutes, or an ADMIN does it for another user. `null` counts as omitted.
+             */
+            currentPassword?: string | null;
         };
         /** @description A user as nested in other objects. */
         UserSummary: {
@@ -3547,7 +3577,7 @@ export interface components {
             id: number;
             /** @description The display name. */
             name: string;
-            /** @description The address; null for guests and deleted accounts. */
+            /** @description The address; null for guests and deleted accounts, and for somebody who was added to a trip and has not answered yet, unless the reader gave it or shares another trip. */
             email: string | null;
             /** @description A URL or a path on the front end; null if none is set. */
             profilePicture: string | null;
@@ -3566,9 +3596,11 @@ export interface components {
             currency?: components["schemas"]["CurrencyEnum"] | null;
             /** @description Mails about the trips, in the language of this request. Only to a confirmed address, and never about what the user did. `null` counts as omitted. */
             notices?: components["schemas"]["NoticesRequest"] | null;
+            /** @description Whether others may add the account to their trips; they can still invite it. `null` counts as omitted. */
+            mayBeAdded?: boolean | null;
             /**
              * Format: password
-             * @description Required to set a new password, unless an ADMIN does it for another user. `null` counts as omitted.
+             * @description Required to set a new password, and for another address unless the user has logged in within the last ten minutes; not of an ADMIN for another user. `null` counts as omitted.
              */
             currentPassword?: string | null;
             /**
@@ -3661,8 +3693,9 @@ export interface components {
         /**
          * @description - `idempotency_in_progress`: the first request with this key is still running.
          *     - `already_member`: the user is a member of the trip.
-         *     - `no_owner`: all members deleted their accounts, so only an OWNER can be added.
+         *     - `no_owner`: no OWNER is left who could log in, so only an OWNER can be added.
          *     - `limit_reached`: the maximum number of such rows exists already.
+         *     - `names_both`: entries name both people, who would be one in them.
          */
         AcceptInvitationConflict: {
             headers: {
@@ -3733,7 +3766,8 @@ export interface components {
         /**
          * @description - `idempotency_in_progress`: the first request with this key is still running.
          *     - `already_member`: the user is a member of the trip.
-         *     - `no_owner`: all members deleted their accounts, so only an OWNER can be added.
+         *     - `no_owner`: no OWNER is left who could log in, so only an OWNER can be added.
+         *     - `invite_instead`: the user lets nobody add them; an invitation asks them.
          *     - `limit_reached`: the maximum number of such rows exists already.
          */
         AddMemberConflict: {
@@ -3842,6 +3876,7 @@ export interface components {
          *     - `no_rate`: the amounts cannot be converted.
          *     - `limit_reached`: the maximum number of such rows exists already.
          *     - `currency_changed`: the amounts are in the trip's previous currency.
+         *     - `too_many_debts`: the trip would have more open debts than can be closed at once.
          */
         CreateExpenseConflict: {
             headers: {
@@ -3885,9 +3920,11 @@ export interface components {
             };
         };
         /**
-         * @description - `already_member`: the user is a member of the trip.
+         * @description - `idempotency_in_progress`: the first request with this key is still running.
+         *     - `already_member`: the user is a member of the trip.
          *     - `already_invited`: an invitation to this address is open.
          *     - `limit_reached`: the maximum number of such rows exists already.
+         *     - `already_made`: the first request with this key made the object `id`.
          */
         CreateInvitationConflict: {
             headers: {
@@ -3949,6 +3986,7 @@ export interface components {
          * @description - `idempotency_in_progress`: the first request with this key is still running.
          *     - `already_split`: the person already has a split in this expense.
          *     - `exceeds_expense`: the splits would add up to more than the expense.
+         *     - `too_many_debts`: the trip would have more open debts than can be closed at once.
          */
         CreateSplitConflict: {
             headers: {
@@ -3963,6 +4001,19 @@ export interface components {
          *     - `invalid`: a value is refused; `errors` says which one, and why.
          */
         CreateTokenBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `idempotency_in_progress`: the first request with this key is still running.
+         *     - `limit_reached`: the maximum number of such rows exists already.
+         *     - `already_made`: the first request with this key made the object `id`.
+         */
+        CreateTokenConflict: {
             headers: {
                 [name: string]: unknown;
             };
@@ -3987,6 +4038,19 @@ export interface components {
          *     - `invalid`: a value is refused; `errors` says which one, and why.
          */
         CreateWebhookBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `idempotency_in_progress`: the first request with this key is still running.
+         *     - `limit_reached`: the maximum number of such rows exists already.
+         *     - `already_made`: the first request with this key made the object `id`.
+         */
+        CreateWebhookConflict: {
             headers: {
                 [name: string]: unknown;
             };
@@ -4164,18 +4228,6 @@ export interface components {
         };
         /**
          * @description - `idempotency_in_progress`: the first request with this key is still running.
-         *     - `no_rate`: the amounts cannot be converted.
-         */
-        IdempotencyInProgressOrNoRate: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /**
-         * @description - `idempotency_in_progress`: the first request with this key is still running.
          *     - `not_restorable`: what was deleted no longer fits.
          */
         IdempotencyInProgressOrNotRestorable: {
@@ -4282,7 +4334,7 @@ export interface components {
         /**
          * @description - `idempotency_in_progress`: the first request with this key is still running.
          *     - `already_member`: the user is a member of the trip.
-         *     - `no_owner`: all members deleted their accounts, so only an OWNER can be added.
+         *     - `no_owner`: no OWNER is left who could log in, so only an OWNER can be added.
          *     - `limit_reached`: the maximum number of such rows exists already.
          */
         JoinTripConflict: {
@@ -4339,15 +4391,6 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `limit_reached`: the maximum number of such rows exists already. */
-        LimitReached: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
         /** @description `invalid`: a value is refused; `errors` says which one, and why. */
         ListChangesBadRequest: {
             headers: {
@@ -4359,6 +4402,24 @@ export interface components {
         };
         /** @description `invalid`: a value is refused; `errors` says which one, and why. */
         ListHistoryBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `invalid`: a value is refused; `errors` says which one, and why. */
+        ListPendingDebtsBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `invalid`: a value is refused; `errors` says which one, and why. */
+        ListPendingSplitsBadRequest: {
             headers: {
                 [name: string]: unknown;
             };
@@ -4430,8 +4491,23 @@ export interface components {
         /**
          * @description - `idempotency_in_progress`: the first request with this key is still running.
          *     - `not_a_guest`: a member with an account is not merged with another.
+         *     - `names_both`: entries name both people, who would be one in them.
          */
         MergeGuestConflict: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `forbidden`: the caller may know of this, but may not do it.
+         *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
+         *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
+         *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
+         */
+        MergeGuestForbidden: {
             headers: {
                 [name: string]: unknown;
             };
@@ -4477,7 +4553,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `payload_too_large`: the body is larger than 1 MiB. */
+        /** @description `payload_too_large`: the body is larger than 1 MiB or, where no log-in is needed, than 16 KiB. */
         PayloadTooLarge: {
             headers: {
                 [name: string]: unknown;
@@ -4641,6 +4717,7 @@ export interface components {
          * @description - `no_rate`: the amounts cannot be converted.
          *     - `divided_by_hand`: splits were added or deleted, and no new division is given.
          *     - `currency_changed`: the amounts are in the trip's previous currency.
+         *     - `too_many_debts`: the trip would have more open debts than can be closed at once.
          */
         ReplaceExpenseConflict: {
             headers: {
@@ -4700,6 +4777,7 @@ export interface components {
         };
         /**
          * @description - `forbidden`: the caller may know of this, but may not do it.
+         *     - `log_in_again`: the change needs the current password or a log-in just before.
          *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
          */
         ReplaceUserForbidden: {
@@ -4723,11 +4801,46 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /**
+         * @description - `idempotency_in_progress`: the first request with this key is still running.
+         *     - `not_restorable`: what was deleted no longer fits.
+         *     - `too_many_debts`: the trip would have more open debts than can be closed at once.
+         */
+        RestoreExpenseConflict: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `idempotency_in_progress`: the first request with this key is still running.
+         *     - `not_restorable`: what was deleted no longer fits.
+         *     - `too_many_debts`: the trip would have more open debts than can be closed at once.
+         */
+        RestoreSettlementConflict: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description `throttled`: too many requests; `Retry-After` says when the next one is allowed. */
         Throttled: {
             headers: {
                 /** @description Seconds to wait before the next attempt. */
                 "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `too_many_debts`: the trip would have more open debts than can be closed at once. */
+        TooManyDebts: {
+            headers: {
                 [name: string]: unknown;
             };
             content: {
@@ -4803,6 +4916,7 @@ export interface components {
          *     - `divided_by_hand`: splits were added or deleted, and no new division is given.
          *     - `currency_changed`: the amounts are in the trip's previous currency.
          *     - `expense_changed`: the request depends on fields that somebody else just changed.
+         *     - `too_many_debts`: the trip would have more open debts than can be closed at once.
          */
         UpdateExpenseConflict: {
             headers: {
@@ -4829,6 +4943,19 @@ export interface components {
          *     - `invalid`: a value is refused; `errors` says which one, and why.
          */
         UpdateProfileBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `forbidden`: the caller may know of this, but may not do it.
+         *     - `log_in_again`: the change needs the current password or a log-in just before.
+         *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
+         */
+        UpdateProfileForbidden: {
             headers: {
                 [name: string]: unknown;
             };
@@ -5296,7 +5423,7 @@ export interface operations {
             };
             400: components["responses"]["UpdateProfileBadRequest"];
             401: components["responses"]["NotAuthenticated"];
-            403: components["responses"]["ForbiddenOrInsufficientScope"];
+            403: components["responses"]["UpdateProfileForbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["EmailTaken"];
@@ -5520,7 +5647,10 @@ export interface operations {
     createToken: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -5545,9 +5675,10 @@ export interface operations {
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["InsufficientScope"];
             406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["LimitReached"];
+            409: components["responses"]["CreateTokenConflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
             429: components["responses"]["Throttled"];
             503: components["responses"]["UnavailableOrOutcomeUnknown"];
         };
@@ -6402,7 +6533,7 @@ export interface operations {
             };
             400: components["responses"]["MergeGuestBadRequest"];
             401: components["responses"]["NotAuthenticated"];
-            403: components["responses"]["ForbiddenOrInsufficientScopeTripsWrite"];
+            403: components["responses"]["MergeGuestForbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["MergeGuestConflict"];
@@ -6454,7 +6585,10 @@ export interface operations {
     createInvitation: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /**
                  * @description The id of a trip of the caller; an ADMIN may name any trip.
@@ -6489,6 +6623,7 @@ export interface operations {
             409: components["responses"]["CreateInvitationConflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
             429: components["responses"]["Throttled"];
             503: components["responses"]["UnavailableOrOutcomeUnknown"];
         };
@@ -6720,10 +6855,7 @@ export interface operations {
     previewExpense: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
-                "Idempotency-Key"?: string;
-            };
+            header?: never;
             path: {
                 /**
                  * @description The id of a trip of the caller; an ADMIN may name any trip.
@@ -6753,10 +6885,9 @@ export interface operations {
             403: components["responses"]["ForbiddenOrInsufficientScopeExpensesWrite"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["IdempotencyInProgressOrNoRate"];
+            409: components["responses"]["NoRate"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatch"];
             429: components["responses"]["Throttled"];
             503: components["responses"]["UnavailableOrOutcomeUnknown"];
         };
@@ -6891,6 +7022,7 @@ export interface operations {
             403: components["responses"]["ForbiddenOrInsufficientScopeExpensesWrite"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["TooManyDebts"];
             412: components["responses"]["PreconditionFailed"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["Throttled"];
@@ -6985,7 +7117,7 @@ export interface operations {
             403: components["responses"]["ForbiddenOrInsufficientScopeExpensesWrite"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["IdempotencyInProgressOrNotRestorable"];
+            409: components["responses"]["RestoreExpenseConflict"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["IdempotencyMismatch"];
             429: components["responses"]["Throttled"];
@@ -7296,6 +7428,7 @@ export interface operations {
             403: components["responses"]["ForbiddenOrInsufficientScopeExpensesWrite"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["TooManyDebts"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["Throttled"];
             503: components["responses"]["UnavailableOrOutcomeUnknown"];
@@ -7372,6 +7505,7 @@ export interface operations {
             403: components["responses"]["ForbiddenOrInsufficientScopeExpensesWrite"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["TooManyDebts"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["Throttled"];
             503: components["responses"]["UnavailableOrOutcomeUnknown"];
@@ -7531,6 +7665,7 @@ export interface operations {
             403: components["responses"]["ForbiddenOrInsufficientScopeExpensesWrite"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["TooManyDebts"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["Throttled"];
             503: components["responses"]["UnavailableOrOutcomeUnknown"];
@@ -7573,7 +7708,7 @@ export interface operations {
             403: components["responses"]["ForbiddenOrInsufficientScopeExpensesWrite"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["IdempotencyInProgressOrNotRestorable"];
+            409: components["responses"]["RestoreSettlementConflict"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["IdempotencyMismatch"];
             429: components["responses"]["Throttled"];
@@ -7728,6 +7863,49 @@ export interface operations {
             503: components["responses"]["UnavailableOrOutcomeUnknown"];
         };
     };
+    listExpenseHistory: {
+        parameters: {
+            query?: {
+                /** @description The page number, from 1. A page past the end is empty. */
+                page?: number;
+                /** @description Rows per page. */
+                pageSize?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of an expense.
+                 * @example 1
+                 */
+                expenseId: number;
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 1
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedHistoryEntryList"];
+                };
+            };
+            400: components["responses"]["InvalidPage"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeExpensesRead"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listHistory: {
         parameters: {
             query?: {
@@ -7781,52 +7959,12 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    listExpenseHistory: {
-        parameters: {
-            query?: {
-                /** @description The page number, from 1. A page past the end is empty. */
-                page?: number;
-                /** @description Rows per page. */
-                pageSize?: number;
-            };
-            header?: never;
-            path: {
-                /**
-                 * @description The id of an expense.
-                 * @example 1
-                 */
-                expenseId: number;
-                /**
-                 * @description The id of a trip of the caller; an ADMIN may name any trip.
-                 * @example 1
-                 */
-                tripId: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description One page. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PaginatedHistoryEntryList"];
-                };
-            };
-            400: components["responses"]["InvalidPage"];
-            401: components["responses"]["NotAuthenticated"];
-            403: components["responses"]["InsufficientScopeExpensesRead"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["Throttled"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
     listPendingDebts: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Only in trips in which the user has answered or, with `false`, in those to which they were added and have neither read nor written. Default: all trips. */
+                answered?: boolean;
+            };
             header?: never;
             path: {
                 /**
@@ -7848,6 +7986,7 @@ export interface operations {
                     "application/json": components["schemas"]["ExpenseSplit"][];
                 };
             };
+            400: components["responses"]["ListPendingDebtsBadRequest"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["ForbiddenOrInsufficientScopeExpensesRead"];
             404: components["responses"]["NotFound"];
@@ -7859,6 +7998,8 @@ export interface operations {
     totalDebt: {
         parameters: {
             query?: {
+                /** @description Only in trips in which the user has answered or, with `false`, in those to which they were added and have neither read nor written. Default: all trips. */
+                answered?: boolean;
                 /** @description The currency of the total. Default: the user's own. */
                 currency?: components["schemas"]["CurrencyEnum"];
             };
@@ -7895,7 +8036,10 @@ export interface operations {
     };
     listPendingSplits: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Only in trips in which the user has answered or, with `false`, in those to which they were added and have neither read nor written. Default: all trips. */
+                answered?: boolean;
+            };
             header?: never;
             path: {
                 /**
@@ -7917,6 +8061,7 @@ export interface operations {
                     "application/json": components["schemas"]["ExpenseSplit"][];
                 };
             };
+            400: components["responses"]["ListPendingSplitsBadRequest"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["ForbiddenOrInsufficientScopeExpensesRead"];
             404: components["responses"]["NotFound"];
@@ -7928,6 +8073,8 @@ export interface operations {
     totalPendingSplits: {
         parameters: {
             query?: {
+                /** @description Only in trips in which the user has answered or, with `false`, in those to which they were added and have neither read nor written. Default: all trips. */
+                answered?: boolean;
                 /** @description The currency of the total. Default: the user's own. */
                 currency?: components["schemas"]["CurrencyEnum"];
             };
@@ -8028,7 +8175,10 @@ export interface operations {
     createWebhook: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -8054,9 +8204,10 @@ export interface operations {
             403: components["responses"]["ForbiddenOrInsufficientScope"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["LimitReached"];
+            409: components["responses"]["CreateWebhookConflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
             429: components["responses"]["Throttled"];
             503: components["responses"]["UnavailableOrOutcomeUnknown"];
         };
@@ -8297,31 +8448,6 @@ export interface operations {
             503: components["responses"]["UnavailableOrOutcomeUnknown"];
         };
     };
-    listLinks: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Addresses by name. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        [key: string]: string;
-                    };
-                };
-            };
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["Throttled"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
     listCurrencies: {
         parameters: {
             query?: never;
@@ -8396,6 +8522,31 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listLinks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Addresses by name. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: string;
+                    };
+                };
+            };
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     checkHealth: {
         parameters: {
             query?: never;
@@ -8427,13 +8578,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The response of a successful probe. */
+            /** @description The response of a readiness probe. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Health"];
+                    "application/json": components["schemas"]["Readiness"];
                 };
             };
             406: components["responses"]["NotAcceptable"];

@@ -1,0 +1,89 @@
+"""Unknown names in bodies and queries: ignored, unless they are near misses of known ones.
+
+Somebody who sends `categry` means `category`, and would not notice that it was ignored. What a
+response has under a name may be sent back, so clients can change what they read. With
+`Prefer: handling=strict` (RFC 7240), every unknown name is refused.
+"""
+
+from collections.abc import Iterable, Mapping
+from difflib import SequenceMatcher
+from functools import cache, lru_cache
+from itertools import islice
+from typing import Any
+
+from django.utils.translation import gettext as _
+from rest_framework.request import Request
+from rest_framework.serializers import BaseSerializer, Serializer
+
+#: How similar a name has to be to a known one: a letter of seven may be missing or wrong.
+_SIMILAR = 0.86
+#: How many unknown names are looked at: comparing takes time.
+_MOST_UNKNOWN = 50
+#: What follows the name of a person in a body: `paidBy` of a response is `paidByUserId` there.
+_ID_SUFFIXES = ("UserId", "Id", "UserIds", "UserID", "ID")
+
+
+def is_strict(request: Request) -> bool:
+    """Whether the client wants every unknown name to be refused."""
+    preferences = request.headers.get("Prefer", "").split(",")
+    return any(one.replace(" ", "").lower() == "handling=strict" for one in preferences)
+
+
+def refused_names(
+    sent: Mapping[str, Any],
+    known: Iterable[str],
+    shown: Iterable[str] = (),
+    *,
+    strict: bool = False,
+) -> dict[str, list[str]]:
+    """The messages for unknown names in `sent`, by name.
+
+    `known` are the names that are read, `shown` those of responses, which may be sent back.
+    """
+    known = tuple(known)
+    errors = {}
+    for name in islice(sent.keys() - set(known), _MOST_UNKNOWN):
+        meant = _meant(str(name), sent[name], known, frozenset(shown))
+        if meant:
+            errors[name] = [_("There is no such field; did you mean %(name)s?") % {"name": meant}]
+        elif strict:
+            errors[name] = [_("There is no such field.")]
+    return errors
+
+
+def _meant(name: str, value: Any, known: tuple[str, ...], shown: frozenset[str]) -> str | None:
+    """The known name that `name` is probably meant to be."""
+    if isinstance(value, int | str) and not isinstance(value, bool):
+        for suffix in _ID_SUFFIXES:
+            if name + suffix in known:
+                return name + suffix
+    return None if name in shown else _similar(name, known)
+
+
+@lru_cache(maxsize=1024)
+def _similar(name: str, known: tuple[str, ...]) -> str | None:
+    plain = _plain(name[:64])
+    for other in known:
+        if _plain(other) == plain:
+            return other
+    ratios = {other: SequenceMatcher(None, plain, _plain(other)).ratio() for other in known}
+    best = max(ratios, key=lambda other: ratios[other], default=None)
+    return best if best is not None and ratios[best] >= _SIMILAR else None
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").replace("-", "").lower()
+
+
+@cache
+def names_in(shapes: frozenset[type[BaseSerializer]]) -> frozenset[str]:
+    """All names of some serializers and of those that are nested in them."""
+    names: set[str] = set()
+    for shape in shapes:
+        if issubclass(shape, Serializer):
+            fields = shape().fields
+            names |= fields.keys()
+            inner = (getattr(field, "child", field) for field in fields.values())
+            nested = {type(field) for field in inner if isinstance(field, Serializer)}
+            names |= names_in(frozenset(nested)) if nested else set()
+    return frozenset(names)
