@@ -13,6 +13,7 @@ from tripcompanion.kit.serializers import (
     CamelCaseSerializer,
     FixedText,
     StrictChoice,
+    StrictList,
     StrictText,
 )
 from users.emails import MAX_EMAIL_CHARS, email_key
@@ -149,7 +150,7 @@ class NoticesSerializer(CamelCaseSerializer):
             "at 16:00 UTC; `off`: never."
         ),
     )
-    events = serializers.ListField(
+    events = StrictList(
         child=serializers.ChoiceField(choices=NOTICE_EVENTS),
         help_text="The events that are reported.",
     )
@@ -165,7 +166,7 @@ class NoticesRequest(CamelCaseSerializer):
             "at 16:00 UTC; `off`: never."
         ),
     )
-    events = serializers.ListField(
+    events = StrictList(
         child=StrictChoice(choices=NOTICE_EVENTS),
         required=False,
         allow_empty=False,

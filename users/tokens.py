@@ -121,7 +121,7 @@ def account_of(authorization: str) -> str:
         return str(_OWNERS.get(digest, digest))
     try:
         return str(_claims(raw_token, AccessToken)["sub"])
-    except (TokenError, KeyError, ValueError, TypeError, AttributeError):
+    except (TokenError, KeyError, ValueError, TypeError, AttributeError, OverflowError):
         return ""
 
 
@@ -149,10 +149,21 @@ def issuing_session(
         AttributeError,
         OverflowError,
     ) as error:
+        if kind is AccessToken and _is_of_kind(raw_token, RefreshToken):
+            raise TokenRefused(_("This is a refresh token; send the access token.")) from error
         raise TokenRefused from error
     if session is None or token.get("sub") != str(session.user_id):
         raise TokenRefused
     return session, token
+
+
+def _is_of_kind(raw_token: str, kind: type[simplejwt.Token]) -> bool:
+    """Whether it is a genuine token of this kind."""
+    try:
+        _claims(raw_token, kind)  # type: ignore[arg-type]
+    except (TokenError, KeyError, ValueError, TypeError, AttributeError, OverflowError):
+        return False
+    return True
 
 
 class BrowserSession(SessionAuthentication):
@@ -181,8 +192,8 @@ class BearerAuthentication(BaseAuthentication):
         scheme, _space, raw_token = get_authorization_header(request).partition(b" ")
         if not scheme:
             return None
-        if scheme.lower() != _SCHEME:
-            raise TokenRefused
+        if scheme.lower() != _SCHEME or not raw_token:
+            raise TokenRefused(_("Send the header as Authorization: Bearer <token>."))
         try:
             text = raw_token.lstrip(b" ").decode("ascii")
         except UnicodeDecodeError as error:

@@ -24,7 +24,9 @@ class NoRate(Conflict):
     """409 `no_rate`: the amounts cannot be converted."""
 
     default_code = "no_rate"
-    default_detail = gettext_lazy("There is no rate from %(source)s to %(target)s.")
+    default_detail = gettext_lazy(
+        "There is no rate from %(source)s to %(target)s. Please send exchangeRate."
+    )
     example_values: ClassVar = {"source": "JPY", "target": "EUR"}
 
 

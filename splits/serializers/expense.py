@@ -27,6 +27,7 @@ from tripcompanion.kit.serializers import (
     IdField,
     StrictChoice,
     StrictDate,
+    StrictList,
     StrictText,
     UrlOrPath,
     camel_case,
@@ -120,7 +121,7 @@ class ExpenseRequest(CamelCaseSerializer):
     split_type = StrictChoice(
         choices=SplitType.values, help_text="How it is divided; see `splitAmounts`."
     )
-    participant_user_ids = serializers.ListField(
+    participant_user_ids = StrictList(
         child=IdField(),
         allow_empty=False,
         max_length=MAX_PEOPLE,
@@ -140,7 +141,7 @@ class ExpenseRequest(CamelCaseSerializer):
         required=False,
         help_text="Who paid everything; a member. Default: the caller. A PATCH keeps the payers.",
     )
-    payers = serializers.ListField(
+    payers = StrictList(
         child=PayerRequest(),
         required=False,
         allow_empty=False,

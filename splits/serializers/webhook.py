@@ -10,7 +10,13 @@ from rest_framework import serializers
 from splits.models.webhook import EVERYTHING, WebhookState
 from splits.models.webhook_delivery import EVENT_CHOICES, DeliveryState
 from tripcompanion.kit.outgoing import MAX_URL_CHARS
-from tripcompanion.kit.serializers import CamelCaseSerializer, IdField, StrictChoice, StrictText
+from tripcompanion.kit.serializers import (
+    CamelCaseSerializer,
+    IdField,
+    StrictChoice,
+    StrictList,
+    StrictText,
+)
 from trips.models.events import Event
 
 MAX_PATTERNS = 50
@@ -37,9 +43,9 @@ class WebhookUrl(StrictText):
         )
 
 
-def patterns(**kwargs: Any) -> serializers.ListField:
+def patterns(**kwargs: Any) -> StrictList:
     """A field for the events that a webhook gets."""
-    return serializers.ListField(
+    return StrictList(
         child=StrictChoice(
             PATTERNS, error_messages={"invalid_choice": _('"{input}" covers no event.')}
         ),
@@ -99,7 +105,7 @@ class WebhookSerializer(CamelCaseSerializer):
     trip_id = serializers.IntegerField(
         allow_null=True, help_text="The trip; null for all trips of the account."
     )
-    events = serializers.ListField(
+    events = StrictList(
         child=serializers.CharField(), help_text="The events that it gets, as patterns."
     )
     state = serializers.ChoiceField(

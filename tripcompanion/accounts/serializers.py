@@ -13,6 +13,7 @@ from tripcompanion.kit.serializers import (
     StrictBoolean,
     StrictChoice,
     StrictInstant,
+    StrictList,
     StrictText,
     UrlOrPath,
 )
@@ -160,7 +161,7 @@ class ScopedTokenRequest(CamelCaseSerializer):
     name = StrictText(
         max_length=MAX_TOKEN_NAME_CHARS, help_text="What the token is for, at most 100 characters."
     )
-    scopes = serializers.ListField(
+    scopes = StrictList(
         child=StrictChoice(choices=CHOICES),
         allow_empty=False,
         max_length=len(Scope),
@@ -183,7 +184,7 @@ class ScopedTokenSerializer(CamelCaseSerializer):
 
     id = serializers.IntegerField(help_text="The token's id, to revoke it.")
     name = serializers.CharField(help_text="What the token is for.")
-    scopes = serializers.ListField(
+    scopes = StrictList(
         child=serializers.ChoiceField(choices=CHOICES), help_text="What the token may do."
     )
     trip_id = serializers.IntegerField(

@@ -5,7 +5,9 @@ They are problem documents, or pages for browsers in the admin site.
 
 import sys
 from collections.abc import Mapping
+from ipaddress import ip_address
 
+from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.urls import reverse
@@ -30,6 +32,8 @@ from tripcompanion.kit.problems import (
 )
 from tripcompanion.kit.rendering import ExactJSONRenderer
 from tripcompanion.kit.request_ids import request_id
+from tripcompanion.kit.routes import path_patterns
+from tripcompanion.kit.throttling import address_of
 
 
 def _answer(
@@ -69,7 +73,18 @@ def invalid(request: HttpRequest, errors: Mapping[str, list[str]]) -> HttpRespon
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """What Django rejects before a view is resolved: an unknown Host, a malformed upload."""
-    return _answer(request, 400, "bad_request", _("The request is not acceptable."))
+    detail = _("The request is not acceptable.")
+    if isinstance(exception, DisallowedHost) and _is_local(request):
+        detail = _("This host is not in ALLOWED_HOSTS.")
+    return _answer(request, 400, "bad_request", detail)
+
+
+def _is_local(request: HttpRequest) -> bool:
+    """Whether the operator sees the response; nobody else is told of settings."""
+    try:
+        return ip_address(address_of(request)).is_loopback  # type: ignore[arg-type]
+    except ValueError:
+        return False
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -87,9 +102,11 @@ def method_not_allowed(request: HttpRequest, allowed: list[str]) -> HttpResponse
 @csrf_exempt
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """A path without a route."""
-    detail = str(exceptions.NotFound.default_detail)
+    is_known = any(pattern.fullmatch(request.path_info[1:]) for pattern in path_patterns())
+    # What is none, and what is hidden, are the same 404.
+    detail = str(exceptions.NotFound.default_detail) if is_known else _("There is no such path.")
     if request.path_info.startswith("/api/") and request.path_info.endswith("/"):
-        detail = _("Not found. Paths of the API have no trailing slash.")
+        detail = _("There is no such path. Paths of the API have no trailing slash.")
     return _answer(request, 404, "not_found", detail)
 
 

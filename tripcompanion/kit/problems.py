@@ -177,6 +177,11 @@ def exception_handler(exc: Exception, context: Mapping[str, Any]) -> Response:
 
 
 def _as_api_exception(exc: Exception, method: str | None) -> APIException:
+    if isinstance(exc, exceptions.NotAcceptable):
+        return exceptions.NotAcceptable(_("Responses are JSON: send Accept: application/json."))
+    if isinstance(exc, exceptions.UnsupportedMediaType):
+        text = _("Send JSON: with a body in UTF-8, and Content-Type: application/json.")
+        return exceptions.UnsupportedMediaType("", text)
     if isinstance(exc, APIException):
         return exc
     if isinstance(exc, Http404):

@@ -1,6 +1,12 @@
 """The name of a request's route: its pattern, so that it contains no id and no token."""
 
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import Any
+
 from django.http import HttpRequest
+from django.urls import get_resolver
 
 #: Static files, unknown paths, and what a middleware answers.
 OTHER = "other"
@@ -13,3 +19,20 @@ def route_of(request: HttpRequest) -> str:
     if match is None or not (match.route or request.path_info == "/"):
         return OTHER
     return f"/{match.route}"
+
+
+@cache
+def path_patterns() -> tuple[re.Pattern[str], ...]:
+    """The paths of all routes without their first slash, with anything in place of parameters."""
+    routes = _routes(get_resolver().url_patterns)
+    # The last route matches every path.
+    return tuple(re.compile(re.sub(r"<[^>]*>", "[^/]*", route)) for route in routes if route)
+
+
+def _routes(patterns: Iterable[Any], prefix: str = "") -> Iterator[str]:
+    for pattern in patterns:
+        route = prefix + str(pattern.pattern)
+        if hasattr(pattern, "url_patterns"):
+            yield from _routes(pattern.url_patterns, route)
+        else:
+            yield route

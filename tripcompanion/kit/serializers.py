@@ -48,6 +48,8 @@ class CamelCaseSerializer(serializers.Serializer):
     `near_misses.py`.
     """
 
+    default_error_messages = {"invalid": _("Must be an object.")}
+
     def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, Mapping) and not data.keys() <= self.fields.keys():
             shown, strict = (self.context.get(name) for name in ("shown", "strict"))
@@ -120,6 +122,12 @@ class StrictBoolean(serializers.BooleanField):
         return data
 
 
+class StrictList(serializers.ListField):
+    """A JSON array."""
+
+    default_error_messages = {"not_a_list": _("Must be a list.")}
+
+
 class StrictDate(serializers.DateField):
     """`YYYY-MM-DD` in ASCII digits."""
 
@@ -178,6 +186,10 @@ class IdField(serializers.Field):
         return value
 
 
+#: How people write numbers in much of the world, also with separators between thousands.
+_WITH_COMMA = re.compile(r"-?[0-9][0-9.,' ]{0,40}")
+
+
 class ExactNumber(serializers.Field):
     """A finite decimal number as a JSON number or a plain string; `Decimal` in Python.
 
@@ -188,6 +200,7 @@ class ExactNumber(serializers.Field):
 
     default_error_messages = {
         "invalid": _("A valid number is required."),
+        "comma": _("A number has a point before its decimals, and no other separators: 10.50."),
         "too_small": _("Must be greater than {minimum}."),
         "too_large": _("Must be at most {maximum}."),
         "too_precise": _("Must have at most {max_decimals} decimals."),
@@ -209,7 +222,8 @@ class ExactNumber(serializers.Field):
         if isinstance(data, str) and self._PLAIN.fullmatch(data):
             data = Decimal(data)
         if isinstance(data, bool) or not isinstance(data, int | Decimal):
-            self.fail("invalid")
+            has_comma = isinstance(data, str) and _WITH_COMMA.fullmatch(data)
+            self.fail("comma" if has_comma else "invalid")
         number = Decimal(data)
         if not number.is_finite():
             self.fail("invalid")
