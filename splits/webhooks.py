@@ -24,8 +24,10 @@ logger = logging.getLogger(__name__)
 
 #: For lookup, connection, request and response together.
 TIMEOUT_SECONDS = 5
-#: How many messages a worker sends to one webhook before it looks after the others.
+#: How many messages a worker sends to one webhook before it looks after the others, and for how
+#: long: a receiver that answers slowly delays nobody else.
 MESSAGES_IN_A_ROW = 50
+TURN_SECONDS = 2.0
 
 
 class Tally(NamedTuple):
@@ -42,9 +44,10 @@ def deliver(is_over: Callable[[], bool] = bool) -> Tally:
     """
     delivered = failed = 0
     while not is_over() and (lease := Lease.claim()) is not None:
+        ends_at = time.monotonic() + TURN_SECONDS
         try:
             for _message in range(MESSAGES_IN_A_ROW):
-                if is_over() or (delivery := lease.next()) is None:
+                if is_over() or time.monotonic() > ends_at or (delivery := lease.next()) is None:
                     break
                 attempt = send(lease.webhook, delivery)
                 delivered += attempt.succeeded

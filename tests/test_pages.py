@@ -357,3 +357,18 @@ def test_a_page_costs_the_same_queries_with_3_and_with_15_rows(
 
 
 # -- In a real browser -----------------------------------------------------------------------------
+
+
+def test_a_page_links_to_a_large_response(api: Api, trip: Trip, olga: User) -> None:
+    for _number in range(100):
+        dinner = spend(trip, 1000, paid_by=olga, among=[olga])
+        Expense.objects.filter(pk=dinner.pk).update(notes="x" * 2000)
+    path = f"/api/trips/{trip.pk}/expenses"
+    small = api(olga).get(f"{path}?pageSize=5", HTTP_ACCEPT="text/html").content.decode()
+    assert "x" * 2000 in small
+    large = api(olga).get(f"{path}?pageSize=100", HTTP_ACCEPT="text/html").content.decode()
+    assert "x" * 2000 not in large
+    [link] = re.findall(r'href="(http://testserver[^"]*format=json)"', large)
+    shown = api(olga).get(html.unescape(link), HTTP_ACCEPT="text/html,*/*;q=0.8")
+    assert shown["Content-Type"] == "application/json"
+    assert len(shown.json()["items"]) == 100

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
+from functools import partial
 from importlib import import_module
 from io import BytesIO
 from queue import Empty, LifoQueue
@@ -17,6 +18,7 @@ from django.core.wsgi import get_wsgi_application
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
+from tripcompanion.kit.lending import returning
 from tripcompanion.kit.probes import METRICS_PATH, PROBES
 from tripcompanion.kit.schema_floor import migrations_of_code
 
@@ -94,12 +96,14 @@ class Dispatcher:
         """The response, with a free connection; raises `Unavailable` if there is none in time."""
         REQUESTS_IN_PROGRESS.inc()
         try:
-            connections[DEFAULT_DB_ALIAS] = connection = _borrowed(free, until)
+            connections[DEFAULT_DB_ALIAS] = _borrowed(free, until)
+            returning.set(partial(_returned, free))
             try:
                 return self._answer(environ, start_response)
             finally:
+                returning.set(None)
+                free.put(connections[DEFAULT_DB_ALIAS])
                 del connections[DEFAULT_DB_ALIAS]
-                free.put(connection)
         finally:
             REQUESTS_IN_PROGRESS.dec()
 
@@ -137,6 +141,17 @@ def _borrowed(free: "LifoQueue[BaseDatabaseWrapper]", until: float) -> BaseDatab
         raise Unavailable from error
     finally:
         CONNECTION_WAIT.observe(time.monotonic() - started)
+
+
+@contextmanager
+def _returned(free: "LifoQueue[BaseDatabaseWrapper]") -> Iterator[None]:
+    """Let others use the connection of this thread during the block."""
+    free.put(connections[DEFAULT_DB_ALIAS])
+    del connections[DEFAULT_DB_ALIAS]
+    try:
+        yield
+    finally:
+        connections[DEFAULT_DB_ALIAS] = free.get()
 
 
 def _connections(count: int) -> "LifoQueue[BaseDatabaseWrapper]":

@@ -17,6 +17,7 @@ from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import NotFound, ValidationError
 
+from tripcompanion.kit.lending import without_connection
 from tripcompanion.kit.outgoing import MAX_URL_CHARS, BadAddress, require_reachable
 from tripcompanion.kit.problems import LimitReached
 from trips.models import Member, Trip, locked_trip
@@ -285,9 +286,10 @@ def require_url(url: str) -> None:
     Call it outside transactions: it looks up the host.
     """
     try:
-        require_reachable(
-            url, allow_private=settings.WEBHOOKS_ALLOW_PRIVATE, seconds=LOOK_UP_SECONDS
-        )
+        with without_connection():
+            require_reachable(
+                url, allow_private=settings.WEBHOOKS_ALLOW_PRIVATE, seconds=LOOK_UP_SECONDS
+            )
     except BadAddress as error:
         raise ValidationError({"url": [error.args[0]]}) from error
 

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID, uuid4
 
 from django.db import models, transaction
@@ -37,6 +37,8 @@ FIRST_PAUSE = timedelta(seconds=5)
 LONGEST_PAUSE = timedelta(hours=4)
 #: Much longer than sending a message may take.
 LEASE = timedelta(seconds=30)
+#: How many webhooks of one account are served at the same time.
+MOST_OF_AN_ACCOUNT = 2
 #: How many webhooks a worker tries to claim before it asks the database again.
 CANDIDATES = 20
 #: How many rows of the journal are read at a time.
@@ -69,6 +71,7 @@ def due() -> Iterator[Webhook]:
     free = (
         Webhook.objects.filter(_unclaimed())
         .filter(Q(by_hand) | Q(state=WebhookState.ON, due_at__lte=timezone.now()))
+        .exclude(user__in=_busy_accounts())
         .annotate(waits=Exists(waiting))
         .select_related("user")
         .order_by("due_at", "id")
@@ -102,6 +105,13 @@ def _with_news(webhooks: Sequence[Webhook]) -> set[int]:
         if any((one.pk, trip_id) not in known for trip_id in trips[one.user_id])
     }
     return unknown.union(behind.values_list("webhook", flat=True))
+
+
+def _busy_accounts() -> Any:
+    """The accounts of which workers are at `MOST_OF_AN_ACCOUNT` webhooks."""
+    claimed = Webhook.objects.filter(claimed_until__gt=timezone.now()).order_by()
+    counted = claimed.values("user").annotate(claims=models.Count("pk"))
+    return counted.filter(claims__gte=MOST_OF_AN_ACCOUNT).values("user")
 
 
 def _unclaimed() -> Q:

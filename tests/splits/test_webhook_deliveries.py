@@ -1,7 +1,11 @@
 """Messages to webhooks, with a real receiver: whole, in order, and retried."""
 
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from io import StringIO
+from threading import BoundedSemaphore, Event, active_count
 from typing import Any
 
 import pytest
@@ -11,12 +15,14 @@ from django.utils import timezone
 from standardwebhooks import Webhook as Verifier
 
 from splits.models import Webhook, WebhookDelivery
-from splits.models.webhook_queue import LEASE, PATIENCE, Lease, due
+from splits.models.webhook_queue import LEASE, MOST_OF_AN_ACCOUNT, PATIENCE, Lease, due
 from splits.webhooks import deliver, send
 from tests.conftest import Api
 from tests.factories import TripFactory, join
 from tests.receiver import HOST, Receiver, never, status
 from tests.splits.webhooks import WEBHOOKS, bodies, log_of, make_due, record, register
+from tripcompanion.kit.lending import returning
+from tripcompanion.kit.outgoing import BadAddress, require_reachable
 from trips.models import Member, Trip
 from trips.roles import TripRole
 from users.models import Mail, User
@@ -353,3 +359,88 @@ def test_the_log_ends_after_a_month(
     assert "1 webhook deliveries" in said.getvalue()
     # One that still waits is not lost.
     assert [row["state"] for row in log_of(api, olga, hook)] == ["waiting"]
+
+
+def test_t196_a_slow_receiver_delays_no_other_account(
+    api: Api,
+    trip: Trip,
+    olga: User,
+    ed: User,
+    receiver: Receiver,
+    hook: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each message of Olga's takes a fifth of a turn; Ed's comes after one turn, not after all."""
+    monkeypatch.setattr("splits.webhooks.TURN_SECONDS", 0.5)
+    other = TripFactory()
+    join(other, ed, TripRole.OWNER)
+    register(api, ed, url=f"https://{HOST}:{receiver.port}/ed", tripId=other.pk)
+    for number in range(12):
+        record(api, olga, trip, f"Dinner {number}")
+    record(api, ed, other, "Taxi")
+
+    def slow(handler: Any) -> None:
+        time.sleep(0 if handler.path == "/ed" else 0.1)
+        status(204)(handler)
+
+    receiver.answer = slow
+    assert deliver() == (13, 0)
+    order = [request.path for request in receiver.received]
+    assert order.index("/ed") <= 7
+    own = [body["object"]["id"] for body in bodies(receiver) if body["tripId"] == trip.pk]
+    assert own == sorted(own)
+
+
+def test_one_account_does_not_keep_all_workers(
+    api: Api, trip: Trip, olga: User, ed: User, receiver: Receiver
+) -> None:
+    url = f"https://{HOST}:{receiver.port}/"
+    for number in range(4):
+        register(api, olga, url=f"{url}{number}", tripId=trip.pk)
+    register(api, ed, url=f"{url}ed")
+    record(api, olga, trip)
+    claimed = [Lease.claim() for _worker in range(5)]
+    users = [lease.webhook.user_id for lease in claimed if lease]
+    assert sorted(users) == sorted([olga.pk] * MOST_OF_AN_ACCOUNT + [ed.pk])
+    for lease in claimed:
+        if lease:
+            lease.release()
+    assert deliver() == (5, 0)
+
+
+def test_a_host_is_looked_up_without_a_connection(
+    api: Api, olga: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+
+    @contextmanager
+    def give_back() -> Iterator[None]:
+        said.append("returned")
+        yield
+        said.append("taken")
+
+    class NoTransaction:
+        in_atomic_block = False
+
+    monkeypatch.setattr("tripcompanion.kit.lending.connection", NoTransaction)
+    monkeypatch.setattr(
+        "splits.models.webhook.require_reachable", lambda *_url, **_how: said.append("looked up")
+    )
+    token = returning.set(give_back)
+    register(api, olga)
+    returning.reset(token)
+    assert said == ["returned", "looked up", "taken"]
+
+
+def test_lookups_at_once_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended = Event()
+    monkeypatch.setattr("socket.getaddrinfo", lambda *_host, **_how: ended.wait(20) and [])
+    monkeypatch.setattr("tripcompanion.kit.outgoing._LOOKUPS", BoundedSemaphore(2))
+    threads = active_count()
+    try:
+        for _number in range(5):
+            with pytest.raises(BadAddress):
+                require_reachable("https://slow.example", allow_private=False, seconds=0.05)
+        assert active_count() <= threads + 2
+    finally:
+        ended.set()

@@ -26,6 +26,8 @@ _TEXTS = (
     gettext_lazy("Sends every field."),
     gettext_lazy("Sends the fields that you changed."),
 )
+#: The longest response that a page shows.
+MAX_SHOWN_BYTES = 256 * 1024
 #: The page of such a response names no row: it is gone, or the caller may not know it.
 _NAMELESS = {204, 401, 403}
 
@@ -35,8 +37,33 @@ class BrowsableRenderer(BrowsableAPIRenderer):
 
     filter_template = "kit/filters.html"
 
+    def render(self, *args: Any, **kwargs: Any) -> Any:
+        """As DRF does; the request refers to this renderer, so the page must not refer to it."""
+        try:
+            return super().render(*args, **kwargs)
+        finally:
+            self.page = None
+
     def get_default_renderer(self, view: Any) -> BaseRenderer:
         return _IndentedJSONRenderer()
+
+    def get_content(
+        self,
+        renderer: Any,
+        data: Any,
+        accepted_media_type: Any,
+        renderer_context: Mapping[str, Any],
+    ) -> Any:
+        """The response as indented JSON, or where to find it: of megabytes, no page is made."""
+        compact = data if isinstance(data, bytes) else ExactJSONRenderer().render(data)
+        if len(compact) <= MAX_SHOWN_BYTES:
+            return super().get_content(renderer, data, accepted_media_type, renderer_context)
+        request = renderer_context["request"]
+        query = request.query_params.copy()
+        query["format"] = ExactJSONRenderer.format
+        url = request.build_absolute_uri(f"{request.path}?{query.urlencode()}")
+        text = _("This response has %(size)s KiB of JSON: %(url)s")
+        return text % {"size": len(compact) // 1024, "url": url}
 
     def get_filter_form(self, data: Any, view: Any, request: Any) -> Any:
         # DRF reads the queryset of every list view; most of these views have no filter.

@@ -14,7 +14,7 @@ from concurrent.futures import Future
 from contextlib import closing
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from ipaddress import IPv6Address, IPv6Network, ip_address, ip_network
-from threading import Thread
+from threading import BoundedSemaphore, Thread
 from typing import Any, NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
@@ -63,6 +63,10 @@ NOT_PUBLIC = tuple(
         ),
     )
 )
+
+
+#: Lookups that wait for a silent name server may take half a minute each.
+_LOOKUPS = BoundedSemaphore(16)
 
 
 class BadAddress(ValueError):
@@ -188,12 +192,17 @@ def _split(url: str) -> SplitResult:
 def _found(host: str, port: int, seconds: float) -> list[str]:
     """The addresses of a host. A thread looks them up, because the lookup has no time-out."""
     answer: Future[list[Any]] = Future()
+    lookups = _LOOKUPS
+    if not lookups.acquire(timeout=seconds):
+        raise TimeoutError
 
     def look_up() -> None:
         try:
             answer.set_result(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
         except (OSError, UnicodeError) as error:
             answer.set_exception(error)
+        finally:
+            lookups.release()
 
     Thread(target=look_up, daemon=True).start()
     return list(dict.fromkeys(info[4][0] for info in answer.result(seconds)))

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.http import HttpRequest
 from django.urls import get_resolver
+from django.urls.resolvers import RoutePattern
 
 #: Static files, unknown paths, and what a middleware answers.
 OTHER = "other"
@@ -34,5 +35,5 @@ def _routes(patterns: Iterable[Any], prefix: str = "") -> Iterator[str]:
         route = prefix + str(pattern.pattern)
         if hasattr(pattern, "url_patterns"):
             yield from _routes(pattern.url_patterns, route)
-        else:
+        elif isinstance(pattern.pattern, RoutePattern):
             yield route

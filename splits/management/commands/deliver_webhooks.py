@@ -1,12 +1,17 @@
 """Sends the messages of webhooks, once or continuously."""
 
 from argparse import ArgumentParser
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from django.core.management.base import BaseCommand
+from django.db import connection
 
 from splits.webhooks import deliver
 from tripcompanion.kit.watching import ended_by_signal, watch
+
+#: How many webhooks one process serves at the same time, each with a database connection.
+THREADS = 4
 
 
 class Command(BaseCommand):
@@ -39,4 +44,16 @@ def _watch() -> None:
         # A receiver that fails delays no other one.
         return True
 
-    watch(ended, work)
+    def serve() -> None:
+        try:
+            watch(ended, work)
+        except Exception:
+            # The others end, too, and whoever runs the command starts it again.
+            ended.set()
+            raise
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(THREADS) as threads:
+        for served in [threads.submit(serve) for _number in range(THREADS)]:
+            served.result()
