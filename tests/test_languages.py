@@ -97,7 +97,10 @@ def test_the_language_is_the_best_that_the_client_accepts(client, accepted, lang
     response = client.get("/api/nothing", headers=headers)
     document = problem_of(response, 404, "not_found")
     assert document["title"] == {"en": "Not Found", "es": "No encontrado"}[language]
-    assert document["detail"] == {"en": "Not found.", "es": "No encontrado."}[language]
+    assert (
+        document["detail"]
+        == {"en": "There is no such path.", "es": "No existe esta ruta."}[language]
+    )
     assert response.headers["Content-Language"] == language
     assert "Accept-Language" in response.headers["Vary"]
 

@@ -58,14 +58,20 @@ class Dispatcher:
             return self._answer_with_new_connection(environ, start_response)
         if path in self._probes:
             _read_body(environ)
-            until = time.monotonic() + PROBE_SECONDS
-            return self._answer_with(self._probes[path], environ, start_response, until)
+            since = time.monotonic()
+            free = self._probes[path]
+            return self._answer_with(free, environ, start_response, since, since + PROBE_SECONDS)
         try:
             with self._callers.held(caller_of(environ)) as running:
                 self._read_body(environ)
-                until = time.monotonic() + WAIT_SECONDS
-                with acquired(running, until), self._changing(environ, until):
-                    return self._answer_with(self._connections, environ, start_response, until)
+                since = time.monotonic()
+                until, free = since + WAIT_SECONDS, self._connections
+                with (
+                    REQUESTS_IN_PROGRESS.track_inprogress(),
+                    acquired(running, until),
+                    self._changing(environ, until),
+                ):
+                    return self._answer_with(free, environ, start_response, since, until)
         except (TooManyAtOnce, Unavailable) as refusal:
             environ[REFUSAL] = refusal
             _give_up_body(environ)
@@ -91,21 +97,21 @@ class Dispatcher:
         free: "LifoQueue[BaseDatabaseWrapper]",
         environ: WSGIEnvironment,
         start_response: StartResponse,
+        since: float,
         until: float,
     ) -> Iterable[bytes]:
-        """The response, with a free connection; raises `Unavailable` if there is none in time."""
-        REQUESTS_IN_PROGRESS.inc()
+        """The response, with a free connection; raises `Unavailable` if there is none in time.
+
+        The request has waited `since`; both times are monotonic.
+        """
+        connections[DEFAULT_DB_ALIAS] = _borrowed(free, since, until)
+        returning.set(partial(_returned, free))
         try:
-            connections[DEFAULT_DB_ALIAS] = _borrowed(free, until)
-            returning.set(partial(_returned, free))
-            try:
-                return self._answer(environ, start_response)
-            finally:
-                returning.set(None)
-                free.put(connections[DEFAULT_DB_ALIAS])
-                del connections[DEFAULT_DB_ALIAS]
+            return self._answer(environ, start_response)
         finally:
-            REQUESTS_IN_PROGRESS.dec()
+            returning.set(None)
+            free.put(connections[DEFAULT_DB_ALIAS])
+            del connections[DEFAULT_DB_ALIAS]
 
     def _answer_with_new_connection(
         self, environ: WSGIEnvironment, start_response: StartResponse
@@ -132,15 +138,16 @@ class Dispatcher:
                 parts.close()
 
 
-def _borrowed(free: "LifoQueue[BaseDatabaseWrapper]", until: float) -> BaseDatabaseWrapper:
-    """A free connection, as soon as there is one; raises `Unavailable` at `until` (monotonic)."""
-    started = time.monotonic()
+def _borrowed(
+    free: "LifoQueue[BaseDatabaseWrapper]", since: float, until: float
+) -> BaseDatabaseWrapper:
+    """A free connection, as soon as there is one; raises `Unavailable` at `until`."""
     try:
-        return free.get(timeout=max(0.0, until - started))
+        return free.get(timeout=max(0.0, until - time.monotonic()))
     except Empty as error:
         raise Unavailable from error
     finally:
-        CONNECTION_WAIT.observe(time.monotonic() - started)
+        CONNECTION_WAIT.observe(time.monotonic() - since)
 
 
 @contextmanager

@@ -244,7 +244,7 @@ KIT: Guards = {
     ],
     "tripcompanion/wsgi.py": [
         ("probes wait for a connection",
-         "self._answer_with(self._probes[path],", "self._connections",
+         "free = self._probes[path]", "free = self._connections",
          "tests/test_probes.py"),
         ("the first request of a worker imports the views",
          "import_module(settings.ROOT_URLCONF)\n", "", "tests/test_probes.py -k imported"),

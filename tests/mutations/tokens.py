@@ -55,7 +55,7 @@ TOKENS: Guards = {
          _SCOPED),
         (
             "any authorization scheme is accepted",
-            "if scheme.lower() != _SCHEME:",
+            "if scheme.lower() != _SCHEME or not raw_token:",
             "if False:",
             "tests/users/test_bearer_header.py",
         ),

@@ -152,7 +152,9 @@ class Histories(RuleBasedStateMachine):
             "expenseDate": "2026-05-14",
             "splitType": split_type,
             "participantUserIds": [self.callers[at].pk for at in people],
-            "splitAmounts": {str(user): written(part) for user, part in weights.items()},
+            "splitAmounts": {}
+            if split_type == "EQUAL"
+            else {str(user): written(part) for user, part in weights.items()},
             "payers": [
                 {"userId": u, "amount": self.major(part)} for u, part in paid_by_user.items()
             ],

@@ -36,6 +36,7 @@ class BrowsableRenderer(BrowsableAPIRenderer):
     """DRF's browsable API. What is shown besides the JSON comes from the hooks of `ApiViewSet`."""
 
     filter_template = "kit/filters.html"
+    page: "_Page | None" = None
 
     def render(self, *args: Any, **kwargs: Any) -> Any:
         """As DRF does; the request refers to this renderer, so the page must not refer to it."""

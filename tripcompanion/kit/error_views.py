@@ -32,7 +32,7 @@ from tripcompanion.kit.problems import (
 )
 from tripcompanion.kit.rendering import ExactJSONRenderer
 from tripcompanion.kit.request_ids import request_id
-from tripcompanion.kit.routes import path_patterns
+from tripcompanion.kit.routes import area_of, areas
 from tripcompanion.kit.throttling import address_of
 
 
@@ -102,8 +102,8 @@ def method_not_allowed(request: HttpRequest, allowed: list[str]) -> HttpResponse
 @csrf_exempt
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """A path without a route."""
-    is_known = any(pattern.fullmatch(request.path_info[1:]) for pattern in path_patterns())
-    # What is none, and what is hidden, are the same 404.
+    is_known = area_of(request.path_info[1:]) in areas()
+    # An object that does not exist, and one that is hidden, are the same 404.
     detail = str(exceptions.NotFound.default_detail) if is_known else _("There is no such path.")
     if request.path_info.startswith("/api/") and request.path_info.endswith("/"):
         detail = _("There is no such path. Paths of the API have no trailing slash.")

@@ -1,6 +1,5 @@
 """The name of a request's route: its pattern, so that it contains no id and no token."""
 
-import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
@@ -23,17 +22,24 @@ def route_of(request: HttpRequest) -> str:
 
 
 @cache
-def path_patterns() -> tuple[re.Pattern[str], ...]:
-    """The paths of all routes without their first slash, with anything in place of parameters."""
-    routes = _routes(get_resolver().url_patterns)
-    # The last route matches every path.
-    return tuple(re.compile(re.sub(r"<[^>]*>", "[^/]*", route)) for route in routes if route)
+def areas() -> frozenset[str]:
+    """The beginnings of all paths that have a route: `admin`, `api/trips`, `api/users`."""
+    return frozenset(map(area_of, _routes(get_resolver().url_patterns)))
+
+
+def area_of(path: str) -> str:
+    """The first segment of a path without its first slash; for the API, the first two."""
+    segments = path.split("/")
+    return "/".join(segments[: 2 if segments[0] == "api" else 1])
 
 
 def _routes(patterns: Iterable[Any], prefix: str = "") -> Iterator[str]:
     for pattern in patterns:
-        route = prefix + str(pattern.pattern)
-        if hasattr(pattern, "url_patterns"):
-            yield from _routes(pattern.url_patterns, route)
-        elif isinstance(pattern.pattern, RoutePattern):
-            yield route
+        # The others are those of the admin site.
+        if isinstance(pattern.pattern, RoutePattern):
+            route = prefix + str(pattern.pattern)
+            yield from (
+                _routes(pattern.url_patterns, route)
+                if hasattr(pattern, "url_patterns")
+                else [route]
+            )
