@@ -49,7 +49,7 @@ development: .venv/.runtime
 
 # -- Checking -------------------------------------------------------------------------------------
 
-test: .venv/.dev ## Run the tests on SQLite and PostgreSQL
+test: .venv/.dev ## Run all tests on SQLite and PostgreSQL (20 minutes)
 	@$(BIN)/python -m tests.databases $(ARGS)
 
 test-uncompiled: .venv/.dev ## Run the tests without compiled queries and serializers
@@ -71,14 +71,14 @@ PRODUCTION := DEBUG=false ALLOWED_HOSTS=api.example.com \
 	CORS_ALLOWED_ORIGINS=https://app.example.com CSRF_TRUSTED_ORIGINS=https://api.example.com \
 	SECRET_KEY=$$($(BIN)/python -c 'import secrets; print(secrets.token_urlsafe(48))')
 
-check: lint ## Run everything that CI does: lint, migrations, settings, schema, tests, fuzz, chaos, clients
+check: lint ## Run what CI does in 12 minutes: lint, migrations, schema, most tests, fuzz, chaos, clients
 	$(NO_DATABASE) $(MANAGE) makemigrations --check --dry-run
 	@echo 'manage.py check --deploy, under production settings'
 	@$(NO_DATABASE) $(PRODUCTION) $(MANAGE) check --deploy --fail-level WARNING
 	$(MANAGE) spectacular --validate --fail-on-warn --file .venv/openapi.yaml
 	@cmp -s openapi.yaml .venv/openapi.yaml \
 		|| { echo 'openapi.yaml is not up to date: run `make schema` and commit it.' >&2; exit 1; }
-	@$(BIN)/python -m tests.databases --require-postgres $(ARGS)
+	@$(BIN)/python -m tests.databases --require-postgres --short $(ARGS)
 	@MINUTES=0.4 $(BIN)/python -m tests.fuzz --seed 20260514
 	@$(BIN)/python -m chaos --short
 	@if $(MAKE) --silent node 2>/dev/null; then $(MAKE) --silent clients ARGS=; \

@@ -32,12 +32,37 @@ settings.register_profile("soak", max_examples=30, stateful_step_count=60, deadl
 Api = Callable[[User | None], APIClient]
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip the tests that are marked `once` unless the database is SQLite."""
+#: What `--short` runs on SQLite besides what runs there only: the ledger.
+ON_BOTH = "tests/splits/"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--short",
+        action="store_true",
+        help="without what is marked `slow`; on SQLite, the ledger and what runs there only",
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Skip the tests that are marked `once` unless the database is SQLite; see `--short`."""
+    if config.getoption("short"):
+        left_out = [item for item in items if not _is_in_short_run(item)]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if _is_in_short_run(item)]
     if connection.vendor != "sqlite":
         for item in items:
             if item.get_closest_marker("once"):
                 item.add_marker(pytest.mark.skip(reason="It runs with SQLite only."))
+
+
+def _is_in_short_run(item: pytest.Item) -> bool:
+    if item.get_closest_marker("slow"):
+        return False
+    is_once = item.get_closest_marker("once") is not None
+    if connection.vendor != "sqlite":
+        return not is_once
+    return is_once or item.nodeid.startswith(ON_BOTH)
 
 
 @pytest.fixture(scope="session", autouse=True)

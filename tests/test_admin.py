@@ -274,6 +274,7 @@ def test_scoped_tokens_can_be_ended_and_what_they_are_checked_by_is_not_shown(
     assert list(ScopedToken.objects.active()) == [other]
 
 
+@pytest.mark.slow
 def test_no_page_asks_the_database_more_often_when_there_is_more_to_show(
     admin_client: AdminClient, fill: Callable[[int], None], trip: Trip, olga: User
 ) -> None:

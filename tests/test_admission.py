@@ -94,6 +94,7 @@ def test_a_request_waits_two_seconds_for_a_connection(
     assert stranger.call("GET", "/trips").status_code == 200
 
 
+@pytest.mark.slow
 def test_t190_a_body_that_trickles_is_given_up(server: Server) -> None:
     with Wire.to(server.url) as wire:
         wire.send("POST /api/trips", "Content-Type: application/json", "Content-Length: 100000")

@@ -23,6 +23,7 @@ from benchmarks.servers import home
 SIZE = 20
 
 
+@pytest.mark.slow
 def test_a_small_run_finds_no_wrong_answer(capsys: pytest.CaptureFixture[str]) -> None:
     database = ["--sqlite"] if connection.vendor == "sqlite" else []
     status = main(["--sizes", str(SIZE), "--seconds", "0.01", "--rounds", "1", *database])

@@ -147,6 +147,7 @@ def test_tests_that_do_not_exist_are_one_line() -> None:
     assert done.returncode == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("env_file", "variables"),
     [(None, {}), ("DEBUG=true\nALLOWED_HOSTS=localhost", {}), ("LOG_LEVEL=INFO", {"DEBUG": ""})],
@@ -162,6 +163,7 @@ def test_a_checkout_of_a_newcomer_serves_with_the_demo_data(
     assert done.stdout.endswith("serving with DEBUG=true\n")
 
 
+@pytest.mark.slow
 def test_a_database_of_other_people_is_left_alone(checkout: Path) -> None:
     make(checkout, "run")
     rename = (

@@ -48,6 +48,7 @@ def proxy(one_process: Server, tmp_path: Path) -> Iterator[str]:
         yield url
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", BEGUN)
 def test_slow_clients_delay_nobody_and_are_given_up(proxy: str, kind: str) -> None:
     with ExitStack() as stack:
@@ -62,6 +63,7 @@ def test_slow_clients_delay_nobody_and_are_given_up(proxy: str, kind: str) -> No
         assert wires[0].head().status == 408
 
 
+@pytest.mark.slow
 def test_bodies_that_trickle_through_the_proxy_delay_nobody_and_are_given_up(
     proxy: str, one_process: Server
 ) -> None:

@@ -322,3 +322,23 @@ def test_every_variable_stands_in_the_example_file_and_no_other():
     compose = {"POSTGRES_PASSWORD", "POSTGRES_HOST", "DOMAIN", "COMPOSE_PROFILES", "WEB_MEMORY"}
     assert named - compose == read
     assert {*WRONG, "SECRET_KEY", "PORT", "WEB_CONCURRENCY"} == read
+
+
+def test_a_misspelt_setting_is_named(project):
+    done = run(project, "-c", LOAD, SECRET_KEY=SECRET, ALOWED_HOSTS="api.example.com")
+    assert done.returncode == 0
+    assert "ALOWED_HOSTS is not a setting; did you mean ALLOWED_HOSTS?" in done.stderr
+
+
+def test_a_bad_line_of_the_file_is_named(project):
+    (project / ".env").write_text("DEBUG=false\nALLOWED_HOSTS localhost\n")
+    done = run(project, "-c", LOAD, SECRET_KEY=SECRET)
+    assert_stopped(done, ".env, line 2")
+
+
+def test_a_replica_that_is_the_primary_is_refused(project):
+    url = "postgres://u:p4ssw0rd@db.example.com/trips"
+    done = run(
+        project, "-c", LOAD, SECRET_KEY=SECRET, DATABASE_URL=url, DATABASE_REPLICA_URL=f"{url}?a=b"
+    )
+    assert_stopped(done, "DATABASE_REPLICA_URL")

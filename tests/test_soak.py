@@ -12,6 +12,7 @@ from tests.soak.chapter import play_chapters
 SECONDS = 15
 
 
+@pytest.mark.slow
 @citus.needs_triggers
 @pytest.mark.soak
 def test_concurrent_histories_leave_no_entry_without_a_right_to_it() -> None:

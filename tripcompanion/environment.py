@@ -8,13 +8,16 @@ import importlib.util
 import os
 import re
 import secrets
+import sys
 from collections.abc import Callable, Iterable
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 from urllib.parse import unquote
 
 from django.core.management.utils import get_random_secret_key
-from dotenv import dotenv_values
+from dotenv import dotenv_values, load_dotenv
+from dotenv.parser import parse_stream
 
 T = TypeVar("T")
 
@@ -22,6 +25,10 @@ _WORDS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no"
 _MIN_SECRET_CHARS = 32
 _MIN_SECRET_LETTERS = 8
 _MAX_COUNT = 10 * 365 * 24 * 3600
+#: The settings that were read.
+_KNOWN: set[str] = set()
+#: How similar a misspelt name is to the setting.
+_NEARLY = 0.92
 #: The value of a time-out that disables it.
 NEVER = 0
 #: Variables that a `.env` sets in production only; see `.env.example`.
@@ -49,8 +56,31 @@ def refuse(text: str) -> NoReturn:
     raise SystemExit(f"Configuration error: {text}")
 
 
+def load(path: Path) -> None:
+    """Take what the environment lacks from a file; refuse a line that is no setting."""
+    if path.is_file():
+        with path.open(encoding="utf-8") as lines:
+            for binding in parse_stream(lines):
+                if binding.error:
+                    refuse(f"{path}, line {binding.original.line}, is not NAME=value.")
+    load_dotenv(path)
+
+
+def warn_of_misspelt() -> None:
+    """Name variables that are nearly a setting that was read: they have no effect."""
+    for name in sorted(os.environ.keys() - _KNOWN):
+        if meant := get_close_matches(name, sorted(_KNOWN), n=1, cutoff=_NEARLY):
+            sys.stderr.write(f"{name} is not a setting; did you mean {meant[0]}?\n")
+
+
+def _read(name: str, default: Any = None) -> Any:
+    """A variable of the environment, which is a known setting from now on."""
+    _KNOWN.add(name)
+    return os.environ.get(name, default)
+
+
 def _value(name: str, default: T, parse: Callable[[str], T], expected: str) -> T:
-    raw = os.environ.get(name)
+    raw = _read(name)
     if raw is None or (raw.strip() == "" and default != ""):
         return default
     try:
@@ -61,7 +91,7 @@ def _value(name: str, default: T, parse: Callable[[str], T], expected: str) -> T
 
 def text(name: str, default: str = "") -> str:
     """The variable as text; `default` if it is not set."""
-    return os.environ.get(name, default).strip()
+    return _read(name, default).strip()
 
 
 def boolean(name: str, default: bool) -> bool:
@@ -104,7 +134,7 @@ def count(name: str, default: int, minimum: int = 0, maximum: int = _MAX_COUNT) 
 
 def words(name: str, default: Iterable[str]) -> list[str]:
     """A comma-separated list, without empty items."""
-    raw = os.environ.get(name)
+    raw = _read(name)
     if raw is None:
         return list(default)
     return [word.strip() for word in raw.split(",") if word.strip()]
@@ -159,7 +189,7 @@ def mail_server(name: str, default: str) -> dict[str, Any]:
 
     The error message does not repeat the value, because it contains a password.
     """
-    raw = os.environ.get(name, default).strip()
+    raw = _read(name, default).strip()
     if not raw:
         return {}
     if raw == "console://":
@@ -204,7 +234,7 @@ def choice(name: str, default: str, options: Iterable[str]) -> str:
 
 def rate(name: str, default: str) -> str | None:
     """A throttle rate such as `10/min`; an empty value disables the throttle (None)."""
-    raw = os.environ.get(name, default).strip()
+    raw = _read(name, default).strip()
     if raw and not re.fullmatch(r"[1-9][0-9]*/(s|sec|min|hour|day)", raw):
         refuse(f"{name} must look like 10/min (sec, min, hour or day) or be empty, not {raw!r}.")
     return raw or None
@@ -215,7 +245,7 @@ def secret_key(debug: bool) -> str:
 
     Production has no default: with a key from a public repository, anybody could sign tokens.
     """
-    key = os.environ.get("SECRET_KEY", "")
+    key = _read("SECRET_KEY", "")
     if key:
         return strong("SECRET_KEY", key)
     if not debug:

@@ -10,8 +10,6 @@ import socket
 import sys
 from pathlib import Path
 
-from dotenv import load_dotenv
-
 from tripcompanion import environment as env
 
 _ENV_FILE = Path(__file__).resolve().parent.parent / ".env"
@@ -24,7 +22,7 @@ def _drop_empty() -> None:
 
 
 _drop_empty()
-load_dotenv(_ENV_FILE)
+env.load(_ENV_FILE)
 _drop_empty()
 
 _MAX_PORT = 65535

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from django.utils.translation import gettext_lazy as _
-from dotenv import load_dotenv
 
 from tripcompanion import environment as env
 from tripcompanion import openapi
@@ -14,7 +13,7 @@ from tripcompanion.kit.logs import FORMATS, log_format, logging_settings
 from users.signing_keys import read_keys, signing_key
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-load_dotenv(BASE_DIR / ".env")
+env.load(BASE_DIR / ".env")
 
 # -- Process ----------------------------------------------------------------------------------
 
@@ -357,3 +356,5 @@ LOG_LEVEL = env.choice("LOG_LEVEL", "WARNING", env.LOG_LEVELS)
 SLOW_STATEMENT_MS = env.count("SLOW_STATEMENT_MS", 0, maximum=3_600_000)
 LOG_FORMAT = env.choice("LOG_FORMAT", log_format(DEBUG), FORMATS)
 LOGGING = logging_settings(LOG_LEVEL, LOG_FORMAT)
+
+env.warn_of_misspelt()

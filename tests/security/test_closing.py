@@ -6,6 +6,7 @@ from django.db import connection
 from benchmarks.closing import main
 
 
+@pytest.mark.slow
 def test_t133_a_trip_full_of_debts_is_closed_opened_and_deleted_in_bounded_memory(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

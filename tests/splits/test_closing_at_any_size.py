@@ -123,6 +123,7 @@ def test_a_settlement_that_leaves_nothing_open_closes_nothing(
     assert Allocation.objects.get().closed_by is None
 
 
+@pytest.mark.slow
 def test_the_largest_expense_is_recorded_and_deleted_also_when_it_is_closed(
     api: Api, db: None
 ) -> None:

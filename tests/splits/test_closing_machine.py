@@ -116,6 +116,7 @@ def missing(names: Iterable[str]) -> list[str]:
     return [name for name in names if not seen[name]]
 
 
+@pytest.mark.slow
 @pytest.mark.soak
 def test_whatever_is_closed_opens_again_as_the_rules_say(
     api: Api, olga: User, ed: User, vera: User, ada: User

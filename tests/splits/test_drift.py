@@ -131,6 +131,7 @@ class Traveller:
         return self._send("post", "settle-up", {"tag": tag})
 
 
+@pytest.mark.slow
 @pytest.mark.soak
 @pytest.mark.django_db
 def test_random_use_of_many_trips_leaves_no_drift(api: Api) -> None:

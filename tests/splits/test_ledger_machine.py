@@ -221,6 +221,7 @@ class Trip(Histories):
             self.present.discard(user)
 
 
+@pytest.mark.slow
 @pytest.mark.soak
 def test_whatever_happens_the_books_are_what_the_rules_say(
     api: Api, olga: User, ed: User, vera: User, ada: User

@@ -74,3 +74,13 @@ def test_a_password_that_nobody_could_log_in_with_is_one_clear_line(
     monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", "x" * 128)
     create_superuser()
     assert log_in(User.objects.get(), "x" * 128)
+
+
+@pytest.mark.parametrize("password", ["", "short", "password"])
+def test_a_password_that_nobody_could_register_with_is_refused(
+    monkeypatch: pytest.MonkeyPatch, password: str
+) -> None:
+    monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", password)
+    with pytest.raises(CommandError, match="DJANGO_SUPERUSER_PASSWORD"):
+        create_superuser()
+    assert not User.objects.exists()

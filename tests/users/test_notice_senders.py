@@ -87,6 +87,7 @@ def test_senders_at_once_tell_everybody_once(
     assert told(post.received) == dict.fromkeys(wanted, 1)
 
 
+@pytest.mark.slow
 def test_a_sender_that_is_killed_before_the_mail_is_taken_loses_nothing(
     notified: tuple[Server, set[tuple[str, int]]],
 ) -> None:
