@@ -69,6 +69,7 @@ FAULTS = [
     Fault("F33", processes.it_is_reloaded),
     Fault("F34", people.an_invitation_is_accepted_by_many),
     Fault("F35", people.a_guest_is_wanted_by_many),
+    Fault("F36", loads.one_account_floods),
 ]
 
 

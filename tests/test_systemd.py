@@ -79,19 +79,56 @@ def test_the_server_has_longer_to_stop_than_it_needs() -> None:
 )
 def test_a_backup_is_a_complete_dump(server: Server, tmp_path: Path) -> None:
     """As systemd runs the command: `$$` is a dollar sign, `%%` a percent sign."""
-    unit = (UNITS / "tripcompanion-backup.service").read_text().replace("\\\n", "")
-    [program] = re.findall(r"^ExecStart=/bin/sh -c '(.*)'$", unit, re.M)
+    program = backup_program()
     if not shutil.which("pg_dump"):
         pytest.skip("pg_dump is not installed")
     places = {
         "STATE_DIRECTORY": str(tmp_path),
         "DATABASE_URL": server.environment["DATABASE_URL"],
     }
-    program = program.replace("$$", "$").replace("%%", "%")
-    subprocess.run(["/bin/sh", "-c", program], env=os.environ | places, check=True)
+    subprocess.run(["/bin/bash", "-c", program], env=os.environ | places, check=True)
     [dump] = tmp_path.iterdir()
     assert re.fullmatch(r"tripcompanion-\d{8}T\d{6}Z\.dump", dump.name)
     listed = subprocess.run(
         ["pg_restore", "--list", str(dump)], capture_output=True, text=True, check=True
     )
     assert "TABLE DATA public splits_expense" in listed.stdout
+
+
+def backup_program() -> str:
+    """What systemd runs: `$$` is a dollar sign, `%%` a percent sign, `\\\\` a backslash."""
+    unit = (UNITS / "tripcompanion-backup.service").read_text().replace("\\\n", "")
+    [program] = re.findall(r"^ExecStart=/bin/bash -c '(.*)'$", unit, re.M)
+    return program.replace("$$", "$").replace("%%", "%").replace("\\\\", "\\")
+
+
+@pytest.mark.once
+@pytest.mark.parametrize(
+    ("url", "argument", "password"),
+    [
+        (
+            "postgres://trips:s%40cret%2F1@db.example.com:5432/trips",
+            "postgres://trips@db.example.com:5432/trips",
+            "s@cret/1",
+        ),
+        ("postgres://db.example.com/trips", "postgres://db.example.com/trips", ""),
+    ],
+)
+def test_a_backup_keeps_the_password_out_of_the_process_list(
+    tmp_path: Path, url: str, argument: str, password: str
+) -> None:
+    fake = tmp_path / "bin" / "pg_dump"
+    fake.parent.mkdir()
+    fake.write_text('#!/bin/sh\ntouch "$3"\nprintf "%s\\n" "$*" "$PGPASSWORD" > "$SEEN"\n')
+    fake.chmod(0o755)
+    (tmp_path / "state").mkdir()
+    places = {
+        "STATE_DIRECTORY": str(tmp_path / "state"),
+        "DATABASE_URL": url,
+        "SEEN": str(tmp_path / "seen"),
+        "PATH": f"{fake.parent}:{os.environ['PATH']}",
+    }
+    subprocess.run(["/bin/bash", "-c", backup_program()], env=places, check=True)
+    arguments, given = (tmp_path / "seen").read_text().splitlines()
+    assert arguments.endswith(f".part {argument}")
+    assert given == password

@@ -67,7 +67,7 @@ class Dispatcher:
                 since = time.monotonic()
                 until, free = since + WAIT_SECONDS, self._connections
                 with (
-                    REQUESTS_IN_PROGRESS.track_inprogress(),
+                    _in_progress(),
                     acquired(running, until),
                     self._changing(environ, until),
                 ):
@@ -136,6 +136,15 @@ class Dispatcher:
             if hasattr(parts, "close"):
                 # Django ends the request here, while the thread has its database connection.
                 parts.close()
+
+
+@contextmanager
+def _in_progress() -> Iterator[None]:
+    REQUESTS_IN_PROGRESS.inc()
+    try:
+        yield
+    finally:
+        REQUESTS_IN_PROGRESS.dec()
 
 
 def _borrowed(
