@@ -187,7 +187,7 @@ def test_a_front_end_in_a_real_browser_registers_logs_in_makes_a_trip_and_reads_
         assert found[name]["type"] == "application/problem+json"
         assert found[name]["body"]["message"]
     assert "title" in found["refused"]["body"]["errors"]
-    assert found["nothing"]["body"]["detail"] == "No encontrado."
+    assert found["nothing"]["body"]["detail"] == "No existe esta ruta."
 
 
 def test_swagger_ui_draws_every_operation_in_a_real_browser(server, tmp_path):
