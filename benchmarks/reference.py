@@ -183,4 +183,5 @@ class Reference:
         del person["guest"]
         events = ["member.added", "split.paid", "expense.created", "expense.changed"]
         notices = {"email": "off", "events": [*events, "comment.created"]}
-        return {**person, "role": "USER", "currency": "EUR", "notices": notices}
+        shown = {"role": "USER", "currency": "EUR", "notices": notices, "mayBeAdded": True}
+        return {**person, **shown}

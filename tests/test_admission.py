@@ -4,15 +4,19 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from io import BytesIO
 
 import httpx
 import pytest
+from django.core.wsgi import get_wsgi_application
+from django.test import Client
 
 from tests.document import problem_of
 from tests.locks import holding
 from tests.server import Server, running_server
 from tests.splits.journey import Journey, Traveller, sign_up
 from tests.wire import Wire
+from tripcompanion import wsgi
 from tripcompanion.admission import BODY_SECONDS, MOST_AT_ONCE, WAIT_SECONDS
 
 MORE = 20
@@ -68,30 +72,20 @@ def test_t191_too_many_requests_of_one_account_are_refused_at_once(
     journey.adds_up()
 
 
-def test_a_request_waits_two_seconds_for_a_connection(
-    server: Server, people: list[Traveller]
+def test_a_request_that_gets_no_connection_in_time_is_a_503(
+    monkeypatch: pytest.MonkeyPatch, client: Client, db: None
 ) -> None:
-    one, two, stranger, _other = people
-    journeys = [Journey.start(user) for user in (one, two)]
-    bodies = [journey.expense_body(10, journey.owner) for journey in journeys]
-    with ExitStack() as stack:
-        pool = stack.enter_context(ThreadPoolExecutor(8))
-        locks = [stack.enter_context(holding(server, "trips_trip", journeys[0].id))]
-        if locks[0].is_sqlite:
-            pytest.skip("SQLite has no locks of rows.")
-        locks.append(stack.enter_context(holding(server, "trips_trip", journeys[1].id)))
-        calls = [
-            pool.submit(journey.owner.call, "POST", f"{journey.path}/expenses", body)
-            for journey, body in zip(journeys * 2, bodies * 2, strict=True)
-        ]
-        locks[0].wait_for(4)
-        refused = stranger.call("GET", "/trips")
-        problem_of(refused, 503, "unavailable")
-        assert int(refused.headers["Retry-After"]) >= 1
-        for lock in locks:
-            lock.commit()
-        assert {call.result().status_code for call in calls} == {201}
-    assert stranger.call("GET", "/trips").status_code == 200
+    monkeypatch.setattr(wsgi, "WAIT_SECONDS", 0.05)
+    dispatcher = wsgi.Dispatcher(get_wsgi_application(), 1)
+    dispatcher._connections.get()
+    answered: list[tuple[str, dict[str, str]]] = []
+    environ = {**client._base_environ(), "PATH_INFO": "/api/trips", "wsgi.input": BytesIO()}
+    start = lambda status, headers, *_error: answered.append((status, dict(headers)))  # noqa: E731
+    body = b"".join(dispatcher(environ, start))
+    [(status, headers)] = answered
+    assert status == "503 Service Unavailable"
+    assert int(headers["Retry-After"]) >= 1
+    assert b'"unavailable"' in body
 
 
 @pytest.mark.slow

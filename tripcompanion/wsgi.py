@@ -74,7 +74,7 @@ class Dispatcher:
                     return self._answer_with(free, environ, start_response, since, until)
         except (TooManyAtOnce, Unavailable) as refusal:
             environ[REFUSAL] = refusal
-            _give_up_body(environ)
+            _give_up_body(environ, start_response)
             return self._answer(environ, start_response)
 
     def _read_body(self, environ: WSGIEnvironment) -> None:
@@ -181,13 +181,20 @@ def _connections(count: int) -> "LifoQueue[BaseDatabaseWrapper]":
     return free
 
 
-def _give_up_body(environ: WSGIEnvironment) -> None:
+def _give_up_body(environ: WSGIEnvironment, start_response: StartResponse) -> None:
     """Make the server close the connection after the response, if a body was left unread.
 
-    Otherwise it would read the rest, for as long as the client takes.
+    Otherwise it would read the rest, for as long as the client takes. What has arrived is read:
+    closing the socket would else reset the connection, and the client lose the response.
     """
     sock = environ.get("gunicorn.socket")
     if sock is not None and not isinstance(environ["wsgi.input"], BytesIO) and _has_body(environ):
+        # The response of gunicorn; then it says that the connection ends.
+        if force_close := getattr(getattr(start_response, "__self__", None), "force_close", None):
+            force_close()
+        with suppress(OSError):
+            while sock.recv(65536, socket.MSG_DONTWAIT):
+                pass
         with suppress(OSError):
             sock.shutdown(socket.SHUT_RD)
 

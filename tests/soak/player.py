@@ -110,6 +110,7 @@ class Player(PeopleMoves, RestoringMoves):
         body = {"userId": target.id, "role": self._random.choice(_ROLES)}
         caller = self._random.choice([self._manager(trip), self._anybody(trip)])
         self._send(Act.ADD_MEMBER, caller, (trip.id, target.id), "POST", path, body)
+        self._client.answer(target, trip.id)
 
     def _change_role(self, trip: PlayedTrip) -> None:
         target, body = self._target(trip), {"role": self._random.choice(_ROLES)}

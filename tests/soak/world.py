@@ -5,6 +5,7 @@ import random
 import secrets
 import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -95,6 +96,12 @@ class Client:
         login = self._http.post(path, json=body).raise_for_status().json()
         return Person(login["user"]["id"], login["token"])
 
+    def answer(self, person: Person, trip_id: int) -> None:
+        """Let somebody read a trip to which they were added, so that they leave as members do."""
+        headers = {"Authorization": f"Bearer {person.token}"}
+        with suppress(httpx.TransportError):
+            self._http.get(f"/trips/{trip_id}", headers=headers)
+
     def request(self, act: Act, caller: Person, key: Key) -> Request:
         """A request that is not sent yet."""
         return self._journal.new(act, caller.id, key)
@@ -175,6 +182,7 @@ class World:
             request = client.request(Act.ADD_MEMBER, chief, (trip_id, person.id))
             added = {"userId": person.id, "role": role}
             client.send(request, chief, "POST", f"/trips/{trip_id}/members", added)
+            client.answer(person, trip_id)
         life = rng.randint(_SHORTEST_LIFE, _LONGEST_LIFE)
         return PlayedTrip(trip_id, answer["tripCode"], chief, people, life)
 
