@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.conf import settings as django_settings
 from django.core.cache import cache
 from django.db import connection, transaction
 from django.db.migrations.recorder import MigrationRecorder
@@ -20,7 +19,7 @@ from tests.checkout import checked_out
 from tests.factories import TripFactory, UserFactory, join
 from tests.hostile import World
 from tests.server import Server, running_server
-from tripcompanion.kit.throttling import forget_exceeded
+from tripcompanion.kit import throttling
 from trips.models import Trip
 from trips.roles import TripRole
 from users.models import Role, Session, User
@@ -106,8 +105,7 @@ def _no_throttles(monkeypatch: pytest.MonkeyPatch) -> None:
         "DEFAULT_THROTTLE_RATES",
         dict.fromkeys(api_settings.DEFAULT_THROTTLE_RATES),
     )
-    monkeypatch.setattr(django_settings, "FREE_ON_LOOPBACK", False)
-    forget_exceeded()
+    monkeypatch.setattr(throttling, "_exceeded", {})
     cache.clear()
 
 

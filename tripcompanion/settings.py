@@ -241,9 +241,6 @@ REST_FRAMEWORK = {
     "TEST_REQUEST_RENDERER_CLASSES": ["tripcompanion.kit.rendering.ExactJSONRenderer"],
 }
 
-# Whether a developer's own calls meet no limit that is not set; tests turn it off.
-FREE_ON_LOOPBACK = DEBUG
-
 #: How many days deleted expenses and settlements can be restored, and deleted trips.
 DELETED_ENTRY_DAYS = env.count("DELETED_ENTRY_DAYS", 30, minimum=1)
 DELETED_TRIP_DAYS = env.count("DELETED_TRIP_DAYS", 7, minimum=1)

@@ -56,18 +56,18 @@ class Dispatcher:
         if settings.METRICS_TOKEN and path == METRICS_PATH:
             _read_body(environ)
             return self._answer_with_new_connection(environ, start_response)
-        if path in self._probes:
-            _read_body(environ)
-            since = time.monotonic()
-            free = self._probes[path]
-            return self._answer_with(free, environ, start_response, since, since + PROBE_SECONDS)
         try:
+            if path in self._probes:
+                self._read_body(environ)
+                since, free = time.monotonic(), self._probes[path]
+                until = since + PROBE_SECONDS
+                return self._answer_with(free, environ, start_response, since, until)
             with self._callers.held(caller_of(environ)) as running:
                 self._read_body(environ)
                 since = time.monotonic()
                 until, free = since + WAIT_SECONDS, self._connections
                 with (
-                    _in_progress(),
+                    REQUESTS_IN_PROGRESS.track_inprogress(),
                     acquired(running, until),
                     self._changing(environ, until),
                 ):
@@ -136,15 +136,6 @@ class Dispatcher:
             if hasattr(parts, "close"):
                 # Django ends the request here, while the thread has its database connection.
                 parts.close()
-
-
-@contextmanager
-def _in_progress() -> Iterator[None]:
-    REQUESTS_IN_PROGRESS.inc()
-    try:
-        yield
-    finally:
-        REQUESTS_IN_PROGRESS.dec()
 
 
 def _borrowed(

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import partial
 from typing import Any, ClassVar, TypeVar
 
 from django.core.exceptions import ImproperlyConfigured
@@ -15,11 +14,10 @@ from tripcompanion.compiled.serializers import serialize
 from tripcompanion.kit.etags import etag_of, require_match
 from tripcompanion.kit.problems import DATABASE_AWAY
 from tripcompanion.kit.viewsets import ApiViewSet
-from trips.models import Member, Trip, get_visible_or_404, lock_trip, note_answer, sees_address
+from trips.models import Member, Trip, get_visible_or_404, lock_trip, note_answer, show_addresses_to
 from trips.pages import TRIP, NamedRow, with_members
 from trips.permissions import MayInTrip
 from trips.roles import TABLE, Can, Reach, may
-from users.readers import show_to
 
 Row = TypeVar("Row")
 
@@ -41,7 +39,7 @@ class InTripViewSet(ApiViewSet):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
-        show_to(partial(sees_address, self.caller) if request.user.is_authenticated else None)
+        show_addresses_to(self.caller if request.user.is_authenticated else None)
 
     def finalize_response(self, request: Any, response: Any, *args: Any, **kwargs: Any) -> Any:
         """Also note that the caller has answered, if somebody had added them to the trip."""

@@ -119,10 +119,7 @@ def account_of(authorization: str) -> str:
     if raw_token.startswith(PREFIX):
         digest = digest_of(raw_token)
         return str(_OWNERS.get(digest, digest))
-    try:
-        return str(_claims(raw_token, AccessToken)["sub"])
-    except (TokenError, KeyError, ValueError, TypeError, AttributeError, OverflowError):
-        return ""
+    return str(_genuine_claims(raw_token, AccessToken).get("sub", ""))
 
 
 def issuing_session(
@@ -149,7 +146,7 @@ def issuing_session(
         AttributeError,
         OverflowError,
     ) as error:
-        if kind is AccessToken and _is_of_kind(raw_token, RefreshToken):
+        if kind is AccessToken and _genuine_claims(raw_token, RefreshToken):
             raise TokenRefused(_("This is a refresh token; send the access token.")) from error
         raise TokenRefused from error
     if session is None or token.get("sub") != str(session.user_id):
@@ -157,13 +154,12 @@ def issuing_session(
     return session, token
 
 
-def _is_of_kind(raw_token: str, kind: type[simplejwt.Token]) -> bool:
-    """Whether it is a genuine token of this kind."""
+def _genuine_claims(raw_token: str, kind: Any) -> Mapping[str, Any]:
+    """The claims of a token; none if it is not a genuine one of this kind."""
     try:
-        _claims(raw_token, kind)  # type: ignore[arg-type]
+        return _claims(raw_token, kind)
     except (TokenError, KeyError, ValueError, TypeError, AttributeError, OverflowError):
-        return False
-    return True
+        return {}
 
 
 class BrowserSession(SessionAuthentication):

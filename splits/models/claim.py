@@ -8,7 +8,7 @@ from trips.models import Invitation, Member, Trip
 from trips.models.events import Event
 from trips.models.joining import require_trip_quota
 from trips.models.journal import Entry, entries_between, write
-from trips.roles import TripRole
+from trips.roles import Can, TripRole, may
 from users.models import User
 from users.models.token import InsufficientScope
 from users.scopes import Scope
@@ -40,9 +40,11 @@ def _require_merger(invitation: Invitation, account: User) -> None:
     the invitation: they would get by it what only `mergeGuest` gives.
     """
     trip, inviter = invitation.trip, invitation.created_by
-    knows_trip = trip.members.filter(user=account).exists() or account == inviter
-    owners = trip.members.present().filter(user=inviter, role=TripRole.OWNER)
-    if knows_trip and not (inviter.is_admin or owners.exists()):
+    if account != inviter and not trip.members.filter(user=account).exists():
+        return
+    member = trip.members.present().filter(user=inviter).first()
+    may_merge = member is not None and may(member.role, Can.MANAGE_MEMBERS, lambda: False)
+    if not (inviter.is_admin or may_merge):
         raise PermissionDenied(_("Only an owner of the trip can merge a guest with a member."))
 
 

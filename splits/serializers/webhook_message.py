@@ -1,6 +1,5 @@
 """The bodies of the messages to webhooks."""
 
-from functools import partial
 from typing import Any
 
 from django.utils import timezone, translation
@@ -14,8 +13,7 @@ from splits.serializers.states import states_of
 from tripcompanion.compiled.serializers import serialize
 from tripcompanion.kit.rendering import ExactJSONRenderer
 from tripcompanion.kit.snapshots import in_snapshot
-from trips.models import Trip, sees_address
-from users.readers import show_to
+from trips.models import Trip, show_addresses_to
 
 
 def message_of(webhook: Webhook, delivery: WebhookDelivery) -> bytes | None:
@@ -24,7 +22,7 @@ def message_of(webhook: Webhook, delivery: WebhookDelivery) -> bytes | None:
     It is an entry of the history, in the language of the webhook, with `state`: the object as its
     own endpoint shows it now to the account of the webhook, or null if it is gone.
     """
-    show_to(partial(sees_address, webhook.user))
+    show_addresses_to(webhook.user)
     with translation.override(webhook.language):
         build = _event if delivery.number else _test
         body = in_snapshot(build, webhook, delivery)

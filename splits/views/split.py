@@ -1,7 +1,6 @@
 """Splits of an expense, and a user's open splits and total debt."""
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any, ClassVar
 
 from django.utils.translation import gettext_lazy as _
@@ -26,12 +25,11 @@ from splits.serializers.split import (
 )
 from tripcompanion.kit.navigation import Link
 from tripcompanion.kit.viewsets import ApiViewSet
-from trips.models import sees_address
+from trips.models import show_addresses_to
 from trips.roles import Can
 from trips.viewsets import InTripViewSet
 from users.models import User
 from users.permissions import IsSelfOrAdmin
-from users.readers import show_to
 
 
 class SplitViewSet(InTripViewSet):
@@ -152,7 +150,7 @@ class DebtViewSet(ApiViewSet):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
-        show_to(partial(sees_address, self.caller))
+        show_addresses_to(self.caller)
 
     def may_forbid(self) -> bool:
         return True

@@ -140,17 +140,21 @@ ACCOUNTS: Guards = {
          "tests/users/test_registration.py"),
     ],
     "tripcompanion/accounts/serializers.py": [
-        ("new password accepted without the current one",
-         '    elif "new_password" in attrs:\n        raise WrongPassword("currentPassword")\n', "",
+        ("password confirmation not compared",
+         "if confirmation is not None and confirmation != "
+         'attrs.get("new_password", confirmation):', "if False:", _PASSWORD),
+    ],
+    "users/ownership.py": [
+        ("password changed without the current one",
+         "if request.user.pk != user.pk or not (has_new_email or password):", "if True:",
          _PASSWORD),
+        ("new password accepted without the current one",
+         "    elif password and not log_in_suffices:\n", "    elif False:\n", _PASSWORD),
         ("old log-in takes the account away", "        raise LogInAgain\n", "        return\n",
          _PASSWORD),
         ("wrong current password accepted",
          "        if not is_password_of(user, current, request):\n", "        if False:\n",
          _PASSWORD),
-        ("password confirmation not compared",
-         "if confirmation is not None and confirmation != "
-         'attrs.get("new_password", confirmation):', "if False:", _PASSWORD),
     ],
     "users/throttles.py": [
         ("login throttle counts each spelling separately",

@@ -74,8 +74,6 @@ TRIPS: Guards = {
         ("deleting an account checked only under the lock",
          '"destroy": IsAdmin,', '"destroy": IsSelfOrAdmin,',
          _WAITING),
-        ("password changed without the current one", "is_own = self.caller.pk == user.pk",
-         "is_own = False", _PASSWORD),
         ("deleted accounts returned", "User.objects.present_with_guests(), user_id",
          "User.objects.all(), user_id", _DELETION),
     ],

@@ -139,11 +139,12 @@ def _annotated(members: QuerySet[Member]) -> QuerySet[Member]:
         .filter(trip=OuterRef("trip"), user__is_guest=False)
         .exclude(pk=OuterRef("pk"))
     )
+    other_owners = Member.objects.owners().filter(trip=OuterRef("trip")).exclude(pk=OuterRef("pk"))
     return (
         members.select_related("trip")
         .annotate(
             has_others=Exists(others),
-            has_other_owner=Exists(others.filter(role=TripRole.OWNER, user__is_active=True)),
+            has_other_owner=Exists(other_owners),
         )
         .order_by("trip_id")
     )

@@ -1,6 +1,5 @@
 """Serializers of accounts and scoped tokens."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from django.utils.translation import gettext_lazy as _
@@ -17,10 +16,9 @@ from tripcompanion.kit.serializers import (
     StrictText,
     UrlOrPath,
 )
-from users.emails import email_key
 from users.mail_templates import NOTICES
 from users.models import MAX_TOKEN_NAME_CHARS, current_language
-from users.models.conflicts import LogInAgain, WrongPassword
+from users.ownership import require_owner
 from users.scopes import CHOICES, Scope
 from users.serializers import EmailAddress, NewPassword, NoticesRequest, Password, user_name
 from users.throttles import is_password_of
@@ -29,7 +27,7 @@ from users.throttles import is_password_of
 class UserCreateRequest(CamelCaseSerializer):
     """What an account is replaced with; name, address and password are required.
 
-    UserCreateRequestDTO of the full update. For the context see `_require_owner`.
+    UserCreateRequestDTO of the full update. The context has the `user`.
     """
 
     name = user_name(help_text="2 to 50 characters.")
@@ -46,15 +44,16 @@ class UserCreateRequest(CamelCaseSerializer):
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        _require_owner(self.context, attrs, attrs["password"])
+        current, request = attrs.pop("current_password", None), self.context["request"]
+        told = {name: attrs[name] for name in ("email", "password")}
+        require_owner(self.context["user"], request, current, **told)
         return attrs
 
 
 class UserUpdateRequest(CamelCaseSerializer):
     """What to change in an account; fields that are not sent stay.
 
-    UserUpdateRequestDTO. The context has `must_prove`: whether a new password requires the
-    current one; for the rest see `_require_owner`.
+    UserUpdateRequestDTO. The context has the `user`.
     """
 
     name = user_name(required=False, help_text="2 to 50 characters.")
@@ -103,34 +102,12 @@ class UserUpdateRequest(CamelCaseSerializer):
             raise serializers.ValidationError(
                 {"newPasswordConfirm": [_("Does not match the new password.")]}
             )
-        _require_owner(self.context, attrs)
         if "new_password" in attrs:
             attrs["password"] = attrs.pop("new_password")
+        current, request = attrs.pop("current_password", None), self.context["request"]
+        told = {name: attrs.get(name) for name in ("email", "password")}
+        require_owner(self.context["user"], request, current, **told, log_in_suffices=False)
         return attrs
-
-
-def _require_owner(context: Mapping[str, Any], attrs: dict[str, Any], password: str = "") -> None:
-    """Raise `LogInAgain` for a change that could take the account away, unless its owner makes it.
-
-    The owner has just logged in (`has_just_logged_in` of the context) or sends the current
-    password, which is removed from `attrs`: as `current_password`, or as `password`, which then is
-    no new one. Without `must_prove` nothing is asked. Raises `WrongPassword` and `Throttled`.
-    """
-    user, request = context["user"], context["request"]
-    current = attrs.pop("current_password", None)
-    has_new_email = "email" in attrs and email_key(attrs["email"]) != user.email_key
-    needs_proof = has_new_email or password or "new_password" in attrs
-    if not context["must_prove"] or not needs_proof:
-        return
-    if current is not None:
-        if not is_password_of(user, current, request):
-            raise WrongPassword("currentPassword")
-    elif "new_password" in attrs:
-        raise WrongPassword("currentPassword")
-    elif not context["has_just_logged_in"] and not (
-        password and is_password_of(user, password, request)
-    ):
-        raise LogInAgain
 
 
 def _notice_columns(notices: dict[str, Any] | None) -> dict[str, str]:

@@ -5,7 +5,6 @@ They are problem documents, or pages for browsers in the admin site.
 
 import sys
 from collections.abc import Mapping
-from ipaddress import ip_address
 
 from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest, HttpResponse
@@ -33,7 +32,7 @@ from tripcompanion.kit.problems import (
 from tripcompanion.kit.rendering import ExactJSONRenderer
 from tripcompanion.kit.request_ids import request_id
 from tripcompanion.kit.routes import area_of, areas
-from tripcompanion.kit.throttling import address_of
+from tripcompanion.kit.throttling import is_local
 
 
 def _answer(
@@ -74,17 +73,10 @@ def invalid(request: HttpRequest, errors: Mapping[str, list[str]]) -> HttpRespon
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """What Django rejects before a view is resolved: an unknown Host, a malformed upload."""
     detail = _("The request is not acceptable.")
-    if isinstance(exception, DisallowedHost) and _is_local(request):
+    # Nobody but the operator is told of settings.
+    if isinstance(exception, DisallowedHost) and is_local(request):
         detail = _("This host is not in ALLOWED_HOSTS.")
     return _answer(request, 400, "bad_request", detail)
-
-
-def _is_local(request: HttpRequest) -> bool:
-    """Whether the operator sees the response; nobody else is told of settings."""
-    try:
-        return ip_address(address_of(request)).is_loopback  # type: ignore[arg-type]
-    except ValueError:
-        return False
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:

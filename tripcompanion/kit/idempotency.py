@@ -75,7 +75,8 @@ def key_of(request: Request) -> str:
 def answer_once(
     key: str,
     handler: Callable[..., HttpResponseBase],
-    require_replayable: Callable[[str], None] | None,
+    require_replayable: Callable[[str], None],
+    is_secret: bool,
     request: Request,
     *args: Any,
     **kwargs: Any,
@@ -83,9 +84,9 @@ def answer_once(
     """The response of `handler`, or the stored one if this key was used for the same request.
 
     `require_replayable` gets the stored `Location` and raises if the caller may no longer read the
-    stored response. A response without a body reveals nothing, so it is always replayed. None is
-    for responses with a secret, which are not stored. Raises `AlreadyMade` for a repeat of these,
-    `KeyMismatch`, `KeyInProgress`, and whatever `handler` raises; the key stays unused then.
+    stored response. A response without a body reveals nothing, so it is always replayed. One that
+    `is_secret` is not stored: its repeat raises `AlreadyMade`. Raises `KeyMismatch`,
+    `KeyInProgress`, and whatever `handler` raises; the key stays unused then.
     """
     fingerprint = _fingerprint(request)
     with transaction.atomic():
@@ -94,16 +95,16 @@ def answer_once(
             given = IdempotencyRecord.objects.get(user=request.user.pk, key=key)
             if given.fingerprint != fingerprint:
                 raise KeyMismatch
-            if require_replayable is None:
-                raise AlreadyMade(given.location)
-            if given.body:
+            if given.body or is_secret:
                 require_replayable(given.location)
+            if is_secret:
+                raise AlreadyMade(given.location)
             return _replay(given)
         response: Any = handler(request, *args, **kwargs)
         IdempotencyRecord.objects.filter(user=request.user.pk, key=key).update(
             status=response.status_code,
             location=response.get("Location", ""),
-            body=ExactJSONRenderer().render(response.data) if require_replayable else b"",
+            body=b"" if is_secret else ExactJSONRenderer().render(response.data),
         )
         return response
 

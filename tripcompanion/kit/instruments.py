@@ -5,6 +5,7 @@ contains an id, an address or anything else that a client chooses.
 """
 
 import threading
+from contextlib import nullcontext
 from typing import Any
 
 from django.conf import settings
@@ -30,6 +31,9 @@ class _Unmeasured:
 
     def observe(self, amount: float) -> None:
         pass
+
+    def track_inprogress(self) -> Any:
+        return nullcontext()
 
     def time(self) -> Any:
         """A decorator that leaves the function as it is."""

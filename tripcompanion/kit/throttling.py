@@ -89,9 +89,7 @@ def spend(
         return None
     quota, window_seconds = limit
     now = time.time()
-    window = int(now // window_seconds)
-    ends_at = (window + 1) * window_seconds
-    key = f"{scope}:{window}:{sha256(identity.encode()).hexdigest()}"
+    key, ends_at = _counter(scope, identity, window_seconds)
     if _exceeded.get(key, 0) > now:
         taken = quota + 1
     elif is_guard and not settings.CACHE_URL:
@@ -106,13 +104,12 @@ def spend(
 
 
 def is_exceeded(scope: str, identity: str) -> bool:
-    """Whether `identity` has exceeded the limit of a guard, without counting a request."""
+    """Whether `identity` has used up the limit of a guard, without counting a request."""
     limit = _limit_of(scope)
     if limit is None:
         return False
     quota, window_seconds = limit
-    window = int(time.time() // window_seconds)
-    key = f"{scope}:{window}:{sha256(identity.encode()).hexdigest()}"
+    key, _ends_at = _counter(scope, identity, window_seconds)
     if not settings.CACHE_URL:
         return ThrottleCounter.objects.filter(key=key, count__gte=quota).exists()
     try:
@@ -129,11 +126,6 @@ def charge(spent: Spent, requests: int) -> None:
         return
 
 
-def forget_exceeded() -> None:
-    """Forget which limits were exceeded; for tests, which stop the clock."""
-    _exceeded.clear()
-
-
 def _limit_of(scope: str) -> tuple[int, int] | None:
     """The quota and the seconds of the window of a scope that has a limit."""
     rate: Any = api_settings.DEFAULT_THROTTLE_RATES[scope]
@@ -143,14 +135,17 @@ def _limit_of(scope: str) -> tuple[int, int] | None:
     return int(quota), _SECONDS[period[0]]
 
 
+def _counter(scope: str, identity: str, window_seconds: int) -> tuple[str, int]:
+    """The key of the counter in the window of now, and when that ends, in seconds since 1970."""
+    window = int(time.time() // window_seconds)
+    key = f"{scope}:{window}:{sha256(identity.encode()).hexdigest()}"
+    return key, (window + 1) * window_seconds
+
+
 def _is_free(request: Any, scope: str) -> bool:
     """Whether a developer who calls from the same machine meets no limit of this scope."""
-    if not settings.DEBUG or f"THROTTLE_{scope.upper()}" in os.environ:
-        return False
-    try:
-        return ip_address(address_of(request)).is_loopback and settings.FREE_ON_LOOPBACK
-    except ValueError:
-        return False
+    is_set = f"THROTTLE_{scope.upper()}" in os.environ
+    return settings.DEBUG and not is_set and is_local(request)
 
 
 def _note_exceeded(key: str, ends_at: float) -> None:
@@ -178,6 +173,14 @@ def _count_in(counters: Any, key: str, window_seconds: int) -> int:
 def address_of(request: Request) -> str:
     """The client's address, behind `NUM_PROXIES` proxies."""
     return BaseThrottle().get_ident(request) or ""
+
+
+def is_local(request: Any) -> bool:
+    """Whether the client is on the same machine."""
+    try:
+        return ip_address(address_of(request)).is_loopback
+    except ValueError:
+        return False
 
 
 def client_of(request: Request) -> str:

@@ -55,6 +55,8 @@ class ApiViewSet(PageMixin, GenericViewSet):
     etag_actions: ClassVar[frozenset[str]] = frozenset()
     #: The serializer of the query parameters of an action without pagination.
     query_serializers: ClassVar[Mapping[str, type[CamelCaseSerializer]]] = {}
+    #: The filters of a list.
+    filterset_class: Any = None
     #: Actions whose response is read in one statement, so that they need no snapshot.
     single_statement: ClassVar[frozenset[str]] = frozenset()
     #: Actions that read none of the users' data, so that they never need a snapshot.
@@ -132,8 +134,8 @@ class ApiViewSet(PageMixin, GenericViewSet):
             require_json_or_nothing(request)
         # DRF looks up the handler after this.
         if request.method == "POST" and KEY_HEADER in request.headers and self.repeats_safely:
-            replayable = None if self.action in self.shows_secret else self.require_replayable
-            self.post = partial(answer_once, key_of(request), self.post, replayable)
+            key, is_secret = key_of(request), self.action in self.shows_secret
+            self.post = partial(answer_once, key, self.post, self.require_replayable, is_secret)
         # Without compiled querysets, a page needs one statement for its rows and one to count.
         alone = self.without_snapshot | (self.single_statement if IS_COMPILING else frozenset())
         if request.method in {"GET", "HEAD"} and self.action not in alone:
@@ -214,9 +216,6 @@ class ApiViewSet(PageMixin, GenericViewSet):
             yield from map(str, serializer().fields)
         if self.action == "list" and self.filterset_class is not None:
             yield from self.filterset_class.base_filters
-
-    #: The filters of a list.
-    filterset_class: Any = None
 
     def query(self) -> dict[str, Any]:
         """The validated query parameters of this action; raises `ValidationError` (400)."""

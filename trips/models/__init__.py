@@ -10,7 +10,7 @@ from trips.models.member import (
     members_of,
     note_answer,
     require_membership,
-    sees_address,
+    show_addresses_to,
     trips_led_alone_by,
     trips_with_members,
     with_companionship,
@@ -52,7 +52,7 @@ __all__ = [
     "trips_with_members",
     "get_visible_or_404",
     "note_answer",
-    "sees_address",
+    "show_addresses_to",
     "trips_led_alone_by",
     "with_companionship",
 ]

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, suppress
+from functools import partial
 from typing import Any, ClassVar
 
 import orjson
@@ -24,6 +25,7 @@ from trips.models.trip import Trip, TripQuerySet
 from trips.models.visibility import InTripQuerySet
 from trips.roles import Can, TripRole
 from users.models import User, summary_of
+from users.readers import show_to
 
 #: The sums that make up a member's balance.
 SUMS = ("paid_minor", "share_minor", "sent_minor", "received_minor")
@@ -326,10 +328,15 @@ def require_membership(user: User, trip_id: int | None) -> None:
         raise ValidationError({"tripId": [_("You are not a member of this trip.")]})
 
 
-def sees_address(viewer: User, user_id: int) -> bool:
+def _sees_address(viewer: User, user_id: int) -> bool:
     """Whether `viewer` may see the address of an account that has not answered everywhere."""
     shared = Member.objects.sharing_a_trip_with(viewer).known_to(viewer).filter(user=user_id)
     return viewer.is_admin or viewer.pk == user_id or shared.exists()
+
+
+def show_addresses_to(viewer: User | None) -> None:
+    """Make the next responses of this thread for `viewer`; see `users/readers.py`."""
+    show_to(partial(_sees_address, viewer) if viewer else None)
 
 
 def note_answer(user: User, trip_id: int) -> None:

@@ -1,9 +1,7 @@
 """Views of other accounts; the visible fields depend on the trips that are shared."""
 
-from datetime import timedelta
 from typing import Any, ClassVar
 
-from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from rest_framework.generics import get_object_or_404
 from rest_framework.permissions import BasePermission
@@ -24,9 +22,6 @@ from users.models import EmailTaken, LastAdmin, Session, User
 from users.models.conflicts import LogInAgain
 from users.permissions import IsAdmin, IsSelfOrAdmin, IsUser
 from users.serializers import UserSerializer
-
-#: For how long a log-in stands for the current password.
-JUST_LOGGED_IN = timedelta(minutes=10)
 
 
 class UserViewSet(ApiViewSet):
@@ -110,7 +105,7 @@ class UserViewSet(ApiViewSet):
         ten minutes.
         """
         user = get_object_or_404(User.objects.present(), pk=user_id)
-        body = self.body(**self._proofs(user))
+        body = self.body(user=user)
         user.change(by=self.caller, keep=self._own_session(user), **body)
         return self.answer(user)
 
@@ -121,9 +116,9 @@ class UserViewSet(ApiViewSet):
         the current one.
         """
         user = get_object_or_404(User.objects.present(), pk=user_id)
-        proofs = self._proofs(user)
-        body = self.body(**proofs)
-        proof = user.password if proofs["must_prove"] and "password" in body else None
+        body = self.body(user=user)
+        is_own = self.caller.pk == user.pk
+        proof = user.password if is_own and "password" in body else None
         user.change(by=self.caller, keep=self._own_session(user), proof=proof, **body)
         return self.answer(user)
 
@@ -135,13 +130,6 @@ class UserViewSet(ApiViewSet):
         user = get_object_or_404(User.objects.present(), pk=user_id)
         delete_account(user, by=self.caller, as_admin=True)
         return self.no_content()
-
-    def _proofs(self, user: User) -> dict[str, Any]:
-        """What the serializers need to know to ask for the current password."""
-        session, since = self.request.auth, timezone.now() - JUST_LOGGED_IN
-        at = session.created_at if isinstance(session, Session) else user.last_login
-        is_own = self.caller.pk == user.pk
-        return {"user": user, "must_prove": is_own, "has_just_logged_in": at and at > since}
 
     def _own_session(self, user: User) -> Session | None:
         session = self.request.auth
