@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
+from functools import partial
 
 import httpx
 import psycopg
@@ -90,20 +91,24 @@ def send_probes(wires: list[Wire]) -> None:
 
 @pytest.mark.parametrize("is_kept", [True, False], ids=["kept connection", "new connection"])
 def test_probes_do_not_wait_behind_requests(is_kept: bool) -> None:
-    """More requests wait for a trip's lock than the server has threads."""
+    """More requests wait for locks than the server has threads, and all its connections do."""
     settings = {"WEB_CONCURRENCY": "1", "GUNICORN_CMD_ARGS": f"--threads={THREADS}"}
     with running_server(**settings) as server, ThreadPoolExecutor(WAITING) as pool:
         http = httpx.Client(base_url=server.url, timeout=60)
-        journey = Journey.start(sign_up(http))
+        # One caller has half of the connections.
+        journeys = [Journey.start(sign_up(http)) for _caller in range(2)]
         wires = [Wire.to(server.url, AT_ONCE_SECONDS) for _probe in PROBES]
         if is_kept:
             send_probes(wires)
-        body = journey.expense_body(12, journey.owner)
-        path = f"{journey.path}/expenses"
+        calls = [
+            partial(
+                journey.owner.call,
+                *("POST", f"{journey.path}/expenses", journey.expense_body(12, journey.owner)),
+            )
+            for journey in journeys
+        ]
         with written_by_nobody(server), ExitStack() as stack:
-            waiting = [
-                pool.submit(journey.owner.call, "POST", path, body) for _one in range(WAITING)
-            ]
+            waiting = [pool.submit(calls[number % 2]) for number in range(WAITING)]
             time.sleep(0.5)
             for field in ("X-Slow: ", "Content-Length: 1\r\n\r\n"):
                 for _client in range(INCOMPLETE):
