@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
-from functools import partial
 
 import httpx
 import psycopg
@@ -61,7 +60,8 @@ def written_by_nobody(server: Server) -> Iterator[None]:
 
 @pytest.mark.parametrize("is_kept", [True, False], ids=["kept connection", "new connection"])
 def test_probes_do_not_wait_for_a_thread(is_kept: bool) -> None:
-    settings = {"WEB_CONCURRENCY": "1", "DATABASE_POOL_SIZE": str(THREADS)}
+    # Of more connections, one caller would have half.
+    settings = {"WEB_CONCURRENCY": "1", "DATABASE_POOL_SIZE": "1"}
     with running_server(**settings) as server, ThreadPoolExecutor(WAITING) as pool:
         http = httpx.Client(base_url=server.url, timeout=60)
         wires = [Wire.to(server.url, AT_ONCE_SECONDS) for _probe in PROBES]
@@ -91,24 +91,20 @@ def send_probes(wires: list[Wire]) -> None:
 
 @pytest.mark.parametrize("is_kept", [True, False], ids=["kept connection", "new connection"])
 def test_probes_do_not_wait_behind_requests(is_kept: bool) -> None:
-    """More requests wait for locks than the server has threads, and all its connections do."""
+    """More requests wait for a trip's lock than the server has threads."""
     settings = {"WEB_CONCURRENCY": "1", "GUNICORN_CMD_ARGS": f"--threads={THREADS}"}
     with running_server(**settings) as server, ThreadPoolExecutor(WAITING) as pool:
         http = httpx.Client(base_url=server.url, timeout=60)
-        # One caller has half of the connections.
-        journeys = [Journey.start(sign_up(http)) for _caller in range(2)]
+        journey = Journey.start(sign_up(http))
         wires = [Wire.to(server.url, AT_ONCE_SECONDS) for _probe in PROBES]
         if is_kept:
             send_probes(wires)
-        calls = [
-            partial(
-                journey.owner.call,
-                *("POST", f"{journey.path}/expenses", journey.expense_body(12, journey.owner)),
-            )
-            for journey in journeys
-        ]
+        body = journey.expense_body(12, journey.owner)
+        path = f"{journey.path}/expenses"
         with written_by_nobody(server), ExitStack() as stack:
-            waiting = [pool.submit(calls[number % 2]) for number in range(WAITING)]
+            waiting = [
+                pool.submit(journey.owner.call, "POST", path, body) for _one in range(WAITING)
+            ]
             time.sleep(0.5)
             for field in ("X-Slow: ", "Content-Length: 1\r\n\r\n"):
                 for _client in range(INCOMPLETE):
