@@ -331,7 +331,7 @@ KIT: Guards = {
          "tests/users/test_throttles.py"),
         ("throttle fails open without Redis",
          '        return _count_in(caches["local"], key, window_seconds)\n', "        return 1\n",
-         _CONFIGURATION),
+         f"{_CONFIGURATION} -k without_redis"),
         ("each IPv6 address is a client",
          "IPv6Network((address, _IPV6_CLIENT_BITS), strict=False)", "address",
          "tests/users/test_throttles.py"),
