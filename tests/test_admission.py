@@ -80,7 +80,10 @@ def test_a_request_that_gets_no_connection_in_time_is_a_503(
     dispatcher._connections.get()
     answered: list[tuple[str, dict[str, str]]] = []
     environ = {**client._base_environ(), "PATH_INFO": "/api/trips", "wsgi.input": BytesIO()}
-    start = lambda status, headers, *_error: answered.append((status, dict(headers)))  # noqa: E731
+
+    def start(status: str, headers: list[tuple[str, str]], *_error: object) -> None:
+        answered.append((status, dict(headers)))
+
     body = b"".join(dispatcher(environ, start))
     [(status, headers)] = answered
     assert status == "503 Service Unavailable"

@@ -31,8 +31,10 @@ def connections_settings(url: str, replica_url: str, **settings: Any) -> dict[st
         replica = connection_settings(replica_url, name=name, **settings)
         if not all(row["ENGINE"] == _POSTGRESQL for row in (replica, *databases.values())):
             env.refuse(f"{name} needs PostgreSQL, and so does DATABASE_URL then.")
-        place = ("HOST", "PORT", "NAME")
-        if [replica[key] for key in place] == [databases["default"][key] for key in place]:
+        primary, place = databases["default"], ("HOST", "PORT", "NAME")
+        # Of several hosts, each may be a standby.
+        is_one = "," not in str(primary["HOST"])
+        if is_one and all(replica[key] == primary[key] for key in place):
             env.refuse(f"{name} must be a standby of DATABASE_URL, not the same server.")
         # The shortest time that libpq takes: a request may wait for it, once in a while.
         replica["OPTIONS"]["connect_timeout"] = 2

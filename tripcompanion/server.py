@@ -8,7 +8,8 @@ with other servers and with the unchanged `gthread`.
 
 gunicorn does not document these names, so pyproject.toml bounds its version: the worker's
 `set_accept_enabled`, `accept`, `enqueue_req`, `finish_request`, `handle`, `handle_error`, and what
-they use; and `util.close_graceful`.
+they use; `util.close_graceful`; and in `wsgi.py`, the socket in the WSGI environment and the
+response behind `start_response`, with its `force_close`.
 """
 
 import os

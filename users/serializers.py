@@ -150,7 +150,7 @@ class NoticesSerializer(CamelCaseSerializer):
             "at 16:00 UTC; `off`: never."
         ),
     )
-    events = StrictList(
+    events = serializers.ListField(
         child=serializers.ChoiceField(choices=NOTICE_EVENTS),
         help_text="The events that are reported.",
     )

@@ -105,7 +105,7 @@ class WebhookSerializer(CamelCaseSerializer):
     trip_id = serializers.IntegerField(
         allow_null=True, help_text="The trip; null for all trips of the account."
     )
-    events = StrictList(
+    events = serializers.ListField(
         child=serializers.CharField(), help_text="The events that it gets, as patterns."
     )
     state = serializers.ChoiceField(

@@ -94,9 +94,8 @@ def delete_account(
         for trip_id, role in ending.values_list("trip", "role"):
             entries[trip_id].append(Entry(Event.MEMBER_LEFT, account.pk, {"role": (role, None)}))
         theirs = invitations.filter(trip__in=locked).order_by("pk")
-        gone = []
-        for invitation_id, trip_id in theirs.values_list("pk", "trip"):
-            gone.append(invitation_id)
+        revoked = dict(theirs.values_list("pk", "trip"))
+        for invitation_id, trip_id in revoked.items():
             entries[trip_id].append(Entry(Event.INVITATION_REVOKED, invitation_id))
         for trip_id, emptied in forget_comments_of(account).items():
             entries[trip_id] += emptied
@@ -105,7 +104,7 @@ def delete_account(
         invitations.delete()
         journal = JournalEntry.objects.filter(trip__in=locked)
         journal.about(_guests_replaced_by(account, journal)).forget("name")
-        journal.filter(event=Event.INVITATION_CREATED, object_id__in=gone).forget("note")
+        journal.filter(event=Event.INVITATION_CREATED, object_id__in=revoked).forget("note")
         Webhook.objects.filter(user=account).remove()
         account.empty()
 

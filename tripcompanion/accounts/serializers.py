@@ -161,7 +161,7 @@ class ScopedTokenSerializer(CamelCaseSerializer):
 
     id = serializers.IntegerField(help_text="The token's id, to revoke it.")
     name = serializers.CharField(help_text="What the token is for.")
-    scopes = StrictList(
+    scopes = serializers.ListField(
         child=serializers.ChoiceField(choices=CHOICES), help_text="What the token may do."
     )
     trip_id = serializers.IntegerField(

@@ -20,7 +20,7 @@ _SIMILAR = 0.86
 #: How many unknown names are looked at: comparing takes time.
 _MOST_UNKNOWN = 50
 #: What follows the name of a person in a body: `paidBy` of a response is `paidByUserId` there.
-_ID_SUFFIXES = ("UserId", "Id", "UserIds", "UserID", "ID")
+_ID_SUFFIXES = ("UserId", "Id", "UserIds")
 
 
 def is_strict(request: Request) -> bool:

@@ -47,11 +47,9 @@ def _watch() -> None:
     def serve() -> None:
         try:
             watch(ended, work)
-        except Exception:
-            # The others end, too, and whoever runs the command starts it again.
-            ended.set()
-            raise
         finally:
+            # After an error the others end, too, and whoever runs the command starts it again.
+            ended.set()
             connection.close()
 
     with ThreadPoolExecutor(THREADS) as threads:
