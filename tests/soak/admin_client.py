@@ -2,6 +2,7 @@
 
 import secrets
 import threading
+import time
 
 import httpx
 
@@ -40,7 +41,10 @@ class AdminClient:
     def bar(self, person: Person) -> bool:
         """Deactivate an account; whether it is."""
         with self._lock:
+            request = self._client.request(Act.BAR_ACCOUNT, self._administrator, person.id)
+            request.started = time.time()
             self._submit(_ACCOUNTS, action="deactivate", _selected_action=str(person.id))
+            request.ended, request.status = time.time(), 200
             return True
 
     def _submit(self, path: str, **values: str) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
-from tests.soak.journal import Act, Journal, Request
+from tests.soak.journal import ENDING_SESSIONS, Act, Journal, Request
 from tests.soak.log import Entry
 from tests.soak.state import TripState
 
@@ -81,7 +81,8 @@ class Explainer:
         if entry.operation == "INSERT":
             return self._journal.about(entry.trip, Act.INVITE)
         if entry.changed("revoked_at"):
-            return self._journal.about(entry.row, Act.REVOKE_INVITATION)
+            ended = self._journal.about(entry.columns["created_by_id"], *ENDING_SESSIONS)
+            return [*self._journal.about(entry.row, Act.REVOKE_INVITATION), *ended]
         return self._journal.about(entry.row, Act.ACCEPT_INVITATION)
 
     def _of_guest(self, entry: Entry, state: TripState) -> Iterable[Request]:

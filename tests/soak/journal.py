@@ -51,12 +51,15 @@ class Act(Enum):
     READ_PLAN = "read the plan", Can.READ
     CLOSE_ACCOUNT = "close one's account", None
     DELETE_ACCOUNT = "delete an account", None
+    BAR_ACCOUNT = "deactivate an account", None
 
     def __init__(self, text: str, can: Can | None) -> None:
         self.text = text
         self.can = can
 
 
+#: What ends the sessions of the account that is its key.
+ENDING_SESSIONS = (Act.CLOSE_ACCOUNT, Act.DELETE_ACCOUNT, Act.BAR_ACCOUNT)
 #: The kinds of requests whose `key` is the id of an expense.
 _ABOUT_EXPENSES = {Act.CHANGE_EXPENSE, Act.DELETE_EXPENSE}
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from tests.soak.amounts import wrong_amounts
 from tests.soak.explain import Explainer
-from tests.soak.journal import Act, Journal, Request
+from tests.soak.journal import ENDING_SESSIONS, Act, Journal, Request
 from tests.soak.log import Entry, by_transaction
 from tests.soak.state import TripState
 from trips.roles import Reach, TripRole, may_grant, reach
@@ -14,7 +14,7 @@ from trips.roles import Reach, TripRole, may_grant, reach
 #: Requests that leave an entry behind whenever they succeed. The others may find nothing to do.
 _WRITE_ALWAYS = frozenset(Act) - {
     *(Act.CHANGE_ROLE, Act.PAY, Act.UNPAY, Act.READ_PLAN, Act.REVOKE_INVITATION),
-    *(Act.CLOSE_ACCOUNT, Act.DELETE_ACCOUNT),
+    *ENDING_SESSIONS,
 }
 #: Requests whose entry grants a role, and those that bring back what others created.
 _GRANTING = {Act.ADD_MEMBER, Act.INVITE}
@@ -66,7 +66,7 @@ class Judge:
         for entries in self._trips.values():
             state = TripState()
             for group in by_transaction(entries):
-                for entry in _to_judge(group):
+                for entry in _to_judge(group, state):
                     self._judge(entry, state)
                 state.keep_deleted(group)
                 for entry in group:
@@ -115,18 +115,20 @@ class Judge:
         self.findings.append(Finding(text, requests, [moment, *lines]))
 
 
-def _to_judge(group: list[Entry]) -> Iterator[Entry]:
-    """The entries of a transaction that say what the command was.
+def _to_judge(group: list[Entry], state: TripState) -> Iterator[Entry]:
+    """The entries of a transaction that say what the command was; `state` is before it.
 
     A trip is deleted and restored with its memberships. A new trip brings its first owner, and a
     new expense its splits. An expense with the same notes changed because of a split, and a split
     that changed did so because of its expense or, like a settlement, because somebody took the
-    place of a guest. Invitations are deleted with a guest or an account.
+    place of a guest. Invitations are deleted with a guest or an account, and revoked as soon as
+    the member who made them may no longer invite.
     """
     made = {(entry.table, entry.row) for entry in group if entry.operation == "INSERT"}
     if group[0].is_of_whole_trip:
         yield group[0]
         return
+    roles = state.roles_after(group)
     for entry in group:
         parent = {
             "trips_member": ("trips_trip", entry.trip),
@@ -136,7 +138,10 @@ def _to_judge(group: list[Entry]) -> Iterator[Entry]:
             entry.table in _FOLLOWING
             or (entry.table == "splits_expense" and not entry.changed("notes"))
         )
-        follows |= entry.operation == "DELETE" and entry.table == "trips_invitation"
+        if entry.table == "trips_invitation":
+            follows = entry.operation == "DELETE" or (
+                entry.changed("revoked_at") and not state.invitations[entry.row].may_admit(roles)
+            )
         if entry.table in _JUDGED and entry.trip and parent not in made and not follows:
             yield entry
 
@@ -145,10 +150,10 @@ def _had_right(request: Request, entry: Entry, state: TripState) -> bool:
     """Whether the caller had the right to what the entry shows; `state` is before it."""
     caller = request.caller
     match request.act:
-        case Act.START_TRIP | Act.DELETE_ACCOUNT:
+        case Act.START_TRIP | Act.DELETE_ACCOUNT | Act.BAR_ACCOUNT:
             return True
         case Act.CLOSE_ACCOUNT:
-            # Their membership, or their comment.
+            # Their membership, their comment or their invitation.
             return caller in {entry.columns.get(name) for name in ("user_id", "created_by_id")}
         case Act.JOIN:
             return (request.body["tripCode"], entry.new["role"]) == (state.code, state.join_role)

@@ -48,12 +48,15 @@ class InvitationState:
 
     def is_open(self, roles: Mapping[int, str]) -> bool:
         """Whether it may be accepted in a trip whose members have these roles."""
-        role = roles.get(self.created_by)
         is_left = self.max_uses is None or self.uses < self.max_uses
-        if role is None or self.is_revoked or not is_left:
+        return is_left and not self.is_revoked and self.may_admit(roles)
+
+    def may_admit(self, roles: Mapping[int, str]) -> bool:
+        """Whether the one who made it may add members with its role."""
+        role = roles.get(self.created_by)
+        if role is None:
             return False
-        may_add = reach(role, Can.ADD_MEMBERS) is Reach.ANY
-        return may_add and may_grant(role, self.role)
+        return reach(role, Can.ADD_MEMBERS) is Reach.ANY and may_grant(role, self.role)
 
 
 @dataclass
@@ -87,6 +90,14 @@ class TripState:
             if entry.new is None and entry.table == "splits_expense" and entry.row in self.expenses:
                 expense = self.expenses[entry.row]
                 self.deleted[entry.row] = replace(expense, payers={*expense.payers})
+
+    def roles_after(self, group: Iterable[Entry]) -> dict[int, str]:
+        """The roles of the members once a transaction has ended."""
+        after = TripState(roles=dict(self.roles))
+        for entry in group:
+            if entry.table == "trips_member":
+                after.apply(entry)
+        return after.roles
 
     def apply(self, entry: Entry) -> None:
         """Make the change that the entry tells of."""

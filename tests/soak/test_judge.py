@@ -214,6 +214,22 @@ def test_an_invitation_that_is_spent_or_revoked_is_found(
     assert history.findings == no_right("accept an invitation")
 
 
+@pytest.mark.parametrize(("role", "is_void"), [("VIEWER", True), ("OWNER", False)])
+def test_an_invitation_is_revoked_by_a_change_of_role_only_if_it_is_void(
+    history: History, role: str, is_void: bool
+) -> None:
+    made = history.asks(Act.INVITE, ED, TRIP, {"role": "EDITOR"}, 201)
+    made.created = frozenset({3})
+    history.log("trips_invitation", 3, None, invitation(created_by_id=ED))
+    history.asks(Act.CHANGE_ROLE, OLGA, (TRIP, ED), {"role": role})
+    before, after = history.member(ED, "EDITOR"), history.member(ED, role)
+    history.log("trips_member", ED, before, after, 200)
+    revoked = invitation(created_by_id=ED, revoked_at="now")
+    history.log("trips_invitation", 3, invitation(created_by_id=ED), revoked, 200)
+    expected = [] if is_void else ["Nobody asked for this entry. (no request)"]
+    assert history.findings == expected
+
+
 def test_another_role_than_that_of_the_invitation_is_found(history: History) -> None:
     accepts(history, SAM, role="OWNER")
     assert history.findings == no_right("accept an invitation")
