@@ -24,7 +24,7 @@ help: ## List the targets
 
 run: override DEBUG := true
 run: .venv/.runtime development ## Serve with demo data on localhost (PORT=8000); no setup needed
-	@$(BIN)/python -m tripcompanion.preflight 127.0.0.1
+	@$(BIN)/python -m tripcompanion.serving.preflight 127.0.0.1
 	@$(MANAGE) migrate_safely --verbosity 0
 	@$(MANAGE) demo
 	@echo

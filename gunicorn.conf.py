@@ -17,19 +17,19 @@ from gunicorn.http.errors import InvalidHeader
 
 from tripcompanion import environment as env
 from tripcompanion import preflight
-from tripcompanion.kit.logs import FORMATS, log_format, logging_settings
+from tripcompanion.observability.logs import FORMATS, log_format, logging_settings
 
 # No request waits forever; settings.py derives the database's time-outs from this value.
 os.environ.setdefault("DATABASE_TIMEOUT", "5")
 
-wsgi_app = "tripcompanion.wsgi:application"
+wsgi_app = "tripcompanion.serving.wsgi:application"
 bind = f"0.0.0.0:{preflight.port()}"
 
 workers = preflight.processes()
-worker_class = "tripcompanion.server.DrainingWorker"
-logger_class = "tripcompanion.server.Logger"
+worker_class = "tripcompanion.serving.server.DrainingWorker"
+logger_class = "tripcompanion.serving.server.Logger"
 # These threads only wait for clients, so there may be many; a slow client occupies one of them.
-# While it runs the application, a thread has one of the few connections of tripcompanion/wsgi.py.
+# While it runs the application, a thread has one of the few connections of serving/wsgi.py.
 threads = 256
 worker_connections = 1000
 # Longer than a proxy keeps an idle connection, so that the proxy is the one that closes it.

@@ -23,7 +23,7 @@ from benchmarks.client import Answer, Request
 from benchmarks.operations import OPERATIONS, World
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tripcompanion.settings")
-#: In the calling thread; that of `tripcompanion.wsgi` runs in threads that no profiler sees.
+#: In the calling thread; `serving/wsgi.py` runs it in threads that no profiler sees.
 application = get_wsgi_application()
 
 _REQUESTS = 100

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tripcompanion.kit.csv_export import CsvColumns
+from tripcompanion.adminsite.csv_export import CsvColumns
 from trips.csv_columns import TRIP, amount
 
 

@@ -9,8 +9,8 @@ from django.utils.translation import gettext as _
 
 from splits.models import Comment, Expense, Settlement, Split
 from splits.models.division import ENTERED_COLUMN, SCALE, SplitType
+from tripcompanion.api.navigation import Link
 from tripcompanion.currency.amounts import to_major
-from tripcompanion.kit.navigation import Link
 from trips.models import Member
 from trips.pages import NamedRow
 

@@ -18,7 +18,7 @@ from splits.models.webhook import SECRET_PREFIX, Webhook
 from splits.models.webhook_delivery import DeliveryError, WebhookDelivery
 from splits.models.webhook_queue import Attempt, Lease
 from splits.serializers.webhook_message import message_of
-from tripcompanion.kit.outgoing import NotAnswered, post
+from tripcompanion.webhooks.outgoing import NotAnswered, post
 
 logger = logging.getLogger(__name__)
 

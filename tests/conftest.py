@@ -19,7 +19,7 @@ from tests.checkout import checked_out
 from tests.factories import TripFactory, UserFactory, join
 from tests.hostile import World
 from tests.server import Server, running_server
-from tripcompanion.kit import throttling
+from tripcompanion.api import throttling
 from trips.models import Trip
 from trips.roles import TripRole
 from users.models import Role, Session, User

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import StringIO
 
-from tripcompanion.kit.logs import logging_settings
+from tripcompanion.observability.logs import logging_settings
 
 
 @contextmanager

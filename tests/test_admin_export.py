@@ -17,8 +17,8 @@ from django.test.utils import CaptureQueriesContext
 from splits.models import Allocation, Comment, Debt, Expense, Settlement, Webhook
 from tests.admin_client import AdminClient, told
 from tests.factories import TripFactory, join, settle, spend
-from tripcompanion.kit import admin_export
-from tripcompanion.kit.csv_export import defused
+from tripcompanion.adminsite import export as admin_export
+from tripcompanion.adminsite.csv_export import defused
 from trips.models import Invitation, Member, Trip
 from users.models import Mail, ScopedToken, Session, User
 

@@ -15,7 +15,7 @@ from splits.models import Allocation, AuditRun, Comment, Debt, Expense, Rate, We
 from splits.models.settlement import today
 from tests.admin_client import AdminClient
 from tests.factories import TripFactory, UserFactory, join, settle, spend
-from tripcompanion.kit.admin import page_url
+from tripcompanion.adminsite.base import page_url
 from trips.models import Invitation, Member, Trip
 from users.mail_templates import Letter
 from users.models import Mail, ScopedToken, Session, User
@@ -226,6 +226,6 @@ def test_amounts_are_aligned_and_in_the_format_of_the_reader(
         for page, cell in ((listed, "field-amount_minor"), (shown, "amount")):
             source = page.content.decode().replace("\N{NO-BREAK SPACE}", " ")
             assert f'<td class="{cell}">{amount}</td>' in source
-    styles = b"".join(admin_client.client.get("/static/kit/admin.css").streaming_content)
+    styles = b"".join(admin_client.client.get("/static/adminsite/admin.css").streaming_content)
     assert b'td[class*="_minor"]' in styles
     assert b"td.amount" in styles

@@ -22,7 +22,7 @@ from splits.models.audit_run import KEPT_RUNS
 from tests.admin_client import AdminClient, tables, text, told
 from tests.factories import TripFactory, UserFactory, join, overwrite, settle, spend
 from tests.users.logins import is_alive, log_in
-from tripcompanion.kit.admin import page_url
+from tripcompanion.adminsite.base import page_url
 from trips.models import Member, Trip
 from trips.roles import TripRole
 from users.mail_templates import Letter

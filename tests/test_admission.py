@@ -16,8 +16,8 @@ from tests.locks import holding
 from tests.server import Server, running_server
 from tests.splits.journey import Journey, Traveller, sign_up
 from tests.wire import Wire
-from tripcompanion import wsgi
-from tripcompanion.admission import BODY_SECONDS, MOST_AT_ONCE, WAIT_SECONDS
+from tripcompanion.serving import wsgi
+from tripcompanion.serving.admission import BODY_SECONDS, MOST_AT_ONCE, WAIT_SECONDS
 
 MORE = 20
 

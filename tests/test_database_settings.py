@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tripcompanion.database import connection_settings, connections_settings
+from tripcompanion.database.connections import connection_settings, connections_settings
 
 URL = "postgres://user:password@db.example.com:5433/trips"
 POOLED = {"prepare": False, "pooler": "transaction"}
@@ -39,7 +39,7 @@ def test_several_hosts_are_libpqs_to_choose_from(hosts: str, meant: tuple[str, s
     database = connected(f"postgres://user:p%40s%2Cs@{hosts}/trips?{query}")
     assert (database["HOST"], database["PORT"]) == meant
     assert (database["USER"], database["PASSWORD"]) == ("user", "p@s,s")
-    assert (database["NAME"], database["ENGINE"]) == ("trips", "tripcompanion.kit.postgresql")
+    assert (database["NAME"], database["ENGINE"]) == ("trips", "tripcompanion.database.postgresql")
     options = database["OPTIONS"]
     assert (options["target_session_attrs"], options["sslmode"]) == ("read-write", "require")
 

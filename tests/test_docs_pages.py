@@ -15,7 +15,7 @@ from splits.models import Webhook
 from tests.document import OPERATIONS, parse_yaml, problem_of, read_document
 from tests.factories import PASSWORD, overwrite, spend
 from tests.scoped import script_of
-from tripcompanion.kit.document import _generated, document
+from tripcompanion.openapi.document import _generated, document
 from trips.models import Invitation
 
 pytestmark = pytest.mark.once

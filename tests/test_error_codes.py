@@ -10,7 +10,7 @@ from django.core.management import call_command
 
 from tests.document import DOCUMENT as API
 from tests.document import ROOT
-from tripcompanion import server
+from tripcompanion.serving import server
 
 pytestmark = pytest.mark.once
 

@@ -24,7 +24,7 @@ from splits.reports.change_cursor import Cursor
 from tests.conftest import Api
 from tests.document import OPERATIONS, Operation
 from tests.receiver import resolving
-from tripcompanion.kit.examples import Example, example_files, examples
+from tripcompanion.openapi.examples import Example, example_files, examples
 from trips.models import Invitation, Trip
 from users.mail_templates import Letter
 from users.models import EmailToken, Session, User

@@ -11,7 +11,7 @@ from django.db import transaction
 from tests.document import METHODS, OPERATIONS, Operation, problem_of, resolved
 from tests.hostile import World, fields_of, hostile, names, replaced
 from tests.stored import everything_stored
-from tripcompanion.kit.parsing import MAX_OPEN_BYTES
+from tripcompanion.api.parsing import MAX_OPEN_BYTES
 
 WITH_BODY = [operation for operation in OPERATIONS if operation.body]
 WITHOUT_BODY = [

@@ -4,7 +4,7 @@ import pytest
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 
-from tripcompanion.kit.operations import RemoveForeignKeyIndex
+from tripcompanion.database.operations import RemoveForeignKeyIndex
 
 OURS = ("kit", "splits", "trips", "users")
 #: Without this one, PostgreSQL reads the whole table for a page of settlements (test_plans.py).

@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from tripcompanion.kit.csv_export import defused
-from tripcompanion.kit.logs import without_secrets
+from tripcompanion.adminsite.csv_export import defused
+from tripcompanion.observability.logs import without_secrets
 
 pytestmark = pytest.mark.once
 

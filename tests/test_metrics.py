@@ -154,7 +154,7 @@ def test_without_a_token_there_is_no_such_path() -> None:
 
 @pytest.mark.once
 def test_without_a_token_the_library_is_not_in_memory() -> None:
-    code = "import tripcompanion.wsgi, tripcompanion.urls, sys; print(*sys.modules)"
+    code = "import tripcompanion.serving.wsgi, tripcompanion.urls, sys; print(*sys.modules)"
     for token in ("", TOKEN):
         shown = subprocess.run(
             [sys.executable, "-c", code],

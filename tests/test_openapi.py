@@ -21,8 +21,8 @@ from tests.document import (
     contents,
     errors_of,
 )
-from tripcompanion.kit.problems import meaning_of
-from tripcompanion.kit.serializers import camel_case
+from tripcompanion.api.problems import meaning_of
+from tripcompanion.api.serializers import camel_case
 
 pytestmark = pytest.mark.once
 

@@ -22,8 +22,8 @@ from tests.receiver import (
     status,
 )
 from tests.server import ROOT
-from tripcompanion.kit import outgoing
-from tripcompanion.kit.outgoing import (
+from tripcompanion.webhooks import outgoing
+from tripcompanion.webhooks.outgoing import (
     NOT_PUBLIC,
     BadAddress,
     NotAnswered,

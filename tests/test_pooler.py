@@ -149,7 +149,7 @@ from django.db import OperationalError, connection, transaction
 from django.db.models.expressions import RawSQL
 from users.models import User
 from tripcompanion.compiled.statements import fetch_all
-from tripcompanion.kit.snapshots import snapshot
+from tripcompanion.database.snapshots import snapshot
 def code(act):
     try:
         act()

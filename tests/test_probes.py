@@ -33,7 +33,7 @@ PROBES = ("/api/health", "/api/health/ready")
 FIRST_PROBE = """
 import sys
 from django.test import RequestFactory
-from tripcompanion.wsgi import application
+from tripcompanion.serving.wsgi import application
 
 before = set(sys.modules)
 environ = RequestFactory(SERVER_NAME="localhost").get("/api/health").environ

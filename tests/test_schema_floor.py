@@ -13,8 +13,8 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.db.migrations.state import ProjectState
 from rest_framework.test import APIClient
 
-from tripcompanion.kit.models import SchemaFloor
-from tripcompanion.kit.schema_floor import migrations_of_code, raise_schema_floor
+from tripcompanion.database.models import SchemaFloor
+from tripcompanion.database.schema_floor import migrations_of_code, raise_schema_floor
 
 LATER = ("splits", "9998_later")
 LATEST = ("splits", "9999_even_later")

@@ -155,7 +155,7 @@ def test_a_wrong_value_for_the_server_stops_it_too(project, name, value):
 @pytest.mark.parametrize(
     "start",
     [
-        ("-m", "tripcompanion.preflight", "127.0.0.1"),
+        ("-m", "tripcompanion.serving.preflight", "127.0.0.1"),
         ("-m", "tripcompanion", "--bind", "127.0.0.1:{port}"),
         ("-m", "tripcompanion", "--bind", "[::1]:0", "--bind", "127.0.0.1:{port}"),
     ],
@@ -249,7 +249,7 @@ def test_values_are_taken_as_they_are_meant(project):
     database = shown["DATABASES"]["default"]
     assert (database["HOST"], database["PORT"]) == ("db.example.com", 5433)
     assert (database["USER"], database["PASSWORD"], database["NAME"]) == ("user", "p@ss", "trips")
-    assert database["ENGINE"] == "tripcompanion.kit.postgresql"
+    assert database["ENGINE"] == "tripcompanion.database.postgresql"
     assert database["CONN_MAX_AGE"] is None
     assert database["OPTIONS"]["prepare_threshold"] is None
     assert shown["DEBUG"] is True

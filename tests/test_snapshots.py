@@ -21,7 +21,7 @@ from tests.server import Server, running_server
 from tests.splits.journey import Journey, sign_up
 from tests.test_query_counts import QUERIES
 from tests.trips.access import Scene
-from tripcompanion.kit.snapshots import snapshot
+from tripcompanion.database.snapshots import snapshot
 from trips.models import Trip
 from users.models import User
 

@@ -196,7 +196,7 @@ Client().get("/api/health", headers={{"X-Request-ID": "second", "traceparent": p
 
 def test_without_an_endpoint_nothing_is_imported() -> None:
     script = (
-        "import django, sys; django.setup(); import tripcompanion.wsgi; "
+        "import django, sys; django.setup(); import tripcompanion.serving.wsgi; "
         "print([name for name in sys.modules if name.startswith('opentelemetry')])"
     )
     assert _python(script).stdout.strip() == "[]"

@@ -1,1 +1,1 @@
-"""The project: settings, the URL map, the WSGI entry point, and the kit that knows HTTP."""
+"""The project: settings, the URL map, and the rooms around the three apps."""

@@ -6,7 +6,7 @@ traceback on an invalid value. So the value is checked before gunicorn starts.
 
 import runpy
 
-from tripcompanion import preflight
+from tripcompanion.serving import preflight
 
 preflight.processes()
 runpy.run_module("gunicorn", run_name="__main__", alter_sys=True)

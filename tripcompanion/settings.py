@@ -7,9 +7,9 @@ from typing import Any
 from django.utils.translation import gettext_lazy as _
 
 from tripcompanion import environment as env
-from tripcompanion import openapi
-from tripcompanion.database import POOLERS, connections_settings
-from tripcompanion.kit.logs import FORMATS, log_format, logging_settings
+from tripcompanion.database.connections import POOLERS, connections_settings
+from tripcompanion.observability.logs import FORMATS, log_format, logging_settings
+from tripcompanion.openapi import description
 from users.signing_keys import read_keys, signing_key
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -21,7 +21,7 @@ DEBUG = env.boolean("DEBUG", False)
 SECRET_KEY = env.secret_key(DEBUG)
 ALLOWED_HOSTS = env.hosts("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
 ROOT_URLCONF = "tripcompanion.urls"
-WSGI_APPLICATION = "tripcompanion.wsgi.application"
+WSGI_APPLICATION = "tripcompanion.serving.wsgi.application"
 APPEND_SLASH = False
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 # The number of reverse proxies; the client's address is read that many hops back.
@@ -33,7 +33,9 @@ INSTALLED_APPS = [
     "trips",
     "splits",
     "tripcompanion.accounts",
-    "tripcompanion.kit",
+    "tripcompanion.api",
+    "tripcompanion.adminsite",
+    "tripcompanion.database",
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -52,17 +54,17 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "tripcompanion.kit.middleware.RequestIds",
-    "tripcompanion.kit.middleware.ProtectiveHeaders",
+    "tripcompanion.api.middleware.RequestIds",
+    "tripcompanion.api.middleware.ProtectiveHeaders",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "corsheaders.middleware.CorsMiddleware",
-    "tripcompanion.kit.middleware.Refusals",
+    "tripcompanion.api.middleware.Refusals",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
-    "tripcompanion.kit.middleware.RefuseControlCharacters",
+    "tripcompanion.api.middleware.RefuseControlCharacters",
     "django.middleware.common.CommonMiddleware",
-    "tripcompanion.kit.middleware.BodyLimits",
+    "tripcompanion.api.middleware.BodyLimits",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "users.second_factor.SecondFactor",
@@ -79,7 +81,7 @@ if METRICS_TOKEN:
     # After the request ids and the protective headers.
     MIDDLEWARE[2:2] = [
         "tripcompanion.accounts.metrics.Metrics",
-        "tripcompanion.kit.middleware.CountRequests",
+        "tripcompanion.api.middleware.CountRequests",
     ]
 
 # Where OpenTelemetry sends traces; it reads the other OTEL_ variables itself.
@@ -91,7 +93,7 @@ if not env.boolean("OTEL_SDK_DISABLED", False) and OTLP_ENDPOINT:
         "OTEL_EXPORTER_OTLP_ENDPOINT", package="opentelemetry.sdk", extra="tracing"
     )
     # After the request ids, whose trace id it replaces.
-    MIDDLEWARE.insert(1, "tripcompanion.kit.tracing.Traces")
+    MIDDLEWARE.insert(1, "tripcompanion.observability.tracing.Traces")
 
 TEMPLATES = [
     {
@@ -212,15 +214,15 @@ REST_FRAMEWORK = {
         "users.tokens.BrowserSession",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["users.permissions.IsUser"],
-    "DEFAULT_PARSER_CLASSES": ["tripcompanion.kit.parsing.StrictJSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["tripcompanion.api.parsing.StrictJSONParser"],
     "DEFAULT_RENDERER_CLASSES": [
-        "tripcompanion.kit.rendering.ExactJSONRenderer",
-        "tripcompanion.kit.browsable.BrowsableRenderer",
+        "tripcompanion.api.rendering.ExactJSONRenderer",
+        "tripcompanion.api.browsable.BrowsableRenderer",
     ],
-    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "tripcompanion.kit.rendering.Negotiation",
-    "DEFAULT_PAGINATION_CLASS": "tripcompanion.kit.pagination.NumberedPages",
-    "DEFAULT_THROTTLE_CLASSES": ["tripcompanion.kit.throttling.CallerThrottle"],
-    "DEFAULT_SCHEMA_CLASS": "tripcompanion.kit.schema.ProblemAwareSchema",
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "tripcompanion.api.rendering.Negotiation",
+    "DEFAULT_PAGINATION_CLASS": "tripcompanion.api.pagination.NumberedPages",
+    "DEFAULT_THROTTLE_CLASSES": ["tripcompanion.api.throttling.CallerThrottle"],
+    "DEFAULT_SCHEMA_CLASS": "tripcompanion.openapi.schema.ProblemAwareSchema",
     "DEFAULT_METADATA_CLASS": None,
     "DEFAULT_THROTTLE_RATES": {
         "login": env.rate("THROTTLE_LOGIN", "10/min"),
@@ -235,10 +237,10 @@ REST_FRAMEWORK = {
         "anon": env.rate("THROTTLE_ANON", "60/min"),
     },
     "NUM_PROXIES": NUM_PROXIES,
-    "EXCEPTION_HANDLER": "tripcompanion.kit.problems.exception_handler",
+    "EXCEPTION_HANDLER": "tripcompanion.api.problems.exception_handler",
     "NON_FIELD_ERRORS_KEY": "nonFieldErrors",
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
-    "TEST_REQUEST_RENDERER_CLASSES": ["tripcompanion.kit.rendering.ExactJSONRenderer"],
+    "TEST_REQUEST_RENDERER_CLASSES": ["tripcompanion.api.rendering.ExactJSONRenderer"],
 }
 
 #: How many days deleted expenses and settlements can be restored, and deleted trips.
@@ -260,13 +262,13 @@ WEBHOOKS_ALLOW_PRIVATE = env.boolean("WEBHOOKS_ALLOW_PRIVATE", False)
 
 SPECTACULAR_SETTINGS = {
     "TITLE": "Trip Companion",
-    "DESCRIPTION": openapi.DESCRIPTION,
+    "DESCRIPTION": description.DESCRIPTION,
     "VERSION": "1.0.0",
     "OAS_VERSION": "3.1.0",
     "LICENSE": {"name": "MIT", "identifier": "MIT"},
     "CONTACT": {"name": "Trip Companion contributors"},
     "SERVERS": [{"url": "/", "description": "The server that this document comes from."}],
-    "TAGS": openapi.TAGS,
+    "TAGS": description.TAGS,
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
     "SERVE_AUTHENTICATION": [],
@@ -283,12 +285,12 @@ SPECTACULAR_SETTINGS = {
     # `urls.py` is in reading order.
     "SORT_OPERATIONS": False,
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
-    "ENUM_NAME_OVERRIDES": openapi.ENUM_NAMES,
+    "ENUM_NAME_OVERRIDES": description.ENUM_NAMES,
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "tripcompanion.kit.schema_hooks.finish_document",
-        "tripcompanion.kit.examples.add_examples",
-        "tripcompanion.openapi.describe",
+        "tripcompanion.openapi.schema_hooks.finish_document",
+        "tripcompanion.openapi.examples.add_examples",
+        "tripcompanion.openapi.description.describe",
     ],
 }
 
@@ -335,8 +337,8 @@ STATIC_URL = "/static/"
 # Served from the installed packages, without collectstatic.
 WHITENOISE_USE_FINDERS = True
 # Files that are served at the root: `/favicon.ico`.
-WHITENOISE_ROOT = BASE_DIR / "tripcompanion" / "kit" / "public"
-CSRF_FAILURE_VIEW = "tripcompanion.kit.error_views.csrf_failure"
+WHITENOISE_ROOT = BASE_DIR / "tripcompanion" / "api" / "public"
+CSRF_FAILURE_VIEW = "tripcompanion.api.error_views.csrf_failure"
 CSRF_TRUSTED_ORIGINS = env.origins("CSRF_TRUSTED_ORIGINS", [])
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = not DEBUG
 # Browsers remember it for a year, so it is off until HTTPS is known to work. It covers this host

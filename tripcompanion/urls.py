@@ -24,12 +24,12 @@ from splits.views import (
     WebhookViewSet,
 )
 from tripcompanion.accounts.views import AccountViewSet, RootViewSet, TokenViewSet, UserViewSet
+from tripcompanion.api import error_views
+from tripcompanion.api.converters import IdConverter
+from tripcompanion.api.health import HealthViewSet
+from tripcompanion.api.landing import LandingPage
 from tripcompanion.currency.views import CurrencyViewSet
-from tripcompanion.kit import error_views
-from tripcompanion.kit.converters import IdConverter
-from tripcompanion.kit.document import DocumentView
-from tripcompanion.kit.health import HealthViewSet
-from tripcompanion.kit.landing import LandingPage
+from tripcompanion.openapi.document import DocumentView
 from trips.views import (
     GuestViewSet,
     InvitationPreviewViewSet,

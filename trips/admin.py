@@ -9,14 +9,14 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from tripcompanion.currency.formats import format_amount
-from tripcompanion.kit.admin import (
+from tripcompanion.adminsite.base import (
     Columns,
     ReadOnlyAdmin,
     RulesAdmin,
     StateFilter,
     link,
 )
+from tripcompanion.currency.formats import format_amount
 from trips import csv_columns
 from trips.models import Invitation, Member
 from users.models import User, Via
@@ -43,7 +43,7 @@ def money_column(
     def column(row: Any) -> str:
         return format_amount(getattr(row, name), currency_of(row))
 
-    # The class of the cells in a list is made of this name, and `kit/admin.css` aligns them by it.
+    # The class of the cells in a list is made of this name; `admin.css` aligns them by it.
     column.__name__ = name
     column.is_amount = True
     return column

@@ -2,8 +2,8 @@
 
 from decimal import Decimal
 
+from tripcompanion.adminsite.csv_export import Column, CsvColumns
 from tripcompanion.currency.amounts import to_major
-from tripcompanion.kit.csv_export import Column, CsvColumns
 
 
 def amount(name: str, currency: str = "trip__currency") -> Column:

@@ -5,9 +5,7 @@ from typing import Any
 from django.utils.translation import gettext_lazy as _
 from rest_framework import serializers
 
-from tripcompanion.currency.amounts import Amount
-from tripcompanion.currency.fields import AmountField, CurrencyField, MoneyField
-from tripcompanion.kit.serializers import (
+from tripcompanion.api.serializers import (
     LONG_TEXT,
     CamelCaseSerializer,
     IdField,
@@ -17,6 +15,8 @@ from tripcompanion.kit.serializers import (
     StrictText,
     UrlOrPath,
 )
+from tripcompanion.currency.amounts import Amount
+from tripcompanion.currency.fields import AmountField, CurrencyField, MoneyField
 from trips.models import CODE_CHARS, JOIN_ROLE_CHOICES, ROLE_CHOICES, InvitationState
 from trips.models.invitation import MAX_NOTE_CHARS, MAX_USES
 from trips.roles import TripRole

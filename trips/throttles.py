@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework.request import Request
 
-from tripcompanion.kit.throttling import WindowThrottle
+from tripcompanion.api.throttling import WindowThrottle
 from users.throttles import account_key
 
 

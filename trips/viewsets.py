@@ -10,10 +10,10 @@ from django.urls import resolve
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 
+from tripcompanion.api.etags import etag_of, require_match
+from tripcompanion.api.problems import DATABASE_AWAY
+from tripcompanion.api.viewsets import ApiViewSet
 from tripcompanion.compiled.serializers import serialize
-from tripcompanion.kit.etags import etag_of, require_match
-from tripcompanion.kit.problems import DATABASE_AWAY
-from tripcompanion.kit.viewsets import ApiViewSet
 from trips.models import Member, Trip, get_visible_or_404, lock_trip, note_answer, show_addresses_to
 from trips.pages import TRIP, NamedRow, with_members
 from trips.permissions import MayInTrip

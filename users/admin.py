@@ -18,7 +18,7 @@ from django_otp.plugins.otp_static.models import StaticDevice
 from django_otp.plugins.otp_totp.admin import TOTPDeviceAdmin  # noqa: F401 -- registers it
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
-from tripcompanion.kit.admin import ReadOnlyAdmin, StateFilter, in_reader_language, link
+from tripcompanion.adminsite.base import ReadOnlyAdmin, StateFilter, in_reader_language, link
 from users import csv_columns
 from users.forms import LimitedAdminLogin
 from users.models import Mail, ScopedToken, Session, User

@@ -16,7 +16,7 @@ from django.shortcuts import redirect
 from django.urls import reverse, reverse_lazy
 from rest_framework.exceptions import NotAuthenticated
 
-from tripcompanion.kit.error_views import method_not_allowed
+from tripcompanion.api.error_views import method_not_allowed
 from users.forms import LimitedLogin, OwnPasswordForm
 from users.second_factor import code_url, half_authenticated, is_missing
 

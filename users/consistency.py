@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponseBase
 
-from tripcompanion.kit.replica import HEADER, as_text
+from tripcompanion.database.replica import HEADER, as_text
 from users.models.position import store_position
 
 #: Refusals that are about what is stored. The caller will read it again.

@@ -3,7 +3,7 @@
 Passwords, digests and whatever else authenticates somebody are never exported.
 """
 
-from tripcompanion.kit.csv_export import CsvColumns
+from tripcompanion.adminsite.csv_export import CsvColumns
 
 ACCOUNTS: CsvColumns = {
     name: name

@@ -10,7 +10,7 @@ from django.views import View
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import etag
 
-from tripcompanion.kit.error_views import method_not_allowed
+from tripcompanion.api.error_views import method_not_allowed
 from users import tokens
 
 #: A new key signs only after every cache has it, so operators wait that long between both steps.

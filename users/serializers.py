@@ -8,14 +8,14 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from tripcompanion.currency.fields import CurrencyField
-from tripcompanion.kit.serializers import (
+from tripcompanion.api.serializers import (
     CamelCaseSerializer,
     FixedText,
     StrictChoice,
     StrictList,
     StrictText,
 )
+from tripcompanion.currency.fields import CurrencyField
 from users.emails import MAX_EMAIL_CHARS, email_key
 from users.mail_templates import NOTICES
 from users.models import (

@@ -7,7 +7,7 @@ from django.core.exceptions import ValidationError
 from rest_framework.exceptions import Throttled
 from rest_framework.request import Request
 
-from tripcompanion.kit.throttling import (
+from tripcompanion.api.throttling import (
     Spent,
     WindowThrottle,
     client_at,

@@ -18,8 +18,8 @@ from rest_framework_simplejwt import tokens as simplejwt
 from rest_framework_simplejwt.exceptions import ExpiredTokenError, TokenError
 from rest_framework_simplejwt.utils import aware_utcnow, datetime_from_epoch
 
-from tripcompanion.kit.problems import CsrfFailed
-from tripcompanion.kit.throttling import address_of
+from tripcompanion.api.problems import CsrfFailed
+from tripcompanion.api.throttling import address_of
 from users.key_ring import KeyRing
 from users.models import Session, User, Via, sessions_of
 from users.models.token import PREFIX, ScopedToken

@@ -12,7 +12,7 @@ from django.views import View
 from django.views.decorators.csrf import csrf_exempt
 from rest_framework.exceptions import NotFound
 
-from tripcompanion.kit.error_views import method_not_allowed, not_found
+from tripcompanion.api.error_views import method_not_allowed, not_found
 from users.models import User
 
 #: The page runs nothing, loads its style sheet only, and its form leads back to it.

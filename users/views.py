@@ -18,8 +18,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.throttling import BaseThrottle
 
-from tripcompanion.kit.throttling import WindowThrottle
-from tripcompanion.kit.viewsets import ApiViewSet
+from tripcompanion.api.throttling import WindowThrottle
+from tripcompanion.api.viewsets import ApiViewSet
 from users.models import EmailTaken, EmailToken, EmailTokenInvalid, Mail, Session, User
 from users.serializers import (
     LoginRequest,

@@ -9,8 +9,8 @@ from django.utils.translation import gettext_lazy as _
 from splits import csv_columns
 from splits.admin.ledger import AMOUNT, RECORDED_BY, LedgerAdmin
 from splits.models import Comment, Expense, Split
+from tripcompanion.adminsite.base import table
 from tripcompanion.currency.formats import format_amount
-from tripcompanion.kit.admin import table
 from trips.admin import money_column, person
 
 

@@ -7,7 +7,7 @@ from splits import csv_columns
 from splits.admin.ledger import LedgerAdmin
 from splits.models import AuditRun, DeletedEntry
 from splits.reports.history import History
-from tripcompanion.kit.admin import ReadOnlyAdmin, link
+from tripcompanion.adminsite.base import ReadOnlyAdmin, link
 from trips import csv_columns as trip_columns
 from trips.admin import money_column
 from trips.models import JournalEntry, Trip

@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from django.utils.text import smart_split, unescape_string_literal
 from django.utils.translation import gettext_lazy as _
 
-from tripcompanion.kit.admin import ReadOnlyAdmin, link
+from tripcompanion.adminsite.base import ReadOnlyAdmin, link
 from trips.admin import money_column, person
 
 AMOUNT = money_column("amount_minor", _("amount"))

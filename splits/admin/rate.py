@@ -4,7 +4,7 @@ from django.contrib import admin
 
 from splits import csv_columns
 from splits.models import Rate
-from tripcompanion.kit.admin import ReadOnlyAdmin
+from tripcompanion.adminsite.base import ReadOnlyAdmin
 
 
 @admin.register(Rate)

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from splits import csv_columns
 from splits.admin.ledger import AMOUNT, OPEN, LedgerAdmin, numbered_link
 from splits.models import Allocation, Debt, Settlement
-from tripcompanion.kit.admin import StateFilter, link, shown
+from tripcompanion.adminsite.base import StateFilter, link, shown
 from trips.admin import money_column, person
 
 CREDIT = money_column("credit_minor", _("credit"))

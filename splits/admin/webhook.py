@@ -5,7 +5,7 @@ from django.utils.translation import gettext_lazy as _
 
 from splits import csv_columns
 from splits.models import Webhook
-from tripcompanion.kit.admin import ReadOnlyAdmin
+from tripcompanion.adminsite.base import ReadOnlyAdmin
 from trips.admin import person
 
 

@@ -18,7 +18,7 @@ from django.core.management.base import CommandError
 from django.db import connection, transaction
 
 from splits.models import WebhookPosition
-from tripcompanion.kit.schema_floor import schema_mismatch
+from tripcompanion.database.schema_floor import schema_mismatch
 from trips.models import Trip
 from users.models import User
 

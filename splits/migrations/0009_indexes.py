@@ -1,6 +1,6 @@
 from django.db import migrations
 
-from tripcompanion.kit.operations import RemoveForeignKeyIndex
+from tripcompanion.database.operations import RemoveForeignKeyIndex
 
 
 class Migration(migrations.Migration):

@@ -1,7 +1,7 @@
 import django.db.models.deletion
 from django.db import migrations, models
 
-from tripcompanion.kit.operations import SetFromParent
+from tripcompanion.database.operations import SetFromParent
 
 
 class Migration(migrations.Migration):

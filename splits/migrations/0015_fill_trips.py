@@ -1,6 +1,6 @@
 from django.db import migrations
 
-from tripcompanion.kit.operations import fill_from_parent
+from tripcompanion.database.operations import fill_from_parent
 
 
 class Migration(migrations.Migration):

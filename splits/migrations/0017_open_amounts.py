@@ -1,6 +1,6 @@
 from django.db import migrations, models
 
-from tripcompanion.kit.operations import AddIndexWithoutLock
+from tripcompanion.database.operations import AddIndexWithoutLock
 
 
 class Migration(migrations.Migration):

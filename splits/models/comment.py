@@ -13,7 +13,7 @@ from splits.models.deleted import DeletedEntry
 from splits.models.expense import Expense
 from splits.models.in_trip import InTrip
 from splits.models.posting import people_in
-from tripcompanion.kit.problems import LimitReached
+from tripcompanion.api.problems import LimitReached
 from trips.models import InTripQuerySet, locked_row, notify
 from trips.models.events import Event
 from trips.models.journal import Entry, JournalEntry, JournalQuerySet, entries_between, write

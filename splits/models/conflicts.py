@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from django.utils.translation import gettext_lazy
 
-from tripcompanion.kit.problems import Conflict
+from tripcompanion.api.problems import Conflict
 
 
 class AlreadySplit(Conflict):

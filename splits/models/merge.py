@@ -15,8 +15,8 @@ from splits.models.expense import Expense
 from splits.models.payer import Payer
 from splits.models.settlement import Debt, Settlement
 from splits.models.split import Split
-from tripcompanion.kit.ids import MAX_INTEGER
-from tripcompanion.kit.problems import Conflict
+from tripcompanion.api.ids import MAX_INTEGER
+from tripcompanion.api.problems import Conflict
 from trips.models import Invitation, Member, Trip, locked_row
 from trips.models.events import Event
 from trips.models.journal import Entry, write

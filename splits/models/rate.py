@@ -9,7 +9,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy
 
-from tripcompanion.kit.problems import Conflict
+from tripcompanion.api.problems import Conflict
 
 BASE = "EUR"
 #: The source of a rate: the ECB's file, or the person who entered the expense.

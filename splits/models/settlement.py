@@ -29,12 +29,12 @@ from django.utils.translation import gettext_lazy
 from splits.models.deleted import DeletedEntry, DeletedKind
 from splits.models.in_trip import InTrip
 from splits.models.journal_fields import settlement_entries
+from tripcompanion.api.problems import Conflict
 from tripcompanion.compiled.deletes import delete_unread
 from tripcompanion.compiled.inserts import insert
 from tripcompanion.compiled.queries import ArrayParam, CompiledQuery, CompiledUpdate, Param
 from tripcompanion.currency.amounts import Amount
 from tripcompanion.currency.formats import format_amount
-from tripcompanion.kit.problems import Conflict
 from trips.models import InTripQuerySet, Member, Trip, locked_row, locked_trip
 from trips.models.events import Event
 from trips.models.journal import write

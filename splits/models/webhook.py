@@ -17,9 +17,9 @@ from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import NotFound, ValidationError
 
-from tripcompanion.kit.lending import without_connection
-from tripcompanion.kit.outgoing import MAX_URL_CHARS, BadAddress, require_reachable
-from tripcompanion.kit.problems import LimitReached
+from tripcompanion.api.problems import LimitReached
+from tripcompanion.database.lending import without_connection
+from tripcompanion.webhooks.outgoing import MAX_URL_CHARS, BadAddress, require_reachable
 from trips.models import Member, Trip, locked_trip
 from trips.models.journal import JournalEntry
 from trips.roles import TABLE, Can, Reach, TripRole

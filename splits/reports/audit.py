@@ -15,7 +15,7 @@ from splits.models.settlement import Allocation, Debt, Settlement
 from splits.models.split import Split
 from splits.reports.audit_rows import CHUNK_ROWS, ByExpense, Joins, plan_for_all_rows, streamed
 from splits.reports.expense_faults import expense_faults
-from tripcompanion.kit.snapshots import snapshot
+from tripcompanion.database.snapshots import snapshot
 from trips.models import Member, Trip
 from trips.models.member import KEPT_SUMS
 

@@ -11,10 +11,10 @@ from splits.models.journal_fields import settlement_entries
 from splits.models.rate import ExchangeRate, Rate
 from splits.models.settlement import Settlement
 from splits.settling import fewest_transfers
+from tripcompanion.api.problems import Conflict
 from tripcompanion.compiled.queries import CompiledQuery, Param
 from tripcompanion.currency.amounts import convert, to_major
-from tripcompanion.kit.problems import Conflict
-from tripcompanion.kit.snapshots import snapshot
+from tripcompanion.database.snapshots import snapshot
 from trips.models import CompiledForViewer, Member, Trip, ViewerParam, locked_trip
 from trips.models.events import Event
 from trips.models.journal import write

@@ -12,7 +12,7 @@ import django
 from django.db import connection
 
 from splits.reports.audit import Difference, audited, differences
-from tripcompanion.kit.snapshots import snapshot
+from tripcompanion.database.snapshots import snapshot
 
 #: More than processes, so that none is left with the largest trips at the end.
 _RANGES_PER_PROCESS = 4

@@ -10,7 +10,7 @@ from splits.serializers.comment import CommentSerializer
 from splits.serializers.expense_response import ExpenseSerializer
 from splits.serializers.history import ObjectSerializer
 from splits.serializers.settlement import SettlementSerializer
-from tripcompanion.kit.serializers import CamelCaseSerializer, IdField, StrictText
+from tripcompanion.api.serializers import CamelCaseSerializer, IdField, StrictText
 from trips.models.events import Event
 from trips.serializers import InvitationSerializer, TripDetailSerializer, TripMemberSerializer
 

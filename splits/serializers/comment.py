@@ -3,7 +3,7 @@
 from rest_framework import serializers
 
 from splits.models.comment import MAX_COMMENT_CHARS
-from tripcompanion.kit.serializers import LONG_TEXT, CamelCaseSerializer, StrictText
+from tripcompanion.api.serializers import LONG_TEXT, CamelCaseSerializer, StrictText
 from users.serializers import UserSummary
 
 

@@ -13,14 +13,8 @@ from splits.models.division import SCALE
 from splits.serializers.split import (
     MAX_DECIMALS,
 )
-from tripcompanion.currency.amounts import MAX_AMOUNT, to_minor
-from tripcompanion.currency.fields import (
-    AmountField,
-    CurrencyField,
-    minor_units,
-)
-from tripcompanion.kit.ids import TEXT_SCHEMA, parse_id
-from tripcompanion.kit.serializers import (
+from tripcompanion.api.ids import TEXT_SCHEMA, parse_id
+from tripcompanion.api.serializers import (
     LONG_TEXT,
     CamelCaseSerializer,
     ExactNumber,
@@ -32,6 +26,12 @@ from tripcompanion.kit.serializers import (
     UrlOrPath,
     camel_case,
     number_schema,
+)
+from tripcompanion.currency.amounts import MAX_AMOUNT, to_minor
+from tripcompanion.currency.fields import (
+    AmountField,
+    CurrencyField,
+    minor_units,
 )
 
 MAX_PEOPLE = 1000

@@ -9,8 +9,8 @@ from rest_framework import serializers
 from splits.models import Category, SplitType
 from splits.serializers.settlement import TransferSerializer
 from splits.serializers.split import ExpenseSplitSerializer, ScaledField
+from tripcompanion.api.serializers import CamelCaseSerializer
 from tripcompanion.currency.fields import CurrencyField, MoneyField
-from tripcompanion.kit.serializers import CamelCaseSerializer
 from users.serializers import UserSummary
 
 

@@ -2,8 +2,8 @@
 
 from rest_framework import serializers
 
+from tripcompanion.api.serializers import CamelCaseSerializer, IdField, StrictBoolean
 from tripcompanion.currency.fields import MoneyField
-from tripcompanion.kit.serializers import CamelCaseSerializer, IdField, StrictBoolean
 from users.serializers import UserSummary
 
 

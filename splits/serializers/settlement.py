@@ -7,15 +7,15 @@ from django.utils.translation import gettext_lazy as _
 from rest_framework import serializers
 
 from splits.models.settlement import today
-from tripcompanion.currency.amounts import Amount
-from tripcompanion.currency.fields import AmountField, MoneyField
-from tripcompanion.kit.serializers import (
+from tripcompanion.api.serializers import (
     LONG_TEXT,
     CamelCaseSerializer,
     IdField,
     StrictDate,
     StrictText,
 )
+from tripcompanion.currency.amounts import Amount
+from tripcompanion.currency.fields import AmountField, MoneyField
 from users.serializers import UserSummary
 
 #: What an entry of a balance may be.

@@ -8,9 +8,9 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from splits.models.division import SCALE
+from tripcompanion.api.serializers import CamelCaseSerializer, ExactNumber, IdField, QueryBoolean
 from tripcompanion.currency.amounts import Amount
 from tripcompanion.currency.fields import AmountField, CurrencyField, MoneyField
-from tripcompanion.kit.serializers import CamelCaseSerializer, ExactNumber, IdField, QueryBoolean
 from users.serializers import UserSummary
 
 MAX_DECIMALS = 4

@@ -9,14 +9,14 @@ from rest_framework import serializers
 
 from splits.models.webhook import EVERYTHING, WebhookState
 from splits.models.webhook_delivery import EVENT_CHOICES, DeliveryState
-from tripcompanion.kit.outgoing import MAX_URL_CHARS
-from tripcompanion.kit.serializers import (
+from tripcompanion.api.serializers import (
     CamelCaseSerializer,
     IdField,
     StrictChoice,
     StrictList,
     StrictText,
 )
+from tripcompanion.webhooks.outgoing import MAX_URL_CHARS
 from trips.models.events import Event
 
 MAX_PATTERNS = 50

@@ -10,9 +10,9 @@ from splits.models.webhook_delivery import WebhookDelivery
 from splits.reports.history import History
 from splits.serializers.history import HistoryEntrySerializer
 from splits.serializers.states import states_of
+from tripcompanion.api.rendering import ExactJSONRenderer
 from tripcompanion.compiled.serializers import serialize
-from tripcompanion.kit.rendering import ExactJSONRenderer
-from tripcompanion.kit.snapshots import in_snapshot
+from tripcompanion.database.snapshots import in_snapshot
 from trips.models import Trip, show_addresses_to
 
 

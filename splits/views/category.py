@@ -9,8 +9,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from splits.models import Category
-from tripcompanion.kit.reference import ReferenceViewSet
-from tripcompanion.kit.serializers import CamelCaseSerializer
+from tripcompanion.api.reference import ReferenceViewSet
+from tripcompanion.api.serializers import CamelCaseSerializer
 
 
 class NamedCategory(NamedTuple):

@@ -11,8 +11,8 @@ from splits.models import Comment, Expense
 from splits.models.comment import comments_of
 from splits.pages import COMMENT, SPLIT_EXPENSE, pages_above_splits
 from splits.serializers.comment import CommentRequest, CommentSerializer
-from tripcompanion.kit.navigation import Link
-from tripcompanion.kit.problems import LimitReached
+from tripcompanion.api.navigation import Link
+from tripcompanion.api.problems import LimitReached
 from trips.roles import Can
 from trips.viewsets import InTripViewSet
 

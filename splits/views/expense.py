@@ -22,10 +22,10 @@ from splits.serializers.expense import ExpenseRequest
 from splits.serializers.expense_response import ExpensePreviewSerializer, ExpenseSerializer
 from splits.views.comment import CommentViewSet
 from splits.views.split import SplitViewSet
-from tripcompanion.kit.navigation import Link
-from tripcompanion.kit.problems import LimitReached
-from tripcompanion.kit.serializers import DeletedQuery
-from tripcompanion.kit.snapshots import snapshot
+from tripcompanion.api.navigation import Link
+from tripcompanion.api.problems import LimitReached
+from tripcompanion.api.serializers import DeletedQuery
+from tripcompanion.database.snapshots import snapshot
 from trips.models import Trip, get_visible_or_404
 from trips.models.deleted import NotRestorable
 from trips.models.trip import CurrencyChanged

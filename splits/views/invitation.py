@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from splits.models.claim import accept_invitation
 from splits.models.merge import NamesBoth
-from tripcompanion.kit.problems import LimitReached
+from tripcompanion.api.problems import LimitReached
 from trips.models.invitation import InvitedByAddress
 from trips.models.joining import AlreadyMember, NoOwner
 from trips.serializers import TripMemberSerializer

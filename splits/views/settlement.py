@@ -24,7 +24,7 @@ from splits.serializers.settlement import (
     SettleUpRequest,
     TransferSerializer,
 )
-from tripcompanion.kit.serializers import DeletedQuery
+from tripcompanion.api.serializers import DeletedQuery
 from trips.models import Trip, get_visible_or_404
 from trips.models.deleted import NotRestorable
 from trips.models.trip import CurrencyChanged

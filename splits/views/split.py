@@ -23,8 +23,8 @@ from splits.serializers.split import (
     PendingQuery,
     TotalDebtSerializer,
 )
-from tripcompanion.kit.navigation import Link
-from tripcompanion.kit.viewsets import ApiViewSet
+from tripcompanion.api.navigation import Link
+from tripcompanion.api.viewsets import ApiViewSet
 from trips.models import show_addresses_to
 from trips.roles import Can
 from trips.viewsets import InTripViewSet

@@ -18,9 +18,9 @@ from splits.serializers.webhook import (
     WebhookSerializer,
     WebhookWithSecret,
 )
-from tripcompanion.kit.idempotency import AlreadyMade
-from tripcompanion.kit.problems import LimitReached
-from tripcompanion.kit.viewsets import ApiViewSet
+from tripcompanion.api.idempotency import AlreadyMade
+from tripcompanion.api.problems import LimitReached
+from tripcompanion.api.viewsets import ApiViewSet
 from trips.throttles import LookupThrottle
 
 

@@ -13,9 +13,9 @@ from django.test.utils import CaptureQueriesContext
 from splits.models import Debt, Expense, Payer, Rate, Settlement, Split
 from tests.compiled_only import PAGE_STATEMENTS, compiled_only
 from tests.factories import TripFactory, join, settle, spend
+from tripcompanion.api.ids import MAX_INTEGER
 from tripcompanion.compiled.inserts import insert
 from tripcompanion.compiled.queries import ArrayParam, CompiledQuery, CompiledUpdate, Param
-from tripcompanion.kit.ids import MAX_INTEGER
 from trips.models import Member, Trip, get_visible_or_404, lock_trip
 from trips.models.events import Event
 from trips.models.journal import Entry, JournalEntry, write

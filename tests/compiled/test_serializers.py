@@ -10,10 +10,10 @@ from splits.models import Settlement, SplitType
 from splits.serializers.settlement import SettlementSerializer
 from tests.conftest import Api
 from tests.factories import settle, spend
+from tripcompanion.api import viewsets
+from tripcompanion.api.rendering import ExactJSONRenderer
 from tripcompanion.compiled import serializers
 from tripcompanion.compiled.serializers import serialize_many
-from tripcompanion.kit import viewsets
-from tripcompanion.kit.rendering import ExactJSONRenderer
 from trips.models import Trip
 from users.models import User
 

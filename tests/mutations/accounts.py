@@ -229,7 +229,7 @@ ACCOUNTS: Guards = {
         ("IsUser accepts anonymous users", " and request.user.is_authenticated", "",
          _CELLS),
     ],
-    "tripcompanion/kit/admin.py": [
+    "tripcompanion/adminsite/base.py": [
         ("ledger entries deletable in the admin site",
          '"""False, because the ledger refers to these rows."""\n        return False',
          '"""True."""\n        return True', "tests/test_admin.py"),

@@ -28,18 +28,18 @@ DATABASE: Guards = {
          f"{_PARALLEL} meanwhile"),
         ("the last trip left out by processes", "ids[-1] + 1]", "ids[-1]]", f"{_PARALLEL} once"),
     ],
-    "tripcompanion/kit/viewsets.py": [
+    "tripcompanion/api/viewsets.py": [
         ("reads not in one snapshot", "and self.action not in alone:", "and False:",
          f"{_SNAPSHOTS} -k a_get"),
     ],
-    "tripcompanion/kit/snapshots.py": [
+    "tripcompanion/database/snapshots.py": [
         ("reads not repeated after a table change", "        if not is_outermost:\n",
          "        if True:\n", "PG tests/test_changed_tables.py"),
         ("snapshot not isolated", "IsolationLevel.REPEATABLE_READ, True", "None, True",
          f"PG {_SNAPSHOTS} -k committed_later"),
         ("reads take the write lock", '"DEFERRED"', '"IMMEDIATE"', f"{_SNAPSHOTS} -k a_get"),
     ],
-    "tripcompanion/kit/postgresql/base.py": [
+    "tripcompanion/database/postgresql/base.py": [
         ("reconnects to a silent database",
          "if self.connection is not None or not autocommit:", "if True:",
          f"PG {_SILENCE} -k a_write"),
@@ -65,18 +65,18 @@ DATABASE: Guards = {
         ("connection reused after a timeout", "        self.close()\n",
          "        pass\n", f"PG {_SILENCE} -k no_cursor"),
     ],
-    "tripcompanion/kit/postgresql/cursors.py": [
+    "tripcompanion/database/postgresql/cursors.py": [
         ("no time-outs behind a pooler", "connection.local_settings if begins else {}", "{}",
          f"PG {_POOLER} -k waits_are_limited"),
         ("no time-outs behind a pooler outside of transactions",
          "connection.bounds_single_statements or not connection.autocommit",
          "not connection.autocommit", f"PG {_POOLER} -k waits_are_limited"),
     ],
-    "tripcompanion/kit/problems.py": [
+    "tripcompanion/api/problems.py": [
         ("outcome of a read said to be unknown", "is_unknown and method not in SAFE_METHODS",
          "is_unknown", f"PG {_SILENCE} -k a_read"),
     ],
-    "tripcompanion/database.py": [
+    "tripcompanion/database/connections.py": [
         ("SQLite for a replica",
          'if not all(row["ENGINE"] == _POSTGRESQL for row in (replica, *databases.values())):',
          "if False:", _SETTINGS),
@@ -101,7 +101,7 @@ DATABASE: Guards = {
         ("concurrent compilation", "        with _COMPILING:\n", "        if True:\n",
          "tests/compiled/test_once.py"),
     ],
-    "tripcompanion/kit/management/commands/migrate_safely.py": [
+    "tripcompanion/database/management/commands/migrate_safely.py": [
         ("migration lock outlives its transaction", "pg_try_advisory_xact_lock",
          "pg_try_advisory_lock", f"PG {_TIMEOUTS} -k belongs"),
         ("migration waits for a busy table", 'connection.local_settings["lock_timeout"]',
@@ -109,7 +109,7 @@ DATABASE: Guards = {
         ("migration waits without a timeout", "if time.monotonic() >= deadline:", "if False:",
          f"PG {_TIMEOUTS} -k too_long"),
     ],
-    "tripcompanion/kit/idempotency.py": [
+    "tripcompanion/api/idempotency.py": [
         ("lock time-out of a key kept for other locks",
          "SELECT set_config('lock_timeout', %s, true)\", [before]", "SELECT %s\", [before]",
          "PG tests/test_idempotency.py -k longer"),
@@ -123,7 +123,7 @@ DATABASE: Guards = {
          "    snapshot()\n    plan_for_all_rows()\n    yield from _diff",
          f"{_SNAPSHOTS} -k audit"),
     ],
-    "tripcompanion/kit/replica.py": [
+    "tripcompanion/database/replica.py": [
         ("own changes missed on a replica", "        if replayed < position:\n",
          "        if False:\n", f"{_REPLICA} own_changes"),
         ("a replica that lags is read", "        if replayed < least:\n", "        if False:\n",

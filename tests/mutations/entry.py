@@ -20,15 +20,15 @@ ENTRY: Guards = {
          _TRIPS),
         ("PUT with name and title changes a part", ' and "title" not in sent', "", _TRIPS),
     ],
-    "tripcompanion/kit/landing.py": [
+    "tripcompanion/api/landing.py": [
         ("inline styles allowed on the landing page", "style-src 'self'",
          "style-src 'self' 'unsafe-inline'", _LANDING),
     ],
-    "tripcompanion/kit/reference.py": [
+    "tripcompanion/api/reference.py": [
         ("pages kept by caches", "        if is_json(request):\n", "        if True:\n",
          _REFERENCE),
     ],
-    "tripcompanion/kit/viewsets.py": [
+    "tripcompanion/api/viewsets.py": [
         ("invalid tokens ignored", "            if not self.is_token_optional:\n",
          "            if False:\n", "tests/users/test_bearer_header.py"),
     ],

@@ -19,7 +19,7 @@ _CONFIGURATION = "tests/security/test_configuration.py"
 _UNUSUAL = "tests/security/test_unusual_requests.py"
 
 KIT: Guards = {
-    "tripcompanion/kit/parsing.py": [
+    "tripcompanion/api/parsing.py": [
         ("any content type accepted",
          "if kind.strip().lower() != StrictJSONParser.media_type:", "if False:",
          _PARSING),
@@ -40,12 +40,12 @@ KIT: Guards = {
         ("invalid UTF-8 accepted", 'body.decode("utf-8")', 'body.decode("latin-1")', _PARSING),
         ("floats parsed instead of decimals", "            parse_float=Decimal,\n", "", _PARSING),
     ],
-    "tripcompanion/kit/csv_export.py": [
+    "tripcompanion/adminsite/csv_export.py": [
         ("formulas in CSV files not defused",
          "return defused(value) if isinstance(value, str) else str(value)", "return str(value)",
          f"{_EXPORT} run"),
     ],
-    "tripcompanion/kit/admin_export.py": [
+    "tripcompanion/adminsite/export.py": [
         ("export not logged", "        self._log_export(request, count)\n", "",
          f"{_EXPORT} logged"),
         ("length of an export not limited", " if count <= MAX_ROWS else None", "",
@@ -58,7 +58,7 @@ KIT: Guards = {
         ("amount that rounds to zero accepted", "    if amount_minor <= 0:\n", "    if False:\n",
          f"{_BUDGET} {_REFUSED}"),
     ],
-    "tripcompanion/kit/serializers.py": [
+    "tripcompanion/api/serializers.py": [
         ("null in an optional field not omitted",
          "if isinstance(data, Mapping) and None in data.values():", "if False:", _HOSTILE),
         ("null in a required field omitted", "not field.required and not field.allow_null",
@@ -93,7 +93,7 @@ KIT: Guards = {
          "            if not parts.netloc:\n", "            if False:\n",
          _HOSTILE),
     ],
-    "tripcompanion/kit/middleware.py": [
+    "tripcompanion/api/middleware.py": [
         ("control characters in queries accepted",
          "        if parameters := list(_broken_parameters(",
          "        if parameters := (lambda _query: [])((", "tests/test_strange_requests.py"),
@@ -117,22 +117,22 @@ KIT: Guards = {
         ("any X-Request-ID accepted", "if _ACCEPTABLE_ID.fullmatch(given) else uuid.uuid4().hex",
          "or uuid.uuid4().hex", "tests/test_request_ids.py"),
     ],
-    "tripcompanion/kit/schema_hooks.py": [
+    "tripcompanion/openapi/schema_hooks.py": [
         ("defaults in PATCH schemas",
          '        field.pop("default", None)\n', "        pass\n",
          "tests/test_openapi.py"),
     ],
-    "tripcompanion/kit/document.py": [
+    "tripcompanion/openapi/document.py": [
         ("OpenAPI document depends on any query value",
          "        if language not in dict(settings.LANGUAGES):", "        if not language:",
          "tests/test_docs_pages.py"),
         ("OpenAPI document sent despite a matching ETag", "        if is_known(request, etag):\n",
          "        if False:\n", "tests/test_docs_pages.py"),
     ],
-    "tripcompanion/kit/converters.py": [
+    "tripcompanion/api/converters.py": [
         ("an id in a path ends before its last digit", "(?![0-9])", "", _IDS),
     ],
-    "tripcompanion/kit/ids.py": [
+    "tripcompanion/api/ids.py": [
         ("true accepted as an id", " and not isinstance(value, bool)", "", _IDS),
         ("ids beyond 64 bits accepted", "1 <= value <= MAX_ID:", "1 <= value:", _IDS),
         ("id 0 accepted", "1 <= value <= MAX_ID:", "0 <= value <= MAX_ID:", _IDS),
@@ -143,7 +143,7 @@ KIT: Guards = {
         ("ids with leading zeros accepted", "ID_PATTERN = _pattern_up_to(MAX_ID)",
          'ID_PATTERN = "[0-9]{1,18}"', _IDS),
     ],
-    "tripcompanion/kit/pagination.py": [
+    "tripcompanion/api/pagination.py": [
         ("page size not limited", "if int(raw) > maximum:", "if False:",
          _PAGES),
         ("page 0 accepted", " and int(raw) > 0):", "):", _PAGES),
@@ -151,7 +151,7 @@ KIT: Guards = {
          "(raw.isascii() and raw.isdigit()", "(raw.isdigit()", _PAGES),
         ("page numbers not limited", " and len(raw) <= _MAX_DIGITS and", " and", _PAGES),
     ],
-    "tripcompanion/kit/etags.py": [
+    "tripcompanion/api/etags.py": [
         ("outdated ETag accepted",
          "if wanted.strip() != \"*\" and current not in parse_etags(wanted):",
          "if False:", "tests/test_etags.py"),
@@ -161,7 +161,7 @@ KIT: Guards = {
          'return "*" in known or current in', "return known or current in",
          "tests/test_etags.py"),
     ],
-    "tripcompanion/kit/idempotency.py": [
+    "tripcompanion/api/idempotency.py": [
         ("any idempotency key accepted",
          "if not _VISIBLE.fullmatch(key):", "if False:",
          _IDEMPOTENCY),
@@ -199,7 +199,7 @@ KIT: Guards = {
         ("nginx forwards what a client says of TLS",
          "    proxy_set_header X-Forwarded-Proto https;\n", "", f"{_PROXIED} tls"),
     ],
-    "tripcompanion/kit/schema_floor.py": [
+    "tripcompanion/database/schema_floor.py": [
         ("ready before it is migrated", "    if missing:\n", "    if False:\n",
          "tests/test_probes.py -k is_migrated"),
         ("ready on a database that is too new", "    if unknown:\n", "    if False:\n",
@@ -208,13 +208,13 @@ KIT: Guards = {
          "missing = code.all ^ {",
          "tests/test_schema_floor.py"),
     ],
-    "tripcompanion/kit/probes.py": [
+    "tripcompanion/observability/probes.py": [
         ("incomplete requests taken for probes", "bool(end and _FIRST_LINE", "bool(_FIRST_LINE",
          "tests/test_probes.py -k behind_requests"),
         ("probes with a body let through", "and not _HAS_BODY.search(head)", "",
          "tests/test_probes.py -k behind_requests"),
     ],
-    "tripcompanion/server.py": [
+    "tripcompanion/serving/server.py": [
         ("probes wait behind requests", "        if is_probe(received):\n", "        if False:\n",
          "tests/test_probes.py -k behind_requests"),
         ("connections in the queue are reset", "            while self.nr_conns > before:\n",
@@ -242,7 +242,7 @@ KIT: Guards = {
          "if \"--traceback\" in sys.argv or not is_unreachable(error):", "if False:",
          "tests/test_settings.py -k statement_that_fails"),
     ],
-    "tripcompanion/wsgi.py": [
+    "tripcompanion/serving/wsgi.py": [
         ("probes wait for a connection",
          "time.monotonic(), self._probes[path]",
          "time.monotonic(), self._connections",
@@ -258,7 +258,7 @@ KIT: Guards = {
         ("half a body is taken for whole", "    elif len(body) < length:\n",
          "    elif False:\n", "tests/test_bodies.py -k hangs_up"),
     ],
-    "tripcompanion/kit/viewsets.py": [
+    "tripcompanion/api/viewsets.py": [
         ("unexpected body not checked", "            require_json_or_nothing(request)\n",
          "            pass\n", _HOSTILE),
         ("idempotency keys ignored",
@@ -278,7 +278,7 @@ KIT: Guards = {
         ("responses kept until garbage collection", "= proxy(response)", "= response",
          "tests/test_memory.py"),
     ],
-    "tripcompanion/kit/problems.py": [
+    "tripcompanion/api/problems.py": [
         ("violated constraint causes a 500", "    if isinstance(exc, IntegrityError):\n",
          "    if False:\n", "tests/splits/test_balances.py"),
         ("unavailable database causes a 500",
@@ -293,7 +293,7 @@ KIT: Guards = {
         ("field errors not returned", '    if errors:\n        document["errors"] = errors\n', "",
          _REFUSED),
     ],
-    "tripcompanion/kit/error_views.py": [
+    "tripcompanion/api/error_views.py": [
         ("unavailable database in a page causes a 500",
          "    if isinstance(sys.exc_info()[1], DATABASE_AWAY):\n",
          "    if False:\n", f"PG {_PROBLEMS} {_CONFIGURATION}"),
@@ -317,13 +317,13 @@ KIT: Guards = {
         ("known devices locked out", " or _is_known(request, key)", "",
          "tests/users/test_guessing.py"),
     ],
-    "tripcompanion/admission.py": [
+    "tripcompanion/serving/admission.py": [
         ("threads of a caller not limited", "            if count >= self._at_once:\n",
          "            if False:\n", "tests/test_admission.py"),
         ("bodies may take any time", "                if ends_at <= now:\n",
          "                if False:\n", "tests/test_admission.py"),
     ],
-    "tripcompanion/kit/throttling.py": [
+    "tripcompanion/api/throttling.py": [
         ("throttle allows one request too many", "return self.taken > self.quota",
          "return self.taken > self.quota + 1", "tests/users/test_throttles.py"),
         ("throttle shared by all callers",
@@ -340,11 +340,11 @@ KIT: Guards = {
         ("no limit for strangers in development",
          "not is_set and is_local(request)", "not is_set", "tests/users/test_throttles.py"),
     ],
-    "tripcompanion/kit/models.py": [
+    "tripcompanion/database/models.py": [
         ("requests not counted", "SET count = kit_throttlecounter.count + 1", "SET count = 1",
          "tests/users/test_throttles.py"),
     ],
-    "tripcompanion/kit/logs.py": [
+    "tripcompanion/observability/logs.py": [
         ("tracebacks logged for client errors",
          "            record.exc_info = record.exc_text = None\n",
          "            pass\n", "tests/test_request_ids.py"),
@@ -352,7 +352,7 @@ KIT: Guards = {
          "        text = pattern.sub(replacement, text)", "        text = str(text)",
          f"tests/test_request_ids.py {_CONFIGURATION}"),
     ],
-    "tripcompanion/kit/rendering.py": [
+    "tripcompanion/api/rendering.py": [
         ("empty Accept rejected", 'return ["*/*"] if is_empty else', "return",
          "tests/test_rendering.py"),
         ("amounts rendered as floats", 'orjson.Fragment(format(value, "f"))', "float(value)",
@@ -376,7 +376,7 @@ KIT: Guards = {
          "DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024 * 1024", _PROBLEMS),
         ("views public by default", '["users.permissions.IsUser"]',
          '["rest_framework.permissions.AllowAny"]', "tests/test_permissions.py"),
-        ("no throttle by default", '["tripcompanion.kit.throttling.CallerThrottle"]', "[]",
+        ("no throttle by default", '["tripcompanion.api.throttling.CallerThrottle"]', "[]",
          "tests/users/test_throttles.py"),
         ("clock leeway of a day", '"LEEWAY": timedelta(seconds=30)', '"LEEWAY": timedelta(days=1)',
          "tests/security/test_tokens.py"),

@@ -15,11 +15,11 @@ MONITORING: Guards = {
          "connection.wait_seconds, _DATABASE_SECONDS", "connection.wait_seconds, None",
          f"PG {_METRICS} silent"),
     ],
-    "tripcompanion/kit/routes.py": [
+    "tripcompanion/observability/routes.py": [
         ("ids in labels", 'return f"/{match.route}"', "return request.path_info",
          f"{_METRICS} labels"),
     ],
-    "tripcompanion/kit/instruments.py": [
+    "tripcompanion/observability/instruments.py": [
         ("any method becomes a label", 'if request.method in _METHODS else "other"', "",
          f"{_METRICS} labels"),
     ],
@@ -33,12 +33,12 @@ MONITORING: Guards = {
         ("requests in progress of dead processes kept", "mark_process_dead(worker.pid)", "pass",
          f"{_METRICS} killed"),
     ],
-    "tripcompanion/wsgi.py": [
+    "tripcompanion/serving/wsgi.py": [
         ("a scrape waits for a connection",
          'if settings.METRICS_TOKEN and path == METRICS_PATH:', "if False:",
          f"{_METRICS} busy"),
     ],
-    "tripcompanion/kit/tracing.py": [
+    "tripcompanion/observability/tracing.py": [
         ("values of statements in spans", "text = str(sql)[:MAX_CHARS]",
          "text = str((sql, params))",
          f"{_TRACES} no_span"),
@@ -52,7 +52,7 @@ MONITORING: Guards = {
         ("trace states of clients in spans", '{_HEADER: request.headers.get(_HEADER, "")}',
          "request.headers", f"{_TRACES} no_span"),
     ],
-    "tripcompanion/kit/slow_statements.py": [
+    "tripcompanion/observability/slow_statements.py": [
         ("values in the log of slow statements", "str(sql)[:MAX_CHARS]",
          "str((sql, params))[:MAX_CHARS]", f"{_SLOW} no_line"),
     ],

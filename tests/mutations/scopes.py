@@ -15,7 +15,7 @@ SCOPES: Guards = {
     "users/permissions.py": [
         ("scope not checked", "request.auth.require(scope)", "pass", _ACCESS),
     ],
-    "tripcompanion/kit/idempotency.py": [
+    "tripcompanion/api/idempotency.py": [
         ("responses replayed to any token",
          'getattr(request.auth, "keys_apart", "")', '""', _ACCESS),
     ],

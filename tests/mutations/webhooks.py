@@ -8,7 +8,7 @@ _DELIVERIES = "tests/splits/test_webhook_deliveries.py"
 _SIGNATURES = "tests/splits/test_webhook_signatures.py"
 
 WEBHOOKS: Guards = {
-    "tripcompanion/kit/outgoing.py": [
+    "tripcompanion/webhooks/outgoing.py": [
         ("webhooks reach private networks", "all(map(is_public, found))", "found", _REGISTERING),
         ("one public address is enough", "all(map(is_public, found))",
          "any(map(is_public, found))", f"{_OUTGOING} -k among_public"),

@@ -233,7 +233,7 @@ def test_without_redis_limits_count_in_the_process_and_readiness_says_so(
     monkeypatch.setattr(settings, "CACHE_URL", "redis://127.0.0.1:1/0")
     broken = RedisCache("redis://127.0.0.1:1/0", {})
     for module in ("throttling", "caching"):
-        monkeypatch.setattr(f"tripcompanion.kit.{module}.cache", broken)
+        monkeypatch.setattr(f"tripcompanion.api.{module}.cache", broken)
     answers = [try_to_log_in(olga.email, "wrong-password").status_code for _try in range(3)]
     assert answers == [401, 401, 429]
     assert "Redis cannot be used" in caplog.text

@@ -8,8 +8,8 @@ from django.db import DataError, IntegrityError, connection, transaction
 from django.db.models import F
 
 from tests.security.environment import Environment
-from tripcompanion.kit.ids import MAX_INTEGER
-from tripcompanion.kit.models import IdempotencyRecord
+from tripcompanion.api.ids import MAX_INTEGER
+from tripcompanion.database.models import IdempotencyRecord
 from trips.models import Invitation, JournalEntry, Member, Trip
 from trips.models.events import Event
 from trips.models.journal import Entry, write

@@ -13,7 +13,7 @@ from tests.conftest import Api
 from tests.factories import PASSWORD, TripFactory, UserFactory, join, settle, spend
 from tests.users.logins import is_alive, log_in, try_to_log_in
 from tripcompanion.accounts.export import personal_data_of
-from tripcompanion.kit.models import IdempotencyRecord
+from tripcompanion.database.models import IdempotencyRecord
 from trips.models import Member, Trip
 from trips.roles import TripRole
 from users.mail_templates import Letter

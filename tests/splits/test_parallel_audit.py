@@ -19,7 +19,7 @@ from splits.reports.parallel_audit import differences_as_of
 from tests import citus
 from tests.server import Server, running_server
 from tests.splits.journey import Journey, sign_up
-from tripcompanion.kit.snapshots import snapshot
+from tripcompanion.database.snapshots import snapshot
 from trips.models import Trip
 
 TRIPS = 9

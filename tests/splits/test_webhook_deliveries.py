@@ -21,8 +21,8 @@ from tests.conftest import Api
 from tests.factories import TripFactory, join
 from tests.receiver import HOST, Receiver, never, status
 from tests.splits.webhooks import WEBHOOKS, bodies, log_of, make_due, record, register
-from tripcompanion.kit.lending import returning
-from tripcompanion.kit.outgoing import BadAddress, require_reachable
+from tripcompanion.database.lending import returning
+from tripcompanion.webhooks.outgoing import BadAddress, require_reachable
 from trips.models import Member, Trip
 from trips.roles import TripRole
 from users.models import Mail, User
@@ -422,7 +422,7 @@ def test_a_host_is_looked_up_without_a_connection(
     class NoTransaction:
         in_atomic_block = False
 
-    monkeypatch.setattr("tripcompanion.kit.lending.connection", NoTransaction)
+    monkeypatch.setattr("tripcompanion.database.lending.connection", NoTransaction)
     monkeypatch.setattr(
         "splits.models.webhook.require_reachable", lambda *_url, **_how: said.append("looked up")
     )
@@ -435,7 +435,7 @@ def test_a_host_is_looked_up_without_a_connection(
 def test_lookups_at_once_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     ended = Event()
     monkeypatch.setattr("socket.getaddrinfo", lambda *_host, **_how: ended.wait(20) and [])
-    monkeypatch.setattr("tripcompanion.kit.outgoing._LOOKUPS", BoundedSemaphore(2))
+    monkeypatch.setattr("tripcompanion.webhooks.outgoing._LOOKUPS", BoundedSemaphore(2))
     threads = active_count()
     try:
         for _number in range(5):

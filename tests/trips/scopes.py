@@ -23,9 +23,9 @@ from splits.views import (
 )
 from tests.trips.access import endpoints
 from tripcompanion.accounts.views import AccountViewSet, RootViewSet, TokenViewSet, UserViewSet
+from tripcompanion.api.health import HealthViewSet
 from tripcompanion.currency.views import CurrencyViewSet
-from tripcompanion.kit.document import DocumentView
-from tripcompanion.kit.health import HealthViewSet
+from tripcompanion.openapi.document import DocumentView
 from trips.views import (
     GuestViewSet,
     InvitationPreviewViewSet,

@@ -19,7 +19,7 @@ from tests.mailserver import token_in
 from tests.stored import everything_stored
 from tests.users.logins import bearer
 from tripcompanion.accounts.deletion import delete_account
-from tripcompanion.kit.logs import without_secrets
+from tripcompanion.observability.logs import without_secrets
 from trips.models import Invitation, Trip
 from trips.models.invitation import MAX_OPEN_INVITATIONS
 from trips.roles import TripRole

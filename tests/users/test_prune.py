@@ -19,7 +19,7 @@ from tests.conftest import Api
 from tests.factories import TripFactory, spend
 from tests.trips.bodies import lisbon
 from tests.users.logins import bearer, log_in
-from tripcompanion.kit.models import IdempotencyRecord, ThrottleCounter
+from tripcompanion.database.models import IdempotencyRecord, ThrottleCounter
 from trips.models import Invitation, JournalEntry, Trip
 from trips.models.events import Event
 from trips.models.journal import Entry, write

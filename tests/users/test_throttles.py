@@ -17,7 +17,7 @@ from tests.conftest import Api
 from tests.document import problem_of
 from tests.factories import PASSWORD, UserFactory, spend
 from tests.users.logins import refresh, try_to_log_in
-from tripcompanion.kit.models import ThrottleCounter
+from tripcompanion.database.models import ThrottleCounter
 from trips.models import Trip
 from users.mail_templates import Letter
 from users.models import Mail, User

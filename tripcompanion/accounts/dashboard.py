@@ -26,7 +26,7 @@ from django.db.models import Count, F, Min, Q, Sum, Value
 from django.utils import timezone
 
 from splits.models import AuditRun, Expense
-from tripcompanion.kit.caching import remember
+from tripcompanion.api.caching import remember
 from trips.models import Trip
 from users.models import Mail, User
 

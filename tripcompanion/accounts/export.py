@@ -11,9 +11,9 @@ from splits.models.payer import Payer
 from splits.models.settlement import Debt, Settlement
 from splits.models.split import Split
 from tripcompanion.accounts.export_serializers import AccountExport, ExportedAccount
+from tripcompanion.api.rendering import ExactJSONRenderer
+from tripcompanion.api.serializers import camel_case
 from tripcompanion.compiled.serializers import serialize
-from tripcompanion.kit.rendering import ExactJSONRenderer
-from tripcompanion.kit.serializers import camel_case
 from trips.models import Invitation, Member
 from trips.models.journal import JournalEntry
 from users.models import User

@@ -5,8 +5,8 @@ from rest_framework import serializers
 from splits.models import Category, SplitType
 from splits.serializers.history import ChangesField, ObjectSerializer
 from splits.serializers.webhook import WebhookSerializer
+from tripcompanion.api.serializers import CamelCaseSerializer
 from tripcompanion.currency.fields import CurrencyField, MoneyField
-from tripcompanion.kit.serializers import CamelCaseSerializer
 from trips.models import ROLE_CHOICES
 from trips.models.events import Event
 from users.serializers import UserSerializer

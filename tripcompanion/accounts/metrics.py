@@ -23,11 +23,11 @@ from prometheus_client.registry import Collector
 from rest_framework.exceptions import NotAuthenticated
 
 from tripcompanion.accounts.dashboard import last_audit, oldest_unsent_mail, unsent_mails
-from tripcompanion.kit import error_views
-from tripcompanion.kit.probes import METRICS_PATH
-from tripcompanion.kit.problems import DATABASE_AWAY
-from tripcompanion.kit.replica import measured_lag
-from tripcompanion.kit.request_ids import current_route
+from tripcompanion.api import error_views
+from tripcompanion.api.problems import DATABASE_AWAY
+from tripcompanion.database.replica import measured_lag
+from tripcompanion.observability.probes import METRICS_PATH
+from tripcompanion.observability.request_ids import current_route
 
 #: How long to wait for each answer of PostgreSQL. A scrape ends after ten seconds.
 _DATABASE_SECONDS = 1

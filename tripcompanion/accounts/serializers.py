@@ -5,8 +5,7 @@ from typing import Any
 from django.utils.translation import gettext_lazy as _
 from rest_framework import serializers
 
-from tripcompanion.currency.fields import CurrencyField
-from tripcompanion.kit.serializers import (
+from tripcompanion.api.serializers import (
     CamelCaseSerializer,
     IdField,
     StrictBoolean,
@@ -16,6 +15,7 @@ from tripcompanion.kit.serializers import (
     StrictText,
     UrlOrPath,
 )
+from tripcompanion.currency.fields import CurrencyField
 from users.mail_templates import NOTICES
 from users.models import MAX_TOKEN_NAME_CHARS, current_language
 from users.ownership import require_owner

@@ -9,9 +9,9 @@ from drf_spectacular.utils import (
 )
 from rest_framework import serializers
 
+from tripcompanion.api.serializers import ExactNumber, StrictChoice
 from tripcompanion.compiled.serializers import TwoSourceField
 from tripcompanion.currency.amounts import CODES, MAX_AMOUNT, as_number, to_minor
-from tripcompanion.kit.serializers import ExactNumber, StrictChoice
 
 
 class CurrencyField(StrictChoice):

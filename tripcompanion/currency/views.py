@@ -9,11 +9,11 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from tripcompanion.api.reference import ReferenceViewSet
+from tripcompanion.api.serializers import CamelCaseSerializer
 from tripcompanion.currency.amounts import EXPONENTS
 from tripcompanion.currency.fields import CurrencyField
 from tripcompanion.currency.names import currency_names
-from tripcompanion.kit.reference import ReferenceViewSet
-from tripcompanion.kit.serializers import CamelCaseSerializer
 
 
 class Currency(NamedTuple):

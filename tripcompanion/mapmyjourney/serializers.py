@@ -7,7 +7,7 @@ from rest_framework import serializers
 
 from splits.models import Split, SplitType
 from splits.serializers import expense, expense_response
-from tripcompanion.kit.serializers import CamelCaseSerializer, IdField, StrictText
+from tripcompanion.api.serializers import CamelCaseSerializer, IdField, StrictText
 from trips import serializers as trip
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.urls import include, path
 
-from tripcompanion.kit.health import HealthViewSet
+from tripcompanion.api.health import HealthViewSet
 from tripcompanion.mapmyjourney.views import ExpenseViewSet, FlatExpenseViewSet, TripViewSet
 from tripcompanion.urls import ITEM, handler400, handler403, handler404, handler500
 

@@ -8,7 +8,7 @@ from rest_framework.response import Response
 
 from splits import views as splits
 from splits.models import Expense
-from tripcompanion.kit.pagination import NumberedPages
+from tripcompanion.api.pagination import NumberedPages
 from tripcompanion.mapmyjourney.serializers import (
     ExpenseSerializer,
     NewExpenseRequest,

@@ -6,8 +6,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import ErrorDetail
 
+from tripcompanion.api.problems import Conflict
 from tripcompanion.currency.amounts import to_major
-from tripcompanion.kit.problems import Conflict
 from users.models import User
 from users.scopes import Scope
 

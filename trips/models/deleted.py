@@ -14,8 +14,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from tripcompanion.api.problems import Conflict
 from tripcompanion.compiled.deletes import delete_unread
-from tripcompanion.kit.problems import Conflict
 from trips.models.events import Event
 from trips.models.journal import Entry, write
 from trips.models.lock import locked_deleted_trip, locked_trip

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import NotFound, PermissionDenied, ValidationError
 
-from tripcompanion.kit.problems import Conflict, LimitReached
+from tripcompanion.api.problems import Conflict, LimitReached
 from trips.models.events import Event
 from trips.models.invitation_queryset import InvitationQuerySet, InvitationState
 from trips.models.joining import ROLE_CHOICES, AlreadyMember

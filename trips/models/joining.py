@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import NotFound, PermissionDenied
 
-from tripcompanion.kit.problems import Conflict, LimitReached
+from tripcompanion.api.problems import Conflict, LimitReached
 from trips.models.events import Event
 from trips.models.journal import Entry, write
 from trips.models.lock import lock_trip, locked_trip

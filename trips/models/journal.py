@@ -19,9 +19,9 @@ from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
+from tripcompanion.api.problems import LimitReached
+from tripcompanion.api.rendering import ExactJSONRenderer
 from tripcompanion.compiled.statements import fetch_all
-from tripcompanion.kit.problems import LimitReached
-from tripcompanion.kit.rendering import ExactJSONRenderer
 from trips.models.events import Event
 from trips.models.visibility import InTripQuerySet
 from users.models import User, Via, summary_of

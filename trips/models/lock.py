@@ -18,7 +18,7 @@ from django.db.models import Exists, F, QuerySet
 from rest_framework.exceptions import NotAuthenticated, NotFound, PermissionDenied
 
 from tripcompanion.compiled.queries import CompiledQuery, Param
-from tripcompanion.kit.instruments import TRIP_LOCK_WAIT
+from tripcompanion.observability.instruments import TRIP_LOCK_WAIT
 from trips.models.visibility import InTripQuerySet, get_visible_with_account_or_404
 from trips.roles import Can, TripRole, may
 from users.models import User, summary_of

@@ -13,9 +13,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import NotFound, ValidationError
 
+from tripcompanion.api.ids import MAX_INTEGER
 from tripcompanion.compiled.queries import CompiledQuery, Param
 from tripcompanion.compiled.statements import fetch_all
-from tripcompanion.kit.ids import MAX_INTEGER
 from trips.models.conflicts import BalanceOpen, GuestIsViewer, LastOwner
 from trips.models.events import Event
 from trips.models.joining import ROLE_CHOICES

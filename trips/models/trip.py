@@ -13,10 +13,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import ValidationError
 
+from tripcompanion.api.problems import Conflict, LimitReached
 from tripcompanion.compiled.queries import CompiledUpdate, Param
 from tripcompanion.currency.amounts import CODES, Amount, to_major
 from tripcompanion.currency.fields import minor_units
-from tripcompanion.kit.problems import Conflict, LimitReached
 from trips.models.deleted import DeletableTrip, DeletableTripQuerySet
 from trips.models.events import Event
 from trips.models.joining import JOIN_ROLE_CHOICES, JoinableTrip, require_trip_quota

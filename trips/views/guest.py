@@ -6,7 +6,7 @@ from django.utils.translation import gettext_lazy as _
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from tripcompanion.kit.problems import LimitReached
+from tripcompanion.api.problems import LimitReached
 from trips.models import Member, Trip
 from trips.pages import MEMBER
 from trips.roles import Can

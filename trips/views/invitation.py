@@ -9,9 +9,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.throttling import BaseThrottle
 
-from tripcompanion.kit.idempotency import AlreadyMade
-from tripcompanion.kit.problems import LimitReached
-from tripcompanion.kit.viewsets import ApiViewSet
+from tripcompanion.api.idempotency import AlreadyMade
+from tripcompanion.api.problems import LimitReached
+from tripcompanion.api.viewsets import ApiViewSet
 from trips.models import Invitation, Trip, invitations_of
 from trips.models.invitation import AlreadyInvited
 from trips.models.joining import AlreadyMember

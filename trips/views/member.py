@@ -8,8 +8,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.throttling import BaseThrottle
 
-from tripcompanion.kit.problems import LimitReached
-from tripcompanion.kit.viewsets import ApiViewSet
+from tripcompanion.api.problems import LimitReached
+from tripcompanion.api.viewsets import ApiViewSet
 from trips.models import (
     Member,
     Trip,

@@ -11,9 +11,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.throttling import BaseThrottle
 
-from tripcompanion.kit.problems import LimitReached
-from tripcompanion.kit.serializers import DeletedQuery
-from tripcompanion.kit.snapshots import snapshot
+from tripcompanion.api.problems import LimitReached
+from tripcompanion.api.serializers import DeletedQuery
+from tripcompanion.database.snapshots import snapshot
 from trips.models import (
     Trip,
     get_visible_or_404,

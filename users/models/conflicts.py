@@ -4,7 +4,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import PermissionDenied, ValidationError
 
-from tripcompanion.kit.problems import Conflict
+from tripcompanion.api.problems import Conflict
 
 
 class EmailTaken(Conflict):

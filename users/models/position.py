@@ -1,4 +1,4 @@
-"""The position from which on an account may read on a replica; see `kit/replica.py`.
+"""The position from which on an account may read on a replica; see `database/replica.py`.
 
 It is that of PostgreSQL's write-ahead log after the last change by the account, in whatever
 session, or of its rights. It is stored after the COMMIT, because a transaction does not know where
@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from django.conf import settings
 from django.db import connection, transaction
 
-from tripcompanion.kit.problems import DATABASE_AWAY
+from tripcompanion.api.problems import DATABASE_AWAY
 
 logger = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import APIException, NotFound
 
-from tripcompanion.kit.problems import LimitReached
+from tripcompanion.api.problems import LimitReached
 from users.models.session import NOTED_EVERY
 from users.models.user import User
 from users.random_tokens import digest_of, new_token, require_lifetime

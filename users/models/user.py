@@ -16,9 +16,9 @@ from django.utils.translation import gettext_lazy
 from django_otp.plugins.otp_static.models import StaticDevice
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
+from tripcompanion.api.problems import Conflict
 from tripcompanion.currency.amounts import CODES
-from tripcompanion.kit.models import IdempotencyRecord
-from tripcompanion.kit.problems import Conflict
+from tripcompanion.database.models import IdempotencyRecord
 from users.emails import MAX_EMAIL_CHARS, email_key
 from users.mail_templates import Letter
 from users.models.access import Rights, Role

@@ -18,8 +18,8 @@ from splits.models import AuditRun
 from splits.reports.audit import Difference, Trips, audited, differences
 from splits.reports.changed import changed_trips, is_one_server, snapshot_position
 from splits.reports.parallel_audit import differences_in_processes
-from tripcompanion.kit.replica import ReplicaUnusable, reading_for_long
-from tripcompanion.kit.snapshots import snapshot
+from tripcompanion.database.replica import ReplicaUnusable, reading_for_long
+from tripcompanion.database.snapshots import snapshot
 
 #: Trips that are audited together with `--changed`.
 _BATCH_TRIPS = 500

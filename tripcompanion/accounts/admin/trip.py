@@ -21,10 +21,7 @@ from splits.models import Debt, Expense, Settlement
 from splits.reports.audit import differences
 from splits.reports.balances import Plan
 from splits.reports.history import History
-from tripcompanion.currency.amounts import Amount, to_major
-from tripcompanion.currency.fields import AmountField
-from tripcompanion.currency.formats import format_amount
-from tripcompanion.kit.admin import (
+from tripcompanion.adminsite.base import (
     SHOWN_ROWS,
     Columns,
     RulesAdmin,
@@ -37,7 +34,10 @@ from tripcompanion.kit.admin import (
     shown,
     table,
 )
-from tripcompanion.kit.serializers import UrlOrPath
+from tripcompanion.api.serializers import UrlOrPath
+from tripcompanion.currency.amounts import Amount, to_major
+from tripcompanion.currency.fields import AmountField
+from tripcompanion.currency.formats import format_amount
 from trips import csv_columns
 from trips.admin import MEMBER_COLUMNS, caller_of, person
 from trips.models import JournalEntry, Member, Trip

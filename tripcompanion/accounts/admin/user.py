@@ -14,9 +14,16 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from tripcompanion.accounts.deletion import delete_account
-from tripcompanion.kit.admin import RulesAdmin, StateFilter, as_the_api, first_rows, link, list_link
-from tripcompanion.kit.problems import Conflict
-from tripcompanion.kit.serializers import StrictText, UrlOrPath
+from tripcompanion.adminsite.base import (
+    RulesAdmin,
+    StateFilter,
+    as_the_api,
+    first_rows,
+    link,
+    list_link,
+)
+from tripcompanion.api.problems import Conflict
+from tripcompanion.api.serializers import StrictText, UrlOrPath
 from trips.admin import MEMBER_COLUMNS, caller_of
 from trips.models import trips_led_alone_by
 from users import csv_columns

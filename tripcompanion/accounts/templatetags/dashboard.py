@@ -10,8 +10,8 @@ from django.utils.translation import gettext as _
 
 from splits.models import AuditRun
 from tripcompanion.accounts import dashboard as figures
+from tripcompanion.adminsite.base import page_url
 from tripcompanion.currency.formats import format_amount
-from tripcompanion.kit.admin import page_url
 from trips.models import Trip
 from users.models import Mail, User
 

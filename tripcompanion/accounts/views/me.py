@@ -13,8 +13,8 @@ from tripcompanion.accounts.deletion import AccountInUse, delete_account
 from tripcompanion.accounts.export import exported
 from tripcompanion.accounts.export_serializers import AccountExport
 from tripcompanion.accounts.serializers import DeleteAccountRequest
-from tripcompanion.kit.navigation import Link
-from tripcompanion.kit.viewsets import ApiViewSet
+from tripcompanion.api.navigation import Link
+from tripcompanion.api.viewsets import ApiViewSet
 from users.models import LastAdmin
 from users.serializers import UserSerializer
 from users.throttles import (

@@ -8,7 +8,7 @@ from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from tripcompanion.kit.viewsets import ApiViewSet
+from tripcompanion.api.viewsets import ApiViewSet
 from users.models import ScopedToken, User
 from users.scopes import Scope
 

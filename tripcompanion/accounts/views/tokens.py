@@ -12,9 +12,9 @@ from tripcompanion.accounts.serializers import (
     ScopedTokenRequest,
     ScopedTokenSerializer,
 )
-from tripcompanion.kit.idempotency import AlreadyMade
-from tripcompanion.kit.problems import LimitReached
-from tripcompanion.kit.viewsets import ApiViewSet
+from tripcompanion.api.idempotency import AlreadyMade
+from tripcompanion.api.problems import LimitReached
+from tripcompanion.api.viewsets import ApiViewSet
 from trips.models import require_membership
 from users.models import ScopedToken
 

@@ -14,7 +14,7 @@ from tripcompanion.accounts.serializers import (
     UserCreateRequest,
     UserUpdateRequest,
 )
-from tripcompanion.kit.viewsets import ApiViewSet
+from tripcompanion.api.viewsets import ApiViewSet
 from trips.models import with_companionship
 from trips.models.conflicts import LastOwner
 from trips.throttles import LookupThrottle

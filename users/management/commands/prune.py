@@ -14,7 +14,7 @@ from django.core.management.base import BaseCommand
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from tripcompanion.kit.models import IdempotencyRecord, ThrottleCounter
+from tripcompanion.database.models import IdempotencyRecord, ThrottleCounter
 from users.models import EmailToken, Mail, ScopedToken, Session
 
 #: How long ended sessions, expired tokens and given-up mails are kept for inspection.

@@ -7,7 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from tripcompanion.kit.watching import ended_by_signal, watch
+from tripcompanion.database.watching import ended_by_signal, watch
 from users.models import Mail
 
 logger = logging.getLogger(__name__)

@@ -1,0 +1,276 @@
+"""Base classes and helpers of the admin site, which writes only through commands of the models."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from datetime import date, datetime
+from typing import Any, ClassVar
+
+from django.contrib import admin, messages
+from django.contrib.admin.models import ADDITION, CHANGE, DELETION, LogEntry
+from django.contrib.admin.utils import display_for_value, quote, unquote
+from django.contrib.contenttypes.models import ContentType
+from django.core.exceptions import FieldDoesNotExist, PermissionDenied, ValidationError
+from django.db import transaction
+from django.db.models import Model, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import path, reverse
+from django.utils import timezone, translation
+from django.utils.formats import date_format
+from django.utils.html import format_html, format_html_join
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from rest_framework import serializers
+from rest_framework.exceptions import APIException
+
+from tripcompanion.adminsite.export import CsvExport
+from tripcompanion.api.problems import flatten
+
+#: How many related rows of each kind a page shows; a link leads to the rest.
+SHOWN_ROWS = 20
+
+
+def link(row: Model, label: Any = None) -> str:
+    """A link to the page of `row`."""
+    url = page_url(type(row), "change", row.pk)
+    return format_html('<a href="{}">{}</a>', url, label or row)
+
+
+def page_url(model: type[Model], page: str, *args: Any, **query: Any) -> str:
+    """The URL of a page of `model`, such as "changelist"; `args` are a row's id and words."""
+    opts = model._meta
+    name = f"admin:{opts.app_label}_{opts.model_name}_{page}"
+    return reverse(name, args=[quote(args[0]), *args[1:]] if args else [], query=query)
+
+
+Columns = Mapping[Any, Callable[[Any], Any]]
+
+
+def table(rows: Iterable[Any], columns: Columns) -> str:
+    """A read-only table of rows. `columns` maps each heading to a function of a row.
+
+    A function with the attribute `is_amount` is a column of amounts.
+    """
+    kinds = ["amount" if getattr(of, "is_amount", False) else "" for of in columns.values()]
+    lines = []
+    for row in rows:
+        values = [question(row) for question in columns.values()]
+        cells = zip(kinds, map(shown, values), strict=True)
+        lines.append((format_html_join("", '<td class="{}">{}</td>', cells),))
+    heads = zip(kinds, columns, strict=True)
+    return format_html(
+        '<div class="rows"><table><thead><tr>{}</tr></thead><tbody>{}</tbody></table></div>',
+        format_html_join("", '<th scope="col" class="{}">{}</th>', heads),
+        format_html_join("", "<tr>{}</tr>", lines),
+    )
+
+
+def shown(value: Any) -> Any:
+    """A value in a table of rows; dates are short, because such a table is narrow."""
+    if isinstance(value, datetime):
+        return date_format(timezone.localtime(value), "SHORT_DATETIME_FORMAT")
+    if isinstance(value, date):
+        return date_format(value, "SHORT_DATE_FORMAT")
+    return display_for_value(value, "-", isinstance(value, bool))
+
+
+def first_rows(rows: QuerySet, columns: Columns, **narrowed: Any) -> str:
+    """A table of the first of `rows`, and a link to their list, filtered by `narrowed`."""
+    label = gettext("all %(count)d") % {"count": rows.count()}
+    first = table(rows[:SHOWN_ROWS], columns)
+    return format_html("<div>{}<p>{}</p></div>", first, list_link(rows.model, label, **narrowed))
+
+
+def as_the_api(field: serializers.Field, value: Any) -> Any:
+    """Validate `value` with the API's `field`; raises the form's `ValidationError`."""
+    try:
+        return field.run_validation(value)
+    except serializers.ValidationError as refusal:
+        texts = [text for _path, texts in flatten(refusal.detail) for text in texts]
+        raise ValidationError(texts) from refusal
+
+
+def list_link(model: type[Model], label: Any, **rows: Any) -> str:
+    """A link to the list of `model`, filtered by `rows`."""
+    url = page_url(model, "changelist", **rows)
+    return format_html('<a href="{}">{}</a>', url, label)
+
+
+def in_reader_language(message: str) -> str:
+    """The text of a log entry, which is stored in English, in the active language."""
+    return gettext(message) if message else ""
+
+
+class RulesAdmin(CsvExport, admin.ModelAdmin):
+    """Pages that write only through commands of the models, and show their errors as messages.
+
+    The log outlives the rows, and names of people must not: it contains ids, see `logged_as`.
+    """
+
+    show_full_result_count = False
+    #: Actions of the list that the page of a row offers too, with the labels of their buttons.
+    row_actions: ClassVar[Mapping[str, Any]] = {}
+
+    def get_urls(self) -> list[Any]:
+        """Django's pages, and the target of the buttons on the page of a row."""
+        opts = self.model._meta
+        view = self.admin_site.admin_view(self.row_action_view)
+        name = f"{opts.app_label}_{opts.model_name}_act"
+        return [path("<path:object_id>/act/<slug:action>/", view, name=name), *super().get_urls()]
+
+    def get_row_actions(self, request: HttpRequest, row: Any) -> Mapping[str, Any]:
+        """The `row_actions` that can be done to this row now."""
+        return self.row_actions
+
+    def get_row_links(self, request: HttpRequest, row: Any) -> Mapping[str, Any]:
+        """More pages about this row: their labels by URL."""
+        return {}
+
+    def render_change_form(
+        self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        if row := kwargs.get("obj"):
+            actions = self.get_row_actions(request, row)
+            context["row_links"] = self.get_row_links(request, row)
+            context["row_actions"] = {
+                page_url(self.model, "act", row.pk, name): label for name, label in actions.items()
+            }
+        return super().render_change_form(request, context, *args, **kwargs)
+
+    def row_action_view(self, request: HttpRequest, object_id: str, action: str) -> HttpResponse:
+        """Run an action of the list on one row."""
+        row = self.get_object(request, unquote(object_id))
+        if row is None:
+            raise Http404
+        if request.method == "POST":
+            found = self.get_actions(request).get(action)
+            if found is None or action not in self.get_row_actions(request, row):
+                raise PermissionDenied
+            rows = self.get_queryset(request).filter(pk=row.pk)
+            try:
+                with transaction.atomic():
+                    found[0](self, request, rows)
+            except APIException as refusal:
+                self._show(request, refusal)
+            if not rows.exists():
+                return HttpResponseRedirect(page_url(self.model, "changelist"))
+        return HttpResponseRedirect(page_url(self.model, "change", row.pk))
+
+    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            return super().changeform_view(request, *args, **kwargs)
+        except APIException as refusal:
+            return self._refused(request, refusal)
+
+    def delete_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            return super().delete_view(request, *args, **kwargs)
+        except APIException as refusal:
+            return self._refused(request, refusal)
+
+    def response_action(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        """Run an action on all of the chosen rows, or on none."""
+        try:
+            with transaction.atomic():
+                return super().response_action(request, *args, **kwargs)
+        except APIException as refusal:
+            return self._refused(request, refusal)
+
+    def _refused(self, request: HttpRequest, refusal: APIException) -> HttpResponse:
+        self._show(request, refusal)
+        return HttpResponseRedirect(request.get_full_path())
+
+    def _show(self, request: HttpRequest, refusal: APIException) -> None:
+        for _path, texts in flatten(refusal.detail):
+            for text in texts:
+                self.message_user(request, text, messages.ERROR)
+
+    def tell_count(self, request: HttpRequest, text: Any, count: int) -> None:
+        """Tell how many rows an action changed; `text` has the placeholder `count`."""
+        level = messages.SUCCESS if count else messages.WARNING
+        self.message_user(request, text % {"count": count}, level)
+
+    def logged_as(self, row: Any) -> str:
+        """What the log calls a row."""
+        return f"#{row.pk}"
+
+    def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> Any:
+        return self._log(request, [obj], ADDITION, message)
+
+    def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
+        return self._log(request, [obj], CHANGE, message)
+
+    def log_deletions(self, request: HttpRequest, queryset: Any) -> Any:
+        return self._log(request, queryset, DELETION, "")
+
+    def _log(self, request: HttpRequest, rows: Iterable[Any], flag: int, message: Any) -> Any:
+        """Write log entries in English; the pages that show them translate them."""
+        by: Any = request.user
+        with translation.override(None):
+            text = json.dumps(message) if isinstance(message, list) else str(message)
+        kind = ContentType.objects.get_for_model(self.model, for_concrete_model=False)
+        return LogEntry.objects.bulk_create(
+            LogEntry(
+                user=by,
+                content_type=kind,
+                object_id=str(row.pk),
+                object_repr=self.logged_as(row)[:200],
+                action_flag=flag,
+                change_message=text,
+            )
+            for row in rows
+        )
+
+    def construct_change_message(
+        self, request: HttpRequest, form: Any, formsets: Any, add: bool = False
+    ) -> Any:
+        """Name the changed fields by their English names, which can be translated later.
+
+        Django stores the labels of the form, whose capitals the translations do not have.
+        """
+        if add or not form.changed_data:
+            return super().construct_change_message(request, form, formsets, add)
+        with translation.override(None):
+            names = [str(self._field_name(form, name)) for name in form.changed_data]
+        return [{"changed": {"fields": names}}]
+
+    def _field_name(self, form: Any, name: str) -> Any:
+        try:
+            field: Any = self.model._meta.get_field(name)
+        except FieldDoesNotExist:
+            return form.fields[name].label or name
+        return field.verbose_name
+
+    def history_view(self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any) -> Any:
+        response = super().history_view(request, object_id, *args, **kwargs)
+        for entry in getattr(response, "context_data", {}).get("action_list", ()):
+            entry.change_message = in_reader_language(entry.change_message)
+        return response
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """False, because the ledger refers to these rows."""
+        return False
+
+
+class ReadOnlyAdmin(RulesAdmin):
+    """Read-only pages."""
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+class StateFilter(admin.SimpleListFilter):
+    """Filters rows by state: `states` maps the URL's value to a label and to conditions."""
+
+    title = _("state")
+    parameter_name = "state"
+    states: ClassVar[dict[str, tuple[Any, dict[str, Any]]]]
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return [(word, label) for word, (label, _conditions) in self.states.items()]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet) -> QuerySet:
+        _label, conditions = self.states.get(self.value() or "", ("", {}))
+        return queryset.filter(**conditions)

@@ -1,0 +1,1 @@
+"""The HTTP side of the API: viewsets, problems, JSON, pagination, throttling. Knows no trip."""

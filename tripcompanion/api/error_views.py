@@ -1,0 +1,118 @@
+"""Error responses outside of DRF's views: of middlewares, and Django's error handlers.
+
+They are problem documents, or pages for browsers in the admin site.
+"""
+
+import sys
+from collections.abc import Mapping
+
+from django.core.exceptions import DisallowedHost
+from django.http import HttpRequest, HttpResponse
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.csrf import csrf_exempt
+from rest_framework import exceptions
+from rest_framework.exceptions import APIException
+from rest_framework.settings import api_settings
+
+from tripcompanion.api.problems import (
+    CONTENT_TYPE,
+    DATABASE_AWAY,
+    RETRY_AFTER_SECONDS,
+    TITLES,
+    CsrfFailed,
+    InternalError,
+    Unavailable,
+    code_of,
+    problem,
+    summary,
+)
+from tripcompanion.api.rendering import ExactJSONRenderer
+from tripcompanion.api.throttling import is_local
+from tripcompanion.observability.instruments import PROBLEMS
+from tripcompanion.observability.request_ids import request_id
+from tripcompanion.observability.routes import area_of, areas
+
+
+def _answer(
+    request: HttpRequest,
+    status: int,
+    code: str,
+    detail: str,
+    errors: Mapping[str, list[str]] | None = None,
+) -> HttpResponse:
+    """The problem document, or a page for a browser in the admin site."""
+    PROBLEMS.labels(code).inc()
+    if _is_browser_in_admin_site(request):
+        content = {"title": TITLES[status], "detail": detail, "request_id": request_id()}
+        return HttpResponse(render_to_string("admin/problem.html", content), status=status)
+    body = ExactJSONRenderer().render(problem(status, code, detail, errors))
+    return HttpResponse(body, status=status, content_type=CONTENT_TYPE)
+
+
+def _is_browser_in_admin_site(request: HttpRequest) -> bool:
+    is_browser = "text/html" in request.headers.get("Accept", "")
+    return is_browser and request.path.startswith(reverse("admin:index"))
+
+
+def refusal(request: HttpRequest, exc: APIException) -> HttpResponse:
+    """The response of a middleware that rejects a request before a view is resolved."""
+    response = _answer(request, exc.status_code, code_of(type(exc)), str(exc.detail))
+    if wait := getattr(exc, "wait", None):
+        response["Retry-After"] = str(wait)
+    return response
+
+
+def invalid(request: HttpRequest, errors: Mapping[str, list[str]]) -> HttpResponse:
+    """The response to invalid input, before a view is resolved; "" is input without a name."""
+    named = {field or api_settings.NON_FIELD_ERRORS_KEY: texts for field, texts in errors.items()}
+    return _answer(request, 400, "invalid", summary(named), named)
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """What Django rejects before a view is resolved: an unknown Host, a malformed upload."""
+    detail = _("The request is not acceptable.")
+    # Nobody but the operator is told of settings.
+    if isinstance(exception, DisallowedHost) and is_local(request):
+        detail = _("This host is not in ALLOWED_HOSTS.")
+    return _answer(request, 400, "bad_request", detail)
+
+
+def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
+    return _answer(request, 403, "forbidden", str(exceptions.PermissionDenied.default_detail))
+
+
+def method_not_allowed(request: HttpRequest, allowed: list[str]) -> HttpResponse:
+    """A request to an HTML page with a method that it does not allow."""
+    detail = str(exceptions.MethodNotAllowed(request.method or "").detail)
+    response = _answer(request, 405, "method_not_allowed", detail)
+    response["Allow"] = ", ".join(allowed)
+    return response
+
+
+@csrf_exempt
+def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    """A path without a route."""
+    is_known = area_of(request.path_info[1:]) in areas()
+    # An object that does not exist, and one that is hidden, are the same 404.
+    detail = str(exceptions.NotFound.default_detail) if is_known else _("There is no such path.")
+    if request.path_info.startswith("/api/") and request.path_info.endswith("/"):
+        detail = _("There is no such path. Paths of the API have no trailing slash.")
+    return _answer(request, 404, "not_found", detail)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """An error in an HTML page; Django calls this while it handles the exception."""
+    kind: type[APIException] = InternalError
+    if isinstance(sys.exc_info()[1], DATABASE_AWAY):
+        kind = Unavailable
+    response = _answer(request, kind.status_code, kind.default_code, str(kind.default_detail))
+    if kind is Unavailable:
+        response["Retry-After"] = str(RETRY_AFTER_SECONDS)
+    return response
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """A form of the admin site or of the browsable API's login without a valid CSRF token."""
+    return _answer(request, 403, CsrfFailed.default_code, str(CsrfFailed.default_detail))

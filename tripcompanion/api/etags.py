@@ -1,0 +1,41 @@
+"""Prevents lost updates: strong entity tags, `If-Match` and `If-None-Match` (RFC 9110)."""
+
+from hashlib import sha256
+from typing import Any
+
+from django.utils.http import parse_etags
+from django.utils.translation import gettext_lazy
+from rest_framework.exceptions import APIException
+from rest_framework.request import Request
+
+from tripcompanion.api.rendering import ExactJSONRenderer
+
+
+class PreconditionFailed(APIException):
+    """412 `precondition_failed`: the resource has changed since the caller read it."""
+
+    status_code = 412
+    default_code = "precondition_failed"
+    default_detail = gettext_lazy("It was changed since you read it. Please reload it.")
+
+    def __init__(self, current: str) -> None:
+        super().__init__()
+        self.headers = {"ETag": current}
+
+
+def etag_of(shown: Any) -> str:
+    """The strong tag of a response: a hash of its whole JSON."""
+    return f'"{sha256(ExactJSONRenderer().render(shown)).hexdigest()[:32]}"'
+
+
+def require_match(request: Request, current: str) -> None:
+    """Raise `PreconditionFailed` unless `If-Match` names the current tag (or is `*`)."""
+    wanted = request.headers.get("If-Match", "*")
+    if wanted.strip() != "*" and current not in parse_etags(wanted):
+        raise PreconditionFailed(current)
+
+
+def is_known(request: Request, current: str) -> bool:
+    """Whether `If-None-Match` names the current tag, so that the caller's copy is current."""
+    known = parse_etags(request.headers.get("If-None-Match", ""))
+    return "*" in known or current in [tag.removeprefix("W/") for tag in known]

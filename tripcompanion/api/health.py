@@ -1,0 +1,51 @@
+"""Probes: whether the process is alive, and whether it can serve requests."""
+
+import logging
+from typing import ClassVar
+
+from django.conf import settings
+from django.utils.translation import gettext_lazy as _
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from tripcompanion.api.caching import answers
+from tripcompanion.api.problems import Unavailable
+from tripcompanion.api.serializers import HealthSerializer, ReadinessSerializer
+from tripcompanion.api.viewsets import ApiViewSet
+from tripcompanion.database.schema_floor import schema_mismatch
+
+logger = logging.getLogger(__name__)
+
+
+class HealthViewSet(ApiViewSet):
+    """Public probes; the responses reveal no version, host or address."""
+
+    tag = "health"
+    operation_ids: ClassVar = {
+        "live": "checkHealth",
+        "ready": "checkReadiness",
+    }
+    page_titles: ClassVar = {"live": _("Health"), "ready": _("Readiness")}
+    authentication_classes = ()
+    permission_classes = (AllowAny,)
+    throttle_classes = ()
+    response_serializers: ClassVar = {"live": HealthSerializer, "ready": ReadinessSerializer}
+    without_snapshot: ClassVar = frozenset({"live", "ready"})
+
+    def live(self, request: Request) -> Response:
+        """The process responds; this does not query the database."""
+        return Response({"status": "ok"})
+
+    def ready(self, request: Request) -> Response:
+        """The database responds, and this version can run on its schema; otherwise 503.
+
+        `degraded` names what is away without which the service still works: without Redis, limits
+        count in each process.
+        """
+        if reason := schema_mismatch():
+            logger.warning(reason)
+            raise Unavailable
+        if settings.CACHE_URL and not answers():
+            return Response({"status": "ok", "degraded": ["redis"]})
+        return Response({"status": "ok"})

@@ -1,0 +1,197 @@
+"""Middleware for every request: its id, response headers, and limits on what is accepted.
+
+The order is in `settings.py`. Django's own middlewares add `nosniff`, the referrer policy,
+`X-Frame-Options` and HSTS.
+"""
+
+import logging
+import re
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from typing import Any
+from urllib.parse import parse_qsl, unquote_to_bytes
+
+from django.conf import settings
+from django.contrib.messages.storage.cookie import CookieStorage
+from django.http import HttpRequest, HttpResponseBase
+from django.utils.translation import gettext as _
+
+from tripcompanion.api import error_views
+from tripcompanion.api.parsing import LengthRequired, PayloadTooLarge
+from tripcompanion.observability.instruments import count_request, database_time
+from tripcompanion.observability.request_ids import HEADER as REQUEST_ID
+from tripcompanion.observability.request_ids import (
+    current_request_id,
+    current_route,
+    current_trace_id,
+    trace_id_of,
+)
+from tripcompanion.observability.routes import route_of
+
+logger = logging.getLogger("tripcompanion.requests")
+
+#: The ids accepted from a client or a proxy; any other id is replaced, not rejected.
+_ACCEPTABLE_ID = re.compile(r"[A-Za-z0-9._:/+=-]{1,128}")
+#: A response that is not a page loads and runs nothing, even if a browser displays it.
+_FOR_DATA = "default-src 'none'; frame-ancestors 'none'"
+#: The admin site, the browsable API and the docs: from here only. Swagger's page has styles inside.
+_FOR_PAGES = "; ".join(
+    (
+        "default-src 'self'",
+        "script-src 'self'",
+        "style-src 'self' 'unsafe-inline'",
+        "img-src 'self' data:",
+        "object-src 'none'",
+        "base-uri 'none'",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+    )
+)
+#: Control characters (C0, DEL, C1), and the surrogates that invalid UTF-8 is decoded to.
+_REFUSED = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+class RequestIds:
+    """The outermost middleware: gives every request an id, and logs it at level INFO.
+
+    The line contains no query and no body, and the path as masked by `observability/logs.py`.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        given = request.headers.get(REQUEST_ID, "")
+        called = given if _ACCEPTABLE_ID.fullmatch(given) else uuid.uuid4().hex
+        # Not reset at the end, because Django logs errors after all middlewares have run.
+        current_request_id.set(called)
+        current_route.set("")
+        trace_parent = request.headers.get("traceparent")
+        current_trace_id.set(trace_id_of(trace_parent) if trace_parent else "")
+        started = time.perf_counter()
+        response = self.get_response(request)
+        response[REQUEST_ID] = called
+        if logger.isEnabledFor(logging.INFO):
+            duration_ms = round((time.perf_counter() - started) * 1000, 1)
+            seen = {"status": response.status_code, "duration_ms": duration_ms}
+            logger.info("%s %s", request.method, request.path, extra=seen)
+        return response
+
+    def process_view(self, request: HttpRequest, *_view: Any) -> None:
+        """Note the route, which Django has just found."""
+        current_route.set(route_of(request))
+
+
+#: The key in the WSGI environment of an exception with which a request is refused.
+REFUSAL = "tripcompanion.refusal"
+
+
+class CountRequests:
+    """Counts and times requests for `/metrics`; `settings.py` adds it if there is a token."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        database_time.seconds = 0
+        started = time.perf_counter()
+        response = self.get_response(request)
+        count_request(request, response.status_code, time.perf_counter() - started)
+        return response
+
+
+class ProtectiveHeaders:
+    """Adds the headers that a view has not set."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        response = self.get_response(request)
+        is_page = response.get("Content-Type", "").startswith("text/html")
+        response.setdefault("Content-Security-Policy", _FOR_PAGES if is_page else _FOR_DATA)
+        if not request.path.startswith("/static/"):
+            response.setdefault("Cache-Control", "no-store")
+        return response
+
+
+class Refusals:
+    """Answers requests that the server refuses before they get a connection to the database."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        refusal = request.META.get(REFUSAL)
+        return error_views.refusal(request, refusal) if refusal else self.get_response(request)
+
+
+class RefuseControlCharacters:
+    """Rejects control characters and invalid UTF-8 in paths, query strings and cookies.
+
+    No valid input contains them. PostgreSQL rejects NUL in text, so a NUL in the session cookie
+    would cause a 500, and parts of a query string may be repeated in a response header. A path is
+    answered with 404, a parameter with 400, and so is a cookie, which is deleted.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+        #: The cookies that are read. Others may belong to other services on the same site.
+        self.cookies = (
+            settings.SESSION_COOKIE_NAME,
+            settings.CSRF_COOKIE_NAME,
+            settings.LANGUAGE_COOKIE_NAME,
+            CookieStorage.cookie_name,
+        )
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if _REFUSED.search(request.path_info):
+            return error_views.not_found(request)
+        if parameters := list(_broken_parameters(request.META.get("QUERY_STRING", ""))):
+            return error_views.invalid(request, dict.fromkeys(parameters, [_text()]))
+        broken = [name for name in self.cookies if _REFUSED.search(request.COOKIES.get(name, ""))]
+        if broken:
+            response = error_views.invalid(request, dict.fromkeys(broken, [_text()]))
+            # Otherwise every request would fail until the user deletes the cookie.
+            for name in broken:
+                response.delete_cookie(name)
+            return response
+        return self.get_response(request)
+
+
+class BodyLimits:
+    """Rejects bodies that are too long (413) or of unknown length (411) by their headers, unread.
+
+    The production server has already read chunked bodies, so their length is known here; see
+    `tripcompanion/serving/wsgi.py`.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        length = request.META.get("CONTENT_LENGTH") or "0"
+        if length.isdecimal() and int(length) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
+            return error_views.refusal(request, PayloadTooLarge())
+        if "Transfer-Encoding" in request.headers and "Content-Length" not in request.headers:
+            return error_views.refusal(request, LengthRequired())
+        return self.get_response(request)
+
+
+def _text() -> str:
+    return _("Contains a character that is not allowed (a control character or invalid UTF-8).")
+
+
+def _broken_parameters(query: str) -> Iterator[str]:
+    """The rejected parameters of a raw query string; "" if the name itself is invalid."""
+    # WSGI passes bytes as Latin-1.
+    text = query.encode("latin-1", "replace").decode("utf-8", "surrogateescape")
+    if not _REFUSED.search(unquote_to_bytes(text).decode("utf-8", "surrogateescape")):
+        return
+    pairs = parse_qsl(text, keep_blank_values=True, errors="surrogateescape")
+    for name, value in pairs:
+        if _REFUSED.search(name):
+            yield ""
+        elif _REFUSED.search(value):
+            yield name

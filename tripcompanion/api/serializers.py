@@ -1,0 +1,319 @@
+"""Base serializers: camelCase in JSON, snake_case in Python, strict primitive fields."""
+
+import re
+from collections.abc import Mapping
+from copy import copy
+from datetime import date, datetime
+from decimal import Decimal
+from functools import cache
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.utils.translation import get_language
+from django.utils.translation import gettext_lazy as _
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import (
+    OpenApiExample,
+    extend_schema_field,
+    extend_schema_serializer,
+)
+from rest_framework import serializers
+
+from tripcompanion.api.ids import NUMBER_SCHEMA, TEXT_SCHEMA, parse_id
+from tripcompanion.api.near_misses import refused_names
+
+MAX_URL_CHARS = 2048
+#: The style of a field whose input in forms has several lines.
+LONG_TEXT = {"base_template": "textarea.html"}
+
+
+def camel_case(name: str) -> str:
+    """`paid_by_user_id` as `paidByUserId`; a trailing underscore (`from_`) is dropped."""
+    head, *rest = name.rstrip("_").split("_")
+    return head + "".join(word.capitalize() for word in rest)
+
+
+def example(value: Any, name: str = "Example") -> Any:
+    """Class decorator: the serializer's example in the OpenAPI document."""
+    return extend_schema_serializer(examples=[OpenApiExample(name, value=value)])
+
+
+class CamelCaseSerializer(serializers.Serializer):
+    """Base of every serializer: declared in snake_case, camelCase in JSON.
+
+    A field without `source` uses the snake_case name, so views, models and `validated_data` never
+    see camelCase. Unknown keys are ignored unless they are near misses, and so is `null` in a field
+    that is neither required nor nullable, because many clients send `null` for fields that they do
+    not set. The context may have `shown`, the names of responses, and `strict`; see
+    `near_misses.py`.
+    """
+
+    default_error_messages = {"invalid": _("Must be an object.")}
+
+    def to_internal_value(self, data: Any) -> Any:
+        if isinstance(data, Mapping) and not data.keys() <= self.fields.keys():
+            shown, strict = (self.context.get(name) for name in ("shown", "strict"))
+            errors = refused_names(data, self.fields, shown or (), strict=bool(strict))
+            if errors:
+                raise serializers.ValidationError(errors)
+        if isinstance(data, Mapping) and None in data.values():
+            data = {
+                name: value
+                for name, value in data.items()
+                if value is not None or not self._may_lack(name)
+            }
+        return super().to_internal_value(data)
+
+    def _may_lack(self, name: str) -> bool:
+        """Whether `name` is a field that may be omitted and cannot be null."""
+        field = self.fields.get(name)
+        return field is not None and not field.required and not field.allow_null
+
+    def get_fields(self) -> dict[str, serializers.Field]:
+        declared = _declared(type(self), get_language())
+        return {name: _copied(field) for name, field in declared.items()}
+
+
+@cache
+def _declared(
+    serializer_class: type[CamelCaseSerializer], _language: str | None
+) -> dict[str, serializers.Field]:
+    """The declared fields by their names in JSON, for one language.
+
+    Their copies share validators, and DRF formats the message of a validator only once.
+    """
+    fields: dict[str, serializers.Field] = {}
+    for name, field in serializers.Serializer.get_fields(serializer_class()).items():
+        wire_name = camel_case(name)
+        if field.source is None and wire_name != name:
+            field.source = name
+        fields[wire_name] = field
+    return fields
+
+
+def _copied(field: Any) -> Any:
+    """A copy of a declared field, which a serializer can bind to itself.
+
+    DRF makes a deep copy, which runs the constructor of each field: 0.15 ms for the body of an
+    expense, instead of 0.04.
+    """
+    twin = copy(field)
+    if hasattr(field, "child"):
+        twin.child = _copied(field.child)
+        twin.child.parent = twin
+    return twin
+
+
+class StrictText(serializers.CharField):
+    """A JSON string, trimmed; numbers are not converted to strings."""
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str):
+            self.fail("invalid")
+        return super().to_internal_value(data)
+
+
+class StrictBoolean(serializers.BooleanField):
+    """JSON `true` or `false`; no number and no string is converted to one."""
+
+    def to_internal_value(self, data: Any) -> bool:
+        if not isinstance(data, bool):
+            self.fail("invalid")
+        return data
+
+
+class StrictList(serializers.ListField):
+    """A JSON array."""
+
+    default_error_messages = {"not_a_list": _("Must be a list.")}
+
+
+class StrictDate(serializers.DateField):
+    """`YYYY-MM-DD` in ASCII digits."""
+
+    def to_internal_value(self, value: Any) -> date:
+        if not isinstance(value, str) or not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", value):
+            self.fail("invalid", format="YYYY-MM-DD")
+        return super().to_internal_value(value)
+
+
+class StrictInstant(serializers.DateTimeField):
+    """An ISO 8601 date and time in ASCII digits, with `Z` or an offset; converted to UTC."""
+
+    default_error_messages = {"form": _("Must be a date and time such as 2026-05-14T18:30:00Z.")}
+    _FORM = re.compile(
+        r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?"
+        r"(Z|[+-][0-9]{2}:[0-9]{2})"
+    )
+
+    def __init__(self, **kwargs: Any) -> None:
+        # A browser's input for instants knows no time zone.
+        style = {"input_type": "text", "placeholder": "2026-05-14T18:30:00Z"}
+        super().__init__(style=style, **kwargs)
+
+    def to_internal_value(self, value: Any) -> datetime:
+        if not isinstance(value, str) or not self._FORM.fullmatch(value):
+            self.fail("form")
+        return super().to_internal_value(value)
+
+
+class StrictChoice(serializers.ChoiceField):
+    """One of the choices, as a JSON string."""
+
+    default_error_messages = {
+        "invalid_choice": _('"{input}" is not a valid choice. Choose one of: {choices}.')
+    }
+
+    def to_internal_value(self, data: Any) -> Any:
+        if not isinstance(data, str) or data not in self.choices:
+            self.fail("invalid_choice", input=data, choices=", ".join(self.choices))
+        return super().to_internal_value(data)
+
+
+@extend_schema_field({"oneOf": [NUMBER_SCHEMA, TEXT_SCHEMA]}, component_name="Id")
+class IdField(serializers.Field):
+    """An identifier: a JSON integer or a string of its digits; no fraction, no boolean."""
+
+    default_error_messages = {"invalid": _("Must be an identifier: a whole number from 1.")}
+
+    def to_internal_value(self, data: Any) -> int:
+        try:
+            return parse_id(data)
+        except ValueError:
+            self.fail("invalid")
+
+    def to_representation(self, value: int) -> int:
+        return value
+
+
+#: How people write numbers in much of the world, also with separators between thousands.
+_WITH_COMMA = re.compile(r"-?[0-9][0-9.,' ]{0,40}")
+
+
+class ExactNumber(serializers.Field):
+    """A finite decimal number as a JSON number or a plain string; `Decimal` in Python.
+
+    `minimum` is exclusive, `maximum` inclusive; more decimals than `max_decimals` are rejected.
+    Strings are ASCII digits with an optional fraction and exponent: no spaces, no underscores,
+    no digits of other scripts.
+    """
+
+    default_error_messages = {
+        "invalid": _("A valid number is required."),
+        "comma": _("A number has a point before its decimals, and no other separators: 10.50."),
+        "too_small": _("Must be greater than {minimum}."),
+        "too_large": _("Must be at most {maximum}."),
+        "too_precise": _("Must have at most {max_decimals} decimals."),
+    }
+    _PLAIN = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,4})?")
+
+    def __init__(
+        self,
+        *,
+        maximum: Decimal,
+        minimum: Decimal = Decimal(0),
+        max_decimals: int | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.minimum, self.maximum, self.max_decimals = minimum, maximum, max_decimals
+
+    def to_internal_value(self, data: Any) -> Decimal:
+        if isinstance(data, str) and self._PLAIN.fullmatch(data):
+            data = Decimal(data)
+        if isinstance(data, bool) or not isinstance(data, int | Decimal):
+            has_comma = isinstance(data, str) and _WITH_COMMA.fullmatch(data)
+            self.fail("comma" if has_comma else "invalid")
+        number = Decimal(data)
+        if not number.is_finite():
+            self.fail("invalid")
+        if number <= self.minimum:
+            self.fail("too_small", minimum=self.minimum)
+        if number > self.maximum:
+            self.fail("too_large", maximum=format(self.maximum, "f"))
+        exponent = number.normalize().as_tuple().exponent
+        if self.max_decimals is not None and -int(exponent) > self.max_decimals:
+            self.fail("too_precise", max_decimals=self.max_decimals)
+        return number
+
+    def to_representation(self, value: Decimal) -> Decimal:
+        return value
+
+
+def number_schema(*, minimum: int, maximum: int) -> dict[str, Any]:
+    """The schema of a positive number, which may also be sent as a string."""
+    number = {"type": "number", "exclusiveMinimum": minimum, "maximum": maximum}
+    return {"oneOf": [number, {"type": "string", "pattern": r"^[0-9]{1,12}(\.[0-9]{1,40})?$"}]}
+
+
+class FixedText(serializers.CharField):
+    """A text that is the same in every response."""
+
+    def __init__(self, text: str, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.text = text
+
+
+@extend_schema_field(OpenApiTypes.STR)
+class UrlOrPath(StrictText):
+    """An http(s) URL or a relative path, at most 2,048 characters; no other scheme."""
+
+    default_error_messages = {"scheme": _("Must be an http(s) URL or a relative path.")}
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(max_length=MAX_URL_CHARS, **kwargs)
+
+    def to_internal_value(self, data: Any) -> str:
+        text = super().to_internal_value(data)
+        try:
+            parts = urlsplit(text)
+        except ValueError:
+            self.fail("scheme")
+        # Browsers ignore tabs and line breaks inside a scheme ("java\tscript:"), so remove them.
+        if any(letter.isspace() or ord(letter) < 0x20 for letter in text):
+            self.fail("scheme")
+        if parts.scheme.lower() in {"http", "https"}:
+            if not parts.netloc:
+                self.fail("scheme")
+        elif parts.scheme or parts.netloc or text.startswith(("//", "\\")):
+            self.fail("scheme")
+        return text
+
+
+@example({"status": "ok"})
+class HealthSerializer(CamelCaseSerializer):
+    """The response of a successful probe."""
+
+    status = FixedText("ok", help_text="Other answers are errors.")
+
+
+@example({"status": "ok"})
+class ReadinessSerializer(HealthSerializer):
+    """The response of a readiness probe."""
+
+    degraded = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        help_text="What is away, without which the service still works: `redis`.",
+    )
+
+
+class QueryBoolean(serializers.BooleanField):
+    """`true` or `false` in a query."""
+
+    def to_internal_value(self, data: Any) -> bool:
+        if data not in {"true", "false"}:
+            self.fail("invalid")
+        return data == "true"
+
+
+class DeletedQuery(CamelCaseSerializer):
+    """Whether to list what was deleted."""
+
+    deleted = QueryBoolean(
+        default=False,
+        help_text=(
+            "With `true`, what was deleted and can be restored, as it was, last deleted first. "
+            "Other filters do not apply to it. Default: `false`."
+        ),
+    )

@@ -1,0 +1,242 @@
+"""Exact rate limits: one atomic counter for each window, shared by all processes.
+
+Limits that protect secrets (logins, look-ups) count in Redis or, without it, in the database. The
+general limits count in Redis or in the memory of each process, because a database write for every
+request would cost too much. While Redis is away, all of them count in the memory of each process.
+"""
+
+import logging
+import os
+import time
+from collections.abc import Sequence
+from hashlib import sha256
+from ipaddress import IPv6Address, IPv6Network, ip_address
+from typing import Any, ClassVar, NamedTuple
+
+from django.conf import settings
+from django.core.cache import cache, caches
+from rest_framework.request import Request
+from rest_framework.settings import api_settings
+from rest_framework.throttling import BaseThrottle
+
+from tripcompanion.api.caching import redis_error
+from tripcompanion.database.models import ThrottleCounter
+from tripcompanion.observability.instruments import THROTTLED
+
+logger = logging.getLogger(__name__)
+
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+#: An IPv6 client has a network of this length to choose its addresses from.
+_IPV6_CLIENT_BITS = 64
+#: A response costs one request for each of these bytes.
+BYTES_OF_A_REQUEST = 64 * 1024
+#: How many exceeded limits a process remembers.
+_MAX_EXCEEDED = 10_000
+#: The counters that are exceeded, and when their windows end: counting on would only cost.
+_exceeded: dict[str, float] = {}
+
+
+class Spent(NamedTuple):
+    """The state of a limit after a request; a window of `window_seconds` allows `quota`."""
+
+    scope: str
+    quota: int
+    window_seconds: int
+    taken: int
+    seconds_left: float
+    #: The counter.
+    key: str
+
+    @property
+    def is_over(self) -> bool:
+        return self.taken > self.quota
+
+    @property
+    def policy(self) -> str:
+        """An item of `RateLimit-Policy`."""
+        return f'"{self.scope}";q={self.quota};w={self.window_seconds}'
+
+    @property
+    def state(self) -> str:
+        """An item of `RateLimit`: requests that remain, and seconds until the next window."""
+        remaining = max(0, self.quota - self.taken)
+        return f'"{self.scope}";r={remaining};t={int(self.seconds_left) + 1}'
+
+
+def limit_headers(counted: Sequence[Spent]) -> dict[str, str]:
+    """The headers that tell of these limits (draft-ietf-httpapi-ratelimit-headers)."""
+    return {
+        "RateLimit-Policy": ", ".join(spent.policy for spent in counted),
+        "RateLimit": ", ".join(spent.state for spent in counted),
+    }
+
+
+def spend(
+    scope: str,
+    identity: str,
+    *,
+    request: Any = None,
+    is_guard: bool = True,
+    rate: tuple[int, int] | None = None,
+) -> Spent | None:
+    """Count one request of `identity`; None if the scope has no limit.
+
+    In development, `request` has none if it comes from this machine and none was set. `rate` are
+    the quota and the seconds of a limit that has no setting.
+    """
+    limit = rate or _limit_of(scope)
+    if limit is None or (request is not None and _is_free(request, scope)):
+        return None
+    quota, window_seconds = limit
+    now = time.time()
+    key, ends_at = _counter(scope, identity, window_seconds)
+    if _exceeded.get(key, 0) > now:
+        taken = quota + 1
+    elif is_guard and not settings.CACHE_URL:
+        taken = ThrottleCounter.add(key, ends_at)
+    else:
+        taken = _count_in_cache(key, window_seconds)
+    spent = Spent(scope, quota, window_seconds, taken, ends_at - now, key)
+    if spent.is_over:
+        THROTTLED.labels(scope).inc()
+        _note_exceeded(key, ends_at)
+    return spent
+
+
+def is_exceeded(scope: str, identity: str) -> bool:
+    """Whether `identity` has used up the limit of a guard, without counting a request."""
+    limit = _limit_of(scope)
+    if limit is None:
+        return False
+    quota, window_seconds = limit
+    key, _ends_at = _counter(scope, identity, window_seconds)
+    if not settings.CACHE_URL:
+        return ThrottleCounter.objects.filter(key=key, count__gte=quota).exists()
+    try:
+        return int(cache.get(key, 0)) >= quota
+    except redis_error():
+        return int(caches["local"].get(key, 0)) >= quota
+
+
+def charge(spent: Spent, requests: int) -> None:
+    """Count more requests in a general limit that counted one already."""
+    try:
+        cache.incr(spent.key, requests)
+    except (ValueError, redis_error()):
+        return
+
+
+def _limit_of(scope: str) -> tuple[int, int] | None:
+    """The quota and the seconds of the window of a scope that has a limit."""
+    rate: Any = api_settings.DEFAULT_THROTTLE_RATES[scope]
+    if not rate:
+        return None
+    quota, _slash, period = rate.partition("/")
+    return int(quota), _SECONDS[period[0]]
+
+
+def _counter(scope: str, identity: str, window_seconds: int) -> tuple[str, int]:
+    """The key of the counter in the window of now, and when that ends, in seconds since 1970."""
+    window = int(time.time() // window_seconds)
+    key = f"{scope}:{window}:{sha256(identity.encode()).hexdigest()}"
+    return key, (window + 1) * window_seconds
+
+
+def _is_free(request: Any, scope: str) -> bool:
+    """Whether a developer who calls from the same machine meets no limit of this scope."""
+    is_set = f"THROTTLE_{scope.upper()}" in os.environ
+    return settings.DEBUG and not is_set and is_local(request)
+
+
+def _note_exceeded(key: str, ends_at: float) -> None:
+    if len(_exceeded) >= _MAX_EXCEEDED:
+        _exceeded.clear()
+    _exceeded[key] = ends_at
+
+
+def _count_in_cache(key: str, window_seconds: int) -> int:
+    try:
+        return _count_in(cache, key, window_seconds)
+    except redis_error() as error:
+        logger.error("Redis cannot be used; limits count in each process: %s", error)
+        return _count_in(caches["local"], key, window_seconds)
+
+
+def _count_in(counters: Any, key: str, window_seconds: int) -> int:
+    try:
+        counters.add(key, 0, timeout=window_seconds)
+        return counters.incr(key)
+    except ValueError:  # the window ended between the two calls
+        return 1
+
+
+def address_of(request: Request) -> str:
+    """The client's address, behind `NUM_PROXIES` proxies."""
+    return BaseThrottle().get_ident(request) or ""
+
+
+def is_local(request: Any) -> bool:
+    """Whether the client is on the same machine."""
+    try:
+        return ip_address(address_of(request)).is_loopback
+    except ValueError:
+        return False
+
+
+def client_of(request: Request) -> str:
+    """The client as limits count it: its IPv4 address, or the /64 network of its IPv6 address."""
+    return client_at(address_of(request))
+
+
+def client_at(text: str) -> str:
+    """The same for an address."""
+    try:
+        address = ip_address(text.partition("%")[0])
+    except ValueError:
+        return text
+    if not isinstance(address, IPv6Address):
+        return str(address)
+    return str(address.ipv4_mapped or IPv6Network((address, _IPV6_CLIENT_BITS), strict=False))
+
+
+class WindowThrottle(BaseThrottle):
+    """At most N requests in each window of a scope and an identity (`THROTTLE_<SCOPE>`).
+
+    DRF's throttles read a list, append to it and write it back, so they allow dozens of parallel
+    requests too many. Here each request increments one counter atomically.
+    """
+
+    scope = ""
+    is_guard: ClassVar[bool] = True
+    spent: Spent | None = None
+
+    def identity(self, request: Request, view: Any) -> str:
+        """The identity that requests are counted for; by default the client."""
+        return client_of(request)
+
+    def allow_request(self, request: Request, view: Any) -> bool:
+        identity = self.identity(request, view)
+        self.spent = spend(self.scope, identity, request=request, is_guard=self.is_guard)
+        if self.spent is None:
+            return True
+        # The view of the OpenAPI document is drf-spectacular's and has no such list.
+        getattr(view, "spent", []).append(self.spent)
+        return not self.spent.is_over
+
+    def wait(self) -> float | None:
+        return self.spent.seconds_left if self.spent else None
+
+
+class CallerThrottle(WindowThrottle):
+    """The general limit: `user` for authenticated users, `anon` by address for everybody else."""
+
+    is_guard = False
+
+    def allow_request(self, request: Request, view: Any) -> bool:
+        self.scope = "user" if request.user.is_authenticated else "anon"
+        return super().allow_request(request, view)
+
+    def identity(self, request: Request, view: Any) -> str:
+        if self.scope == "user":
+            return str(request.user.pk)
+        return super().identity(request, view)

@@ -1,0 +1,290 @@
+"""The base of every viewset: two tables declare each action's request and response serializers."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, partial
+from typing import Any, ClassVar
+from weakref import proxy
+
+from django.conf import settings
+from django.utils.functional import cached_property
+from rest_framework.exceptions import APIException, AuthenticationFailed, ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import BaseSerializer
+from rest_framework.viewsets import GenericViewSet
+
+from tripcompanion.api.etags import etag_of, is_known
+from tripcompanion.api.idempotency import HEADER as KEY_HEADER
+from tripcompanion.api.idempotency import answer_once, key_of
+from tripcompanion.api.near_misses import is_strict, names_in, refused_names
+from tripcompanion.api.pages import PageMixin
+from tripcompanion.api.parsing import require_json_or_nothing, require_short_body
+from tripcompanion.api.rendering import ExactJSONRenderer, is_json
+from tripcompanion.api.serializers import CamelCaseSerializer
+from tripcompanion.api.throttling import BYTES_OF_A_REQUEST, Spent, charge, limit_headers
+from tripcompanion.compiled.once import IS_COMPILING
+from tripcompanion.compiled.queries import Result
+from tripcompanion.compiled.serializers import serialize, serialize_many, serialize_to_json
+from tripcompanion.database import replica
+from tripcompanion.database.snapshots import in_snapshot
+
+
+class ApiViewSet(PageMixin, GenericViewSet):
+    """Actions declare their `request_serializers` and `response_serializers`.
+
+    The OpenAPI document is generated from the same tables and from `problems`: the errors that an
+    action may raise besides the usual ones.
+    """
+
+    #: The tag of the operations in the OpenAPI document; `settings.py` has the list.
+    tag: ClassVar[str]
+    #: The `operationId` of each action: the name of a method in generated clients.
+    operation_ids: ClassVar[Mapping[str, str]] = {}
+    #: Without `options`: the CORS middleware answers preflight requests.
+    http_method_names = ["get", "post", "put", "patch", "delete", "head"]
+    request_serializers: ClassVar[Mapping[str, type[CamelCaseSerializer]]] = {}
+    response_serializers: ClassVar[Mapping[str, type[BaseSerializer]]] = {}
+    problems: ClassVar[Mapping[str, Sequence[type[APIException]]]] = {}
+    #: Actions that answer 201. Others answer 200, or 204 without a response serializer.
+    creates: ClassVar[frozenset[str]] = frozenset({"create"})
+    #: Actions that answer 202: the work is done later, or not at all.
+    accepts: ClassVar[frozenset[str]] = frozenset()
+    #: Actions that return many rows: a page, or an array if `pagination_class` is None.
+    lists: ClassVar[frozenset[str]] = frozenset({"list"})
+    #: Actions on a resource with an `ETag`, which support `If-None-Match` or `If-Match`.
+    etag_actions: ClassVar[frozenset[str]] = frozenset()
+    #: The serializer of the query parameters of an action without pagination.
+    query_serializers: ClassVar[Mapping[str, type[CamelCaseSerializer]]] = {}
+    #: The filters of a list.
+    filterset_class: Any = None
+    #: Actions whose response is read in one statement, so that they need no snapshot.
+    single_statement: ClassVar[frozenset[str]] = frozenset()
+    #: Actions that read none of the users' data, so that they never need a snapshot.
+    without_snapshot: ClassVar[frozenset[str]] = frozenset()
+
+    @cached_property
+    def caller(self) -> Any:
+        """The authenticated user; public actions do not use it."""
+        return self.request.user
+
+    @property
+    def success_status(self) -> int:
+        """The status of the current action if it succeeds."""
+        if self.action in self.creates:
+            return 201
+        if self.action in self.accepts:
+            return 202
+        return 200 if self.action in self.response_serializers else 204
+
+    def may_forbid(self) -> bool:
+        """Whether the current action may answer 403 to authenticated users; for the document."""
+        return False
+
+    def who_may(self) -> str:
+        """A sentence on who may do the current action; for the document."""
+        return ""
+
+    #: Set by DRF, on routes with a POST.
+    post: Any
+    #: Whether POST supports `Idempotency-Key`.
+    safe_retries: ClassVar[bool] = True
+    #: Actions whose answer has a secret: it is not stored, and a repeat is 409 `already_made`.
+    shows_secret: ClassVar[frozenset[str]] = frozenset()
+    #: Actions that only read, although they are a POST: a key is ignored, nothing is stored.
+    only_reads: ClassVar[frozenset[str]] = frozenset()
+
+    @property
+    def repeats_safely(self) -> bool:
+        """Whether the current action, as a POST, supports `Idempotency-Key`."""
+        return (self.safe_retries and self.action not in self.only_reads) or (
+            self.action in self.shows_secret
+        )
+
+    #: Whether the action serves everybody and reads the caller only if the token is valid.
+    is_token_optional: ClassVar[bool] = False
+
+    def perform_authentication(self, request: Request) -> None:
+        try:
+            super().perform_authentication(request)
+        except AuthenticationFailed:
+            if not self.is_token_optional:
+                raise
+
+    #: The limits that this request was counted for.
+    spent: Sequence[Spent] = ()
+
+    def finalize_response(self, request: Any, response: Any, *args: Any, **kwargs: Any) -> Any:
+        response = super().finalize_response(request, response, *args, **kwargs)
+        if self.spent:
+            for name, value in limit_headers(self.spent).items():
+                response[name] = value
+        if isinstance(response, Response):
+            response.add_post_render_callback(partial(_charge_size, self.spent))
+            response.add_post_render_callback(_break_cycles)
+        return response
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        self.spent = []
+        if not self.authentication_classes:
+            require_short_body(request)
+        super().initial(request, *args, **kwargs)
+        if request.query_params:
+            self.require_known_parameters()
+        if request.method not in {"GET", "HEAD"} and self.action not in self.request_serializers:
+            require_json_or_nothing(request)
+        # DRF looks up the handler after this.
+        if request.method == "POST" and KEY_HEADER in request.headers and self.repeats_safely:
+            key, is_secret = key_of(request), self.action in self.shows_secret
+            self.post = partial(answer_once, key, self.post, self.require_replayable, is_secret)
+        # Without compiled querysets, a page needs one statement for its rows and one to count.
+        alone = self.without_snapshot | (self.single_statement if IS_COMPILING else frozenset())
+        if request.method in {"GET", "HEAD"} and self.action not in alone:
+            name = request.method.lower()
+            if handler := getattr(self, name, None):
+                setattr(self, name, partial(in_snapshot, handler))
+        if settings.DATABASE_REPLICA_URL:
+            self._read_on_replica(request)
+
+    def _read_on_replica(self, request: Request) -> None:
+        """Let the action read on the replica if it only reads, for an account.
+
+        Without an account there is no position to wait for, and a link may be a second old.
+        """
+        name = str(request.method).lower()
+        handler = getattr(self, name, None)
+        is_read = name in {"get", "head"} and self.action not in self.without_snapshot
+        if handler is not None and is_read and request.user.is_authenticated:
+            position = max(
+                getattr(request.user, "wal_position", None) or 0,
+                replica.named_position(request.headers.get(replica.HEADER)),
+            )
+            setattr(self, name, partial(replica.read, handler, position))
+
+    def check_throttles(self, request: Request) -> None:
+        """Stop at the first limit that is over, the cheapest first; DRF goes on counting."""
+        for throttle in self.get_throttles():
+            if not throttle.allow_request(request, self):
+                self.throttled(request, throttle.wait() or 0)
+
+    def require_replayable(self, location: str) -> None:
+        """Raise unless the caller may still read a response that was stored under their key.
+
+        `location` is the stored header, or empty. By default they may.
+        """
+
+    def get_authenticate_header(self, request: Request) -> str:
+        # DRF turns every 401 of a view without authenticators into a 403.
+        return "Bearer"
+
+    def get_serializer_class(self) -> type[BaseSerializer]:
+        return (
+            self.request_serializers.get(self.action)
+            or self.response_serializers.get(self.action)
+            or CamelCaseSerializer
+        )
+
+    def body(self, *, partial: bool = False, **context: Any) -> dict[str, Any]:
+        """The validated body of this action; raises `ValidationError` (400)."""
+        shapes = frozenset(self.response_serializers.values())
+        names = {"shown": names_in(shapes), "strict": self.is_strict}
+        serializer = self.request_serializers[self.action](
+            data=self.request.data,
+            partial=partial,
+            context={**self.get_serializer_context(), **names, **context},
+        )
+        serializer.is_valid(raise_exception=True)
+        return serializer.validated_data
+
+    @property
+    def is_strict(self) -> bool:
+        """Whether every unknown name in the body and in the query is refused."""
+        return is_strict(self.request)
+
+    def require_known_parameters(self) -> None:
+        """Raise `ValidationError` for near misses of the query parameters of this action."""
+        known = set(self.query_names())
+        if not self.request.query_params.keys() <= known:
+            sent = self.request.query_params.dict()
+            if errors := refused_names(sent, sorted(known), strict=self.is_strict):
+                raise ValidationError(errors)
+
+    def query_names(self) -> Iterator[str]:
+        """The names of the query parameters of this action."""
+        if self.action in self.lists and self.pagination_class is not None:
+            yield from ("page", "pageSize")
+        if serializer := self.query_serializers.get(self.action):
+            yield from map(str, serializer().fields)
+        if self.action == "list" and self.filterset_class is not None:
+            yield from self.filterset_class.base_filters
+
+    def query(self) -> dict[str, Any]:
+        """The validated query parameters of this action; raises `ValidationError` (400)."""
+        serializer = self.query_serializers[self.action]
+        if not self.request.query_params:
+            return dict(_without_parameters(serializer))
+        # DRF treats an empty form value as absent; here it is invalid.
+        return _validated(serializer, self.request.query_params.dict())
+
+    def answer(self, instance: Any, *, location: str = "", **context: Any) -> Response:
+        """`instance`, or a list of them, with this action's response serializer."""
+        headers = {"Location": location} if location else None
+        data = self._as_declared(instance, context)
+        return Response(data, status=self.success_status, headers=headers)
+
+    def _as_declared(self, instance: Any, context: Mapping[str, Any]) -> Any:
+        shape = self.response_serializers[self.action]
+        context = {**self.get_serializer_context(), **context}
+        if isinstance(instance, Result) and is_json(self.request):
+            return serialize_to_json(shape, instance, context, ExactJSONRenderer().render)
+        if isinstance(instance, list | Result):
+            return serialize_many(shape, instance, context)
+        return serialize(shape, instance, context)
+
+    def with_etag(self, request: Request, instance: Any) -> Response:
+        """`instance` with its `ETag`; 304 without a body if the caller's copy is current."""
+        response = self.answer(instance)
+        response["ETag"] = etag_of(response.data)
+        if request.method == "GET" and is_known(request, response["ETag"]):
+            response.status_code, response.data = 304, None
+        return response
+
+    def no_content(self) -> Response:
+        """A response without a body: 204, or 202."""
+        return Response(status=self.success_status)
+
+    def page(self, queryset: Any, **context: Any) -> Response:
+        """The requested page of `queryset`."""
+        rows = self.paginate_queryset(queryset)
+        return self.get_paginated_response(self._as_declared(rows, context))
+
+
+def _validated(serializer_class: type[BaseSerializer], data: Any) -> dict[str, Any]:
+    serializer = serializer_class(data=data)
+    serializer.is_valid(raise_exception=True)
+    return serializer.validated_data
+
+
+@cache
+def _without_parameters(serializer_class: type[BaseSerializer]) -> dict[str, Any]:
+    """The validated query of a request without parameters: the defaults."""
+    return _validated(serializer_class, {})
+
+
+def _charge_size(counted: Sequence[Spent], response: Any) -> None:
+    """Count a large response as several requests in the general limit."""
+    more = len(response.content) // BYTES_OF_A_REQUEST
+    for spent in counted:
+        if more and spent.scope in {"user", "anon"}:
+            charge(spent, more)
+
+
+def _break_cycles(response: Any) -> None:
+    """Free a response and its rows as soon as nothing refers to it.
+
+    In DRF a response refers to itself and to its view, so it would stay until the garbage collector
+    runs: a worker that served pages of 100 expenses grew to 146 MiB instead of 83. These two
+    references become weak. A tracer or other code that still holds the response, the request or
+    the view sees them unchanged.
+    """
+    context = response.renderer_context
+    context["response"] = context["view"].response = proxy(response)

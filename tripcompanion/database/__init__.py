@@ -1,0 +1,1 @@
+"""How the service uses its database: connections, snapshots, a replica, migrations."""

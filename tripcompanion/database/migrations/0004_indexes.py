@@ -1,0 +1,17 @@
+from django.db import migrations
+
+from tripcompanion.database.operations import RemoveForeignKeyIndex
+
+
+class Migration(migrations.Migration):
+    """Drops indexes whose columns are the first ones of another index."""
+
+    atomic = False
+
+    dependencies = [
+        ('kit', '0003_schema_floor'),
+    ]
+
+    operations = [
+        RemoveForeignKeyIndex('idempotencyrecord', 'user'),
+    ]

@@ -1,0 +1,120 @@
+"""The format of log lines: JSON in production, without secrets or personal data.
+
+The settings and gunicorn's configuration import this before Django is set up.
+"""
+
+import logging
+import re
+from typing import Any
+
+from pythonjsonlogger.json import JsonFormatter
+
+from tripcompanion.observability.request_ids import current_route, current_trace_id, request_id
+
+FORMATS = ("json", "line")
+#: Whoever sends a request chooses what is in the line. So each takes a time in proportion to its
+#: length: a run of characters is entered at its start only, and not searched again from its middle.
+_HIDDEN = (
+    (
+        re.compile(r"(?<![\w.+%-])(?:[\w.+-]|%(?!40))++(?:@|%40)[\w-]++(?:\.[\w-]++)*+"),
+        "[e-mail]",
+    ),
+    (re.compile(r"(?<![\w-])eyJ[\w-]++\.[\w-]++\.[\w-]++"), "[token]"),
+    (re.compile(r"\btci?_[\w-]+"), "[token]"),
+    (re.compile(r"(?i)\b(bearer) [^\s\"',]+"), r"\1 [token]"),
+    (re.compile(r"(?i)(token|password|secret|key)=[^\s&\"'\\]+"), r"\1=[hidden]"),
+)
+
+
+def log_format(debug: bool) -> str:
+    """Plain text in development, JSON in production."""
+    return "line" if debug else "json"
+
+
+def without_secrets(text: str) -> str:
+    """`text` with e-mail addresses, tokens and values labelled as secret masked."""
+    for pattern, replacement in _HIDDEN:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+class WithRequestId(logging.Filter):
+    """Adds request id, route and trace id to every record; `-` where there is none."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.request_id = request_id() or "-"
+        record.route = current_route.get() or "-"
+        record.trace_id = current_trace_id.get() or "-"
+        return True
+
+
+class WithoutTracebackOfRefusals(logging.Filter):
+    """Removes the traceback of client errors, such as an unknown `Host`.
+
+    Django logs these with the exception, so any client could fill the log.
+    """
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if 400 <= getattr(record, "status_code", 0) < 500:
+            record.exc_info = record.exc_text = None
+        return True
+
+
+class JsonLines(JsonFormatter):
+    """One JSON object per line, including tracebacks."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return without_secrets(super().format(record))
+
+
+class PlainLines(logging.Formatter):
+    """One line of plain text, followed by the traceback if there is one."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 -- as in logging
+        return super().formatMessage(record).replace("\n", "\\n")
+
+    def format(self, record: logging.LogRecord) -> str:
+        return without_secrets(super().format(record))
+
+
+def logging_settings(level: str, form: str) -> dict[str, Any]:
+    """The service's `dictConfig`: everything goes to standard error, in one of `FORMATS`."""
+    formatters: dict[str, Any] = {
+        "json": {
+            "()": JsonLines,
+            "format": ["levelname", "name", "request_id", "route", "trace_id", "message"],
+            "rename_fields": {
+                "levelname": "level",
+                "name": "logger",
+                "request_id": "requestId",
+                "trace_id": "traceId",
+            },
+            "timestamp": "time",
+        },
+        "line": {
+            "()": PlainLines,
+            "format": "{asctime} {levelname} {name} [{request_id}] {message}",
+            "style": "{",
+        },
+    }
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "filters": {
+            "request_id": {"()": WithRequestId},
+            "refusals": {"()": WithoutTracebackOfRefusals},
+        },
+        "formatters": {form: formatters[form]},
+        "handlers": {
+            "console": {
+                "class": "logging.StreamHandler",
+                "filters": ["request_id", "refusals"],
+                "formatter": form,
+            }
+        },
+        "root": {"handlers": ["console"], "level": level},
+        "loggers": {
+            # Django's own handler would write each line again in its format.
+            "django": {"handlers": [], "level": level, "propagate": True},
+        },
+    }

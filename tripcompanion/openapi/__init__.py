@@ -1,0 +1,1 @@
+"""The OpenAPI document, generated from views and serializers."""

@@ -1,0 +1,119 @@
+"""How much of a process one caller may hold at once, so that nobody takes the service from others.
+
+A caller is an account or, without one, an address. Each may hold a share of the threads; beyond it,
+a request is refused at once. Each may use half of the database connections; further requests wait.
+So do those that change a trip which others are changing: they would wait for its lock with a
+connection in hand. All waiting ends after `WAIT_SECONDS`.
+"""
+
+import re
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from threading import Lock, Semaphore, Thread
+from types import SimpleNamespace
+from typing import Any
+
+from django.http.request import HttpHeaders
+
+from tripcompanion.api.problems import TooManyAtOnce, Unavailable
+from tripcompanion.api.throttling import client_of
+from users.tokens import account_of
+
+#: How long a request may wait for a connection to the database.
+WAIT_SECONDS = 2.0
+#: How many threads of a process a caller may hold.
+MOST_AT_ONCE = 64
+#: How long a body may take to arrive.
+BODY_SECONDS = 10
+
+#: What a write changes: a trip, or an expense of one.
+_LOCKED = re.compile(r"/api/(?:trips|expenses)/[0-9]{1,19}(?=/|$)")
+_READS = frozenset({"GET", "HEAD", "OPTIONS"})
+
+
+def caller_of(environ: dict[str, Any]) -> str:
+    """The account of the token, or else the client's address."""
+    if account := account_of(environ.get("HTTP_AUTHORIZATION", "")):
+        return f"account {account}"
+    request: Any = SimpleNamespace(META=environ, headers=HttpHeaders(environ))
+    return f"address {client_of(request)}"
+
+
+def changed_by(environ: dict[str, Any]) -> str | None:
+    """The path of the trip or expense that a request may change, or None."""
+    if environ["REQUEST_METHOD"] in _READS:
+        return None
+    found = _LOCKED.match(environ["PATH_INFO"])
+    return found.group() if found else None
+
+
+class Shares:
+    """Who holds how much. Each key may have `at_once` requests, of which `running` run."""
+
+    def __init__(self, *, at_once: int, running: int) -> None:
+        self._at_once, self._running = at_once, running
+        self._lock = Lock()
+        self._held: dict[str, tuple[int, Semaphore]] = {}
+
+    @contextmanager
+    def held(self, key: str) -> Iterator[Semaphore]:
+        """Count a request during the block; yields what it has to acquire before it runs.
+
+        Raises `TooManyAtOnce`.
+        """
+        with self._lock:
+            count, running = self._held.get(key) or (0, Semaphore(self._running))
+            if count >= self._at_once:
+                raise TooManyAtOnce
+            self._held[key] = count + 1, running
+        try:
+            yield running
+        finally:
+            with self._lock:
+                count, _running = self._held.pop(key)
+                if count > 1:
+                    self._held[key] = count - 1, running
+
+
+@contextmanager
+def acquired(running: Semaphore, until: float) -> Iterator[None]:
+    """Acquire during the block; raises `Unavailable` if it takes until `until` (monotonic)."""
+    if not running.acquire(timeout=max(0.0, until - time.monotonic())):
+        raise Unavailable
+    try:
+        yield
+    finally:
+        running.release()
+
+
+class BodyDeadlines:
+    """Ends the reading of bodies that take too long, however slowly bytes arrive."""
+
+    def __init__(self) -> None:
+        self._watched: dict[object, tuple[float, socket.socket]] = {}
+        self._thread: Thread | None = None
+
+    @contextmanager
+    def watching(self, sock: socket.socket) -> Iterator[None]:
+        """During the block, `sock` is shut for reading once `BODY_SECONDS` have passed."""
+        key = object()
+        self._watched[key] = time.monotonic() + BODY_SECONDS, sock
+        if self._thread is None:
+            # Not before: the server forks its processes, and a thread would stay behind.
+            self._thread = Thread(target=self._watch, daemon=True)
+            self._thread.start()
+        try:
+            yield
+        finally:
+            del self._watched[key]
+
+    def _watch(self) -> None:
+        while True:
+            time.sleep(1)
+            now = time.monotonic()
+            for ends_at, sock in list(self._watched.values()):
+                if ends_at <= now:
+                    with suppress(OSError):
+                        sock.shutdown(socket.SHUT_RD)

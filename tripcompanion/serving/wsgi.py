@@ -1,0 +1,236 @@
+"""The WSGI entry point that the production server loads."""
+
+import errno
+import os
+import socket
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from functools import partial
+from importlib import import_module
+from io import BytesIO
+from queue import Empty, LifoQueue
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
+from django.conf import settings
+from django.core.wsgi import get_wsgi_application
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
+
+from tripcompanion.database.lending import returning
+from tripcompanion.database.schema_floor import migrations_of_code
+from tripcompanion.observability.probes import METRICS_PATH, PROBES
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tripcompanion.settings")
+
+from tripcompanion.observability.instruments import (  # noqa: E402 -- it reads the settings
+    CONNECTION_WAIT,
+    REQUESTS_IN_PROGRESS,
+)
+
+#: How long a probe may wait for the one before it.
+PROBE_SECONDS = 10.0
+
+
+class Dispatcher:
+    """Runs `application` with one of a few database connections, whichever is free.
+
+    The server has many threads, because a thread waits for its client while it reads the body and
+    writes the response. Only while it runs the application does it borrow a connection, which
+    therefore never waits for a client. Each probe has a connection of its own: an orchestrator
+    sees that the process is alive even when all others are busy.
+    """
+
+    def __init__(self, application: WSGIApplication, connection_count: int) -> None:
+        self._application = application
+        self._connections = _connections(connection_count)
+        self._probes = {path: _connections(1) for path in PROBES}
+        half = max(1, connection_count // 2)
+        self._callers = Shares(at_once=MOST_AT_ONCE, running=half)
+        self._trips = Shares(at_once=sys.maxsize, running=half)
+        self._deadlines = BodyDeadlines()
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        path = environ["PATH_INFO"]
+        if settings.METRICS_TOKEN and path == METRICS_PATH:
+            _read_body(environ)
+            return self._answer_with_new_connection(environ, start_response)
+        try:
+            if path in self._probes:
+                self._read_body(environ)
+                since, free = time.monotonic(), self._probes[path]
+                until = since + PROBE_SECONDS
+                return self._answer_with(free, environ, start_response, since, until)
+            with self._callers.held(caller_of(environ)) as running:
+                self._read_body(environ)
+                since = time.monotonic()
+                until, free = since + WAIT_SECONDS, self._connections
+                with (
+                    REQUESTS_IN_PROGRESS.track_inprogress(),
+                    acquired(running, until),
+                    self._changing(environ, until),
+                ):
+                    return self._answer_with(free, environ, start_response, since, until)
+        except (TooManyAtOnce, Unavailable) as refusal:
+            environ[REFUSAL] = refusal
+            _give_up_body(environ, start_response)
+            return self._answer(environ, start_response)
+
+    def _read_body(self, environ: WSGIEnvironment) -> None:
+        sock = environ.get("gunicorn.socket")
+        with self._deadlines.watching(sock) if sock and _has_body(environ) else nullcontext():
+            _read_body(environ)
+
+    @contextmanager
+    def _changing(self, environ: WSGIEnvironment, until: float) -> Iterator[None]:
+        """Wait for others who change the same trip."""
+        trip = changed_by(environ)
+        if trip is None:
+            yield
+            return
+        with self._trips.held(trip) as running, acquired(running, until):
+            yield
+
+    def _answer_with(
+        self,
+        free: "LifoQueue[BaseDatabaseWrapper]",
+        environ: WSGIEnvironment,
+        start_response: StartResponse,
+        since: float,
+        until: float,
+    ) -> Iterable[bytes]:
+        """The response, with a free connection; raises `Unavailable` if there is none in time.
+
+        The request has waited `since`; both times are monotonic.
+        """
+        connections[DEFAULT_DB_ALIAS] = _borrowed(free, since, until)
+        returning.set(partial(_returned, free))
+        try:
+            return self._answer(environ, start_response)
+        finally:
+            returning.set(None)
+            free.put(connections[DEFAULT_DB_ALIAS])
+            del connections[DEFAULT_DB_ALIAS]
+
+    def _answer_with_new_connection(
+        self, environ: WSGIEnvironment, start_response: StartResponse
+    ) -> Iterable[bytes]:
+        """For requests that wait for no other; Django opens the connection if it is used."""
+        try:
+            return self._answer(environ, start_response)
+        finally:
+            connections[DEFAULT_DB_ALIAS].close()
+            del connections[DEFAULT_DB_ALIAS]
+
+    def _answer(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        parts = self._application(environ, start_response)
+        is_head = environ["REQUEST_METHOD"] == "HEAD"
+        file_wrapper = environ.get("wsgi.file_wrapper")
+        if file_wrapper is not None and not is_head and isinstance(parts, file_wrapper):
+            # The kernel sends the file, and none of it is in memory.
+            return parts
+        try:
+            return [] if is_head else list(parts)
+        finally:
+            if hasattr(parts, "close"):
+                # Django ends the request here, while the thread has its database connection.
+                parts.close()
+
+
+def _borrowed(
+    free: "LifoQueue[BaseDatabaseWrapper]", since: float, until: float
+) -> BaseDatabaseWrapper:
+    """A free connection, as soon as there is one; raises `Unavailable` at `until`."""
+    try:
+        return free.get(timeout=max(0.0, until - time.monotonic()))
+    except Empty as error:
+        raise Unavailable from error
+    finally:
+        CONNECTION_WAIT.observe(time.monotonic() - since)
+
+
+@contextmanager
+def _returned(free: "LifoQueue[BaseDatabaseWrapper]") -> Iterator[None]:
+    """Let others use the connection of this thread during the block."""
+    free.put(connections[DEFAULT_DB_ALIAS])
+    del connections[DEFAULT_DB_ALIAS]
+    try:
+        yield
+    finally:
+        connections[DEFAULT_DB_ALIAS] = free.get()
+
+
+def _connections(count: int) -> "LifoQueue[BaseDatabaseWrapper]":
+    """Connections that are opened when first used; the one that was used last comes first."""
+    free: LifoQueue[BaseDatabaseWrapper] = LifoQueue()
+    for _number in range(count):
+        connection = connections.create_connection(DEFAULT_DB_ALIAS)
+        # It is used by many threads, but never by two at the same time.
+        connection.inc_thread_sharing()
+        free.put(connection)
+    return free
+
+
+def _give_up_body(environ: WSGIEnvironment, start_response: StartResponse) -> None:
+    """Make the server close the connection after the response, if a body was left unread.
+
+    Otherwise it would read the rest, for as long as the client takes. What has arrived is read:
+    closing the socket would else reset the connection, and the client lose the response.
+    """
+    sock = environ.get("gunicorn.socket")
+    if sock is not None and not isinstance(environ["wsgi.input"], BytesIO) and _has_body(environ):
+        # The response of gunicorn; then it says that the connection ends.
+        if force_close := getattr(getattr(start_response, "__self__", None), "force_close", None):
+            force_close()
+        with suppress(OSError):
+            while sock.recv(65536, socket.MSG_DONTWAIT):
+                pass
+        with suppress(OSError):
+            sock.shutdown(socket.SHUT_RD)
+
+
+def _has_body(environ: WSGIEnvironment) -> bool:
+    length = environ.get("CONTENT_LENGTH")
+    return length not in {None, "", "0"} or "HTTP_TRANSFER_ENCODING" in environ
+
+
+def _read_body(environ: WSGIEnvironment) -> None:
+    """Read a body within the limit; `BodyLimits` rejects a longer one by its length.
+
+    A chunked body, which Django would treat as empty, gets its length here. Raises
+    `ConnectionResetError` if the client disconnects before the end.
+    """
+    limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+    is_chunked = "HTTP_TRANSFER_ENCODING" in environ
+    length = limit + 1 if is_chunked else int(environ.get("CONTENT_LENGTH") or 0)
+    if length > limit and not is_chunked:
+        return
+    body = environ["wsgi.input"].read(length)
+    if is_chunked:
+        environ["CONTENT_LENGTH"] = str(len(body))
+    elif len(body) < length:
+        raise ConnectionResetError(errno.ECONNRESET, "The body is incomplete")
+    environ["wsgi.input"] = BytesIO(body)
+
+
+_django = get_wsgi_application()
+
+# They need the applications to be loaded.
+from tripcompanion.api.middleware import REFUSAL  # noqa: E402
+from tripcompanion.api.problems import TooManyAtOnce, Unavailable  # noqa: E402
+from tripcompanion.serving.admission import (  # noqa: E402
+    MOST_AT_ONCE,
+    WAIT_SECONDS,
+    BodyDeadlines,
+    Shares,
+    acquired,
+    caller_of,
+    changed_by,
+)
+
+application = Dispatcher(_django, settings.DATABASE_POOL_SIZE or 4)
+# Before the workers are forked, because these take longer than a probe may. Django would import the
+# views with the first request of each worker, and no two workers would share them.
+import_module(settings.ROOT_URLCONF)
+migrations_of_code()

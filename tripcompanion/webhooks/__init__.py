@@ -1,0 +1,1 @@
+"""Webhooks: messages about changes, sent to addresses that users chose."""
