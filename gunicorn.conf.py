@@ -16,7 +16,7 @@ from typing import Any
 from gunicorn.http.errors import InvalidHeader
 
 from tripcompanion import environment as env
-from tripcompanion import preflight
+from tripcompanion.serving import preflight
 from tripcompanion.observability.logs import FORMATS, log_format, logging_settings
 
 # No request waits forever; settings.py derives the database's time-outs from this value.
