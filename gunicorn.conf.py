@@ -16,8 +16,8 @@ from typing import Any
 from gunicorn.http.errors import InvalidHeader
 
 from tripcompanion import environment as env
-from tripcompanion.serving import preflight
 from tripcompanion.observability.logs import FORMATS, log_format, logging_settings
+from tripcompanion.serving import preflight
 
 # No request waits forever; settings.py derives the database's time-outs from this value.
 os.environ.setdefault("DATABASE_TIMEOUT", "5")
