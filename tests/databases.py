@@ -48,6 +48,8 @@ def run_suite(title: str, database_url: str, args: list[str]) -> Tally:
         "DATABASE_URL": database_url,
         "DEBUG": "true",
         "SECRET_KEY": secrets.token_urlsafe(48),
+        # Each worker and each server would compile all modules again.
+        "PYTHONDONTWRITEBYTECODE": "",
     }
     # One more than there are cores: many tests wait, for a lock or for a client to be given up.
     workers = min((os.cpu_count() or 1) + 1, 4)
