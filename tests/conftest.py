@@ -82,12 +82,22 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[N
     """With --nomigrations, as in mutation tests, the readiness probe still has its table."""
     with django_db_blocker.unblock():
         MigrationRecorder(connection).ensure_schema()
+        if connection.vendor == "postgresql":
+            _commit_in_memory()
         if citus.URL:
             citus.distribute_test_database()
     yield
     if citus.URL:
         with django_db_blocker.unblock():
             citus.close_test_database()
+
+
+def _commit_in_memory() -> None:
+    """Let no commit wait for the disk: the database need not survive the machine."""
+    with connection.cursor() as cursor:
+        name = connection.ops.quote_name(connection.settings_dict["NAME"])
+        cursor.execute(f"ALTER DATABASE {name} SET synchronous_commit = off")
+        cursor.execute("SET synchronous_commit = off")
 
 
 @pytest.fixture
