@@ -56,7 +56,9 @@ def run_suite(title: str, database_url: str, args: list[str]) -> Tally:
     counts = dict.fromkeys(("tests", "failures", "errors", "skipped"), 0)
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "junit.xml")
-        command = [sys.executable, "-m", "pytest", f"--numprocesses={workers}"]
+        # Neighbours stay on one worker, so that a module's server is not started by each.
+        pool = [f"--numprocesses={workers}", "--dist=worksteal"]
+        command = [sys.executable, "-m", "pytest", *pool]
         status = subprocess.run(
             [*command, f"--junit-xml={report}", *args], env=os.environ | environment, check=False
         ).returncode
