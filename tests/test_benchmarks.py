@@ -91,6 +91,7 @@ def test_ratios_and_growth_are_those_of_the_medians() -> None:
     assert list(above(rows, {"page": 7.0}, flat=())) == []
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="COPY is PostgreSQL's")
 @pytest.mark.skipif(not shutil.which("pg_dump"), reason="pg_dump is not installed")
 def test_growth_writes_a_ledger_without_differences(capsys: pytest.CaptureFixture[str]) -> None:

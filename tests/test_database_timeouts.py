@@ -70,6 +70,7 @@ def test_the_server_ends_statements_and_idle_transactions(impatient: Server) -> 
         assert cursor.fetchone() == ("0",)
 
 
+@pytest.mark.slow
 @citus.unapplies_migrations
 def test_three_that_migrate_at_once_do_it_once() -> None:
     with running_server() as server:
