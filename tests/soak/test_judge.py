@@ -18,6 +18,8 @@ from tests.soak.log import Entry
 from trips.views import GuestViewSet, InvitationViewSet, MemberViewSet, TripViewSet
 from trips.viewsets import InTripViewSet
 
+pytestmark = pytest.mark.once
+
 TRIP, OLGA, ED, VERA, SAM = 1, 11, 12, 13, 15
 
 

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from splits.money import apportion, debts, divide, own_parts
 
+pytestmark = pytest.mark.once
+
 TOTALS = st.integers(0, 10**15)
 SEEDS = st.integers(0, 10**6)
 WEIGHTS = st.lists(st.integers(0, 10**10), min_size=1, max_size=12).filter(any)

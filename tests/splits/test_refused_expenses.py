@@ -11,6 +11,8 @@ from tests.splits.ledger import Json, Ledger
 from trips.models import Trip
 from users.models import User
 
+pytestmark = pytest.mark.once
+
 ABSENT: Any = object()
 NOT_TEXTS = (5, True, [], {})
 NOT_AMOUNTS = (

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from splits.settling import EXACT_LIMIT, Transfer, fewest_transfers
 
+pytestmark = pytest.mark.once
+
 # No two are opposite, and no subset but the four rows and their unions sums to zero.
 FOUR_TRIPLES = [
     (100, 23, -123),

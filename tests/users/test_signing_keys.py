@@ -29,6 +29,8 @@ from users.key_ring import KeyRing
 from users.models import Session, User
 from users.signing_keys import SigningKey, read_keys, signing_key
 
+pytestmark = pytest.mark.once
+
 OLD, NEW = "k8Jr2vQ9tYwE4uPz7sXcB3nM6hLf1dGa", "Zq5Wn8Rt2Ky6Vb9Xj3Mc7Pf4Ld1Hs0Ge"
 PRIVATE_KEYS = {
     "RS256": rsa.generate_private_key(public_exponent=65537, key_size=2048),
