@@ -39,7 +39,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--short",
         action="store_true",
-        help="without what is marked `slow`; on SQLite, the ledger and what runs there only",
+        help="without what is marked `slow`; on SQLite, the ledger and what runs there only; "
+        "elsewhere, no random histories",
     )
 
 
@@ -60,7 +61,7 @@ def _is_in_short_run(item: pytest.Item) -> bool:
         return False
     is_once = item.get_closest_marker("once") is not None
     if connection.vendor != "sqlite":
-        return not is_once
+        return not is_once and item.get_closest_marker("soak") is None
     return is_once or item.nodeid.startswith(ON_BOTH)
 
 

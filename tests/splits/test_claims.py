@@ -218,6 +218,7 @@ def picture(history: ScriptedHistory, renamed: dict[int, int]) -> Any:
     return balances, splits, settlements
 
 
+@pytest.mark.soak
 @settings(
     max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
