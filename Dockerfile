@@ -24,12 +24,4 @@ RUN python -m compileall -q . && groupadd --system --gid 10001 app \
 USER 10001:10001
 EXPOSE 8000
 
-# Healthy means ready: the process runs and the database responds. Docker does not restart an unhealthy
-# container. The service accepts only its own host names, so the probe must use one of them.
-HEALTHCHECK --interval=15s --timeout=8s --start-period=30s \
-    CMD python -c "import os, urllib.request as http; \
-host = os.environ.get('ALLOWED_HOSTS', 'localhost').split(',')[0].strip().lstrip('*.'); \
-url = 'http://127.0.0.1:' + os.environ['PORT'] + '/api/health/ready'; \
-http.urlopen(http.Request(url, headers={'Host': host or 'localhost'}), timeout=7)"
-
 CMD ["python", "-m", "tripcompanion"]

@@ -14,7 +14,7 @@ export PORT DEBUG
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help run serve demo development test check lint format schema screenshots messages soak soak-concurrent \
-	fuzz mutate chaos cluster bench bench-profile trace lock audit-deps clean test-next test-uncompiled \
+	fuzz mutate chaos cluster compose bench bench-profile trace lock audit-deps clean test-next test-uncompiled \
 	clients node
 
 help: ## List the targets
@@ -89,6 +89,9 @@ chaos: .venv/.dev ## Cause failures under load and count lost writes (5 minutes)
 
 cluster: .venv/.dev ## Run several hosts, a pooler and standbys, and hurt them (6 minutes)
 	@$(BIN)/python -m chaos.cluster $(ARGS)
+
+compose: .venv/.dev ## Start docker-compose.yml, upgrade it under load, back up, restore, remove (needs Docker)
+	@$(BIN)/python -m chaos.compose $(ARGS)
 
 soak: .venv/.dev ## Run random histories against the API for MINUTES=10
 	@end=$$(($$(date +%s) + 60 * $(MINUTES))); \
