@@ -1,10 +1,13 @@
 """One caller gets a share of a process's threads and connections; the others are served."""
 
+import secrets
+import socket
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from io import BytesIO
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -17,14 +20,14 @@ from tests.server import Server, running_server
 from tests.splits.journey import Journey, Traveller, sign_up
 from tests.wire import Wire
 from tripcompanion.serving import wsgi
-from tripcompanion.serving.admission import BODY_SECONDS, MOST_AT_ONCE, WAIT_SECONDS
+from tripcompanion.serving.admission import BODY_SECONDS, MOST_AT_ONCE, SEND_SECONDS, WAIT_SECONDS
 
 MORE = 20
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
-    with running_server(WEB_CONCURRENCY="1") as running:
+    with running_server(WEB_CONCURRENCY="1", METRICS_TOKEN=secrets.token_urlsafe(32)) as running:
         yield running
 
 
@@ -110,19 +113,71 @@ def test_t190_a_body_that_trickles_is_given_up(server: Server) -> None:
         assert time.monotonic() - started > BODY_SECONDS / 2
 
 
+SLOW_READERS = MOST_AT_ONCE + MORE
+#: In memory, and a file.
+LARGE = ("/api/schema", "/static/drf_spectacular_sidecar/swagger-ui-dist/swagger-ui-bundle.js")
+
+
+def slowly_reading(stack: ExitStack, server: Server, path: str) -> Wire:
+    """A client that reads nothing; on both sides there is little room for what it did not read."""
+    wire = stack.enter_context(Wire(socket.socket()))
+    wire.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024)
+    wire.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, 536)
+    wire.socket.settimeout(20)
+    wire.socket.connect(("127.0.0.1", urlsplit(server.url).port))
+    wire.send(f"GET {path}")
+    return wire
+
+
+@pytest.mark.parametrize("path", LARGE)
+def test_t191_slow_readers_of_one_address_do_not_hold_all_threads(
+    server: Server, people: list[Traveller], path: str
+) -> None:
+    with ExitStack() as stack:
+        for _number in range(SLOW_READERS):
+            slowly_reading(stack, server, path)
+        time.sleep(1)
+        with Wire.to(server.url) as late:
+            late.send("GET /api/nothing")
+            assert late.head().status == 429
+        assert people[0].call("GET", "/trips").status_code == 200
+    time.sleep(1)
+    with Wire.to(server.url) as later:
+        later.send("GET /api/nothing")
+        assert later.head().status == 404
+
+
+@pytest.mark.slow
+def test_t190_a_response_in_memory_is_given_up(server: Server) -> None:
+    with ExitStack() as stack:
+        wire = slowly_reading(stack, server, LARGE[0])
+        started = time.monotonic()
+        # It reads on, but too slowly to end in time.
+        while time.monotonic() - started < SEND_SECONDS + 3:
+            wire.received += wire.socket.recv(1)
+            time.sleep(0.5)
+        with pytest.raises(ConnectionError):
+            wire.body(wire.head())
+
+
+@pytest.mark.parametrize(
+    ("line", "status"),
+    [("POST /api/trips", 429), ("GET /api/health", 429), ("GET /metrics", 401)],
+)
 def test_a_request_with_an_unread_body_is_not_followed_by_another(
-    server: Server, people: list[Traveller]
+    server: Server, people: list[Traveller], line: str, status: int
 ) -> None:
     """Of one address without an account, whose bodies do not arrive."""
     with ExitStack() as stack:
         for _number in range(MOST_AT_ONCE):
             wire = stack.enter_context(Wire.to(server.url))
-            wire.send("POST /api/trips", "Content-Length: 10")
+            wire.send(line, "Content-Length: 10")
         time.sleep(0.5)
         late = stack.enter_context(Wire.to(server.url))
-        late.send("POST /api/trips", "Content-Length: 10")
+        late.send(line, "Content-Length: 10")
         head = late.head()
-        assert head.status == 429
+        # At once; the body has not arrived.
+        assert head.status == status
         late.socket.settimeout(10)
         late.rest()
         # Accounts are not addresses.

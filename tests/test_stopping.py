@@ -71,6 +71,24 @@ def test_connections_in_the_queue_are_answered_at_the_end() -> None:
             _is_the_last_answer(wire)
 
 
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="/proc tells the size")
+def test_a_worker_that_is_too_large_is_replaced_and_no_request_fails() -> None:
+    ending, seen = threading.Event(), Counter[str]()
+    with running_server(WORKER_MAX_MB="1") as server, ThreadPoolExecutor(CLIENTS) as pool:
+        before = {path.name for path in server.workers()}
+        clients = [pool.submit(_ask_on, server, ending) for _client in range(CLIENTS)]
+        try:
+            deadline = time.monotonic() + 20
+            while before & {path.name for path in server.workers()}:
+                assert time.monotonic() < deadline
+                time.sleep(0.1)
+        finally:
+            ending.set()
+        for client in clients:
+            seen += client.result()
+    assert {*seen} == {"answered", "answered and ended"}
+
+
 def test_reloads_reset_no_connection() -> None:
     ending, seen = threading.Event(), Counter[str]()
     with running_server() as server, ThreadPoolExecutor(CLIENTS) as pool:

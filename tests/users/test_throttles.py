@@ -3,11 +3,13 @@
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 import time_machine
 from django.db import connection
 from django.test import Client
+from django.test.client import MULTIPART_CONTENT
 from django.test.utils import CaptureQueriesContext
 from rest_framework.response import Response
 from rest_framework.test import APIClient
@@ -98,6 +100,21 @@ def test_a_body_that_everybody_may_send_is_short(path: str, db: None) -> None:
     body = b'{"email": "%s"}' % (b"a" * 16 * 1024)
     refused = APIClient().post(f"/api/users/{path}", body, content_type="application/json")
     assert problem_of(refused, 413)["detail"] == "The body is larger than 16384 bytes."
+
+
+@pytest.mark.parametrize(
+    "path", ["/admin/login/", "/admin/", "/api/session/login", "/unsubscribe", "/api/trips"]
+)
+def test_a_form_of_a_stranger_is_short(path: str, db: None, ada: User) -> None:
+    form = {"password": "a" * 16 * 1024}
+    client = Client()
+    client.cookies.load({"sessionid": "made-up", "csrftoken": "made-up"})
+    for content_type in (MULTIPART_CONTENT, "application/x-www-form-urlencoded"):
+        body = form if content_type == MULTIPART_CONTENT else urlencode(form)
+        refused = client.post(path, body, content_type=content_type)
+        assert problem_of(refused, 413)["detail"] == "The body is larger than 16384 bytes."
+    client.force_login(ada)
+    assert client.post(path, form).status_code != 413
 
 
 def test_a_large_response_counts_as_several(

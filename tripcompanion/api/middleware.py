@@ -13,12 +13,13 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote_to_bytes
 
 from django.conf import settings
+from django.contrib.auth import SESSION_KEY
 from django.contrib.messages.storage.cookie import CookieStorage
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.translation import gettext as _
 
 from tripcompanion.api import error_views
-from tripcompanion.api.parsing import LengthRequired, PayloadTooLarge
+from tripcompanion.api.parsing import MAX_OPEN_BYTES, LengthRequired, PayloadTooLarge
 from tripcompanion.observability.instruments import count_request, database_time
 from tripcompanion.observability.request_ids import HEADER as REQUEST_ID
 from tripcompanion.observability.request_ids import (
@@ -160,9 +161,15 @@ class RefuseControlCharacters:
         return self.get_response(request)
 
 
+#: The media types that Django reads by itself.
+_FORMS = frozenset({"application/x-www-form-urlencoded", "multipart/form-data"})
+
+
 class BodyLimits:
     """Rejects bodies that are too long (413) or of unknown length (411) by their headers, unread.
 
+    A form is short without a log-in: Django reads it before a view can ask who sends it. The views
+    do so for JSON.
     The production server has already read chunked bodies, so their length is known here; see
     `tripcompanion/serving/wsgi.py`.
     """
@@ -171,9 +178,13 @@ class BodyLimits:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        length = request.META.get("CONTENT_LENGTH") or "0"
-        if length.isdecimal() and int(length) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
+        text = request.META.get("CONTENT_LENGTH") or "0"
+        length = int(text) if text.isdecimal() else 0
+        if length > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
             return error_views.refusal(request, PayloadTooLarge())
+        is_form = request.content_type in _FORMS
+        if is_form and length > MAX_OPEN_BYTES and SESSION_KEY not in request.session:
+            return error_views.refusal(request, PayloadTooLarge(MAX_OPEN_BYTES))
         if "Transfer-Encoding" in request.headers and "Content-Length" not in request.headers:
             return error_views.refusal(request, LengthRequired())
         return self.get_response(request)

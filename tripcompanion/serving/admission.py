@@ -27,6 +27,8 @@ WAIT_SECONDS = 2.0
 MOST_AT_ONCE = 64
 #: How long a body may take to arrive.
 BODY_SECONDS = 10
+#: How long a client may take to read a response that is in memory.
+SEND_SECONDS = 60
 
 #: What a write changes: a trip, or an expense of one.
 _LOCKED = re.compile(r"/api/(?:trips|expenses)/[0-9]{1,19}(?=/|$)")
@@ -88,18 +90,18 @@ def acquired(running: Semaphore, until: float) -> Iterator[None]:
         running.release()
 
 
-class BodyDeadlines:
-    """Ends the reading of bodies that take too long, however slowly bytes arrive."""
+class Deadlines:
+    """Ends the use of sockets by clients that take too long, however slowly bytes move."""
 
     def __init__(self) -> None:
         self._watched: dict[object, tuple[float, socket.socket]] = {}
         self._thread: Thread | None = None
 
     @contextmanager
-    def watching(self, sock: socket.socket) -> Iterator[None]:
-        """During the block, `sock` is shut for reading once `BODY_SECONDS` have passed."""
+    def watching(self, sock: socket.socket, seconds: float) -> Iterator[None]:
+        """During the block, nothing is read from or written to `sock` after so many seconds."""
         key = object()
-        self._watched[key] = time.monotonic() + BODY_SECONDS, sock
+        self._watched[key] = time.monotonic() + seconds, sock
         if self._thread is None:
             # Not before: the server forks its processes, and a thread would stay behind.
             self._thread = Thread(target=self._watch, daemon=True)
@@ -116,4 +118,4 @@ class BodyDeadlines:
             for ends_at, sock in list(self._watched.values()):
                 if ends_at <= now:
                     with suppress(OSError):
-                        sock.shutdown(socket.SHUT_RD)
+                        sock.shutdown(socket.SHUT_RDWR)

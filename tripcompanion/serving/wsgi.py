@@ -5,12 +5,13 @@ import os
 import socket
 import sys
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from functools import partial
 from importlib import import_module
 from io import BytesIO
 from queue import Empty, LifoQueue
+from typing import Any
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from django.conf import settings
@@ -33,6 +34,12 @@ from tripcompanion.observability.instruments import (  # noqa: E402 -- it reads 
 PROBE_SECONDS = 10.0
 
 
+class _Parts(list[bytes]):
+    """A response, to which the server's `close` is added."""
+
+    close: Callable[[], None]
+
+
 class Dispatcher:
     """Runs `application` with one of a few database connections, whichever is free.
 
@@ -49,20 +56,20 @@ class Dispatcher:
         half = max(1, connection_count // 2)
         self._callers = Shares(at_once=MOST_AT_ONCE, running=half)
         self._trips = Shares(at_once=sys.maxsize, running=half)
-        self._deadlines = BodyDeadlines()
+        self._deadlines = Deadlines()
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        path = environ["PATH_INFO"]
+        # With a body, a probe is a request like any other: its client may be slow.
+        path = None if _has_body(environ) else environ["PATH_INFO"]
         if settings.METRICS_TOKEN and path == METRICS_PATH:
-            _read_body(environ)
             return self._answer_with_new_connection(environ, start_response)
         try:
             if path in self._probes:
-                self._read_body(environ)
                 since, free = time.monotonic(), self._probes[path]
                 until = since + PROBE_SECONDS
                 return self._answer_with(free, environ, start_response, since, until)
-            with self._callers.held(caller_of(environ)) as running:
+            with ExitStack() as until_sent:
+                running = until_sent.enter_context(self._callers.held(caller_of(environ)))
                 self._read_body(environ)
                 since = time.monotonic()
                 until, free = since + WAIT_SECONDS, self._connections
@@ -71,7 +78,8 @@ class Dispatcher:
                     acquired(running, until),
                     self._changing(environ, until),
                 ):
-                    return self._answer_with(free, environ, start_response, since, until)
+                    parts = self._answer_with(free, environ, start_response, since, until)
+                return self._sending(environ, parts, until_sent.pop_all())
         except (TooManyAtOnce, Unavailable) as refusal:
             environ[REFUSAL] = refusal
             _give_up_body(environ, start_response)
@@ -79,8 +87,30 @@ class Dispatcher:
 
     def _read_body(self, environ: WSGIEnvironment) -> None:
         sock = environ.get("gunicorn.socket")
-        with self._deadlines.watching(sock) if sock and _has_body(environ) else nullcontext():
+        watching = (
+            self._deadlines.watching(sock, BODY_SECONDS)
+            if sock and _has_body(environ)
+            else nullcontext()
+        )
+        with watching:
             _read_body(environ)
+
+    def _sending(
+        self, environ: WSGIEnvironment, parts: Iterable[bytes], until_sent: ExitStack
+    ) -> Iterable[bytes]:
+        """`parts`, which close `until_sent` when the client has read them or is given up.
+
+        A file may take longer than what is in memory.
+        """
+        response: Any = parts
+        if isinstance(parts, list):
+            response = _Parts(parts)
+            if sock := environ.get("gunicorn.socket"):
+                until_sent.enter_context(self._deadlines.watching(sock, SEND_SECONDS))
+        elif hasattr(parts, "close"):
+            until_sent.callback(parts.close)
+        response.close = until_sent.close
+        return response
 
     @contextmanager
     def _changing(self, environ: WSGIEnvironment, until: float) -> Iterator[None]:
@@ -220,9 +250,11 @@ _django = get_wsgi_application()
 from tripcompanion.api.middleware import REFUSAL  # noqa: E402
 from tripcompanion.api.problems import TooManyAtOnce, Unavailable  # noqa: E402
 from tripcompanion.serving.admission import (  # noqa: E402
+    BODY_SECONDS,
     MOST_AT_ONCE,
+    SEND_SECONDS,
     WAIT_SECONDS,
-    BodyDeadlines,
+    Deadlines,
     Shares,
     acquired,
     caller_of,
