@@ -8,7 +8,7 @@ import time_machine
 
 from tests.conftest import Api
 from tests.document import problem_of
-from tests.factories import UserFactory, join
+from tests.factories import PASSWORD, UserFactory, join
 from tests.trips.bodies import lisbon
 from trips.models import Trip
 from trips.roles import TripRole
@@ -113,3 +113,19 @@ def test_the_changes_of_a_day_are_limited(api: Api, trip: Trip, olga: User, sett
         problem_of(api(olga).patch(path, {"title": "One more"}), 409, "limit_reached")
         clock.shift(timedelta(hours=1, seconds=1))
         assert api(olga).patch(path, {"title": "One more"}).status_code == 200
+
+
+def test_nobody_is_held_in_a_trip_that_others_filled(
+    api: Api, trip: Trip, olga: User, ed: User, vera: User, sam: User, ada: User, settings: Any
+) -> None:
+    join(trip, sam, TripRole.EDITOR)
+    path = f"/api/trips/{trip.pk}"
+    invitation = api(olga).post(f"{path}/invitations", {}).json()
+    settings.QUOTA_CHANGES = 1
+    problem_of(api(ed).post(f"{path}/guests", {"name": "One more"}), 409, "limit_reached")
+    assert api(sam).post(f"{path}/members/leave").status_code == 204
+    assert api(vera).delete("/api/users/me", {"password": PASSWORD}).status_code == 204
+    assert api(olga).delete(f"{path}/members/{ed.pk}").status_code == 204
+    assert api(olga).post("/api/users/me/logout-everywhere").status_code == 204
+    assert api(None).get(f"/api/invitations/{invitation['token']}").status_code == 404
+    assert api(ada).delete(path).status_code == 204

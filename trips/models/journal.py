@@ -31,6 +31,12 @@ from users.models.position import store_position_after_commit
 Changes = Mapping[str, tuple[Any, Any]]
 
 
+#: What ends something is possible in a trip that others have filled: nobody is held there.
+_ENDINGS = frozenset(
+    {Event.TRIP_DELETED, Event.MEMBER_LEFT, Event.MEMBER_REMOVED, Event.INVITATION_REVOKED}
+)
+
+
 class Subject(NamedTuple):
     """The object of a row."""
 
@@ -213,11 +219,17 @@ def write(trip_id: int, by: User | None, *entries: Entry) -> None:
     Call it under the trip's lock. `by` is the caller as the request authenticated them; None is
     the service.
     """
-    write_all({trip_id: entries}, by)
+    is_ending = any(entry.event in _ENDINGS for entry in entries)
+    write_all({trip_id: entries}, by, is_limited=not is_ending)
 
 
-def write_all(entries_by_trip: Mapping[int, Sequence[Entry]], by: User | None) -> None:
-    """Like `write`, for several trips, all of which are locked: a statement for each."""
+def write_all(
+    entries_by_trip: Mapping[int, Sequence[Entry]], by: User | None, *, is_limited: bool = False
+) -> None:
+    """Like `write`, for several trips, all of which are locked: a statement for each.
+
+    Raises `LimitReached` if it `is_limited` and a trip got too many rows within a day.
+    """
     via = Via.SERVICE if by is None else by.via
     author_id = None if by is None else by.pk
     for trip_id, entries in entries_by_trip.items():
@@ -237,7 +249,8 @@ def write_all(entries_by_trip: Mapping[int, Sequence[Entry]], by: User | None) -
         if rows:
             values = [_moment(), author_id, via.value, trip_id, trip_id, as_text(rows)]
             numbers = fetch_all(_INSERT.format(**_PLACES[connection.vendor]), values)
-            _require_quota(trip_id, max(number for (number,) in numbers))
+            if is_limited:
+                _require_quota(trip_id, max(number for (number,) in numbers))
     # Who is added or removed reads so at once, also on a replica.
     people = {
         entry.object_id
