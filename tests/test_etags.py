@@ -35,6 +35,9 @@ def test_a_known_tag_is_answered_304_without_a_body(api, olga, paths):
         again = api(olga).get(path, headers={"If-None-Match": tag})
         assert (again.status_code, again.content) == (304, b"")
         assert again["ETag"] == tag
+        # Of a list without end, only the beginning is read.
+        long = api(olga).get(path, headers={"If-None-Match": "," * 8190 + tag})
+        assert long.status_code == 200
         other = api(olga).get(path, headers={"If-None-Match": '"other"'})
         assert other.status_code == 200
 

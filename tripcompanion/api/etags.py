@@ -10,6 +10,9 @@ from rest_framework.request import Request
 
 from tripcompanion.api.rendering import ExactJSONRenderer
 
+#: How much of a list of tags is read: repeated, a header may have 800 KB, which take a second.
+_MOST_CHARS = 8190
+
 
 class PreconditionFailed(APIException):
     """412 `precondition_failed`: the resource has changed since the caller read it."""
@@ -31,11 +34,11 @@ def etag_of(shown: Any) -> str:
 def require_match(request: Request, current: str) -> None:
     """Raise `PreconditionFailed` unless `If-Match` names the current tag (or is `*`)."""
     wanted = request.headers.get("If-Match", "*")
-    if wanted.strip() != "*" and current not in parse_etags(wanted):
+    if wanted.strip() != "*" and current not in parse_etags(wanted[:_MOST_CHARS]):
         raise PreconditionFailed(current)
 
 
 def is_known(request: Request, current: str) -> bool:
     """Whether `If-None-Match` names the current tag, so that the caller's copy is current."""
-    known = parse_etags(request.headers.get("If-None-Match", ""))
+    known = parse_etags(request.headers.get("If-None-Match", "")[:_MOST_CHARS])
     return "*" in known or current in [tag.removeprefix("W/") for tag in known]
