@@ -10,6 +10,7 @@ from pytest_django import DjangoAssertNumQueries
 from tests.conftest import Api
 from tests.factories import spend
 from tests.splits.ledger import Ledger, exact
+from tripcompanion.api.ids import MAX_INTEGER
 from trips.models import Trip
 from trips.roles import Can, Reach, TripRole, reach
 from users.models import User
@@ -172,6 +173,20 @@ def test_recording_the_plan_brings_all_to_zero_and_frees_everybody_of_debts(
     for user in people:
         assert ledger.pending(user) == []
         assert ledger.debt(user) == 0
+
+
+def test_settle_up_answers_for_all_sums_in_range(
+    api: Api, trip: Trip, olga: User, ed: User, vera: User
+) -> None:
+    """PostgreSQL refuses sums in between that do not fit into 64 bits."""
+    full = dict.fromkeys(("paid_minor", "share_minor", "received_minor"), MAX_INTEGER)
+    trip.members.filter(user=olga).update(**full)
+    trip.members.filter(user=ed).update(sent_minor=MAX_INTEGER)
+    url = f"/api/trips/{trip.pk}"
+    [transfer] = exact(api(olga).get(f"{url}/settle-up"))
+    assert transfer["amount"] * 100 == MAX_INTEGER
+    body = {"fromUserId": olga.pk, "toUserId": vera.pk, "amount": 1}
+    assert api(olga).post(f"{url}/settlements", body).status_code == 201
 
 
 def test_of_a_trip_that_everybody_has_left_an_admin_sees_that_nobody_stands_anywhere(
