@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from tests.factories import PASSWORD
-from tests.locks import OtherProcess
+from tests.locks import OtherProcess, answer_after
 from tests.receiver import Handler, Receiver, receiving, status
 from tests.server import ROOT, Server, running_server
 from tests.trips.bodies import lisbon
@@ -162,3 +162,15 @@ def test_workers_at_once_send_each_message_once(open_server: Server, client: htt
             assert [number for number, _id in messages] == sorted(
                 {number for number, _id in messages}
             )
+
+
+def test_a_webhook_is_deleted_beside_its_worker(open_server: Server, client: httpx.Client) -> None:
+    """A worker locks the webhook before it writes a delivery, and so does whoever deletes it."""
+    hook = made(client, "/webhooks", {"url": "http://127.0.0.1:9/"})["id"]
+    assert client.post(f"/webhooks/{hook}/test").status_code == 202
+    noted = ("UPDATE splits_webhookdelivery SET error = '' WHERE webhook_id = %s", hook)
+    gone, _is_unchanged = answer_after(
+        open_server, "splits_webhook", hook, lambda: client.delete(f"/webhooks/{hook}"), noted
+    )
+    assert gone.status_code == 204, gone.text
+    assert client.get(f"/webhooks/{hook}").status_code == 404
