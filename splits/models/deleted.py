@@ -1,9 +1,9 @@
 """Deleted expenses and settlements, as they were: out of the ledger until they are restored."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar, TypeVar
 
+import orjson
 from django.db import models
 from django.utils import timezone
 from django.utils.functional import cached_property
@@ -20,6 +20,7 @@ Row = TypeVar("Row", bound=models.Model)
 _PEOPLE = {
     "payers": ("user_id",),
     "splits": ("participant_id",),
+    "debts": ("debtor_id", "creditor_id"),
     "settlements": ("sender_id", "receiver_id"),
     "settlement": ("sender_id", "receiver_id"),
 }
@@ -104,16 +105,18 @@ class DeletedEntry(models.Model):
             "states": list(states),
             "former": sorted(_people_in(stored) - trip.present_roles.keys()),
         }
-        # Dates and decimals are text, from which their fields read them exactly.
-        text = json.dumps(stored, default=str)
         cls.objects.create(
-            trip=trip, kind=kind, object_id=object_id, currency=trip.currency, stored_rows=text
+            trip=trip,
+            kind=kind,
+            object_id=object_id,
+            currency=trip.currency,
+            stored_rows=_text_of(stored),
         )
 
     @cached_property
     def stored(self) -> dict[str, Any]:
         """The columns of each row, by the name that `keep` was given."""
-        return json.loads(self.stored_rows)
+        return orjson.loads(self.stored_rows)
 
     @property
     def row(self) -> dict[str, Any]:
@@ -148,14 +151,11 @@ class DeletedEntry(models.Model):
                 row[column] = to
         if user_id in stored.get("former", ()):
             stored["former"] = [to if pk == user_id else pk for pk in stored["former"]]
-        for row in stored.get("allocations", ()):
-            if row[1] == user_id:
-                row[1] = to
         self.save_rows()
 
     def save_rows(self) -> None:
         """Store what was changed in `stored`."""
-        text = json.dumps(self.stored, default=str)
+        text = _text_of(self.stored)
         if text != self.stored_rows:
             self.stored_rows = text
             # `prune` may have deleted it meanwhile.
@@ -182,6 +182,11 @@ class DeletedEntry(models.Model):
             raise NotRestorable(
                 reason=_("Not members of the trip any more: %(ids)s.") % {"ids": ids}
             )
+
+
+def _text_of(stored: Mapping[str, Any]) -> str:
+    """Dates and decimals are text, from which their fields read them exactly."""
+    return orjson.dumps(stored, default=str).decode()
 
 
 def _people_in(stored: Mapping[str, Any]) -> set[int]:

@@ -20,7 +20,7 @@ from splits.models.expense_change import ExpenseChange
 from splits.models.journal_fields import expense_fields
 from splits.models.payer import Payer
 from splits.models.posting import ExpensePosting
-from splits.models.settlement import Allocation, Settlement
+from splits.models.settlement import Allocation, Debt, Settlement
 from splits.models.split import Split
 from trips.models import InTripQuerySet, Trip, locked_row, locked_trip, notify
 from trips.models.events import Event
@@ -230,6 +230,7 @@ class Expense(ConvertedAmount):
             paying = Settlement.objects.filter(trip=stored.trip_id, split__in=split_ids)
             settlement_ids = list(paying.values_list("pk", flat=True))
             allocations = Allocation.objects.of(stored.trip_id, split_ids, settlement_ids)
+            debts = list(Debt.objects.filter(trip=stored.trip_id, split__in=split_ids))
             posting.rewrite({}, {})
             DeletedEntry.keep(
                 stored.trip,
@@ -240,6 +241,7 @@ class Expense(ConvertedAmount):
                 expense=[before],
                 payers=payers,
                 splits=splits,
+                debts=debts,
                 settlements=posting.revoked,
                 comments=stored.comments.order_by("id"),
             )

@@ -149,19 +149,24 @@ class ExpensePosting:
         self,
         paid_by_user: Mapping[int, Payment],
         parts: Mapping[int, Part],
-        splits: list[Split],
+        debts: list[Debt] | None,
     ) -> list[Debt]:
-        """Write an expense that was deleted, with these rows of `splits` and their ids.
+        """Write an expense that was deleted, with the payers and splits that it has loaded.
 
-        Returns the debts, which nothing covers. Raises `TooManyDebts`.
+        Without `debts`, they are new. Returns the debts, which nothing covers. Raises
+        `TooManyDebts`.
         """
         owed, sums = self._debts_and_sums(paid_by_user, parts)
         Member.increment_balances(self.expense.trip_id, sums)
-        Payer.objects.bulk_create(
-            Payer(**self._expense(), user_id=user_id, **payment._asdict())
-            for user_id, payment in paid_by_user.items()
-        )
-        return self._open(Split.objects.bulk_create(splits), owed)
+        Payer.objects.bulk_create(self.expense.loaded_payers)
+        splits = Split.objects.bulk_create(self.expense.loaded_splits)
+        if debts is None:
+            return self._open(splits, owed)
+        for debt in debts:
+            debt.open_minor, debt.covered_at = debt.amount_minor, None
+        Debt.objects.bulk_create(debts)
+        require_few_debts(self.expense.trip_id)
+        return debts
 
     def note(
         self,

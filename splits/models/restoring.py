@@ -52,7 +52,9 @@ def restore_expense(entry: DeletedEntry, by: User) -> Expense:
             for split in expense.loaded_splits
         }
         expense.save(force_insert=True)
-        debts = ExpensePosting(expense).restore(payments, parts, expense.loaded_splits)
+        # Until 1.0.0, debts and allocations were not kept.
+        kept_debts = kept.rows_of("debts", Debt) if "debts" in kept.stored else None
+        debts = ExpensePosting(expense).restore(payments, parts, kept_debts)
         settlements = kept.rows_of("settlements", Settlement)
         _insert(kept.trip, settlements)
         _put_back(kept, debts)
@@ -182,49 +184,68 @@ def _put_back(entry: DeletedEntry, new: Sequence[Debt] = ()) -> None:
     """
     trip_id, rows = entry.trip_id, entry.stored.get("allocations")
     if rows is None:
-        # It was deleted by a release that did not keep them.
         Allocation.make(trip_id, allocate_credit(trip_id, new) if new else ())
         return
+    missed = []
     for first in range(0, len(rows), _BATCH_ROWS):
-        _allocate_again(trip_id, rows[first : first + _BATCH_ROWS])
+        missed += _allocate_again(trip_id, rows[first : first + _BATCH_ROWS])
+    if missed:
+        _hand_over(entry, missed)
 
 
 #: Rows that are in memory at once; a settlement may have closed very many debts.
-_BATCH_ROWS = 4_000
+_BATCH_ROWS = 2_000
 
 
-def _allocate_again(trip_id: int, rows: list[list[Any]]) -> None:
-    split_ids = {row[0] for row in rows if row[0]}
-    debts = {
-        (debt.split_id, debt.creditor_id): debt
-        for debt in debts_of.fetch(trip=trip_id, splits=split_ids)
-    }
-    settlement_ids = {pk for row in rows for pk in row[2:4] if pk}
-    money = {row.pk: row for row in settlements_among.fetch(trip=trip_id, ids=settlement_ids)}
-    allocations, covered = [], defaultdict(list)
-    for *pair, settlement_id, closed_by_id, amount_minor, covered_at in rows:
+def _allocate_again(trip_id: int, rows: list[list[Any]]) -> list[list[Any]]:
+    """Returns the rows whose debt or settlement is not there."""
+    owed, used = {row[1] for row in rows if row[1]}, {pk for row in rows for pk in row[2:4] if pk}
+    debts = {row.pk: row for row in debts_among.fetch(trip=trip_id, ids=owed)}
+    money = {row.pk: row for row in settlements_among.fetch(trip=trip_id, ids=used)}
+    allocations, missed, covered = [], [], defaultdict(list)
+    for stored in rows:
+        pk, debt_id, settlement_id, closed_by_id, amount_minor, covered_at = stored
         row = Allocation(
+            pk=pk,
             trip_id=trip_id,
-            debt=debts.get(tuple(pair)),
+            debt=debts.get(debt_id),
             settlement=money.get(settlement_id),
             closed_by=money.get(closed_by_id),
             amount_minor=amount_minor,
         )
-        has_both = bool(row.debt) + bool(row.settlement) + bool(row.closed_by) == 2
-        if has_both and row.fit():
+        if bool(row.debt) + bool(row.settlement) + bool(row.closed_by) < 2:
+            missed.append(stored)
+        elif row.fit():
             allocations.append(row)
         if row.debt and covered_at:
-            covered[covered_at].append(row.debt.pk)
+            covered[covered_at].append(debt_id)
     Allocation.make(trip_id, allocations)
     for time, debt_ids in covered.items():
         paid = Debt.objects.filter(trip=trip_id, pk__in=debt_ids, open_minor=0)
         paid.update(covered_at=parse_datetime(time))
+    return missed
+
+
+def _hand_over(entry: DeletedEntry, rows: list[list[Any]]) -> None:
+    """Leave allocations to the deleted entries that have the other side, until these are restored.
+
+    So several entries can be restored in any order.
+    """
+    for other in entry.trip.deleted_entries.exclude(pk=entry.pk):
+        debts, money = (
+            {row["id"] for name in names for row in other.stored.get(name, ())}
+            for names in (["debts"], ["settlement", "settlements"])
+        )
+        missed = [row for row in rows if row[1] in debts or money & {row[2], row[3]}]
+        if missed and "allocations" in other.stored:
+            other.stored["allocations"] += missed
+            other.save_rows()
 
 
 @CompiledQuery
-def debts_of(trip: Param, splits: ArrayParam = ArrayParam("splits")) -> DebtQuerySet:
-    """The debts of some splits of a trip."""
-    return Debt.objects.filter(splits.among("split_id"), trip=trip)
+def debts_among(trip: Param, ids: ArrayParam = ArrayParam("ids")) -> DebtQuerySet:
+    """Those of these debts that are there, in a trip."""
+    return Debt.objects.filter(ids.among("id"), trip=trip)
 
 
 @CompiledQuery

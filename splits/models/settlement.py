@@ -407,13 +407,13 @@ class AllocationQuerySet(models.QuerySet["Allocation"]):
     ) -> list[tuple[Any, ...]]:
         """What covers these splits, and what these settlements cover or closed, the oldest first.
 
-        For each allocation: the split and the creditor of its debt, its settlement, what closed
-        it, the amount, and when the debt was covered.
+        For each allocation: the ids of itself, its debt, its settlement, and what closed it, the
+        amount, and when the debt was covered.
         """
         rows = self.filter(trip=trip_id)
         found: set[tuple[Any, ...]] = set()
-        used = ("settlement", "closed_by", "amount_minor")
-        nothing = Value(None, models.BigIntegerField())
+        columns = ("pk", "debt", "settlement", "closed_by", "amount_minor")
+        never = Value(None, models.DateTimeField())
         # A statement for each, because SQLite scans the whole table for conditions joined by OR.
         for condition in (
             Q(debt__split__in=split_ids),
@@ -421,14 +421,10 @@ class AllocationQuerySet(models.QuerySet["Allocation"]):
             Q(closed_by__in=settlement_ids),
         ):
             of_debts = rows.filter(condition, debt__trip=trip_id)
-            found.update(
-                of_debts.values_list(
-                    "pk", "debt__split", "debt__creditor", *used, "debt__covered_at"
-                )
-            )
+            found.update(of_debts.values_list(*columns, "debt__covered_at"))
             of_credit = rows.filter(condition, debt=None)
-            found.update(of_credit.values_list("pk", nothing, nothing, *used, nothing))
-        return [row[1:] for row in sorted(found)]
+            found.update(of_credit.values_list(*columns, never))
+        return sorted(found)
 
     def release(self, trip_id: int, settlements: Iterable[Settlement] = ()) -> None:
         """Delete these allocations; their debts are open again, and their money is credit.
@@ -530,7 +526,8 @@ class Allocation(InTrip):
         for row in rows:
             # A new settlement had no id yet when it was allocated.
             row.settlement = row.settlement
-        insert(rows)
+        # What is put back has its ids again.
+        (Allocation.objects.bulk_create if rows and rows[0].pk else insert)(rows)
         is_unsettled = Member.increment_balances(trip_id, sums_of(settlements, rows))
         if rows:
             new = {settlement.pk for settlement in settlements}
