@@ -1,14 +1,16 @@
 """The models of the ledger: settlements and debts, splits, expenses."""
 
+from splits.models.allocation import Allocation
 from splits.models.audit_run import AuditRun
 from splits.models.category import Category
 from splits.models.comment import Comment
+from splits.models.debt import Debt
 from splits.models.deleted import DeletedEntry
 from splits.models.division import Division, SplitType
 from splits.models.expense import Expense
 from splits.models.payer import Payer
 from splits.models.rate import Rate
-from splits.models.settlement import Allocation, Debt, Settlement
+from splits.models.settlement import Settlement
 from splits.models.split import Split
 from splits.models.webhook import Webhook, WebhookPosition
 from splits.models.webhook_delivery import WebhookDelivery

@@ -87,7 +87,7 @@ class Comment(InTrip):
             entry = Entry(Event.COMMENT_CREATED, comment.pk, {"text": (None, text)}, locked.pk)
             write(locked.trip_id, by, entry)
             about = {"trip_id": locked.trip_id, "expense_id": locked.pk}
-            notify("comment.created", people_in(locked), by=by, **about)
+            notify("comment.created", people_in(locked.trip_id, locked.pk), by=by, **about)
             return comment
 
     def change(self, by: User, text: str) -> "Comment":

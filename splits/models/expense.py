@@ -3,6 +3,8 @@
 from collections.abc import Collection, Mapping
 from contextlib import AbstractContextManager
 from copy import copy
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from operator import attrgetter
 from typing import Any
 
@@ -10,21 +12,34 @@ from django.db import models
 from django.db.models import Prefetch, Q
 from django.utils import timezone
 from django.utils.functional import cached_property
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
+from rest_framework.exceptions import ValidationError
 
+from splits.models.allocation import Allocation
 from splits.models.category import Category
-from splits.models.converted_amount import ConvertedAmount
+from splits.models.conflicts import DividedByHand, ExpenseChanged
+from splits.models.debt import Debt
 from splits.models.deleted import DeletedEntry, DeletedKind
-from splits.models.division import Division, Money, Part, Payment, SplitType
-from splits.models.expense_change import ExpenseChange
-from splits.models.journal_fields import expense_fields
+from splits.models.division import (
+    SCALE,
+    Division,
+    Money,
+    Part,
+    Payment,
+    SplitType,
+    entered_for,
+)
 from splits.models.payer import Payer
 from splits.models.posting import ExpensePosting
-from splits.models.settlement import Allocation, Debt, Settlement
+from splits.models.rate import ENTERED, Rate
+from splits.models.settlement import Settlement, today
 from splits.models.split import Split
+from tripcompanion.compiled.inserts import insert
+from tripcompanion.currency.amounts import MAX_AMOUNT, all_to_major, convert, to_major, to_minor
 from trips.models import InTripQuerySet, Trip, locked_row, locked_trip, notify
 from trips.models.events import Event
-from trips.models.trip import ranks_in
+from trips.models.trip import CurrencyChanged, ranks_in
 from trips.roles import Can
 from users.models import User, possible_readers
 
@@ -44,9 +59,21 @@ class ExpenseQuerySet(InTripQuerySet["Expense"]):
         )
 
 
-class Expense(ConvertedAmount):
+class Expense(models.Model):
     """Money that members paid for all or some of them."""
 
+    #: In the trip's currency; this is the amount that the ledger uses.
+    amount_minor = models.BigIntegerField()
+    #: The amount and currency as entered; the rate is fixed, and null in the trip's currency.
+    entered_minor = models.BigIntegerField()
+    currency = models.CharField(gettext_lazy("currency"), max_length=3)
+    exchange_rate = models.DecimalField(
+        gettext_lazy("exchange rate"), max_digits=24, decimal_places=15, null=True, blank=True
+    )
+    rate_source = models.CharField(
+        gettext_lazy("source of the rate"), max_length=10, blank=True, default=""
+    )
+    rate_day = models.DateField(gettext_lazy("day of the rate"), null=True, blank=True)
     trip = models.ForeignKey(
         Trip,
         on_delete=models.CASCADE,
@@ -169,10 +196,33 @@ class Expense(ConvertedAmount):
             expense = cls.draft(locked, by, **fields)
             payments, parts = expense.divide(paid_by_user, division, payers_field)
             locked.count_expense()
-            written = ExpensePosting.record(expense, payments, parts, by)
-            if wanting := written._who_may_want_notices():
-                written.notify("expense.created", Q(pk__in=wanting), by)
-            return written
+            expense._write(payments, parts, by)
+            if wanting := expense._who_may_want_notices():
+                expense.notify("expense.created", Q(pk__in=wanting), by)
+            return expense
+
+    def _write(
+        self, paid_by_user: Mapping[int, Payment], parts: Mapping[int, Part], by: User
+    ) -> None:
+        """Insert this new expense with payers, splits and debts, and set its details.
+
+        They are not read again: they are what was written, with the people as `locked_trip` read
+        them.
+        """
+        insert([self])
+        posting = self.posting(is_written=False)
+        payers, splits = posting.rewrite(paid_by_user, parts)
+        shown = expense_fields(self, paid_by_user, parts)
+        posting.note(Event.EXPENSE_CREATED, by, {}, shown)
+        # A reference to the expense itself would keep both in memory until the next garbage
+        # collection.
+        parent = copy(self)
+        for payer in payers:
+            payer.expense, payer.user = parent, self.trip.present_people[payer.user_id]
+        for split in splits:
+            split.participant = self.trip.present_people[split.participant_id]
+            split.trip_currency = self.trip.currency
+        self.loaded_payers, self.loaded_splits = payers, splits
 
     def change(
         self,
@@ -191,15 +241,15 @@ class Expense(ConvertedAmount):
         Returns the expense with details. Raises what `record` raises, `ExpenseChanged`, and
         `DividedByHand`.
         """
-        change = ExpenseChange(self, fields, paid_by_user, division or {})
         with self.locked(by, Can.CHANGE_EXPENSES) as stored:
-            posting = ExpensePosting(stored)
+            posting = stored.posting()
+            change = ExpenseChange(self, stored, posting, fields, paid_by_user, division or {})
             payments, parts = posting.paid_by_user, posting.parts
             shown = expense_fields(stored, payments, parts)
-            if change.apply(posting):
+            if change.apply():
                 payments, parts = stored.divide(
-                    change.payers(posting),
-                    change.division_of(posting),
+                    change.payers(),
+                    change.changed_division(),
                     payers_field,
                     known={*payments, *parts},
                 )
@@ -219,7 +269,7 @@ class Expense(ConvertedAmount):
         They are kept as they were, for `restore_expense`.
         """
         with self.locked(by, Can.CHANGE_EXPENSES) as stored:
-            posting = ExpensePosting(stored)
+            posting = stored.posting()
             shown = expense_fields(stored, posting.paid_by_user, posting.parts)
             where = {"trip": stored.trip_id, "expense": stored.pk}
             payers = list(Payer.objects.filter(**where).order_by("id"))
@@ -271,12 +321,48 @@ class Expense(ConvertedAmount):
         turn = (self.number, self.ranks)
         return division.payments_and_parts(self.money, entered, *turn, payers_field)
 
+    def posting(self, *, is_written: bool = True) -> ExpensePosting:
+        """The expense as it is in the ledger; nothing of it is yet, unless `is_written`."""
+        return ExpensePosting(self.trip, self.pk, self.number, self.ranks, is_written=is_written)
+
     def entered_by(self, paid_by_user: Mapping[int, int | None]) -> dict[int, int]:
         """`paid_by_user` in minor units of the expense's currency; None is the whole amount."""
         return {
             user_id: self.entered_minor if minor is None else minor
             for user_id, minor in paid_by_user.items()
         }
+
+    def fix_rate(self, given: Decimal | None) -> None:
+        """Set the rate to the trip's currency: the given one, else the latest stored.
+
+        Raises `NoRate`, and what `convert` raises.
+        """
+        if self.currency == self.trip.currency:
+            self.exchange_rate, self.rate_source, self.rate_day = None, "", None
+        elif given is not None:
+            self.exchange_rate, self.rate_source = given, ENTERED
+            self.rate_day = today()
+        else:
+            rates = Rate.objects.latest_to(self.trip.currency, [self.currency])
+            self.exchange_rate, self.rate_source, self.rate_day = rates[self.currency]
+        self.convert()
+
+    def convert(self) -> None:
+        """Set `amount_minor`.
+
+        Raises `ValidationError` on `amount` if it converts to too little or too much.
+        """
+        self.amount_minor = self.entered_minor
+        if self.exchange_rate is None:
+            return
+        self.amount_minor = convert(
+            self.entered_minor, self.currency, self.trip.currency, self.exchange_rate
+        )
+        if not 0 < self.amount_minor <= to_minor(MAX_AMOUNT, self.trip.currency):
+            text = _("This is %(amount)s %(currency)s, which is too small or too large.")
+            amount = to_major(self.amount_minor, self.trip.currency)
+            values = {"amount": amount, "currency": self.trip.currency}
+            raise ValidationError({"amount": [text % values]})
 
     def locked(self, by: User, can: Can) -> AbstractContextManager["Expense"]:
         """The expense as it is now, under its trip's lock; see `locked_row`."""
@@ -305,3 +391,149 @@ _CHANGEABLE = [
     for field in Expense._meta.local_concrete_fields
     if not field.primary_key and field.name not in {"trip", "number", "created_by", "created_at"}
 ]
+
+
+@dataclass(frozen=True)
+class ExpenseChange:
+    """The given fields, payers and division of an expense, as `Expense.change` takes them.
+
+    `read` is the expense as the caller read it, before the lock; `stored` and `posting` are it now.
+    """
+
+    read: Expense
+    stored: Expense
+    posting: ExpensePosting
+    fields: Mapping[str, Any]
+    paid_by_user: Mapping[int, int | None] | None
+    division: Mapping[str, Any]
+
+    def apply(self) -> bool:
+        """Set the fields of the stored expense; returns whether it has to be divided again.
+
+        It has to if money or people change. Raises `CurrencyChanged` or `ExpenseChanged` if the
+        given amounts do not mean what they meant when the expense was read, `DividedByHand`, and
+        what `Expense.fix_rate` raises.
+        """
+        stored = self.stored
+        self._require_same_meaning()
+        before = _money(stored)
+        for name, value in self.fields.items():
+            setattr(stored, name, value)
+        if not stored.divided and before == _money(stored) and not self._changes_people():
+            return False
+        if not stored.divided and not self.division:
+            raise DividedByHand
+        if "exchange_rate" in self.fields or stored.currency != before["currency"]:
+            stored.fix_rate(self.fields.get("exchange_rate"))
+        else:
+            stored.convert()
+        return True
+
+    def payers(self) -> Mapping[int, int | None]:
+        """The given payers, or the stored ones.
+
+        For a changed amount, a single payer paid it all; several have to be given.
+        """
+        if self.paid_by_user:
+            return self.paid_by_user
+        if len(self.posting.paid_by_user) == 1:
+            return dict.fromkeys(self.posting.paid_by_user, self.stored.entered_minor)
+        return self.posting.entered
+
+    def changed_division(self) -> Division:
+        """The stored division, updated with the given fields."""
+        stored, given = self._stored_division(), self.division
+        if given.get("split_type", stored.split_type) != stored.split_type:
+            given = {"entered": None, **given}
+        return replace(stored, **given)
+
+    def _require_same_meaning(self) -> None:
+        """Raise unless amounts given for the expense as it was read mean the same for `stored`."""
+        stored = self.stored
+        split_type = self.division.get("split_type", self.read.split_type)
+        parts = self.division.get("entered") if split_type == SplitType.MANUAL else None
+        entered = [*(self.paid_by_user or {}).values(), self.fields.get("entered_minor"), parts]
+        has_amounts = any(value is not None for value in entered)
+        is_same_currency = stored.currency == self.read.currency
+        if has_amounts and "currency" not in self.fields and not is_same_currency:
+            raise CurrencyChanged(meant=self.read.currency, currency=stored.currency)
+        is_same_type = stored.split_type == self.read.split_type
+        if "entered" in self.division and "split_type" not in self.division and not is_same_type:
+            raise ExpenseChanged
+
+    def _changes_people(self) -> bool:
+        """Whether the given payers or the given division differ from the stored ones."""
+        if self.paid_by_user is not None:
+            paid = self.stored.entered_by(self.paid_by_user)
+            if list(paid.items()) != list(self.posting.entered.items()):
+                return True
+        stored = self._stored_division()
+        kept = {
+            "split_type": stored.split_type,
+            "participants": set(stored.participants),
+            "entered": stored.entered,
+        }
+        wanted = {**kept, **self.division}
+        wanted["participants"] = set(wanted["participants"])
+        return wanted != kept
+
+    def _stored_division(self) -> Division:
+        split_type, parts = self.stored.split_type, self.posting.parts
+        return Division(split_type, tuple(parts), entered_for(split_type, parts))
+
+
+def _money(expense: Expense) -> dict[str, Any]:
+    return {
+        "entered_minor": expense.entered_minor,
+        "currency": expense.currency,
+        "exchange_rate": expense.exchange_rate,
+    }
+
+
+def expense_fields(
+    expense: Expense, paid_by_user: Mapping[int, Payment], parts: Mapping[int, Part]
+) -> dict[str, Any]:
+    """The fields of an expense that is paid and divided like this; people by their ids."""
+    rate, user_ids = expense.exchange_rate, sorted(parts)
+    entered_minor = [payment.entered_minor for payment in paid_by_user.values()]
+    entered = all_to_major([expense.entered_minor, *entered_minor], expense.currency)
+    shares_minor = [parts[user_id].amount_minor for user_id in user_ids]
+    shares = all_to_major([expense.amount_minor, *shares_minor], expense.trip.currency)
+    return {
+        "description": expense.description,
+        "amount": entered[0],
+        "currency": expense.currency,
+        "tripAmount": shares[0],
+        "exchangeRate": None if rate is None else rate.normalize(),
+        "exchangeRateSource": expense.rate_source,
+        "exchangeRateDate": expense.rate_day,
+        "expenseDate": expense.expense_date,
+        "category": str(expense.category),
+        "splitType": str(expense.split_type),
+        "payers": [
+            {"userId": user_id, "amount": amount}
+            for user_id, amount in zip(paid_by_user, entered[1:], strict=True)
+        ],
+        "splits": [
+            _part_fields(user_id, parts[user_id], share)
+            for user_id, share in zip(user_ids, shares[1:], strict=True)
+        ],
+        "receiptUrl": expense.receipt_url,
+        "notes": expense.notes,
+    }
+
+
+def part_fields(user_id: int, part: Part, currency: str) -> dict[str, Any]:
+    """A person's part of an expense; `currency` is that of the trip."""
+    return _part_fields(user_id, part, to_major(part.amount_minor, currency))
+
+
+def _part_fields(user_id: int, part: Part, amount: Decimal) -> dict[str, Any]:
+    percentage_e4 = part.percentage_e4
+    return {
+        "participantUserId": user_id,
+        "amount": amount,
+        "percentage": None
+        if percentage_e4 is None
+        else (Decimal(percentage_e4) / SCALE).normalize(),
+    }

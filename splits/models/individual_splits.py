@@ -4,9 +4,7 @@ from rest_framework.exceptions import NotFound
 
 from splits.models.conflicts import AlreadySplit, ExceedsExpense
 from splits.models.division import Part, percentage_of
-from splits.models.expense import Expense
-from splits.models.journal_fields import part_fields
-from splits.models.posting import ExpensePosting
+from splits.models.expense import Expense, part_fields
 from splits.models.split import Split
 from tripcompanion.currency.amounts import Amount, to_major
 from trips.models.events import Event
@@ -28,17 +26,18 @@ def add_split(
     """
     with expense.locked(by, Can.RECORD) as stored:
         stored.trip.require_members({"participantUserId": [participant_id]})
-        posting = ExpensePosting(stored)
+        posting = stored.posting()
+        left_minor = stored.amount_minor - posting.covered_minor
         if participant_id in posting.parts:
             raise AlreadySplit
         amount_minor = (
-            percentage_of(stored.amount_minor, percentage_e4, posting.left_minor)
+            percentage_of(stored.amount_minor, percentage_e4, left_minor)
             if amount is None
             else stored.trip.minor_units("amount", amount)
         )
-        if amount_minor > posting.left_minor:
+        if amount_minor > left_minor:
             raise ExceedsExpense(
-                left=to_major(posting.left_minor, stored.trip.currency),
+                left=to_major(left_minor, stored.trip.currency),
                 amount=to_major(amount_minor, stored.trip.currency),
             )
         part = Part(amount_minor, percentage_e4=percentage_e4 or None)
@@ -59,7 +58,7 @@ def remove_split(split: Split, by: User) -> None:
         user_id = participant_ids.first()
         if user_id is None:
             raise NotFound
-        posting = ExpensePosting(stored)
+        posting = stored.posting()
         rest = {u: part for u, part in posting.parts.items() if u != user_id}
         posting.rewrite(posting.paid_by_user, rest)
         stored.divided_by_hand()

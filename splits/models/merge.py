@@ -10,10 +10,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import ParseError, ValidationError
 
+from splits.models.debt import Debt
 from splits.models.deleted import DeletedKind
 from splits.models.expense import Expense
 from splits.models.payer import Payer
-from splits.models.settlement import Debt, Settlement
+from splits.models.settlement import Settlement
 from splits.models.split import Split
 from tripcompanion.api.ids import MAX_INTEGER
 from tripcompanion.api.problems import Conflict

@@ -2,37 +2,48 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from copy import copy
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from itertools import chain
+from typing import Any
 
 from django.db import models
 from django.db.models import Prefetch, Q
 
 from splits import money
+from splits.models.allocation import Allocation
+from splits.models.debt import Debt, require_few_debts
 from splits.models.division import Part, Payment, amounts
-from splits.models.journal_fields import expense_fields, settlement_entries
 from splits.models.payer import Payer
 from splits.models.settlement import (
-    Allocation,
-    Debt,
     Settlement,
     allocate_credit,
-    require_few_debts,
+    make_allocations,
+    recompute,
+    settlement_entries,
 )
 from splits.models.split import Split
 from tripcompanion.compiled.deletes import delete_unread
 from tripcompanion.compiled.inserts import insert
-from trips.models import Member
+from trips.models import Member, Trip
 from trips.models.events import Event
 from trips.models.journal import Entry, write_change
 from users.models import User
 
-if TYPE_CHECKING:
-    from splits.models.expense import Expense
-
 Sums = dict[int, Counter[str]]
 Owed = Mapping[int, dict[int, int]]
+
+
+def payments_of(payers: Iterable[Payer]) -> dict[int, Payment]:
+    """What each payer paid, by user id, the first payer first."""
+    return {payer.user_id: Payment(payer.amount_minor, payer.entered_minor) for payer in payers}
+
+
+def parts_of(splits: Iterable[Split]) -> dict[int, Part]:
+    """Everybody's part, by user id."""
+    return {
+        split.participant_id: Part(*(getattr(split, name) for name in Part._fields))
+        for split in splits
+    }
 
 
 class ExpensePosting:
@@ -42,21 +53,25 @@ class ExpensePosting:
     Both are empty for an expense that is not written yet, and for one that is to go.
     """
 
-    def __init__(self, expense: "Expense") -> None:
-        self.expense = expense
+    def __init__(
+        self,
+        trip: Trip,
+        expense_id: int,
+        number: int,
+        ranks: Mapping[int, int],
+        *,
+        is_written: bool = True,
+    ) -> None:
+        self.trip, self.expense_id = trip, expense_id
+        #: By these the odd cents rotate; see `Expense`.
+        self.number, self.ranks = number, ranks
         #: Settlements that were deleted with the splits that they paid.
         self.revoked: list[Settlement] = []
         self.paid_by_user: dict[int, Payment] = {}
         self.parts: dict[int, Part] = {}
-        if expense.pk is not None:
-            self.paid_by_user = {
-                payer.user_id: Payment(payer.amount_minor, payer.entered_minor)
-                for payer in expense.payers.filter(trip=expense.trip_id).order_by("id")
-            }
-            self.parts = {
-                split.participant_id: Part(*(getattr(split, name) for name in Part._fields))
-                for split in expense.splits.filter(trip=expense.trip_id).order_by("id")
-            }
+        if is_written:
+            self.paid_by_user = payments_of(Payer.objects.filter(**self._expense()).order_by("id"))
+            self.parts = parts_of(self._splits().order_by("id"))
 
     @property
     def entered(self) -> dict[int, int]:
@@ -64,44 +79,14 @@ class ExpensePosting:
         return {user_id: payment.entered_minor for user_id, payment in self.paid_by_user.items()}
 
     @property
-    def left_minor(self) -> int:
-        """The amount that no split covers."""
-        return self.expense.amount_minor - sum(part.amount_minor for part in self.parts.values())
-
-    @classmethod
-    def record(
-        cls,
-        expense: "Expense",
-        paid_by_user: Mapping[int, Payment],
-        parts: Mapping[int, Part],
-        by: User,
-    ) -> "Expense":
-        """Insert a new expense with payers, splits and debts; returns it with its details.
-
-        What is returned was not read again: it is what was written, with the people as
-        `locked_trip` read them.
-        """
-        posting = cls(expense)
-        insert([expense])
-        payers, splits = posting.rewrite(paid_by_user, parts)
-        shown = expense_fields(expense, paid_by_user, parts)
-        posting.note(Event.EXPENSE_CREATED, by, {}, shown)
-        trip = expense.trip
-        # A reference to the expense itself would keep both in memory until the next garbage
-        # collection.
-        parent = copy(expense)
-        for payer in payers:
-            payer.expense, payer.user = parent, trip.present_people[payer.user_id]
-        for split in splits:
-            split.participant = trip.present_people[split.participant_id]
-            split.trip_currency = trip.currency
-        expense.loaded_payers, expense.loaded_splits = payers, splits
-        return expense
+    def covered_minor(self) -> int:
+        """The amount that the splits cover."""
+        return sum(part.amount_minor for part in self.parts.values())
 
     def people(self) -> Q:
         """Filters the accounts in the expense, both as it was and as it is now."""
         before = {*self.paid_by_user, *self.parts}
-        return Q(pk__in=before) | people_in(self.expense)
+        return Q(pk__in=before) | people_in(self.trip.pk, self.expense_id)
 
     def rewrite(
         self, paid_by_user: Mapping[int, Payment], parts: Mapping[int, Part]
@@ -121,8 +106,8 @@ class ExpensePosting:
             stored = list(self._splits().prefetch_related(Prefetch("debts", self._debts())))
         kept = {s.participant_id: s for s in stored if _keeps_state(s, parts, owed)}
         self._drop([s.pk for s in stored if s.participant_id not in kept])
-        for user_id, split in kept.items():
-            _adjust(split, parts[user_id], owed[user_id])
+        freed = [_adjust(split, parts[u], owed[u]) for u, split in kept.items()]
+        recompute(self.trip.pk, [], chain.from_iterable(freed))
         payers: list[Payer] = []
         if list(self.paid_by_user.items()) != list(paid_by_user.items()):
             if self.paid_by_user:
@@ -134,7 +119,7 @@ class ExpensePosting:
                 ]
             )
         # The debts before the credit that covers them, so that no owed sum becomes negative.
-        Member.increment_balances(self.expense.trip_id, sums)
+        Member.increment_balances(self.trip.pk, sums)
         splits = insert(
             [
                 Split(**self._expense(), participant_id=user_id, **part._asdict())
@@ -146,26 +131,23 @@ class ExpensePosting:
         return payers, splits
 
     def restore(
-        self,
-        paid_by_user: Mapping[int, Payment],
-        parts: Mapping[int, Part],
-        debts: list[Debt] | None,
+        self, payers: list[Payer], splits: list[Split], debts: list[Debt] | None
     ) -> list[Debt]:
-        """Write an expense that was deleted, with the payers and splits that it has loaded.
+        """Write an expense that was deleted, with these rows and their ids.
 
         Without `debts`, they are new. Returns the debts, which nothing covers. Raises
         `TooManyDebts`.
         """
-        owed, sums = self._debts_and_sums(paid_by_user, parts)
-        Member.increment_balances(self.expense.trip_id, sums)
-        Payer.objects.bulk_create(self.expense.loaded_payers)
-        splits = Split.objects.bulk_create(self.expense.loaded_splits)
+        owed, sums = self._debts_and_sums(payments_of(payers), parts_of(splits))
+        Member.increment_balances(self.trip.pk, sums)
+        Payer.objects.bulk_create(payers)
+        Split.objects.bulk_create(splits)
         if debts is None:
             return self._open(splits, owed)
         for debt in debts:
             debt.open_minor, debt.covered_at = debt.amount_minor, None
         Debt.objects.bulk_create(debts)
-        require_few_debts(self.expense.trip_id)
+        require_few_debts(self.trip.pk)
         return debts
 
     def note(
@@ -180,39 +162,38 @@ class ExpensePosting:
 
         Settlements that were deleted follow, each with a row of its own.
         """
-        expense = self.expense
-        object_id = expense.pk if split_id is None else split_id
+        object_id = self.expense_id if split_id is None else split_id
         person_id = None if split_id is None else {**old, **new}["participantUserId"]
         deleted: list[Entry] = []
         if self.revoked:
-            currency = expense.trip.currency
+            currency = self.trip.currency
             deleted = settlement_entries(Event.SETTLEMENT_DELETED, self.revoked, currency)
         write_change(
-            expense.trip_id,
+            self.trip.pk,
             by,
             event,
             object_id,
             old,
             new,
-            expense_id=expense.pk,
+            expense_id=self.expense_id,
             person_id=person_id,
             then=deleted,
         )
 
     def _expense(self) -> dict[str, int]:
         """The columns of a payer or a split that say where it belongs."""
-        return {"trip_id": self.expense.trip_id, "expense_id": self.expense.pk}
+        return {"trip_id": self.trip.pk, "expense_id": self.expense_id}
 
     def _splits(self) -> models.QuerySet[Split]:
         return Split.objects.filter(**self._expense())
 
     def _debts(self) -> Any:
-        return Debt.objects.filter(trip=self.expense.trip_id)
+        return Debt.objects.filter(trip=self.trip.pk)
 
     def _drop(self, split_ids: list[int]) -> None:
         """Delete splits with their allocations, and the settlements that `pay` recorded."""
         if split_ids:
-            trip_id = self.expense.trip_id
+            trip_id = self.trip.pk
             of_trip = Settlement.objects.filter(trip=trip_id)
             self.revoked = of_trip.filter(split__in=split_ids).revoke()
             debts = self._debts().filter(split__in=split_ids)
@@ -224,7 +205,7 @@ class ExpensePosting:
         debts = insert(
             [
                 Debt(
-                    trip_id=self.expense.trip_id,
+                    trip_id=self.trip.pk,
                     split_id=split.pk,
                     debtor_id=split.participant_id,
                     creditor_id=creditor_id,
@@ -236,14 +217,14 @@ class ExpensePosting:
             ]
         )
         if debts:
-            require_few_debts(self.expense.trip_id)
+            require_few_debts(self.trip.pk)
         return debts
 
     def _cover_by_credit(self, splits: Iterable[Split], debts: Iterable[Debt], owed: Owed) -> None:
         """Allocate credit to new debts, and set on their splits what is open then."""
         covered_at: datetime | None = None
-        if debts and (allocations := allocate_credit(self.expense.trip_id, debts)):
-            covered_at = Allocation.make(self.expense.trip_id, allocations)
+        if debts and (allocations := allocate_credit(self.trip.pk, debts)):
+            covered_at = make_allocations(self.trip.pk, allocations)
         open_minor: Counter[int] = Counter()
         for debt in debts:
             open_minor[debt.split_id] += debt.open_minor
@@ -259,7 +240,7 @@ class ExpensePosting:
         What each participant owes to each creditor, and the changes to each member's sums.
         """
         own_parts, debts = money.own_parts_and_debts(
-            amounts(parts), amounts(paid_by_user), self.expense.number, self.expense.ranks
+            amounts(parts), amounts(paid_by_user), self.number, self.ranks
         )
         owed: Owed = {user_id: {} for user_id in parts}
         for (debtor, creditor), amount_minor in debts.items():
@@ -272,9 +253,9 @@ class ExpensePosting:
         return owed, sums
 
 
-def people_in(expense: "Expense") -> Q:
+def people_in(trip_id: int, expense_id: int) -> Q:
     """Filters the payers and participants of an expense."""
-    where = {"trip": expense.trip_id, "expense": expense.pk}
+    where = {"trip": trip_id, "expense": expense_id}
     payers = Payer.objects.filter(**where).values("user")
     return Q(pk__in=payers) | Q(pk__in=Split.objects.filter(**where).values("participant"))
 
@@ -286,11 +267,16 @@ def _keeps_state(split: Split, parts: Mapping[int, Part], owed: Owed) -> bool:
     return {debt.creditor_id for debt in split.debts.all()} == set(owed[split.participant_id])
 
 
-def _adjust(split: Split, part: Part, owed: Mapping[int, int]) -> None:
-    """Update what may change in a kept split: the entered values and the debts' amounts."""
+def _adjust(split: Split, part: Part, owed: Mapping[int, int]) -> list[int | None]:
+    """Update what may change in a kept split: the entered values and the debts' amounts.
+
+    Returns what `Debt.resize` does.
+    """
     entered = part._asdict()
     if any(getattr(split, name) != value for name, value in entered.items()):
         Split.objects.filter(trip=split.trip_id, pk=split.pk).update(**entered)
+    freed: list[int | None] = []
     for debt in split.debts.all():
         if debt.amount_minor != owed[debt.creditor_id]:
-            debt.resize(owed[debt.creditor_id])
+            freed += debt.resize(owed[debt.creditor_id])
+    return freed

@@ -7,20 +7,19 @@ from typing import Any
 
 from django.utils.dateparse import parse_datetime
 
+from splits.models.allocation import Allocation
 from splits.models.comment import Comment
+from splits.models.debt import Debt, DebtQuerySet
 from splits.models.deleted import DeletedEntry
-from splits.models.division import Part, Payment
-from splits.models.expense import Expense
-from splits.models.journal_fields import expense_fields, settlement_entries
+from splits.models.expense import Expense, expense_fields
 from splits.models.payer import Payer
-from splits.models.posting import ExpensePosting
+from splits.models.posting import parts_of, payments_of
 from splits.models.settlement import (
-    Allocation,
-    Debt,
-    DebtQuerySet,
     Settlement,
     SettlementQuerySet,
     allocate_credit,
+    make_allocations,
+    settlement_entries,
     sums_of,
 )
 from splits.models.split import Split
@@ -43,24 +42,17 @@ def restore_expense(entry: DeletedEntry, by: User) -> Expense:
     with locked_row(rows, by, Can.CHANGE_EXPENSES, trip_id=entry.trip_id, pk=entry.pk) as kept:
         kept.require_restorable()
         expense = deleted_expense(kept)
-        payments = {
-            payer.user_id: Payment(payer.amount_minor, payer.entered_minor)
-            for payer in expense.loaded_payers
-        }
-        parts = {
-            split.participant_id: Part(*(getattr(split, name) for name in Part._fields))
-            for split in expense.loaded_splits
-        }
         expense.save(force_insert=True)
         # Until 1.0.0, debts and allocations were not kept.
         kept_debts = kept.rows_of("debts", Debt) if "debts" in kept.stored else None
-        debts = ExpensePosting(expense).restore(payments, parts, kept_debts)
+        payers, splits = expense.loaded_payers, expense.loaded_splits
+        debts = expense.posting(is_written=False).restore(payers, splits, kept_debts)
         settlements = kept.rows_of("settlements", Settlement)
         _insert(kept.trip, settlements)
         _put_back(kept, debts)
         Comment.objects.bulk_create(kept.rows_of("comments", Comment))
         kept.delete()
-        shown = expense_fields(expense, payments, parts)
+        shown = expense_fields(expense, payments_of(payers), parts_of(splits))
         currency = kept.trip.currency
         write_change(
             kept.trip_id,
@@ -184,7 +176,7 @@ def _put_back(entry: DeletedEntry, new: Sequence[Debt] = ()) -> None:
     """
     trip_id, rows = entry.trip_id, entry.stored.get("allocations")
     if rows is None:
-        Allocation.make(trip_id, allocate_credit(trip_id, new) if new else ())
+        make_allocations(trip_id, allocate_credit(trip_id, new) if new else ())
         return
     missed = []
     for first in range(0, len(rows), _BATCH_ROWS):
@@ -219,7 +211,7 @@ def _allocate_again(trip_id: int, rows: list[list[Any]]) -> list[list[Any]]:
             allocations.append(row)
         if row.debt and covered_at:
             covered[covered_at].append(debt_id)
-    Allocation.make(trip_id, allocations)
+    make_allocations(trip_id, allocations)
     for time, debt_ids in covered.items():
         paid = Debt.objects.filter(trip=trip_id, pk__in=debt_ids, open_minor=0)
         paid.update(covered_at=parse_datetime(time))

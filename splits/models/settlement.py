@@ -15,34 +15,30 @@ deleted, or reduced (`Debt.resize`).
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date, datetime
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from django.db import connection, models
-from django.db.models import Case, Exists, F, OuterRef, Q, Subquery, Sum, Value, When
+from django.db.models import Case, Exists, F, OuterRef, Q, Subquery, Sum, When
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from splits.models.allocation import Allocation, AllocationQuerySet
+from splits.models.debt import Debt, DebtQuerySet
 from splits.models.deleted import DeletedEntry, DeletedKind
-from splits.models.in_trip import InTrip
-from splits.models.journal_fields import settlement_entries
-from tripcompanion.api.problems import Conflict
 from tripcompanion.compiled.deletes import delete_unread
 from tripcompanion.compiled.inserts import insert
 from tripcompanion.compiled.queries import ArrayParam, CompiledQuery, CompiledUpdate, Param
-from tripcompanion.currency.amounts import Amount
+from tripcompanion.currency.amounts import Amount, all_to_major
 from tripcompanion.currency.formats import format_amount
 from trips.models import InTripQuerySet, Member, Trip, locked_row, locked_trip
 from trips.models.events import Event
-from trips.models.journal import write
+from trips.models.journal import Entry, write
 from trips.roles import Can
 from users.models import User
-
-#: How many open debts a trip may have.
-MAX_OPEN_DEBTS = 40_000
 
 #: Written by hand: the ORM has no INSERT ... SELECT.
 _CLOSE = (
@@ -53,132 +49,10 @@ _CLOSE = (
     "WHERE trip_id = %s AND credit_minor > 0"
 )
 
-#: Written by hand: the ORM has no UPDATE from a subquery, but one that runs for each row.
-_GIVE_BACK = {
-    "debt": (
-        "UPDATE splits_debt SET open_minor = open_minor + freed.minor, covered_at = NULL "
-        "FROM ({freed}) AS freed WHERE splits_debt.id = freed.row_id AND splits_debt.trip_id = %s"
-    ),
-    "settlement": (
-        "UPDATE splits_settlement SET credit_minor = credit_minor + freed.minor "
-        "FROM ({freed}) AS freed "
-        "WHERE splits_settlement.id = freed.row_id AND splits_settlement.trip_id = %s"
-    ),
-}
-
-
-class TooManyDebts(Conflict):
-    """409 `too_many_debts`: the trip would have more open debts than can be closed at once."""
-
-    default_code = "too_many_debts"
-    default_detail = gettext_lazy(
-        "A trip can have at most %(limit)s open debts. Please settle some of them first."
-    )
-    example_values: ClassVar = {"limit": MAX_OPEN_DEBTS}
-
 
 def today() -> date:
     """The current date in UTC."""
     return timezone.now().date()
-
-
-class DebtQuerySet(InTripQuerySet["Debt"]):
-    def open(self) -> "DebtQuerySet":
-        """Debts with an open amount, oldest split first."""
-        return self.filter(open_minor__gt=0).order_by("split_id", "id")
-
-
-class Debt(models.Model):
-    """What the participant of a split owes to one creditor, who paid too much.
-
-    `trip` and `debtor` repeat what the split says and never change: the two searches that must
-    stay fast (a person's open debts, open debts between two) need one index and no join.
-    """
-
-    trip = models.ForeignKey(
-        Trip, on_delete=models.CASCADE, related_name="debts", verbose_name=gettext_lazy("trip")
-    )
-    split = models.ForeignKey(
-        "splits.Split", on_delete=models.CASCADE, related_name="debts", db_index=False
-    )
-    debtor = models.ForeignKey(
-        User, on_delete=models.PROTECT, related_name="debts", verbose_name=gettext_lazy("debtor")
-    )
-    creditor = models.ForeignKey(
-        User, on_delete=models.PROTECT, related_name="claims", verbose_name=gettext_lazy("creditor")
-    )
-    amount_minor = models.BigIntegerField()
-    #: `amount_minor` minus its allocations.
-    open_minor = models.BigIntegerField()
-    #: When it was fully covered; null while it is not.
-    covered_at = models.DateTimeField(gettext_lazy("covered at"), null=True)
-
-    objects = DebtQuerySet.as_manager()
-
-    #: Set by `open_debts_of`: whether the debtor has unused credit with the creditor.
-    has_credit: bool
-
-    class Meta:
-        verbose_name = gettext_lazy("debt")
-        verbose_name_plural = gettext_lazy("debts")
-        constraints = [
-            models.UniqueConstraint(fields=["split", "creditor"], name="debt_once_to_a_creditor"),
-            models.CheckConstraint(condition=Q(amount_minor__gt=0), name="debt_positive"),
-            models.CheckConstraint(
-                condition=Q(open_minor__gte=0, open_minor__lte=F("amount_minor")),
-                name="debt_covered_within_amount",
-            ),
-            models.CheckConstraint(
-                condition=Q(open_minor=0, covered_at__isnull=False)
-                | Q(open_minor__gt=0, covered_at=None),
-                name="debt_covered_at_when_covered",
-            ),
-            models.CheckConstraint(
-                condition=~Q(debtor=F("creditor")), name="debt_between_two_people"
-            ),
-        ]
-        indexes = [
-            models.Index(
-                fields=["trip", "debtor", "creditor"],
-                condition=Q(open_minor__gt=0),
-                name="debt_open",
-            ),
-        ]
-
-    def __str__(self) -> str:
-        return _("%(debtor)s owes %(creditor)s %(amount)s") % {
-            "debtor": self.debtor.shown_name,
-            "creditor": self.creditor.shown_name,
-            "amount": format_amount(self.amount_minor, self.trip.currency),
-        }
-
-    def resize(self, amount_minor: int) -> None:
-        """Change the amount. Allocations above it become credit, the latest first.
-
-        What the debtor owes moves here by the allocations alone; by the amount, with the expense.
-        """
-        covered_minor = self.amount_minor - self.open_minor
-        excess_minor = max(0, covered_minor - amount_minor)
-        if excess_minor:
-            Member.increment_balances(self.trip_id, {self.debtor_id: {"owed_minor": excess_minor}})
-        freed_settlement_ids = []
-        allocations = self.allocations.filter(trip=self.trip_id).order_by("-id")
-        for allocation in allocations if excess_minor else ():
-            freed_minor = min(excess_minor, allocation.amount_minor)
-            excess_minor -= freed_minor
-            freed_settlement_ids.append(allocation.settlement_id)
-            if freed_minor == allocation.amount_minor:
-                allocation.delete()
-            elif freed_minor:
-                allocation.amount_minor -= freed_minor
-                allocation.save(update_fields=["amount_minor"])
-        self.open_minor = amount_minor - min(covered_minor, amount_minor)
-        self.amount_minor = amount_minor
-        self.covered_at = None if self.open_minor else self.covered_at or timezone.now()
-        Debt.objects.filter(trip=self.trip_id, pk=self.pk).update(
-            amount_minor=self.amount_minor, open_minor=self.open_minor, covered_at=self.covered_at
-        )
-        recompute(self.trip_id, [], freed_settlement_ids)
 
 
 class SettlementQuerySet(InTripQuerySet["Settlement"]):
@@ -201,7 +75,7 @@ class SettlementQuerySet(InTripQuerySet["Settlement"]):
         trip_id = rows[0].trip_id
         # Two statements, because SQLite scans the whole table for conditions joined by OR.
         ids = [row.pk for row in rows]
-        Allocation.objects.filter(settlement__in=ids).release(trip_id, rows)
+        Allocation.objects.filter(settlement__in=ids).release(trip_id, sums_of(rows, [], sign=-1))
         closing = Allocation.objects.filter(trip=trip_id, closed_by__in=ids)
         causes = set(closing.order_by().values_list("closed_by", flat=True).distinct())
         for row in rows:
@@ -312,7 +186,7 @@ class Settlement(models.Model):
         )
         allocations = allocate(debts, [self])
         insert([self])
-        Allocation.make(self.trip_id, allocations, [self])
+        make_allocations(self.trip_id, allocations, [self])
 
     @classmethod
     def pay(cls, split_id: int, trip: Trip, by: User) -> "SplitPayment | None":
@@ -343,7 +217,7 @@ class Settlement(models.Model):
         ]
         allocations = [*from_credit, *allocate(debts, settlements)]
         insert(settlements)
-        paid_at = Allocation.make(trip.pk, allocations, settlements)
+        paid_at = make_allocations(trip.pk, allocations, settlements)
         return SplitPayment(open_minor, paid_at, settlements)
 
     def remove(self, by: User) -> None:
@@ -401,163 +275,37 @@ class SplitPayment(NamedTuple):
     settlements: list[Settlement]
 
 
-class AllocationQuerySet(models.QuerySet["Allocation"]):
-    def of(
-        self, trip_id: int, split_ids: Collection[int], settlement_ids: Collection[int]
-    ) -> list[tuple[Any, ...]]:
-        """What covers these splits, and what these settlements cover or closed, the oldest first.
+def make_allocations(
+    trip_id: int,
+    allocations: Iterable[Allocation],
+    settlements: Sequence[Settlement] = (),
+) -> datetime:
+    """Write allocations, recompute their debts and settlements, and increment the balances.
 
-        For each allocation: the ids of itself, its debt, its settlement, and what closed it, the
-        amount, and when the debt was covered.
-        """
-        rows = self.filter(trip=trip_id)
-        found: set[tuple[Any, ...]] = set()
-        columns = ("pk", "debt", "settlement", "closed_by", "amount_minor")
-        never = Value(None, models.DateTimeField())
-        # A statement for each, because SQLite scans the whole table for conditions joined by OR.
-        for condition in (
-            Q(debt__split__in=split_ids),
-            Q(settlement__in=settlement_ids),
-            Q(closed_by__in=settlement_ids),
-        ):
-            of_debts = rows.filter(condition, debt__trip=trip_id)
-            found.update(of_debts.values_list(*columns, "debt__covered_at"))
-            of_credit = rows.filter(condition, debt=None)
-            found.update(of_credit.values_list(*columns, never))
-        return sorted(found)
-
-    def release(self, trip_id: int, settlements: Iterable[Settlement] = ()) -> None:
-        """Delete these allocations; their debts are open again, and their money is credit.
-
-        The sums of the members lose them, and the `settlements` that are to go with them. Raises
-        `TooManyDebts`.
-        """
-        rows = self.filter(trip=trip_id)
-        sums = sums_of(settlements, [], sign=-1)
-        covered = rows.filter(debt__trip=trip_id).order_by().values_list("debt__debtor")
-        freed = list(covered.annotate(Sum("amount_minor")))
-        for debtor_id, freed_minor in freed:
-            sums[debtor_id]["owed_minor"] += freed_minor
-        Member.increment_balances(trip_id, sums)
-        with connection.cursor() as cursor:
-            for side, statement in _GIVE_BACK.items():
-                of_side = rows.filter(**{f"{side}__isnull": False}).order_by()
-                amounts = of_side.values(row_id=F(f"{side}_id")).annotate(minor=Sum("amount_minor"))
-                sql, values = amounts.query.sql_with_params()
-                cursor.execute(statement.format(freed=sql), [*values, trip_id])
-        rows.delete()
-        if freed:
-            require_few_debts(trip_id)
-
-
-class Allocation(InTrip):
-    """An amount of a settlement that covers an amount of a debt.
-
-    When a settlement closes the trip (`closed_by`), what is still open on either side is used
-    up without the other: then only the debt or only the settlement is named.
+    `settlements` are new, and were inserted with the credit that `allocate` left them. If
+    every balance is zero then, the last of them closes the trip.
+    Returns the time (UTC) at which debts without an open amount were covered.
     """
-
-    settlement = models.ForeignKey(
-        Settlement, on_delete=models.CASCADE, null=True, related_name="allocations"
-    )
-    debt = models.ForeignKey(Debt, on_delete=models.CASCADE, null=True, related_name="allocations")
-    amount_minor = models.BigIntegerField()
-    # Null in almost all rows, so SQLite would not choose an index of all rows.
-    closed_by = models.ForeignKey(
-        Settlement, on_delete=models.CASCADE, null=True, related_name="closings", db_index=False
-    )
-
-    objects = AllocationQuerySet.as_manager()
-
-    class Meta:
-        verbose_name = gettext_lazy("allocation")
-        verbose_name_plural = gettext_lazy("allocations")
-        constraints = [
-            models.CheckConstraint(condition=Q(amount_minor__gt=0), name="allocation_positive"),
-            models.CheckConstraint(
-                condition=Q(closed_by=None, settlement__isnull=False, debt__isnull=False)
-                | Q(closed_by__isnull=False, settlement__isnull=False, debt=None)
-                | Q(closed_by__isnull=False, settlement=None, debt__isnull=False),
-                name="allocation_covers_or_closes",
-            ),
-        ]
-        indexes = [
-            models.Index(
-                fields=["closed_by"],
-                condition=Q(closed_by__isnull=False),
-                name="allocation_closed_by",
-            )
-        ]
-
-    def __str__(self) -> str:
-        side: Any = self.settlement or self.debt
-        amount = format_amount(self.amount_minor, side.trip.currency)
-        return _("%(amount)s of: %(whole)s") % {"amount": amount, "whole": side}
-
-    def fit(self) -> bool:
-        """Reduce the unsaved amount to what its debt and its settlement still have, and take it.
-
-        Returns whether there is any.
-        """
-        debt, settlement = self.debt, self.settlement
-        if debt is not None:
-            self.amount_minor = min(self.amount_minor, debt.open_minor)
-        if settlement is not None:
-            self.amount_minor = min(self.amount_minor, settlement.credit_minor)
-            settlement.credit_minor -= self.amount_minor
-        if debt is not None:
-            debt.open_minor -= self.amount_minor
-        return self.amount_minor > 0
-
-    @classmethod
-    def make(
-        cls,
-        trip_id: int,
-        allocations: Iterable["Allocation"],
-        settlements: Sequence[Settlement] = (),
-    ) -> datetime:
-        """Write allocations, recompute their debts and settlements, and increment the balances.
-
-        `settlements` are new, and were inserted with the credit that `allocate` left them. If
-        every balance is zero then, the last of them closes the trip.
-        Returns the time (UTC) at which debts without an open amount were covered.
-        """
-        rows, now = list(allocations), timezone.now()
-        for row in rows:
-            # A new settlement had no id yet when it was allocated.
-            row.settlement = row.settlement
-        # What is put back has its ids again.
-        (Allocation.objects.bulk_create if rows and rows[0].pk else insert)(rows)
-        is_unsettled = Member.increment_balances(trip_id, sums_of(settlements, rows))
-        if rows:
-            new = {settlement.pk for settlement in settlements}
-            used = {row.settlement_id for row in rows} - new
-            recompute(trip_id, [row.debt_id for row in rows], used, now)
-        if settlements and not is_unsettled:
-            settlements[-1].close_if_settled()
-        return now
+    rows, now = list(allocations), timezone.now()
+    for row in rows:
+        # A new settlement had no id yet when it was allocated.
+        row.settlement = row.settlement
+    # What is put back has its ids again.
+    (Allocation.objects.bulk_create if rows and rows[0].pk else insert)(rows)
+    is_unsettled = Member.increment_balances(trip_id, sums_of(settlements, rows))
+    if rows:
+        new = {settlement.pk for settlement in settlements}
+        used = {row.settlement_id for row in rows} - new
+        recompute(trip_id, [row.debt_id for row in rows], used, now)
+    if settlements and not is_unsettled:
+        settlements[-1].close_if_settled()
+    return now
 
 
 @CompiledQuery
 def unsettled_in(trip: Param) -> models.QuerySet[Member, tuple[int]]:
     """One member whose balance is not zero, if there is any."""
     return Member.objects.unsettled().filter(trip=trip).order_by().values_list("pk")[:1]
-
-
-def require_few_debts(trip_id: int) -> None:
-    """Raise `TooManyDebts` if the trip has more than `MAX_OPEN_DEBTS`.
-
-    Call it after a command has opened debts: a trip with more could not be closed in time.
-    """
-    if debt_above_limit.first(trip=trip_id):
-        raise TooManyDebts(limit=MAX_OPEN_DEBTS)
-
-
-@CompiledQuery
-def debt_above_limit(trip: Param) -> models.QuerySet[Debt, tuple[int]]:
-    """One open debt more than a trip may have, if there is one."""
-    debts = Debt.objects.filter(trip=trip, open_minor__gt=0)
-    return debts.order_by().values_list("pk")[MAX_OPEN_DEBTS : MAX_OPEN_DEBTS + 1]
 
 
 @CompiledQuery
@@ -679,3 +427,27 @@ def _sum_of(allocations: AllocationQuerySet, side: str) -> Coalesce:
         .values("total_minor")
     )
     return Coalesce(Subquery(sums), 0, output_field=models.BigIntegerField())
+
+
+def settlement_entries(
+    event: Event, settlements: Iterable[Settlement], currency: str
+) -> list[Entry]:
+    """An entry for each settlement that was created, restored, or deleted."""
+    is_deleted = event is Event.SETTLEMENT_DELETED
+    entries: list[Entry] = []
+    rows = list(settlements)
+    amounts = all_to_major([row.amount_minor for row in rows], currency)
+    for row, amount in zip(rows, amounts, strict=True):
+        shown = {
+            "fromUserId": row.sender_id,
+            "toUserId": row.receiver_id,
+            "amount": amount,
+            "currency": currency,
+            "settledOn": row.settled_on,
+            "note": row.note,
+        }
+        if is_deleted and row.has_closed:
+            shown["closed"] = True
+        changes = {n: (value, None) if is_deleted else (None, value) for n, value in shown.items()}
+        entries.append(Entry(event, row.pk, changes))
+    return entries

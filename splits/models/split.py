@@ -11,15 +11,16 @@ from django.utils import timezone
 from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy
 
+from splits.models.allocation import Allocation
+from splits.models.debt import Debt
 from splits.models.in_trip import InTrip
-from splits.models.journal_fields import payment_entries, settlement_entries
-from splits.models.settlement import Allocation, Debt, Settlement
+from splits.models.settlement import Settlement, SplitPayment, settlement_entries
 from tripcompanion.compiled.expressions import OneOf
-from tripcompanion.currency.amounts import to_major
+from tripcompanion.currency.amounts import all_to_major, to_major
 from tripcompanion.currency.formats import format_amount
 from trips.models import InTripQuerySet, ViewerParam, locked_row, notify
 from trips.models.events import Event
-from trips.models.journal import entries_between, write
+from trips.models.journal import Entry, entries_between, write
 from trips.roles import Can
 from users.models import User, summary_of
 
@@ -157,7 +158,7 @@ class Split(InTrip):
                 return Split.objects.with_details().get(pk=self.pk)
             split.open_minor, split.covered_at = 0, payment.paid_at
             split.trip_currency = trip.currency
-            write(trip.pk, by, *payment_entries(split, payment, trip.currency))
+            write(trip.pk, by, *_payment_entries(split, payment, trip.currency))
             if split.participant.may_want_notices:
                 debtor, expense_id = Q(pk=split.participant_id), split.expense_id
                 notify("split.paid", debtor, by=by, trip_id=trip.pk, expense_id=expense_id)
@@ -190,3 +191,12 @@ class Split(InTrip):
 def _payment(split: Split) -> dict[str, Any]:
     """How much of a split is paid, as the API shows it."""
     return {"paid": split.paid, "paidAmount": to_major(split.paid_minor, split.trip_currency)}
+
+
+def _payment_entries(split: Split, payment: SplitPayment, currency: str) -> list[Entry]:
+    """The entries for a split that was paid, and for each settlement that was recorded for it."""
+    before_minor = split.amount_minor - payment.amount_minor
+    before, after = all_to_major([before_minor, split.amount_minor], currency)
+    changes = {"paid": (False, True), "paidAmount": (before, after)}
+    paid = Entry(Event.SPLIT_PAID, split.pk, changes, split.expense_id, split.participant_id)
+    return [paid, *settlement_entries(Event.SETTLEMENT_CREATED, payment.settlements, currency)]

@@ -7,11 +7,11 @@ from typing import NamedTuple, Protocol, TypeVar
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from splits import money
+from splits.models import Allocation, Debt, Settlement
 from splits.models.comment import Comment
 from splits.models.division import Part, Payment, amounts
 from splits.models.expense import Expense
 from splits.models.payer import Payer
-from splits.models.settlement import Allocation, Debt, Settlement
 from splits.models.split import Split
 from splits.reports.audit_rows import CHUNK_ROWS, ByExpense, Joins, plan_for_all_rows, streamed
 from splits.reports.expense_faults import expense_faults

@@ -8,7 +8,7 @@ from django.db import connection
 from django.db.models import BigIntegerField, F, Model, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 
-from splits.models.settlement import Allocation
+from splits.models.allocation import Allocation
 
 CHUNK_ROWS = 10_000
 

@@ -7,9 +7,8 @@ from hashlib import sha256
 from django.db.models import Q, QuerySet, Sum
 from django.utils.translation import gettext_lazy
 
-from splits.models.journal_fields import settlement_entries
 from splits.models.rate import ExchangeRate, Rate
-from splits.models.settlement import Settlement
+from splits.models.settlement import Settlement, settlement_entries
 from splits.settling import fewest_transfers
 from tripcompanion.api.problems import Conflict
 from tripcompanion.compiled.queries import CompiledQuery, Param

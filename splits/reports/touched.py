@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 from django.db.models import F, Q
 
+from splits.models import Allocation, Debt
 from splits.models.comment import Comment
-from splits.models.settlement import Allocation, Debt
 from trips.models import Invitation, JournalEntry
 from trips.models.events import Event
 from trips.models.journal import Subject

@@ -12,10 +12,10 @@ from rest_framework.response import Response
 from splits.filters import ExpenseFilter
 from splits.models import DeletedEntry, Division, Expense
 from splits.models.conflicts import DividedByHand, ExpenseChanged
+from splits.models.debt import TooManyDebts
 from splits.models.rate import NoRate
 from splits.models.reads import expenses_of
 from splits.models.restoring import DeletedExpenses, restore_expense
-from splits.models.settlement import TooManyDebts
 from splits.pages import EXPENSE, division_of
 from splits.reports.preview import Preview
 from splits.serializers.expense import ExpenseRequest

@@ -10,9 +10,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from splits.models import DeletedEntry, Settlement
+from splits.models.debt import TooManyDebts
 from splits.models.reads import settlements_of
 from splits.models.restoring import DeletedSettlements, restore_settlement
-from splits.models.settlement import TooManyDebts
 from splits.pages import BALANCE, SETTLEMENT
 from splits.reports.balances import Plan, PlanChanged, balances_of
 from splits.reports.explanation import Explanation

@@ -10,10 +10,10 @@ from rest_framework.response import Response
 
 from splits.models import Expense, Split
 from splits.models.conflicts import AlreadySplit, ExceedsExpense
+from splits.models.debt import TooManyDebts
 from splits.models.individual_splits import add_split, remove_split
 from splits.models.rate import NoRate
 from splits.models.reads import pending_in, pending_of, splits_of
-from splits.models.settlement import TooManyDebts
 from splits.pages import SPLIT, SPLIT_EXPENSE, pages_above_splits
 from splits.reports.balances import total_debt
 from splits.serializers.split import (

@@ -27,7 +27,7 @@ JOURNAL: Guards = {
     ],
     "splits/models/split.py": [
         ("payment is not in the journal",
-         "write(trip.pk, by, *payment_entries(split, payment, trip.currency))",
+         "write(trip.pk, by, *_payment_entries(split, payment, trip.currency))",
          "pass", _WALK),
     ],
     "splits/models/posting.py": [

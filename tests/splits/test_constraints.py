@@ -12,6 +12,8 @@ from django.db.models import CheckConstraint, F, ProtectedError, UniqueConstrain
 from django.utils import timezone
 
 from splits.models import (
+    Allocation,
+    Debt,
     DeletedEntry,
     Expense,
     Rate,
@@ -22,7 +24,6 @@ from splits.models import (
     WebhookPosition,
 )
 from splits.models.payer import Payer
-from splits.models.settlement import Allocation, Debt
 from tests import citus
 from tests.factories import settle, spend
 from trips.models import Member, Trip

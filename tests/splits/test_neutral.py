@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from splits.models import Allocation, Debt, Expense, Settlement, settlement
+from splits.models import Allocation, Debt, Expense, Settlement, debt
 from splits.reports.audit import differences
 from tests.admin_client import AdminClient
 from tests.conftest import Api
@@ -377,7 +377,7 @@ def test_no_command_leaves_more_open_debts_than_a_trip_may_have(
         debts = Debt.objects.filter(trip=trip, open_minor__gt=0)
         return debts.order_by().values_list("pk")[2:3]
 
-    monkeypatch.setattr(settlement, "debt_above_limit", third)
+    monkeypatch.setattr(debt, "debt_above_limit", third)
     ledger.spend(olga, 30, vera)
     body = ledger.expense_body(9, vera)
     problem_of(ledger.answer(olga, "post", "expenses", body), 409, "too_many_debts")

@@ -5,10 +5,10 @@ from typing import Any
 
 from django.db.models import F, Q, QuerySet
 
+from splits.models import Debt, Settlement
 from splits.models.comment import Comment
 from splits.models.expense import Expense
 from splits.models.payer import Payer
-from splits.models.settlement import Debt, Settlement
 from splits.models.split import Split
 from tripcompanion.accounts.export_serializers import AccountExport, ExportedAccount
 from tripcompanion.api.rendering import ExactJSONRenderer
