@@ -207,7 +207,7 @@ class BearerAuthentication(BaseAuthentication):
 
 
 class ScopedTokenAuthentication(BaseAuthentication):
-    """`Authorization: Bearer tc_…`; `request.auth` and `user.by_token` are the token."""
+    """`Authorization: Bearer tc_…`; `request.auth` is the token, `user.by_token` its limits."""
 
     def authenticate(self, request: Request) -> tuple[User, ScopedToken] | None:
         scheme, _space, raw_token = get_authorization_header(request).partition(b" ")
@@ -223,7 +223,7 @@ class ScopedTokenAuthentication(BaseAuthentication):
         if len(_OWNERS) >= _MAX_OWNERS:
             _OWNERS.clear()
         _OWNERS[token.digest] = token.user_id
-        token.user.by_token, token.user.via = token, Via.TOKEN
+        token.user.by_token, token.user.via = token.limits, Via.TOKEN
         return token.user, token
 
     def authenticate_header(self, request: Request) -> str:

@@ -23,7 +23,8 @@ JOURNAL: Guards = {
          "self.filter(trip__in", _WRITING),
     ],
     "users/tokens.py": [
-        ("token is noted as a log-in", "token, Via.TOKEN", "token, Via.SESSION", _WRITING),
+        ("token is noted as a log-in", "token.limits, Via.TOKEN",
+         "token.limits, Via.SESSION", _WRITING),
     ],
     "splits/models/split.py": [
         ("payment is not in the journal",

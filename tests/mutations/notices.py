@@ -7,14 +7,22 @@ _NOTICE_MAILS = "tests/users/test_notice_mails.py"
 _UNSUBSCRIBE = "tests/users/test_unsubscribe.py"
 
 NOTICES: Guards = {
-    "users/models/notices.py": [
+    "users/models/user.py": [
+        ("notices sent to unconfirmed addresses",
+         "self.is_active and self.email_verified_at is not None", "self.is_active", _NOTICE_MAILS),
+        ("link to unsubscribe outlives the address",
+         "if account is None or not constant_time_compare(fingerprint, _fingerprint(account)):",
+         "if account is None:", _UNSUBSCRIBE),
+        ("waiting notices are sent after unsubscribing",
+         "            account.mails.filter(letter__in=NOTICES.values()).delete()\n", "",
+         _UNSUBSCRIBE),
+    ],
+    "users/models/outbox.py": [
         ("notices to unconfirmed addresses queued", ", email_verified_at__isnull=False)", ")",
          _NOTICES),
         ("notices of unwanted events queued", "notice_events__contains=event",
          'notice_events__contains=""', _NOTICES),
         ("notices queued without limit", '.exclude(pk__in=full.values("pk"))', "", _NOTICES),
-        ("notices sent to unconfirmed addresses",
-         "self.is_active and self.email_verified_at is not None", "self.is_active", _NOTICE_MAILS),
         ("unwanted notices sent", "rows.exclude(letter__in=wanted, ", "rows.exclude(",
          _NOTICE_MAILS),
         ("waiting notices are sent to former members",
@@ -22,12 +30,6 @@ NOTICES: Guards = {
         ("no pause between mails with notices",
          "if account.noticed_at is not None and now < account.noticed_at + PAUSE:", "if False:",
          _NOTICE_MAILS),
-        ("link to unsubscribe outlives the address",
-         "if account is None or not constant_time_compare(fingerprint, _fingerprint(account)):",
-         "if account is None:", _UNSUBSCRIBE),
-        ("waiting notices are sent after unsubscribing",
-         "            account.mails.filter(letter__in=NOTICES.values()).delete()\n", "",
-         _UNSUBSCRIBE),
     ],
     "trips/models/notices.py": [
         ("notices to former members", ", memberships__left_at=None", "", _NOTICES),

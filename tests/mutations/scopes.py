@@ -89,10 +89,8 @@ SCOPES: Guards = {
         ("expired scoped token is accepted", "if token.has_expired:", "if False:", _TOKENS),
         ("session use not recorded", "not session.use()", "not session.is_good()", _SESSIONS),
     ],
-    "users/models/access.py": [
-        ("ADMIN's scoped token has ADMIN rights", " and self.by_token is None", "", _ACCESS),
-    ],
     "users/models/user.py": [
+        ("ADMIN's scoped token has ADMIN rights", " and self.by_token is None", "", _ACCESS),
         ("deactivation keeps scoped tokens",
          "            account.scoped_tokens.all().delete()\n            account.log_out",
          "            account.log_out", _TOKENS),

@@ -71,7 +71,7 @@ def test_a_session_that_a_new_password_kept_may_go_on_and_others_may_not(olga: U
     callers = [User.objects.get(pk=olga.pk) for _session in (kept, ended)]
     for caller, session in zip(callers, (kept, ended), strict=True):
         caller.by_session = session.pk
-    olga.change(by=None, password=NEW, keep=kept)
+    olga.change(by=None, password=NEW, keep=kept.pk)
     olga.change(by=callers[0], name="Olga Other")
     with pytest.raises(NotAuthenticated):
         olga.change(by=callers[1], name="Olga Third")

@@ -17,7 +17,7 @@ from tests.users.notices import waiting, wanting
 from tripcompanion.accounts.deletion import delete_account
 from trips.models import Member, Trip
 from users.models import Mail, User
-from users.models.notices import PAUSE
+from users.models.outbox import PAUSE
 
 
 def test_between_two_mails_there_is_a_pause(

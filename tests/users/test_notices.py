@@ -13,7 +13,7 @@ from tests.splits.ledger import Ledger
 from tests.users.notices import ALL, waiting, wanting
 from trips.models import Trip
 from users.models import Mail, User
-from users.models.notices import MAX_WAITING
+from users.models.outbox import MAX_WAITING
 
 # -- The setting -----------------------------------------------------------------------------------
 

@@ -22,7 +22,7 @@ from tripcompanion.observability.instruments import TRIP_LOCK_WAIT
 from trips.models.visibility import InTripQuerySet, get_visible_with_account_or_404
 from trips.roles import Can, TripRole, may
 from users.models import User, summary_of
-from users.models.access import Access
+from users.models.user import Access
 
 if TYPE_CHECKING:
     from trips.models.member import Member

@@ -2,7 +2,7 @@
 
 from users.models.conflicts import EmailTaken, EmailUnverified, LastAdmin
 from users.models.email_token import EmailToken, EmailTokenInvalid
-from users.models.notices import NoticeMode, Notices, current_language, possible_readers
+from users.models.notices import NoticeMode, Notices, current_language
 from users.models.outbox import Mail
 from users.models.second_factor import AuthenticatorApp, RecoveryCodes
 from users.models.session import Session, sessions_of
@@ -12,7 +12,7 @@ from users.models.token import (
     MAX_TOKEN_NAME_CHARS,
     ScopedToken,
 )
-from users.models.user import DELETED_NAME, MAX_NAME_CHARS, Role, User
+from users.models.user import DELETED_NAME, MAX_NAME_CHARS, Role, User, possible_readers
 from users.models.via import Via
 from users.passwords import MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS
 

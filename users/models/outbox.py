@@ -8,25 +8,34 @@ time does not reveal whether an address has an account.
 
 import logging
 import smtplib
-from collections.abc import Callable
-from datetime import timedelta
+from collections.abc import Callable, Iterable
+from datetime import datetime, time, timedelta
 from typing import Any, NamedTuple
 
 from django.core.mail import EmailMessage, get_connection
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Count, F, Q
 from django.utils import timezone, translation
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import NotFound
 
 from users.emails import MAX_EMAIL_CHARS, email_key
-from users.mail_templates import NOTICES, PAGES, Letter, url_of, write
+from users.mail_templates import NOTICES, PAGES, Letter, page_of, url_of, write, write_notices
 from users.models.email_token import EmailToken
-from users.models.notices import NoticeMail, current_language, readers_of
+from users.models.notices import NoticeMode, current_language
 from users.models.user import User
 
 logger = logging.getLogger(__name__)
 
+#: Between two mails with notices to one account.
+PAUSE = timedelta(minutes=5)
+#: When the digest of a day is due (UTC).
+DIGEST_AT = time(16)
+#: How many notices may wait for an account; what happens beyond is not reported.
+MAX_WAITING = 50
+
+#: When notices that were collected for a mail are due again, if it could not be sent.
+RETRY_AFTER = timedelta(minutes=10)
 #: The pause doubles after each attempt. The first is longer than the mail time-out.
 FIRST_PAUSE = timedelta(minutes=2)
 LONGEST_PAUSE = timedelta(hours=1)
@@ -50,6 +59,29 @@ class Delivery(NamedTuple):
     sent: int = 0
     failed: int = 0
     given_up: int = 0
+
+
+def _readers_of(event: str, users: models.QuerySet[User]) -> models.QuerySet[User]:
+    """Those of `users` who want to be notified of `event` and have room for one more notice."""
+    wanting = (
+        users.filter(is_active=True, deleted_at=None, email_verified_at__isnull=False)
+        .filter(notice_events__contains=event)
+        .exclude(notice_mode=NoticeMode.OFF)
+    )
+    # No subquery refers to the outer one: Citus then reads the mails where they are.
+    waiting = wanting.filter(mails__letter__in=NOTICES.values(), mails__given_up_at=None)
+    counted: Any = waiting.values("pk").annotate(waiting=Count("mails"))
+    full = counted.filter(waiting__gte=MAX_WAITING)
+    return wanting.exclude(pk__in=full.values("pk"))
+
+
+def _next_notice_at(reader: User) -> datetime:
+    """When a notice that is written now is due."""
+    now = timezone.now()
+    if reader.notice_mode != NoticeMode.DAILY:
+        return now
+    digest = now.replace(hour=DIGEST_AT.hour, minute=0, second=0, microsecond=0)
+    return digest if now < digest else digest + timedelta(days=1)
 
 
 class MailQuerySet(models.QuerySet["Mail"]):
@@ -95,14 +127,14 @@ class MailQuerySet(models.QuerySet["Mail"]):
         """
         letter = NOTICES[event]
         same = self.waiting().filter(user__isnull=False, letter=letter, **about)
-        readers = readers_of(event, users).exclude(pk__in=same.values("user")).order_by("pk")
+        readers = _readers_of(event, users).exclude(pk__in=same.values("user")).order_by("pk")
         Mail.objects.bulk_create(
             Mail(
                 user=reader,
                 letter=letter,
                 address=reader.email or "",
                 language=reader.notice_language,
-                due_at=reader.next_notice_at(),
+                due_at=_next_notice_at(reader),
                 **about,
             )
             for reader in readers
@@ -138,12 +170,19 @@ class MailQuerySet(models.QuerySet["Mail"]):
         return Delivery(sent, failed, given_up)
 
 
-class Mail(NoticeMail):
+class Mail(models.Model):
     """A mail to send. A reset has an address only; its account is looked up on sending.
 
-    An invitation has no account either: it is sent to whoever reads the address.
+    An invitation has no account either: it is sent to whoever reads the address. The
+    notices that are due for an account are sent in one mail. It contains links and no text that a
+    user typed, so nobody can have the service deliver their words to somebody else.
     """
 
+    #: CASCADE: nobody needs to hear of what is gone.
+    trip = models.ForeignKey("trips.Trip", on_delete=models.CASCADE, null=True, related_name="+")
+    expense = models.ForeignKey(
+        "splits.Expense", on_delete=models.CASCADE, null=True, related_name="+"
+    )
     user = models.ForeignKey(
         User,
         on_delete=models.CASCADE,
@@ -220,6 +259,62 @@ class Mail(NoticeMail):
             message.send()
         self.delete()
         return message is not None
+
+    @property
+    def is_notice(self) -> bool:
+        return self.letter in NOTICES.values()
+
+    def send_notices(self, reader: User | None, connection: Any) -> bool:
+        """Send all notices that are due for `reader` in one mail; False if there is none to send.
+
+        Within `PAUSE` of the last one, this notice is postponed instead. Raises what `send` raises.
+        """
+        if reader is None:
+            self.delete()
+            return False
+        connection.open()
+        collected = self._collect(reader)
+        if collected is None:
+            return False
+        message, rows = collected
+        message.connection = connection
+        message.send()
+        rows.delete()
+        return True
+
+    def _collect(self, reader: User) -> tuple[EmailMessage, models.QuerySet[Any]] | None:
+        """The mail and the rows that it reports; None if nothing is to be sent now.
+
+        The account is locked, so that two senders do not report the same rows.
+        """
+        try:
+            with reader.locked(by=None) as account:
+                now = timezone.now()
+                if account.noticed_at is not None and now < account.noticed_at + PAUSE:
+                    Mail.objects.filter(pk=self.pk).update(due_at=account.noticed_at + PAUSE)
+                    return None
+                due = account.mails.due().filter(letter__in=NOTICES.values())
+                ids = [self.pk, *due.values_list("pk", flat=True)]
+                rows = Mail.objects.filter(pk__in=ids)
+                wanted = [letter for event, letter in NOTICES.items() if account.wants(event)]
+                present = account.memberships.filter(left_at=None)
+                # They may have left since the notice was written.
+                rows.exclude(letter__in=wanted, trip__in=present.values("trip")).delete()
+                notices = list(rows.order_by("id"))
+                if not notices:
+                    return None
+                # They are due again like this one if it cannot be sent.
+                rows.exclude(pk=self.pk).update(due_at=now + RETRY_AFTER)
+                account.noticed_at = now
+                account.save(update_fields=["noticed_at"])
+                return _message(account, notices), rows
+        except NotFound:
+            self.delete()
+            return None
+
+    def page(self) -> str:
+        """The page of the front end with what it is about."""
+        return page_of(self.trip_id or 0, self.expense_id)
 
     def _invitation_message(self, connection: Any) -> EmailMessage | None:
         """The message, with a new link; None if the invitation can no longer be accepted."""
@@ -298,3 +393,17 @@ def _code(error: OSError) -> int:
 
 def _summary(error: OSError) -> str:
     return f"{type(error).__name__} {_code(error) or ''}".strip()
+
+
+def _message(account: User, notices: Iterable[Mail]) -> EmailMessage:
+    url = account.unsubscribe_url()
+    lines = [(Letter(notice.letter), notice.page()) for notice in notices]
+    with translation.override(account.notice_language):
+        subject, text = write_notices(lines, url)
+    headers = {
+        "Auto-Submitted": "auto-generated",
+        # RFC 8058: mail programs offer a button that sends a POST to it.
+        "List-Unsubscribe": f"<{url}>",
+        "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
+    }
+    return EmailMessage(subject, text, to=[account.email or ""], headers=headers)

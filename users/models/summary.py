@@ -3,8 +3,7 @@
 from collections.abc import Iterable
 
 from tripcompanion.compiled.queries import ArrayParam, CompiledQuery
-from users.models.queryset import UserQuerySet
-from users.models.user import User
+from users.models.user import User, UserQuerySet
 
 _COLUMNS = ("name", "email", "profile_picture", "is_guest", "is_unanswered")
 

@@ -11,7 +11,7 @@ from rest_framework.exceptions import APIException, NotFound
 
 from tripcompanion.api.problems import LimitReached
 from users.models.session import NOTED_EVERY
-from users.models.user import User
+from users.models.user import TokenLimits, User
 from users.random_tokens import digest_of, new_token, require_lifetime
 from users.scopes import Scope
 
@@ -155,6 +155,10 @@ class ScopedToken(models.Model):
     @property
     def scopes(self) -> list[str]:
         return self.scope_words.split()
+
+    @property
+    def limits(self) -> TokenLimits:
+        return TokenLimits(self.scopes, self.trip_id)
 
     def require(self, scope: str | None) -> None:
         """Raise `InsufficientScope` unless it has this scope; no token has the scope None."""

@@ -1,51 +1,146 @@
 """Accounts: registration, changes, deactivation and deletion."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar, NamedTuple, Self
+from uuid import UUID
 
-from django.contrib.auth.hashers import make_password
-from django.contrib.auth.models import AbstractBaseUser
+from django.conf import settings
+from django.contrib.auth.hashers import check_password, make_password
+from django.contrib.auth.models import AbstractBaseUser, BaseUserManager
+from django.core import signing
+from django.core.exceptions import ValidationError
 from django.db import IntegrityError, models, transaction
 from django.utils import timezone
-from django.utils.crypto import salted_hmac
+from django.utils.crypto import constant_time_compare, salted_hmac
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django_otp.plugins.otp_static.models import StaticDevice
 from django_otp.plugins.otp_totp.models import TOTPDevice
+from rest_framework.exceptions import NotAuthenticated, NotFound, PermissionDenied
 
 from tripcompanion.api.problems import Conflict
 from tripcompanion.currency.amounts import CODES
 from tripcompanion.database.models import IdempotencyRecord
 from users.emails import MAX_EMAIL_CHARS, email_key
-from users.mail_templates import Letter
-from users.models.access import Rights, Role
-from users.models.conflicts import EmailTaken, LastAdmin, WrongPassword
-from users.models.email_verification import VerifiableEmail
-from users.models.lock import LockedAccount
-from users.models.notices import NoticeMode, NoticeReader
-from users.models.queryset import UserManager
-from users.passwords import HashedPassword
+from users.mail_templates import NOTICES, Letter
+from users.models.conflicts import EmailTaken, EmailUnverified, LastAdmin, WrongPassword
+from users.models.lock import lock_rows
+from users.models.notices import NoticeMode, Notices
+from users.models.position import store_position_after_commit
+from users.models.via import Via
+from users.passwords import HashedPassword, MaximumLengthValidator
 from users.readers import sees_address_of
 from users.signals import sessions_ended
-
-if TYPE_CHECKING:
-    from users.models.session import Session
 
 MAX_NAME_CHARS = 50
 #: How many former names are remembered.
 MAX_FORMER_NAMES = 20
 DELETED_NAME = "Deleted user"
+_ALL_EVENTS = " ".join(NOTICES)
+_SALT = "users.notices"
+
+#: Whether it has all rights, and the only trip that it is confined to.
+Access = tuple[bool, int | None]
 
 
-class User(Rights, VerifiableEmail, NoticeReader, LockedAccount):
+class Role(models.TextChoices):
+    """The role of an account in the whole service."""
+
+    USER = "USER", gettext_lazy("User")
+    ADMIN = "ADMIN", gettext_lazy("Administrator")
+
+
+class TokenLimits(NamedTuple):
+    """What a scoped token limits the account to for the request."""
+
+    scopes: list[str]
+    #: The only trip that it gives access to; None means all.
+    trip_id: int | None
+
+
+class UserQuerySet(models.QuerySet["User"]):
+    def active(self) -> "UserQuerySet":
+        """Accounts that were neither deleted nor deactivated."""
+        return self.filter(deleted_at=None, is_active=True)
+
+    def locked(self, user_id: int) -> "User":
+        """Lock the account until the transaction ends, and return it; raises `NotFound`.
+
+        Nobody can change the account or add it to a trip meanwhile. Entries can still refer to it.
+        """
+        user = self.select_for_update(no_key=True).filter(pk=user_id).first()
+        if user is None:
+            raise NotFound
+        return user
+
+    def lock_all(self, user_ids: Iterable[int]) -> None:
+        """Lock these accounts and those of all administrators, for commands on several accounts."""
+        lock_rows(self, user_ids, lock_admins=True)
+
+
+class UserManager(BaseUserManager.from_queryset(UserQuerySet)):  # type: ignore[misc]
+    """Finds accounts by e-mail, and creates administrators from the command line."""
+
+    def present(self) -> UserQuerySet:
+        """Accounts that were not deleted."""
+        return self.present_with_guests().filter(is_guest=False)
+
+    def present_with_guests(self) -> UserQuerySet:
+        """Accounts that were not deleted, and guests, who have no account."""
+        return self.filter(deleted_at=None)
+
+    def with_email(self, email: str) -> UserQuerySet:
+        """The active account with this address, ignoring case, or none."""
+        try:
+            return self.active().filter(email_key=email_key(email))
+        except ValidationError:
+            return self.none()
+
+    def get_by_natural_key(self, username: str | None) -> "User":
+        """The account with this e-mail address; raises `User.DoesNotExist`."""
+        try:
+            return self.present().get(email_key=email_key(username or ""))
+        except ValidationError as error:
+            raise self.model.DoesNotExist from error
+
+    def create_superuser(self, email: str, password: str, name: str = "") -> "User":
+        """Create an ADMIN, for `manage.py createsuperuser`.
+
+        Raises `ValidationError` if the address is invalid or the password too long to log in.
+        """
+        MaximumLengthValidator().validate(password)
+        return self.model.register(email, password, name, role="ADMIN")
+
+
+class User(AbstractBaseUser):
     """An account, or a guest: somebody without an account who is a member of one trip.
 
     Deletion erases the data of an account but keeps the row, which ledger entries refer to.
+    What was read before the lock may be out of date once it is held: the account may have been
+    deleted, and the caller deactivated, demoted or logged out. So a command on an account opens
+    `locked`, which checks this again, and changes the instance that it yields. `save` refuses any
+    other instance.
     """
 
+    notice_mode = models.CharField(
+        gettext_lazy("notices by mail"),
+        max_length=5,
+        choices=NoticeMode,
+        default=NoticeMode.OFF,
+        db_default=NoticeMode.OFF,
+    )
+    #: Keys of `NOTICES`, separated by spaces.
+    notice_events = models.CharField(
+        max_length=100, default=_ALL_EVENTS, db_default=_ALL_EVENTS, blank=True, editable=False
+    )
+    #: The language of the request that last set the above.
+    notice_language = models.CharField(max_length=7, default="en", db_default="en", editable=False)
+    #: When the last mail with notices was written.
+    noticed_at = models.DateTimeField(null=True, editable=False)
     name = models.CharField(gettext_lazy("name"), max_length=MAX_NAME_CHARS, blank=True)
     email = models.CharField(  # noqa: DJ001 -- null once deleted
         gettext_lazy("email"), max_length=MAX_EMAIL_CHARS, unique=True, null=True
@@ -92,6 +187,15 @@ class User(Rights, VerifiableEmail, NoticeReader, LockedAccount):
 
     objects = UserManager()
 
+    #: The limits of the scoped token of the request, if any; set by the authentication.
+    by_token: TokenLimits | None = None
+    #: The session that authenticated the request, if any; set by the authentication.
+    by_session: UUID | None = None
+    #: How the request was authenticated; set by the authentication and by the admin site.
+    via = Via.SERVICE
+    #: Whether this instance was yielded by `locked`, whose transaction is still open.
+    _is_locked = False
+
     USERNAME_FIELD = "email"
     EMAIL_FIELD = "email"
     REQUIRED_FIELDS: ClassVar[list[str]] = ["name"]
@@ -123,6 +227,43 @@ class User(Rights, VerifiableEmail, NoticeReader, LockedAccount):
 
     def __str__(self) -> str:
         return f"{self.name} <{self.email}>" if self.email else self.shown_name
+
+    @property
+    def is_admin(self) -> bool:
+        """Whether the account has all rights; never with a scoped token, not even an ADMIN."""
+        return self.role == Role.ADMIN and self.is_active and self.by_token is None
+
+    @property
+    def confined_to(self) -> int | None:
+        """The only trip that the scoped token gives access to; None means all."""
+        return self.by_token.trip_id if self.by_token else None
+
+    def covers(self, scope: str) -> bool:
+        """Whether the scoped token of the request, if there is one, has this scope."""
+        return self.by_token is None or scope in self.by_token.scopes
+
+    @property
+    def access(self) -> Access:
+        """`is_admin` and `confined_to`, which decide what the account may see."""
+        return self.is_admin, self.confined_to
+
+    @property
+    def is_staff(self) -> bool:
+        """Whether the account may use the admin site."""
+        return self.is_admin
+
+    def has_perm(self, perm: str, obj: models.Model | None = None) -> bool:
+        return self.is_admin
+
+    def has_module_perms(self, app_label: str) -> bool:
+        return self.is_admin
+
+    def hidden_from(self, viewer: "User", *, is_companion: bool) -> tuple[str, ...]:
+        """The fields that `viewer` may not see; `is_companion`: whether they share a trip."""
+        if viewer.pk == self.pk or viewer.is_admin:
+            return ()
+        private = ("role", "currency", "notices", "may_be_added", "created_at", "updated_at")
+        return private if is_companion else (*private, "email")
 
     @property
     def shown_name(self) -> str:
@@ -181,7 +322,7 @@ class User(Rights, VerifiableEmail, NoticeReader, LockedAccount):
         *,
         by: "User | None",
         password: HashedPassword | str | None = None,
-        keep: "Session | None" = None,
+        keep: UUID | None = None,
         proof: str | None = None,
         **fields: Any,
     ) -> None:
@@ -226,9 +367,9 @@ class User(Rights, VerifiableEmail, NoticeReader, LockedAccount):
                 names.add("email_verified_at")
         return names
 
-    def _end_sessions(self, keep: "Session | None", by: "User | None") -> None:
+    def _end_sessions(self, keep: UUID | None, by: "User | None") -> None:
         """Revoke all scoped tokens and end all sessions but `keep`, after a new password."""
-        kept = [keep.pk] if keep else []
+        kept = [keep] if keep else []
         self.scoped_tokens.all().delete()
         self.sessions.active().exclude(pk__in=kept).end()
         self.sessions.filter(pk__in=kept).update(auth_hash=self.get_session_auth_hash())
@@ -255,6 +396,23 @@ class User(Rights, VerifiableEmail, NoticeReader, LockedAccount):
             account.scoped_tokens.all().delete()
             account.sessions.active().end()
             sessions_ended.send(User, account=account, by=None, is_reclaimed=is_reclaimed)
+
+    def ask_to_verify(self, *, by: "User | None") -> None:
+        """Send the link that confirms the address, up to the hourly limit."""
+        with self.locked(by=by) as account:
+            account.mails.ask_to_verify(account)
+
+    def verify_email(self) -> None:
+        """Mark `email` as verified."""
+        with self.locked(by=None) as account:
+            if account.email_verified_at is None:
+                account.email_verified_at = timezone.now()
+                account.save(update_fields=["email_verified_at"])
+
+    def require_verified_email(self) -> None:
+        """Raise `EmailUnverified` if the settings require a confirmed address and it is not."""
+        if settings.REQUIRE_VERIFIED_EMAIL and self.email_verified_at is None:
+            raise EmailUnverified
 
     def ask_for_reset(self, *, by: "User | None") -> None:
         """Send the link that resets the password, if the account can be used."""
@@ -320,6 +478,108 @@ class User(Rights, VerifiableEmail, NoticeReader, LockedAccount):
             if not any(admin.pk != self.pk for admin in locked):
                 raise refusal
 
+    @property
+    def notices(self) -> Notices:
+        return Notices(self.notice_mode, self.notice_events.split())
+
+    @property
+    def may_want_notices(self) -> bool:
+        """Whether notices are on; `Mail.objects.notify` asks for the rest."""
+        return self.notice_mode != NoticeMode.OFF
+
+    def wants(self, event: str) -> bool:
+        """Whether the account gets mails about `event` now."""
+        is_reachable = self.is_active and self.email_verified_at is not None
+        return is_reachable and self.may_want_notices and event in self.notices.events
+
+    def unsubscribe_url(self) -> str:
+        """The page that turns the notices of this account off, without a log-in."""
+        return f"{settings.PUBLIC_URL}/unsubscribe?token={self._unsubscribe_token()}"
+
+    def _unsubscribe_token(self) -> str:
+        return signing.dumps([self.pk, _fingerprint(self)], salt=_SALT)
+
+    @classmethod
+    def of_unsubscribe_token(cls, token: str) -> "User":
+        """The account of a token in a mail; raises `NotFound`.
+
+        A token works until the address of the account changes, however often it is used.
+        """
+        try:
+            pk, fingerprint = signing.loads(token, salt=_SALT)
+        except signing.BadSignature as error:
+            raise NotFound from error
+        account = cls.objects.active().filter(pk=pk).first()
+        if account is None or not constant_time_compare(fingerprint, _fingerprint(account)):
+            raise NotFound
+        return account
+
+    def turn_off_notices(self) -> None:
+        """Send no more notices; what waits is deleted. Repeating it changes nothing."""
+        with self.locked(by=None) as account:
+            account.notice_mode = NoticeMode.OFF
+            account.save(update_fields=["notice_mode"])
+            account.mails.filter(letter__in=NOTICES.values()).delete()
+
+    @contextmanager
+    def locked(
+        self, *, by: "User | None", as_admin: bool = False, lock_admins: bool = False
+    ) -> Iterator[Self]:
+        """Open a transaction, lock this account, and yield a fresh instance of it.
+
+        Every command on an account runs inside this block and changes the yielded instance, since
+        this one may be out of date. At the end this instance gets the stored values. For `by` and
+        what is raised, see `read_under_lock`. `lock_admins` is for `require_other_admin`.
+        """
+        if self._is_locked:
+            yield self
+            return
+        with transaction.atomic():
+            users = type(self)._default_manager.all()
+            account: Any = read_under_lock(
+                users, self.pk, by=by, as_admin=as_admin, lock_admins=lock_admins
+            )
+            account._is_locked = True
+            store_position_after_commit([account.pk])
+            try:
+                yield account
+            finally:
+                account._is_locked = False
+        for field in self._meta.concrete_fields:
+            setattr(self, field.attname, getattr(account, field.attname))
+
+    @contextmanager
+    def just_created(self) -> Iterator[None]:
+        """Until the end of the block, `locked` takes no lock of this account.
+
+        For the transaction that has created it: nobody else sees it yet. Citus locks all users
+        when it locks one, so two that lock what they have created would wait for each other.
+        """
+        self._is_locked = True
+        store_position_after_commit([self.pk])
+        try:
+            yield
+        finally:
+            self._is_locked = False
+
+    def save(self, **options: Any) -> None:
+        """Store a new account, or an instance that `locked` has yielded; refuse any other."""
+        if not self._state.adding and not self._is_locked:
+            raise transaction.TransactionManagementError("Change an account inside `locked`.")
+        super().save(**options)
+
+    def check_password(self, raw_password: str | None) -> bool:
+        """Whether this is the password. A hash with outdated parameters is replaced."""
+
+        def upgrade(raw_password: str) -> None:
+            # Replace only the hash that was verified: the password may have changed meanwhile.
+            encoded = make_password(raw_password)
+            verified = type(self)._default_manager.filter(pk=self.pk, password=self.password)
+            if verified.update(password=encoded):
+                self.password = encoded
+
+        return check_password(raw_password, self.password, upgrade)
+
     def get_session_auth_hash(self) -> str:
         """The hash that each session stores; it depends on the password and `session_epoch`."""
         return _log_in_hash(self.password, self.session_epoch)
@@ -330,3 +590,59 @@ def _log_in_hash(password: str, session_epoch: int) -> str:
     """The session hash, cached because every request computes it."""
     of_password = AbstractBaseUser.get_session_auth_hash(User(password=password))
     return salted_hmac("users.User.session", f"{of_password}:{session_epoch}").hexdigest()
+
+
+def read_under_lock(
+    users: models.QuerySet[User],
+    user_id: int,
+    *,
+    by: User | None,
+    as_admin: bool = False,
+    lock_admins: bool = False,
+) -> User:
+    """Lock the account until the transaction ends, and return it, for a command of `by`.
+
+    `by` is the caller as the request authenticated them; None is the service itself. They must be
+    an ADMIN if the account is not their own or if `as_admin` is set. Raises `NotAuthenticated` if
+    the caller's session has ended since, `PermissionDenied` if they are not an ADMIN, and
+    `NotFound` if the account is deleted or is none: guests have none.
+    """
+    ids = {user_id} if by is None else {user_id, by.pk}
+    rows = lock_rows(users, ids, lock_admins=lock_admins)
+    if by is not None:
+        caller = rows.get(by.pk)
+        if caller is None or not _is_still_logged_in(caller, by):
+            raise NotAuthenticated
+        if (as_admin or by.pk != user_id) and not (caller.is_admin and by.by_token is None):
+            raise PermissionDenied
+    account = rows.get(user_id)
+    if account is None or account.deleted_at is not None:
+        raise NotFound
+    if account.is_guest:
+        raise NotFound
+    return account
+
+
+def _is_still_logged_in(caller: User, by: User) -> bool:
+    """Whether the session of `by` is still valid; `caller` is the same account under the lock.
+
+    Whatever ends all sessions of an account changes its hash. A password change can keep one
+    session, which gets the new hash, so the session's row is checked too.
+    """
+    if not caller.is_active:
+        return False
+    auth_hash = caller.get_session_auth_hash()
+    if auth_hash == by.get_session_auth_hash():
+        return True
+    if by.by_session is None:
+        return False
+    return caller.sessions.active().filter(pk=by.by_session, auth_hash=auth_hash).exists()
+
+
+def _fingerprint(account: User) -> str:
+    return salted_hmac(_SALT, account.email_key or "", algorithm="sha256").hexdigest()[:32]
+
+
+def possible_readers(users: Iterable[User]) -> set[int]:
+    """The ids of those of `users` who have notices on; it takes no statement."""
+    return {user.pk for user in users if user.may_want_notices}

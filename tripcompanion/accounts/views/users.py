@@ -1,6 +1,7 @@
 """Views of other accounts; the visible fields depend on the trips that are shared."""
 
 from typing import Any, ClassVar
+from uuid import UUID
 
 from django.utils.translation import gettext_lazy as _
 from rest_framework.generics import get_object_or_404
@@ -131,6 +132,7 @@ class UserViewSet(ApiViewSet):
         delete_account(user, by=self.caller, as_admin=True)
         return self.no_content()
 
-    def _own_session(self, user: User) -> Session | None:
+    def _own_session(self, user: User) -> UUID | None:
         session = self.request.auth
-        return session if isinstance(session, Session) and session.user_id == user.pk else None
+        is_own = isinstance(session, Session) and session.user_id == user.pk
+        return session.pk if is_own else None
