@@ -1,0 +1,66 @@
+"""No files import each other in a circle, not even for their types."""
+
+import ast
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+from tests.server import ROOT
+
+PACKAGES = ("tripcompanion", "users", "trips", "splits")
+
+#: One circle is left: the lock of a trip reads the trips and members that call it.
+CIRCLE = {
+    f"trips.models.{name}"
+    for name in (
+        *("deleted", "invitation", "invitation_queryset", "joining", "journal_fields"),
+        *("lock", "member", "trip"),
+    )
+}
+
+pytestmark = pytest.mark.once
+
+
+def modules() -> dict[str, Path]:
+    paths = [path for name in PACKAGES for path in (ROOT / name).rglob("*.py")]
+    return {name_of(path): path for path in paths if "migrations" not in path.parts}
+
+
+def name_of(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def imported(path: Path) -> Iterator[str]:
+    """What a file imports anywhere in it, also below `if TYPE_CHECKING`."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                yield inner if inner in MODULES else node.module
+
+
+MODULES = modules()
+IMPORTS = {name: MODULES.keys() & {*imported(path)} - {name} for name, path in MODULES.items()}
+
+
+def circle_in(imports: dict[str, set[str]]) -> list[str]:
+    """The files of one circle; none if there is no circle."""
+    try:
+        TopologicalSorter(imports).prepare()
+    except CycleError as error:
+        return error.args[1]
+    return []
+
+
+def test_no_file_leads_back_to_itself() -> None:
+    assert len(IMPORTS) > 250
+    kept = {name: found for name, found in IMPORTS.items() if name not in CIRCLE}
+    assert circle_in(kept) == []
+
+
+def test_the_circle_that_is_left_is_one() -> None:
+    assert circle_in({name: IMPORTS[name] & CIRCLE for name in CIRCLE}) != []
