@@ -4,6 +4,7 @@ from typing import Any
 
 from django.contrib import admin
 from django.urls import include, path, re_path, register_converter
+from django.utils.translation import gettext_lazy as _
 from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularSwaggerSplitView
 
@@ -218,6 +219,20 @@ API: list[Any] = [
     path("docs", SpectacularSwaggerSplitView.as_view(url_name="schema")),
     path("session/", include((BROWSER_SESSION, "rest_framework"))),
 ]
+
+#: The last words of these paths, which are titles in the browsable API. For the translations.
+# fmt: off
+TITLES = (
+    _("Accept"), _("Balances"), _("Categories"), _("Changes"), _("Code"), _("Comments"), _("Confirm"),
+    _("Currencies"), _("Deliveries"), _("Expenses"), _("Export"), _("Guests"), _("Health"),
+    _("History"), _("Invitations"), _("Join"), _("Leave"), _("Login"), _("Logout everywhere"),
+    _("Logout"), _("Me"), _("Members"), _("Merge"), _("My trips"), _("Password reset"), _("Pay"),
+    _("Pending debts"), _("Preview"), _("Profile"), _("Ready"), _("Redeliver"), _("Refresh"),
+    _("Register"), _("Restore"), _("Role"), _("Rotate secret"), _("Sessions"), _("Settle up"),
+    _("Settlements"), _("Splits"), _("Test"), _("Tokens"), _("Total debt"), _("Trips"), _("Unpay"),
+    _("Verify email"), _("Webhooks"),
+)
+# fmt: on
 
 urlpatterns = [
     # Tried first, because most requests match it.

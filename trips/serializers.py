@@ -6,7 +6,6 @@ from django.utils.translation import gettext_lazy as _
 from rest_framework import serializers
 
 from tripcompanion.api.serializers import (
-    LONG_TEXT,
     CamelCaseSerializer,
     IdField,
     StrictChoice,
@@ -38,7 +37,6 @@ class TripRequest(CamelCaseSerializer):
         allow_blank=True,
         default="",
         help_text="At most 2,000 characters. Default: empty.",
-        style=LONG_TEXT,
     )
     image_url = UrlOrPath(
         allow_null=True,

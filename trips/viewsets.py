@@ -7,17 +7,15 @@ from typing import Any, ClassVar, TypeVar
 from django.core.exceptions import ImproperlyConfigured
 from django.db import transaction
 from django.urls import resolve
-from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 
 from tripcompanion.api.etags import etag_of, require_match
 from tripcompanion.api.problems import DATABASE_AWAY
 from tripcompanion.api.viewsets import ApiViewSet
 from tripcompanion.compiled.serializers import serialize
-from trips.models import Member, Trip, get_visible_or_404, lock_trip, note_answer, show_addresses_to
-from trips.pages import TRIP, NamedRow, with_members
+from trips.models import Trip, get_visible_or_404, lock_trip, note_answer, show_addresses_to
 from trips.permissions import MayInTrip
-from trips.roles import TABLE, Can, Reach, may
+from trips.roles import TABLE, Can, Reach
 
 Row = TypeVar("Row")
 
@@ -31,8 +29,6 @@ class InTripViewSet(ApiViewSet):
 
     permission_classes = (MayInTrip,)
     needs: ClassVar[Mapping[str, Can | None]] = {}
-    #: By parameter of the path, in its order; for HTML pages.
-    named: ClassVar[Mapping[str, NamedRow]] = {"trip_id": TRIP}
 
     #: The trip that this request has read, once it was permitted.
     _read_trip: int | None = None
@@ -129,41 +125,3 @@ class InTripViewSet(ApiViewSet):
         else:
             self.get_permitted_object(Trip.objects.all, pk=trip_id)
         return rows
-
-    def named_rows(self) -> tuple[Any, dict[str, str]]:
-        found: Any = None
-        names: dict[str, str] = {}
-        # A token may lack the scope of what is above a page.
-        if self.caller.by_token is not None:
-            return None, {}
-        for parameter, named in self.named.items():
-            if parameter not in self.kwargs:
-                continue
-            lookup = {column: self.kwargs[name] for column, name in named.lookup.items()}
-            try:
-                found = get_visible_or_404(named.rows, self.caller, **lookup)
-            except NotFound:
-                return None, names
-            names[parameter] = named.name(found)
-        return found, names
-
-    def permits_on_page(self, found: Any) -> bool:
-        can = self.needs[self.action]
-        if not super().permits_on_page(found) or can is None:
-            return can is None
-        return found is not None and may(found.caller_role, can, lambda: self._is_own(found, can))
-
-    def _is_own(self, found: Any, can: Can) -> bool:
-        # In a trip, one may create what will be one's own.
-        return isinstance(found, Trip) or found.is_own(self.caller, can)
-
-    def body_examples(self, action: str, found: Any) -> dict[str, Any]:
-        examples = super().body_examples(action, found)
-        if found is None:
-            return examples
-        trip_id = found.pk if isinstance(found, Trip) else found.trip_id
-        members = Member.objects.present().filter(trip=trip_id).order_by("pk")
-        user_ids = list(members.values_list("user_id", flat=True)[:20])
-        # The caller is the first person.
-        user_ids.sort(key=lambda user_id: user_id != self.caller.pk)
-        return {name: with_members(value, user_ids) for name, value in examples.items()}

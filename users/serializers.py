@@ -34,8 +34,7 @@ class EmailAddress(StrictText):
     """An address with an ASCII local part, kept as typed."""
 
     def __init__(self, **kwargs: Any) -> None:
-        style = {"input_type": "email"}
-        super().__init__(max_length=MAX_EMAIL_CHARS, style=style, **kwargs)
+        super().__init__(max_length=MAX_EMAIL_CHARS, **kwargs)
 
     def to_internal_value(self, data: Any) -> str:
         email = super().to_internal_value(data)
@@ -54,7 +53,6 @@ class Password(StrictText):
         super().__init__(
             trim_whitespace=False, max_length=MAX_PASSWORD_CHARS, write_only=True, **kwargs
         )
-        self.style = {"input_type": "password"}
 
 
 class NewPassword(Password):

@@ -81,12 +81,6 @@ class SessionViewSet(ApiViewSet):
         "refresh": LoginResponse,
     }
     creates: ClassVar = frozenset({"register"})
-    page_titles: ClassVar = {
-        "register": _("Register"),
-        "login": _("Log in"),
-        "refresh": _("Refresh the tokens"),
-        "logout": _("Log out"),
-    }
     problems: ClassVar = {
         "register": [EmailTaken],
         "login": [BadCredentials],
@@ -169,11 +163,6 @@ class EmailTokenViewSet(ApiViewSet):
         "verify": VerifyEmailRequest,
     }
     accepts: ClassVar = frozenset({"ask"})
-    page_titles: ClassVar = {
-        "ask": _("Reset a password"),
-        "reset": _("Set a new password"),
-        "verify": _("Confirm an e-mail address"),
-    }
     problems: ClassVar = {"reset": [EmailTokenInvalid], "verify": [EmailTokenInvalid]}
 
     def get_throttles(self) -> list[BaseThrottle]:
@@ -212,11 +201,6 @@ class OwnSessionViewSet(ApiViewSet):
         "logout_everywhere": "logoutEverywhere",
     }
     response_serializers: ClassVar = {"list": SessionSerializer}
-    page_titles: ClassVar = {
-        "list": _("Sessions"),
-        "destroy": _("End the session"),
-        "logout_everywhere": _("Log out everywhere"),
-    }
 
     def list(self, request: Request) -> Response:
         """The caller's active sessions, most recently used first."""

@@ -3,16 +3,14 @@
 from rest_framework import serializers
 
 from splits.models.comment import MAX_COMMENT_CHARS
-from tripcompanion.api.serializers import LONG_TEXT, CamelCaseSerializer, StrictText
+from tripcompanion.api.serializers import CamelCaseSerializer, StrictText
 from users.serializers import UserSummary
 
 
 class CommentRequest(CamelCaseSerializer):
     """The text of a comment."""
 
-    text = StrictText(
-        max_length=MAX_COMMENT_CHARS, help_text="1 to 2,000 characters.", style=LONG_TEXT
-    )
+    text = StrictText(max_length=MAX_COMMENT_CHARS, help_text="1 to 2,000 characters.")
 
 
 class CommentSerializer(CamelCaseSerializer):

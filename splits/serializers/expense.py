@@ -15,7 +15,6 @@ from splits.serializers.split import (
 )
 from tripcompanion.api.ids import TEXT_SCHEMA, parse_id
 from tripcompanion.api.serializers import (
-    LONG_TEXT,
     CamelCaseSerializer,
     ExactNumber,
     IdField,
@@ -129,7 +128,6 @@ class ExpenseRequest(CamelCaseSerializer):
     )
     split_amounts = SplitAmountsField(
         required=False,
-        style={"base_template": "json.html"},
         help_text=(
             "Figures by user id, one for each participant. For `MANUAL` the amounts, which "
             "add up to `amount`; for `PERCENTAGE` the percentages, which add up to 100; for "
@@ -166,7 +164,6 @@ class ExpenseRequest(CamelCaseSerializer):
         allow_blank=True,
         default="",
         help_text="At most 2,000 characters. Default: empty.",
-        style=LONG_TEXT,
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:

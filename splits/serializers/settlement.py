@@ -8,7 +8,6 @@ from rest_framework import serializers
 
 from splits.models.settlement import today
 from tripcompanion.api.serializers import (
-    LONG_TEXT,
     CamelCaseSerializer,
     IdField,
     StrictDate,
@@ -37,7 +36,6 @@ class SettlementRequest(CamelCaseSerializer):
         max_length=2000,
         allow_blank=True,
         help_text="At most 2,000 characters. Default: empty.",
-        style=LONG_TEXT,
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from typing import ClassVar, NamedTuple
 
 from django.utils.text import capfirst
-from django.utils.translation import gettext_lazy as _
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -33,7 +32,6 @@ class CategoryViewSet(ReferenceViewSet):
     """The categories of expenses."""
 
     operation_ids: ClassVar = {"list": "listCategories"}
-    page_titles: ClassVar = {"list": _("Categories")}
     response_serializers: ClassVar = {"list": CategorySerializer}
 
     def list(self, request: Request) -> Response:

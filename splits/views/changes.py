@@ -2,7 +2,6 @@
 
 from typing import ClassVar
 
-from django.utils.translation import gettext_lazy as _
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -23,7 +22,6 @@ class ChangeViewSet(InTripViewSet):
     query_serializers: ClassVar = {"changes": ChangesQuery}
     response_serializers: ClassVar = {"changes": ChangesSerializer}
     problems: ClassVar = {"changes": [CursorExpired]}
-    page_titles: ClassVar = {"changes": _("Changes")}
 
     def changes(self, request: Request) -> Response:
         """What changed in all trips of the caller since a cursor, with each object as it is now.

@@ -1,17 +1,13 @@
 """Comments on an expense."""
 
-from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from django.utils.translation import gettext_lazy as _
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from splits.models import Comment, Expense
 from splits.models.comment import comments_of
-from splits.pages import COMMENT, SPLIT_EXPENSE, pages_above_splits
 from splits.serializers.comment import CommentRequest, CommentSerializer
-from tripcompanion.api.navigation import Link
 from tripcompanion.api.problems import LimitReached
 from trips.roles import Can
 from trips.viewsets import InTripViewSet
@@ -41,16 +37,6 @@ class CommentViewSet(InTripViewSet):
         "update": CommentSerializer,
     }
     problems: ClassVar = {"create": [LimitReached]}
-    named: ClassVar = {"expense_id": SPLIT_EXPENSE, "comment_id": COMMENT}
-    page_titles: ClassVar = {
-        "list": _("Comments"),
-        "create": _("Write a comment"),
-        "update": _("Change the comment"),
-        "destroy": _("Delete the comment"),
-    }
-
-    def pages_above(self, found: Any) -> Sequence[Link]:
-        return pages_above_splits(found.expense if isinstance(found, Comment) else found)
 
     def comment(self, expense_id: int, comment_id: int) -> Comment:
         return self.get_permitted_object(

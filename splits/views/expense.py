@@ -1,6 +1,5 @@
 """Expenses of a trip."""
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from django.utils.translation import gettext_lazy as _
@@ -16,13 +15,9 @@ from splits.models.debt import TooManyDebts
 from splits.models.rate import NoRate
 from splits.models.reads import expenses_of
 from splits.models.restoring import DeletedExpenses, restore_expense
-from splits.pages import EXPENSE, division_of
 from splits.reports.preview import Preview
 from splits.serializers.expense import ExpenseRequest
 from splits.serializers.expense_response import ExpensePreviewSerializer, ExpenseSerializer
-from splits.views.comment import CommentViewSet
-from splits.views.split import SplitViewSet
-from tripcompanion.api.navigation import Link
 from tripcompanion.api.problems import LimitReached
 from tripcompanion.api.serializers import DeletedQuery
 from tripcompanion.database.snapshots import snapshot
@@ -61,16 +56,6 @@ class ExpenseViewSet(InTripViewSet):
         "destroy": Can.CHANGE_EXPENSES,
         "restore": Can.CHANGE_EXPENSES,
         "preview": Can.RECORD,
-    }
-    named: ClassVar = {**InTripViewSet.named, "expense_id": EXPENSE}
-    page_titles: ClassVar = {
-        "list": _("Expenses"),
-        "create": _("Record an expense"),
-        "preview": _("Preview an expense"),
-        "update": _("Change the expense"),
-        "partial_update": _("Change the expense"),
-        "destroy": _("Delete the expense"),
-        "restore": _("Restore the expense"),
     }
     problems: ClassVar = {
         "preview": (NoRate,),
@@ -208,19 +193,3 @@ class ExpenseViewSet(InTripViewSet):
     def _new(self, trip: Trip) -> dict[str, Any]:
         body = self._whole(trip=trip)
         return body | {"division": Division(**body["division"])}
-
-    def other_pages(self, found: Any) -> Sequence[Link]:
-        if not isinstance(found, Expense):
-            return []
-        path = f"/api/expenses/{found.pk}"
-        return [
-            Link(str(SplitViewSet.page_titles["list"]), f"{path}/splits"),
-            Link(str(CommentViewSet.page_titles["list"]), f"{path}/comments"),
-        ]
-
-    def present_values(self, serializer: Any, shown: Any, found: Any) -> dict[str, Any]:
-        values = super().present_values(serializer, shown, found)
-        payers = [
-            {"userId": payer["user"]["id"], "amount": payer["amount"]} for payer in shown["payers"]
-        ]
-        return values | {"payers": payers} | division_of(found, shown)

@@ -2,12 +2,10 @@
 
 from typing import ClassVar
 
-from django.utils.translation import gettext_lazy as _
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from splits.models import Expense
-from splits.pages import EXPENSE
 from splits.reports.history import ExpenseHistory, History
 from splits.serializers.history import HistoryEntrySerializer, HistoryQuery
 from trips.models import Trip
@@ -24,7 +22,6 @@ class HistoryViewSet(InTripViewSet):
     needs: ClassVar = {"list": Can.READ}
     query_serializers: ClassVar = {"list": HistoryQuery}
     response_serializers: ClassVar = {"list": HistoryEntrySerializer}
-    page_titles: ClassVar = {"list": _("History")}
 
     def list(self, request: Request, trip_id: int) -> Response:
         """Every change of a trip, its members, invitations and money, newest first.
@@ -45,8 +42,6 @@ class ExpenseHistoryViewSet(InTripViewSet):
     scope_prefix = "expenses"
     needs: ClassVar = {"list": Can.READ}
     response_serializers: ClassVar = {"list": HistoryEntrySerializer}
-    named: ClassVar = {**InTripViewSet.named, "expense_id": EXPENSE}
-    page_titles: ClassVar = {"list": _("History")}
 
     def list(self, request: Request, trip_id: int, expense_id: int) -> Response:
         """Every change of an expense and its splits, newest first.

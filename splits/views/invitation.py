@@ -3,7 +3,6 @@
 from typing import ClassVar
 
 from django.urls import resolve
-from django.utils.translation import gettext_lazy as _
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -29,7 +28,6 @@ class AcceptanceViewSet(InTripViewSet):
     throttle_classes = (LookupThrottle,)
     response_serializers: ClassVar = {"accept": TripMemberSerializer}
     creates: ClassVar = frozenset({"accept"})
-    page_titles: ClassVar = {"accept": _("Accept the invitation")}
     problems: ClassVar = {
         "accept": [
             NotFound,

@@ -2,14 +2,12 @@
 
 from typing import Any, ClassVar
 
-from django.utils.translation import gettext_lazy as _
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from splits.models.merge import Merge, NamesBoth, NotAGuest
 from splits.serializers.merge import MergeRequest, MergeSerializer
 from trips.models import Member
-from trips.pages import MEMBER
 from trips.roles import Can
 from trips.viewsets import InTripViewSet
 from users.scopes import Scope
@@ -26,8 +24,6 @@ class MergeViewSet(InTripViewSet):
     needs: ClassVar = {"merge": Can.MANAGE_MEMBERS}
     request_serializers: ClassVar = {"merge": MergeRequest}
     response_serializers: ClassVar = {"merge": MergeSerializer}
-    named: ClassVar = {**InTripViewSet.named, "user_id": MEMBER}
-    page_titles: ClassVar = {"merge": _("Merge the guest")}
     problems: ClassVar = {"merge": [NotAGuest, NamesBoth]}
 
     def merge(self, request: Request, trip_id: int, user_id: int) -> Response:

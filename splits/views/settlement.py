@@ -1,7 +1,6 @@
 """Settlements, balances and settle-up plans."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from django.utils.translation import gettext_lazy as _
 from rest_framework.exceptions import NotFound
@@ -13,7 +12,6 @@ from splits.models import DeletedEntry, Settlement
 from splits.models.debt import TooManyDebts
 from splits.models.reads import settlements_of
 from splits.models.restoring import DeletedSettlements, restore_settlement
-from splits.pages import BALANCE, SETTLEMENT
 from splits.reports.balances import Plan, PlanChanged, balances_of
 from splits.reports.explanation import Explanation
 from splits.serializers.settlement import (
@@ -65,13 +63,6 @@ class SettlementViewSet(InTripViewSet):
         "restore": [NotRestorable, TooManyDebts],
     }
     single_statement: ClassVar = frozenset({"retrieve"})
-    named: ClassVar = {**InTripViewSet.named, "settlement_id": SETTLEMENT}
-    page_titles: ClassVar = {
-        "list": _("Settlements"),
-        "create": _("Record a settlement"),
-        "destroy": _("Delete the settlement"),
-        "restore": _("Restore the settlement"),
-    }
 
     def list(self, request: Request, trip_id: int) -> Response:
         """The settlements of a trip, latest day first."""
@@ -151,11 +142,6 @@ class BalanceViewSet(InTripViewSet):
     lists: ClassVar = frozenset({"list", "plan", "record_plan"})
     single_statement: ClassVar = frozenset({"list"})
     problems: ClassVar = {"record_plan": [PlanChanged]}
-    page_titles: ClassVar = {
-        "list": _("Balances"),
-        "plan": _("Settle up"),
-        "record_plan": _("Record the whole plan"),
-    }
 
     def list(self, request: Request, trip_id: int) -> Response:
         """The balances of a trip, which add up to zero.
@@ -187,20 +173,6 @@ class BalanceViewSet(InTripViewSet):
         settlements = Plan.record(trip, self.caller, self.body()["tag"])
         return self.answer(settlements, location=f"/api/trips/{trip_id}/settlements")
 
-    def permits_on_page(self, found: Any) -> bool:
-        return super().permits_on_page(self._plan(found))
-
-    def body_examples(self, action: str, found: Any) -> dict[str, Any]:
-        return {"Plan": {"tag": self._plan(found).tag}}
-
-    def _plan(self, trip: Any) -> Any:
-        """The plan of a trip, which is what the command of that page needs; else the trip."""
-        if trip is None or "post" not in self.action_map:
-            return trip
-        plan = Plan(trip)
-        plan.caller_role = trip.caller_role
-        return plan
-
 
 class ExplanationViewSet(InTripViewSet):
     """Explains a balance."""
@@ -213,7 +185,6 @@ class ExplanationViewSet(InTripViewSet):
     needs: ClassVar = {"explain": Can.READ}
     response_serializers: ClassVar = {"explain": BalanceLineSerializer}
     lists: ClassVar = frozenset({"explain"})
-    named: ClassVar = {**InTripViewSet.named, "user_id": BALANCE}
 
     def explain(self, request: Request, trip_id: int, user_id: int) -> Response:
         """The entries of a balance, with the running sum.
@@ -223,7 +194,3 @@ class ExplanationViewSet(InTripViewSet):
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
         get_object_or_404(trip.members, user_id=user_id)
         return self.page(Explanation(trip, user_id))
-
-    def path_of_row(self, item: Mapping[str, Any]) -> str:
-        kind = "expenses" if item["kind"] == "EXPENSE" else "settlements"
-        return f"/api/trips/{self.kwargs['trip_id']}/{kind}/{item['id']}"

@@ -1,9 +1,7 @@
 """Splits of an expense, and a user's open splits and total debt."""
 
-from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from django.utils.translation import gettext_lazy as _
 from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -14,7 +12,6 @@ from splits.models.debt import TooManyDebts
 from splits.models.individual_splits import add_split, remove_split
 from splits.models.rate import NoRate
 from splits.models.reads import pending_in, pending_of, splits_of
-from splits.pages import SPLIT, SPLIT_EXPENSE, pages_above_splits
 from splits.reports.balances import total_debt
 from splits.serializers.split import (
     CreateSplitRequest,
@@ -23,7 +20,6 @@ from splits.serializers.split import (
     PendingQuery,
     TotalDebtSerializer,
 )
-from tripcompanion.api.navigation import Link
 from tripcompanion.api.viewsets import ApiViewSet
 from trips.models import show_addresses_to
 from trips.roles import Can
@@ -68,17 +64,6 @@ class SplitViewSet(InTripViewSet):
         "destroy": [TooManyDebts],
     }
     single_statement: ClassVar = frozenset({"retrieve"})
-    named: ClassVar = {"expense_id": SPLIT_EXPENSE, "split_id": SPLIT}
-    page_titles: ClassVar = {
-        "list": _("Splits"),
-        "create": _("Add a split"),
-        "pay": _("Pay"),
-        "unpay": _("Undo the payment"),
-        "destroy": _("Delete the split"),
-    }
-
-    def pages_above(self, found: Any) -> Sequence[Link]:
-        return pages_above_splits(found.expense if isinstance(found, Split) else found)
 
     def split(self, expense_id: int, split_id: int) -> Split:
         return self.get_permitted_object(
@@ -142,7 +127,6 @@ class DebtViewSet(ApiViewSet):
         "total": TotalDebtSerializer,
     }
     lists: ClassVar = frozenset({"pending"})
-    page_titles: ClassVar = {"pending": _("Pending debts"), "total": _("Total debt")}
     #: The total runs one statement, or opens a snapshot itself.
     single_statement: ClassVar = frozenset({"pending", "total"})
     query_serializers: ClassVar = {"pending": PendingQuery, "total": DebtQuery}
@@ -154,13 +138,6 @@ class DebtViewSet(ApiViewSet):
 
     def may_forbid(self) -> bool:
         return True
-
-    def named_rows(self) -> tuple[Any, dict[str, str]]:
-        user = self._user(self.kwargs["user_id"])
-        return user, {"user_id": user.name}
-
-    def path_of_row(self, item: Mapping[str, Any]) -> str:
-        return f"/api/expenses/{item['expenseId']}/splits/{item['id']}"
 
     def pending(self, request: Request, user_id: int) -> Response:
         """The splits that a user still owes something of.

@@ -2,7 +2,6 @@
 
 from typing import Any, ClassVar
 
-from django.utils.translation import gettext_lazy as _
 from rest_framework.exceptions import NotFound
 from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
@@ -56,26 +55,10 @@ class WebhookViewSet(ApiViewSet):
         "redeliver": DeliverySerializer,
     }
     single_statement: ClassVar = frozenset({"retrieve"})
-    page_titles: ClassVar = {
-        "list": _("Webhooks"),
-        "create": _("Register a webhook"),
-        "partial_update": _("Change the webhook"),
-        "destroy": _("Delete the webhook"),
-        "test": _("Send a test message"),
-        "rotate_secret": _("Renew the secret"),
-        "deliveries": _("Deliveries"),
-        "redeliver": _("Send the message again"),
-    }
     problems: ClassVar = {"create": [NotFound, LimitReached, AlreadyMade]}
 
     def may_forbid(self) -> bool:
         return self.action == "create"
-
-    def named_rows(self) -> tuple[Any, dict[str, str]]:
-        if "webhook_id" not in self.kwargs:
-            return None, {}
-        webhook = self.own().filter(pk=self.kwargs["webhook_id"]).first()
-        return webhook, {"webhook_id": webhook.url} if webhook else {}
 
     def get_throttles(self) -> list[BaseThrottle]:
         # They look up hosts and send messages.

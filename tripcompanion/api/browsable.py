@@ -1,52 +1,44 @@
-"""The browsable API: DRF's pages with forms, links and names."""
+"""The browsable API: DRF's pages, with names in the path, a list of rows, and links.
 
+All of it comes from the data of the response and from the URL map; views know nothing of pages.
+"""
+
+import json
+import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from contextlib import suppress
+from decimal import Decimal
+from functools import cache
+from typing import Any, NamedTuple
 
+from django.http import Http404
+from django.urls import Resolver404, URLResolver, get_resolver, get_urlconf, resolve
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import APIException
-from rest_framework.renderers import BaseRenderer, BrowsableAPIRenderer
-from rest_framework.request import Request, override_method
-from rest_framework.response import Response
+from rest_framework.renderers import BrowsableAPIRenderer
+from rest_framework.request import override_method
 
-from tripcompanion.api import navigation
-from tripcompanion.api.forms import Form, as_json, errors_elsewhere, fields_of
-from tripcompanion.api.navigation import Link
-from tripcompanion.api.rendering import ExactJSONRenderer, as_parsed
+from tripcompanion.api.rendering import ExactJSONRenderer
 
-#: The texts of the templates, which pybabel does not read. Django translates others.
-_TEXTS = (
-    gettext_lazy("Filters"),
-    gettext_lazy("Apply"),
-    gettext_lazy("Reset"),
-    gettext_lazy("Example"),
-    gettext_lazy("As JSON"),
-    gettext_lazy("Created:"),
-    gettext_lazy("Sends every field."),
-    gettext_lazy("Sends the fields that you changed."),
-)
 #: The longest response that a page shows.
 MAX_SHOWN_BYTES = 256 * 1024
-#: The page of such a response names no row: it is gone, or the caller may not know it.
-_NAMELESS = {204, 401, 403}
+#: The fields that name an object, the first one that has a value.
+_NAMES = ("title", "description", "name", "device", "text", "url")
+#: The fields that hold the person whom an object is about.
+_PEOPLE = ("user", "participant", "by")
+_PARAMETER = re.compile(r"<\w+:(\w+)>")
+
+
+class Link(NamedTuple):
+    """A name, the path it leads to (empty if there is none), and a note such as an amount."""
+
+    name: str
+    path: str
+    note: str = ""
 
 
 class BrowsableRenderer(BrowsableAPIRenderer):
-    """DRF's browsable API. What is shown besides the JSON comes from the hooks of `ApiViewSet`."""
-
-    filter_template = "api/filters.html"
-    page: "_Page | None" = None
-
-    def render(self, *args: Any, **kwargs: Any) -> Any:
-        """As DRF does; the request refers to this renderer, so the page must not refer to it."""
-        try:
-            return super().render(*args, **kwargs)
-        finally:
-            self.page = None
-
-    def get_default_renderer(self, view: Any) -> BaseRenderer:
-        return _IndentedJSONRenderer()
+    """DRF's browsable API; its template is `rest_framework/api.html`."""
 
     def get_content(
         self,
@@ -56,15 +48,15 @@ class BrowsableRenderer(BrowsableAPIRenderer):
         renderer_context: Mapping[str, Any],
     ) -> Any:
         """The response as indented JSON, or where to find it: of megabytes, no page is made."""
-        compact = data if isinstance(data, bytes) else ExactJSONRenderer().render(data)
-        if len(compact) <= MAX_SHOWN_BYTES:
+        size = len(ExactJSONRenderer().render(data))
+        if size <= MAX_SHOWN_BYTES:
             return super().get_content(renderer, data, accepted_media_type, renderer_context)
         request = renderer_context["request"]
         query = request.query_params.copy()
         query["format"] = ExactJSONRenderer.format
         url = request.build_absolute_uri(f"{request.path}?{query.urlencode()}")
         text = _("This response has %(size)s KiB of JSON: %(url)s")
-        return text % {"size": len(compact) // 1024, "url": url}
+        return text % {"size": size // 1024, "url": url}
 
     def get_filter_form(self, data: Any, view: Any, request: Any) -> Any:
         # DRF reads the queryset of every list view; most of these views have no filter.
@@ -72,170 +64,177 @@ class BrowsableRenderer(BrowsableAPIRenderer):
             return None
         return super().get_filter_form(data, view, request)
 
-    def get_rendered_html_form(self, data: Any, view: Any, method: str, request: Any) -> Any:
-        """Nothing: `forms` in the context replaces DRF's forms, which send no JSON."""
-
     def get_raw_data_form(self, data: Any, view: Any, method: str, request: Any) -> Any:
-        """Nothing, for the same reason."""
-
-    def get_name(self, view: Any) -> str:
-        return self.page.crumbs[-1].name if self.page else super().get_name(view)
-
-    def get_breadcrumbs(self, request: Request) -> list[tuple[str, str]]:
-        crumbs = self.page.crumbs if self.page else []
-        return [(crumb.name, crumb.path) for crumb in crumbs]
+        """DRF's form, which is empty, or has what was sent and refused."""
+        form = super().get_raw_data_form(data, view, method, request)
+        is_sent = request.method == method or {request.method, method} == {"PUT", "PATCH"}
+        if form and is_sent and self.renderer_context["response"].status_code >= 400:
+            # It may be no JSON.
+            with suppress(APIException):
+                if request.data:
+                    sent = ExactJSONRenderer().render(request.data, None, {"indent": 4})
+                    form.fields["_content"].initial = sent.decode()
+        return form
 
     def get_context(
         self, data: Any, accepted_media_type: str | None, renderer_context: Mapping[str, Any]
     ) -> dict[str, Any]:
-        view, response = renderer_context["view"], renderer_context["response"]
-        # A view that is no viewset has a page without names, links and forms.
-        self.page = _Page(view, response) if getattr(view, "action_map", None) else None
         context = super().get_context(data, accepted_media_type, renderer_context)
-        if self.page:
-            crumbs = self.page.crumbs
-            context |= {
-                "titles": [crumb.name for crumb in reversed(crumbs)],
-                "links": self.page.links(),
-                "rows": self.page.rows(),
-                "pages": self.page.pages(),
-                "created": response.get("Location"),
-                "forms": list(self.page.forms()),
-                "query_form": self.page.query_form(),
-                # DRF's template shows `filter_form` below everything else.
-                "filters": context.pop("filter_form"),
-            }
+        view, response = renderer_context["view"], renderer_context["response"]
+        if getattr(view, "action_map", None) is None:
+            return context
+        page = _Page(view, response, data)
+        crumbs = page.breadcrumbs()
+        rows = list(page.rows())
+        context |= {
+            "breadcrumblist": [(crumb.name, crumb.path) for crumb in crumbs],
+            "name": crumbs[-1].name,
+            "links": list(page.links()),
+            "rows": rows,
+        }
+        if rows and page.is_list:
+            # In place of the JSON, which is folded up below.
+            context |= {"content": "", "json": context["content"]}
         return context
 
 
 class _Page:
-    """What the page of a response of `view` shows besides the JSON."""
+    """What the page of a response shows besides DRF's."""
 
-    def __init__(self, view: Any, response: Response) -> None:
-        self.view, self.response, self.request = view, response, view.request
-        self.data = as_parsed(response.data)
-        self.path = view.request.path
-        status = response.status_code
-        is_lost = status == 404 and self.request.method == "GET"
-        self.is_nameless = is_lost or status >= 500 or status in _NAMELESS
-        self.found, names = (None, {}) if self.is_nameless else view.named_rows()
-        above = view.pages_above(self.found) if self.found is not None else []
-        crumbs = navigation.breadcrumbs(view, self.path, names)
-        # After those that are above both, such as the root.
-        at = sum(link.path.startswith(f"{crumb.path}/") for link in above[:1] for crumb in crumbs)
-        self.crumbs = [*crumbs[:at], *above, *crumbs[at:]]
+    def __init__(self, view: Any, response: Any, data: Any) -> None:
+        self.view, self.request, self.path = view, view.request, view.request.path
+        self.route = resolve(self.path).route
+        self.is_ok, self.location = response.status_code < 400, response.get("Location", "")
+        self.may_read = response.status_code < 500
+        content = ExactJSONRenderer().render(data) if self.is_ok else b""
+        #: As a client reads it.
+        self.data = json.loads(content, parse_float=Decimal) if content else None
+        items = self.data.get("items") if isinstance(self.data, dict) else self.data
+        self.is_list = isinstance(items, list)
+        self.lists = {"": items} if self.is_list else self.data or {}
 
-    @property
-    def is_shown(self) -> bool:
-        """Whether the response shows the resource at this path."""
-        return self.response.status_code == 200 and "get" in self.view.action_map
+    def breadcrumbs(self) -> list[Link]:
+        """A link for each page above this one, and for this one."""
+        crumbs = []
+        parts = self.path.strip("/").split("/")
+        for end in range(1, len(parts) + 1):
+            path = "/" + "/".join(parts[:end])
+            with suppress(Resolver404):
+                match: Any = resolve(path)
+                if path == self.path or "get" in getattr(match.func, "actions", ()):
+                    crumbs.append(Link(self._title(path, match), path))
+        return crumbs
 
-    @property
-    def _items(self) -> list[Any]:
-        data = self.data
-        items = data.get("items", ()) if isinstance(data, dict) else data
-        return items if self.is_shown and isinstance(items, list) else []
+    def _title(self, path: str, match: Any) -> str:
+        """The name of the row if the path ends in a parameter, else the last word of the path."""
+        word = path.rpartition("/")[2]
+        if not match.route.endswith(">"):
+            return str(match.func.initkwargs.get("name") or _title_of(word))
+        return _name_of(self.data if path == self.path else self._read(match)) or word
 
-    def links(self) -> list[Link]:
-        """The pages below this one, and others that the view names."""
-        if self.is_nameless:
-            return []
-        others = self.view.other_pages(self.found)
-        return [*others, *navigation.below(self.view, self.path, self.found)]
-
-    def rows(self) -> list[Link]:
-        return navigation.rows(self.view, self.path, self._items)
-
-    def pages(self) -> list[Link]:
-        data = self.data
-        is_page = self.is_shown and isinstance(data, dict) and "totalPages" in data
-        return navigation.pages(data, self.request) if is_page else []
-
-    def query_form(self) -> Form | None:
-        """The query parameters of this page, except those of filters, which have their form."""
-        query = self.view.query_serializers.get(self.view.action)
-        if query is None or self.request.method != "GET":
+    def _read(self, match: Any) -> Any:
+        """What a GET of this route returns, or None if the caller may not see it."""
+        if not self.may_read:
             return None
-        fields = fields_of("query", query(), self.request.query_params.dict())
-        return Form(("GET",), _("Options"), self.path, fields)
+        view = match.func.cls(**match.func.initkwargs)
+        view.action_map, view.kwargs, view.format_kwarg = match.func.actions, match.kwargs, None
+        with override_method(view, self.request, "GET") as request:
+            try:
+                view.check_permissions(request)
+                return getattr(view, view.action)(request, **match.kwargs).data
+            except (APIException, Http404):
+                return None
 
-    def forms(self) -> Iterator[Form]:
-        """A form for each command that the caller may give here; PUT and PATCH share one."""
-        # A refused log-in is a 401, and its form is shown again.
-        if self.is_nameless and self.request.method in {"GET", "DELETE"}:
+    def links(self) -> Iterator[Link]:
+        """What was created, and the pages below this one."""
+        if self.location:
+            yield Link(_name_of(self.data) or self.location, self.location)
+        if not self.is_ok and self.request.method == "GET":
             return
-        allowed = [
-            method
-            for method in ("POST", "PUT", "PATCH", "DELETE")
-            if navigation.permits(self.view, method, self.found)
-        ]
-        changes = tuple(method for method in ("PUT", "PATCH") if method in allowed)
-        for methods in (("POST",), changes, ("DELETE",)):
-            if methods and methods[0] in allowed:
-                yield self._form(methods)
+        own_parameter = self.route.rpartition("/")[2]
+        for route in _routes(get_urlconf()):
+            above, _slash, word = route.rpartition("/")
+            # An expense and a person have pages under more than one path.
+            is_below = above == self.route or (
+                own_parameter.startswith("<") and above.endswith(f"/{own_parameter}")
+            )
+            path = is_below and not word.startswith("<") and _filled(route, self.view.kwargs)
+            if path:
+                yield Link(_title_of(word), path)
 
-    def _form(self, methods: tuple[str, ...]) -> Form:
-        view = self.view
-        is_sent = self.request.method in methods
-        problem = self.data if is_sent and self.response.status_code >= 400 else None
-        with override_method(view, self.request, methods[-1]):
-            action = view.action
-            body = view.request_serializers.get(action)
-            serializer = body and body(context=view.get_serializer_context())
-        is_open = bool(problem) or "get" not in view.action_map
-        title = view.title_of(action)
-        if serializer is None:
-            errors = (problem["detail"],) if problem else ()
-            return Form(methods, title, self.path, errors=errors, is_open=is_open)
-        present = self._present(serializer) if "PUT" in methods or "PATCH" in methods else None
-        examples = view.body_examples(action, self.found) if present is None else {}
-        values = present if present is not None else next(iter(examples.values()), {})
-        if methods == ("DELETE",):
-            values, examples = {}, {}
-        elsewhere: list[str] = []
-        found_errors: Mapping[str, list[str]] = {}
-        if problem:
-            values = (present or {}) | self._sent()
-            found_errors = problem.get("errors", {})
-            elsewhere = errors_elsewhere(serializer.fields, found_errors)
-            if not found_errors:
-                elsewhere = [problem["detail"]]
-        return Form(
-            methods,
-            title,
-            self.path,
-            fields_of(methods[0].lower(), serializer, values, present, found_errors),
-            as_json(values),
-            tuple(elsewhere),
-            tuple((name, as_json(value)) for name, value in examples.items()),
-            is_open,
-        )
+    def rows(self) -> Iterator[Link]:
+        """The listed rows if they have names, and those in lists of an object that have pages."""
+        for key, items in self.lists.items():
+            for item in items if isinstance(items, list) else ():
+                if name := _name_of(item):
+                    path = self._path_of(item, key)
+                    if path or self.is_list:
+                        yield Link(name, path, _note_of(item))
 
-    def _present(self, serializer: Any) -> dict[str, Any]:
-        """The stored values of the fields of a body: shown by this response, or read again."""
-        view = self.view
-        shown = self.data if self.is_shown else None
-        if "get" not in view.action_map:
-            view = navigation.view_at(self.path.rpartition("/")[0], self.request)
-        if shown is None and view is not None and "get" in view.action_map:
-            shown = as_parsed(navigation.read(view))
-        if not isinstance(shown, Mapping):
-            return {}
-        return self.view.present_values(serializer, shown, self.found)
-
-    def _sent(self) -> dict[str, Any]:
-        """The body of the request; empty if it is not acceptable JSON."""
-        try:
-            return dict(self.request.data)
-        except APIException:
-            return {}
+    def _path_of(self, item: Mapping[str, Any], key: str) -> str:
+        """The path of a row's page, which is below the list that has it; empty if there is none."""
+        subject = item.get("object") or item
+        kind = subject.get("type") or subject.get("kind")
+        # Of its kind, of its key in an object, or this one.
+        listed = f"/{kind.lower()}s" if kind else f"/{key or self.route}"
+        above = {_snake_case(name): item[name] for name in item if name.endswith("Id")}
+        routes = [route for route in _routes(get_urlconf()) if route.endswith(">")]
+        below = [route for route in routes if f"/{route.rpartition('/')[0]}".endswith(listed)]
+        # A pending debt has the id of its expense, and so has the path of a split.
+        others = [route for route in routes if above and _PARAMETER.findall(route)[:-1] == [*above]]
+        for route in below or others:
+            parameter = _PARAMETER.findall(route)[-1]
+            # A member is found by the id of the user.
+            shown = item.get(parameter.removesuffix("_id"), subject)
+            values = {**self.view.kwargs, **above, parameter: shown.get("id")}
+            if path := values[parameter] and _filled(route, values):
+                return path
+        return ""
 
 
-class _IndentedJSONRenderer(ExactJSONRenderer):
-    def render(
-        self,
-        data: Any,
-        accepted_media_type: str | None = None,
-        renderer_context: Mapping[str, Any] | None = None,
-    ) -> bytes:
-        return super().render(data, accepted_media_type, {"indent": 2})
+def _name_of(item: Any) -> str:
+    """The name of an object in a response; empty if it has none."""
+    if not isinstance(item, Mapping):
+        return ""
+    if "from" in item and "to" in item:
+        return f"{item['from']['name']} → {item['to']['name']}"
+    people = [item[key]["name"] for key in _PEOPLE if isinstance(item.get(key), Mapping)]
+    return next(filter(None, [*map(item.get, _NAMES), *people]), "")
+
+
+def _title_of(word: str) -> str:
+    """The last word of a path as a title in the caller's language: `settle-up` as "Settle up"."""
+    return _(word.replace("-", " ").capitalize())
+
+
+def _snake_case(name: str) -> str:
+    return re.sub("([A-Z])", r"_\1", name).lower()
+
+
+def _note_of(item: Mapping[str, Any]) -> str:
+    for key in ("balance", "amount"):
+        if key in item:
+            return f"{item[key]} {item.get('currency', '')}".strip()
+    return str(item.get("role") or item.get("destination") or "")
+
+
+def _filled(route: str, values: Mapping[str, Any]) -> str:
+    """The path of a route with these values for its parameters; empty if one is missing."""
+    if not values.keys() >= set(_PARAMETER.findall(route)):
+        return ""
+    return "/" + _PARAMETER.sub(lambda match: str(values[match[1]]), route)
+
+
+@cache
+def _routes(urlconf: str | None) -> tuple[str, ...]:
+    """The routes of all viewsets, in the order of the URL map."""
+    return tuple(_routes_in(get_resolver(urlconf).url_patterns, ""))
+
+
+def _routes_in(patterns: list[Any], start: str) -> Iterator[str]:
+    for pattern in patterns:
+        route = f"{start}{pattern.pattern}"
+        if isinstance(pattern, URLResolver):
+            yield from _routes_in(pattern.url_patterns, route)
+        elif hasattr(pattern.callback, "actions"):
+            yield route

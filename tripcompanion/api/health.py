@@ -4,7 +4,6 @@ import logging
 from typing import ClassVar
 
 from django.conf import settings
-from django.utils.translation import gettext_lazy as _
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -26,7 +25,6 @@ class HealthViewSet(ApiViewSet):
         "live": "checkHealth",
         "ready": "checkReadiness",
     }
-    page_titles: ClassVar = {"live": _("Health"), "ready": _("Readiness")}
     authentication_classes = ()
     permission_classes = (AllowAny,)
     throttle_classes = ()

@@ -2,11 +2,13 @@
 
 from typing import Any
 
+from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import ValidationError
 from rest_framework.pagination import BasePagination
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.utils.urls import replace_query_param
 
 from tripcompanion.api.ids import MAX_INTEGER
 from tripcompanion.compiled.queries import Pageable
@@ -24,6 +26,7 @@ class NumberedPages(BasePagination):
         """The rows of the requested page; 400 if the page or its size is out of range."""
         self.page = _positive(request, "page", 1, MAX_INTEGER)
         self.page_size = _positive(request, "pageSize", DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE)
+        self.path = request.get_full_path()
         # No database has more rows, or accepts a larger number.
         # Citus adds the size of the page to it, in 64 bits.
         start = min((self.page - 1) * self.page_size, MAX_INTEGER - self.page_size)
@@ -43,6 +46,20 @@ class NumberedPages(BasePagination):
                 "totalPages": -(-self.total // self.page_size),
             }
         )
+
+    @property
+    def display_page_controls(self) -> bool:
+        """Whether the browsable API shows links to the previous and the next page."""
+        return hasattr(self, "total") and self.total > self.page_size
+
+    def to_html(self) -> str:
+        pages = {"previous_url": self.page - 1, "next_url": self.page + 1}
+        links = {
+            name: replace_query_param(self.path, "page", page)
+            for name, page in pages.items()
+            if 0 < page <= -(-self.total // self.page_size)
+        }
+        return render_to_string("rest_framework/pagination/previous_and_next.html", links)
 
     def get_results(self, data: Any) -> Any:
         """The rows in the data of a response; DRF shows the form of the filters if it has some."""

@@ -12,6 +12,8 @@ from rest_framework.exceptions import APIException, ParseError, UnsupportedMedia
 from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 
+from tripcompanion.api.rendering import ExactJSONRenderer
+
 MAX_DEPTH = 32
 #: The longest body of an operation that needs no log-in.
 MAX_OPEN_BYTES = 16 * 1024
@@ -70,6 +72,8 @@ class StrictJSONParser(BaseParser):
     """
 
     media_type = "application/json"
+    #: What the pages of the browsable API write the fields of an empty body with.
+    renderer_class = ExactJSONRenderer
 
     def parse(
         self,

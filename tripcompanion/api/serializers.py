@@ -23,8 +23,6 @@ from tripcompanion.api.ids import NUMBER_SCHEMA, TEXT_SCHEMA, parse_id
 from tripcompanion.api.near_misses import refused_names
 
 MAX_URL_CHARS = 2048
-#: The style of a field whose input in forms has several lines.
-LONG_TEXT = {"base_template": "textarea.html"}
 
 
 def camel_case(name: str) -> str:
@@ -68,6 +66,13 @@ class CamelCaseSerializer(serializers.Serializer):
         """Whether `name` is a field that may be omitted and cannot be null."""
         field = self.fields.get(name)
         return field is not None and not field.required and not field.allow_null
+
+    def get_initial(self) -> dict[str, Any]:
+        """An empty body, for the browsable API: optional fields are null, which is as if absent."""
+        return {
+            name: field.get_initial() if field.required else None
+            for name, field in self.fields.items()
+        }
 
     def get_fields(self) -> dict[str, serializers.Field]:
         declared = _declared(type(self), get_language())
@@ -145,11 +150,6 @@ class StrictInstant(serializers.DateTimeField):
         r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?"
         r"(Z|[+-][0-9]{2}:[0-9]{2})"
     )
-
-    def __init__(self, **kwargs: Any) -> None:
-        # A browser's input for instants knows no time zone.
-        style = {"input_type": "text", "placeholder": "2026-05-14T18:30:00Z"}
-        super().__init__(style=style, **kwargs)
 
     def to_internal_value(self, value: Any) -> datetime:
         if not isinstance(value, str) or not self._FORM.fullmatch(value):

@@ -17,7 +17,6 @@ from tripcompanion.api.etags import etag_of, is_known
 from tripcompanion.api.idempotency import HEADER as KEY_HEADER
 from tripcompanion.api.idempotency import answer_once, key_of
 from tripcompanion.api.near_misses import is_strict, names_in, refused_names
-from tripcompanion.api.pages import PageMixin
 from tripcompanion.api.parsing import require_json_or_nothing, require_short_body
 from tripcompanion.api.rendering import ExactJSONRenderer, is_json
 from tripcompanion.api.serializers import CamelCaseSerializer
@@ -29,7 +28,7 @@ from tripcompanion.database import replica
 from tripcompanion.database.snapshots import in_snapshot
 
 
-class ApiViewSet(PageMixin, GenericViewSet):
+class ApiViewSet(GenericViewSet):
     """Actions declare their `request_serializers` and `response_serializers`.
 
     The OpenAPI document is generated from the same tables and from `problems`: the errors that an
@@ -177,11 +176,7 @@ class ApiViewSet(PageMixin, GenericViewSet):
         return "Bearer"
 
     def get_serializer_class(self) -> type[BaseSerializer]:
-        return (
-            self.request_serializers.get(self.action)
-            or self.response_serializers.get(self.action)
-            or CamelCaseSerializer
-        )
+        return self.request_serializers.get(self.action, CamelCaseSerializer)
 
     def body(self, *, partial: bool = False, **context: Any) -> dict[str, Any]:
         """The validated body of this action; raises `ValidationError` (400)."""

@@ -4,7 +4,6 @@ from typing import ClassVar, NamedTuple
 
 from django.conf import settings
 from django.utils.translation import get_language
-from django.utils.translation import gettext_lazy as _
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -38,7 +37,6 @@ class CurrencyViewSet(ReferenceViewSet):
     """The currencies of ISO 4217."""
 
     operation_ids: ClassVar = {"list": "listCurrencies"}
-    page_titles: ClassVar = {"list": _("Currencies")}
     response_serializers: ClassVar = {"list": CurrencySerializer}
 
     def list(self, request: Request) -> Response:

@@ -2,13 +2,11 @@
 
 from typing import Any, ClassVar
 
-from django.utils.translation import gettext_lazy as _
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from tripcompanion.api.problems import LimitReached
 from trips.models import Member, Trip
-from trips.pages import MEMBER
 from trips.roles import Can
 from trips.serializers import GuestRequest, TripMemberSerializer
 from trips.viewsets import InTripViewSet
@@ -26,8 +24,6 @@ class GuestViewSet(InTripViewSet):
         "create": TripMemberSerializer,
         "update": TripMemberSerializer,
     }
-    named: ClassVar = {**InTripViewSet.named, "user_id": MEMBER}
-    page_titles: ClassVar = {"create": _("Add a guest"), "update": _("Rename the guest")}
     problems: ClassVar = {"create": [LimitReached]}
 
     def create(self, request: Request, trip_id: int) -> Response:

@@ -2,7 +2,6 @@
 
 from typing import Any, ClassVar
 
-from django.utils.translation import gettext_lazy as _
 from rest_framework.exceptions import NotFound
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
@@ -48,11 +47,6 @@ class InvitationViewSet(InTripViewSet):
     response_serializers: ClassVar = {
         "list": InvitationSerializer,
         "create": NewInvitationSerializer,
-    }
-    page_titles: ClassVar = {
-        "list": _("Invitations"),
-        "create": _("Invite somebody"),
-        "destroy": _("Revoke the invitation"),
     }
     problems: ClassVar = {"create": [AlreadyMember, AlreadyInvited, LimitReached, AlreadyMade]}
 

@@ -1,15 +1,13 @@
 """Views of the members of a trip."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from django.utils.translation import gettext_lazy as _
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.throttling import BaseThrottle
 
 from tripcompanion.api.problems import LimitReached
-from tripcompanion.api.viewsets import ApiViewSet
 from trips.models import (
     Member,
     Trip,
@@ -17,7 +15,6 @@ from trips.models import (
 )
 from trips.models.conflicts import BalanceOpen, GuestIsViewer, LastOwner
 from trips.models.joining import AlreadyMember, InviteInstead, NoOwner, UserNotFound
-from trips.pages import MEMBER
 from trips.permissions import IsTripOwner, MayInTrip
 from trips.roles import Can
 from trips.serializers import (
@@ -62,14 +59,6 @@ class MemberViewSet(InTripViewSet):
         "change_role": TripMemberSerializer,
     }
     single_statement: ClassVar = frozenset({"retrieve"})
-    named: ClassVar = {**InTripViewSet.named, "user_id": MEMBER}
-    page_titles: ClassVar = {
-        "list": _("Members"),
-        "create": _("Add a member"),
-        "change_role": _("Change the role"),
-        "destroy": _("Remove the member"),
-        "leave": _("Leave the trip"),
-    }
     problems: ClassVar = {
         "create": [AlreadyMember, NoOwner, UserNotFound, InviteInstead, LimitReached],
         "change_role": [LastOwner, GuestIsViewer],
@@ -85,10 +74,6 @@ class MemberViewSet(InTripViewSet):
     def get_throttles(self) -> list[BaseThrottle]:
         # It reveals who has an account.
         return [LookupThrottle()] if self.action == "create" else super().get_throttles()
-
-    def body_examples(self, action: str, found: Any) -> dict[str, Any]:
-        # Who is added is no member yet.
-        return ApiViewSet.body_examples(self, action, found)
 
     def member(self, trip_id: int, user_id: int) -> Member:
         return self.get_permitted_object(

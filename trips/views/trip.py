@@ -87,17 +87,6 @@ class TripViewSet(InTripViewSet):
     creates: ClassVar = frozenset({"create", "join"})
     etag_actions: ClassVar = ETAG_ACTIONS
     single_statement: ClassVar = frozenset({"list", "by_code"})
-    page_titles: ClassVar = {
-        "list": _("Trips"),
-        "create": _("Create a trip"),
-        "join": _("Join a trip"),
-        "by_code": _("Trip code"),
-        "update": _("Change the trip"),
-        "partial_update": _("Change the trip"),
-        "destroy": _("Delete the trip"),
-        "renew_code": _("Renew the code"),
-        "restore": _("Restore the trip"),
-    }
     problems: ClassVar = {
         "create": [LimitReached],
         "update": [CurrencyFixed, CurrencyChanged],

@@ -1,10 +1,9 @@
 """Views of the caller's own account: read, verify, export, delete."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import ClassVar
 
 from django.http import HttpResponse
-from django.utils.translation import gettext_lazy as _
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.throttling import BaseThrottle
@@ -13,7 +12,6 @@ from tripcompanion.accounts.deletion import AccountInUse, delete_account
 from tripcompanion.accounts.export import exported
 from tripcompanion.accounts.export_serializers import AccountExport
 from tripcompanion.accounts.serializers import DeleteAccountRequest
-from tripcompanion.api.navigation import Link
 from tripcompanion.api.viewsets import ApiViewSet
 from users.models import LastAdmin
 from users.serializers import UserSerializer
@@ -44,20 +42,11 @@ class AccountViewSet(ApiViewSet):
         "export": ExportThrottle,
     }
 
-    page_titles: ClassVar = {
-        "retrieve": _("My account"),
-        "export": _("Export"),
-        "verify_email": _("Confirm the e-mail address"),
-        "destroy": _("Delete my account"),
-    }
     problems: ClassVar = {"destroy": [AccountInUse, LastAdmin]}
 
     def get_throttles(self) -> list[BaseThrottle]:
         limit = self.throttles.get(self.action)
         return [limit()] if limit else super().get_throttles()
-
-    def other_pages(self, found: Any) -> Sequence[Link]:
-        return [Link(self.caller.name, f"/api/users/{self.caller.pk}")]
 
     def retrieve(self, request: Request) -> Response:
         """The caller's account, with all fields."""

@@ -62,7 +62,6 @@ class RootViewSet(ApiViewSet):
     operation_ids: ClassVar = {"links": "listLinks"}
     is_token_optional = True
     permission_classes = (AllowAny,)
-    page_titles: ClassVar = {"links": "API"}
     response_serializers: ClassVar = {"links": LinksSerializer}
     #: Nothing but the caller is read.
     without_snapshot: ClassVar = frozenset({"links"})

@@ -2,7 +2,6 @@
 
 from typing import Any, ClassVar
 
-from django.utils.translation import gettext_lazy as _
 from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -39,18 +38,7 @@ class TokenViewSet(ApiViewSet):
         "create": NewScopedTokenSerializer,
     }
     single_statement: ClassVar = frozenset({"retrieve"})
-    page_titles: ClassVar = {
-        "list": _("Scoped tokens"),
-        "create": _("Create a token"),
-        "destroy": _("Revoke the token"),
-    }
     problems: ClassVar = {"create": [LimitReached, AlreadyMade]}
-
-    def named_rows(self) -> tuple[Any, dict[str, str]]:
-        if "token_id" not in self.kwargs:
-            return None, {}
-        token = self.own().filter(pk=self.kwargs["token_id"]).first()
-        return token, {"token_id": token.name} if token else {}
 
     def own(self) -> Any:
         return self.caller.scoped_tokens.active()

@@ -3,7 +3,6 @@
 from typing import Any, ClassVar
 from uuid import UUID
 
-from django.utils.translation import gettext_lazy as _
 from rest_framework.generics import get_object_or_404
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
@@ -56,11 +55,6 @@ class UserViewSet(ApiViewSet):
         "destroy": IsAdmin,
     }
     single_statement: ClassVar = frozenset({"retrieve", "by_email"})
-    page_titles: ClassVar = {
-        "update": _("Replace the account"),
-        "profile": _("Change the profile"),
-        "destroy": _("Erase the account"),
-    }
 
     def get_permissions(self) -> list[BasePermission]:
         return [self.permissions.get(self.action, IsUser)()]
@@ -70,12 +64,6 @@ class UserViewSet(ApiViewSet):
 
     def get_throttles(self) -> list[BaseThrottle]:
         return [LookupThrottle()] if self.action == "by_email" else super().get_throttles()
-
-    def named_rows(self) -> tuple[Any, dict[str, str]]:
-        if "user_id" not in self.kwargs:
-            return None, {}
-        user = User.objects.present().filter(pk=self.kwargs["user_id"]).first()
-        return user, {"user_id": user.name} if user else {}
 
     def retrieve(self, request: Request, user_id: int) -> Response:
         """A user by id.

@@ -1,0 +1,83 @@
+"""Every path answers a browser with a page, whatever the method and whoever asks."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from tests.document import ANY_IDS, METHODS, OPERATIONS
+from tests.factories import settle, spend
+from trips.models import Trip
+from users.models import User
+
+pytestmark = pytest.mark.once
+
+#: The paths by how they are addressed; the export is a file.
+PATHS = {operation.path: operation for operation in OPERATIONS}
+FILES = {"/api/users/me/export": "application/json"}
+#: The bodies of forms: an empty object, nothing at all, and what is no JSON.
+BODIES = ("{}", "", "{")
+
+
+@pytest.fixture
+def ids(trip: Trip, olga: User, ed: User) -> dict[str, Any]:
+    """Those of a trip with an expense and a settlement; others lead nowhere."""
+    expense = spend(trip, 1000, paid_by=ed, among=[olga, ed])
+    return {
+        **ANY_IDS,
+        "tripId": trip.pk,
+        "userId": olga.pk,
+        "expenseId": expense.pk,
+        "splitId": expense.splits.get(participant=olga).pk,
+        "settlementId": settle(trip, ed, olga, 100).pk,
+    }
+
+
+def browser_of(user: User | None, *, has_token: bool) -> Client:
+    """The browser of `user`, which sends a CSRF token only if it has one."""
+    client = Client(enforce_csrf_checks=True, raise_request_exception=False)
+    if user:
+        client.force_login(user)
+    if has_token:
+        client.get("/api/session/login")
+        client.defaults["HTTP_X_CSRFTOKEN"] = client.cookies["csrftoken"].value
+    client.defaults["HTTP_ACCEPT"] = "text/html"
+    return client
+
+
+def assert_pages(client: Client, path: str, kind: str = "text/html", **headers: str) -> None:
+    for method in METHODS:
+        for body in BODIES if method != "get" else BODIES[1:2]:
+            response = client.generic(method.upper(), path, body, "application/json", **headers)
+            where = f"{method} {path} with {body!r}: {response.status_code}"
+            assert response.status_code < 500, where
+            kinds = {kind, "text/html"} if method == "get" else {"text/html"}
+            assert response["Content-Type"].partition(";")[0] in kinds, where
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("has_token", [True, False])
+@pytest.mark.parametrize("is_known", [True, False])
+def test_every_method_of_every_path_answers_with_a_page(
+    olga: User, ids: dict[str, Any], path: str, is_known: bool, has_token: bool
+) -> None:
+    client = browser_of(olga if is_known else None, has_token=has_token)
+    assert_pages(client, PATHS[path].url(ids), FILES.get(path, "text/html"))
+
+
+@pytest.mark.parametrize("has_token", [True, False])
+@pytest.mark.parametrize("path", ["/api/expenses/{expenseId}", "/api/expenses", "/api/trips"])
+def test_so_do_the_paths_of_the_predecessor(
+    olga: User, ids: dict[str, Any], path: str, has_token: bool
+) -> None:
+    for user in (olga, None):
+        client = browser_of(user, has_token=has_token)
+        assert_pages(client, path.format(**ids), HTTP_X_APP_CLIENT="MapMyJourney/1.0")
+
+
+def test_a_refused_webhook_answers_with_a_page(olga: User) -> None:
+    client = browser_of(olga, has_token=True)
+    for url in ("http://127.0.0.1/", "https://example.com:1/", "x"):
+        body = {"url": url, "events": ["*"]}
+        response = client.post("/api/webhooks", body, "application/json")
+        assert (response.status_code, response["Content-Type"][:9]) == (400, "text/html")
