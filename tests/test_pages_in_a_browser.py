@@ -1,5 +1,6 @@
 """The forms of the browsable API, and the page of the documentation, in headless Chromium."""
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,61 +12,86 @@ from tests.server import Server
 
 pytestmark = pytest.mark.once
 
+#: What a phone shows.
+NARROW = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
+
 
 @pytest.fixture
 def tab(server: Server, tmp_path: Any) -> Iterator[Page]:
     """A tab of Nora's browser, registered and logged in by the pages' own forms."""
     email = f"nora{tmp_path.name}@example.com"
-    with chromium(tmp_path, "--accept-lang=en") as page:
+    with chromium(tmp_path, "--accept-lang=en", "--hide-scrollbars") as page:
+        page.call("Emulation.setDeviceMetricsOverride", **NARROW)
         page.open(f"{server.url}/api/users/register")
-        page.fill("[name=email]", email)
-        page.fill("[name=password]", PASSWORD)
-        submit(page, "#post-form button")
+        send(page, "POST", email=email, password=PASSWORD)
         page.open(f"{server.url}/api/session/login?next=/api/trips")
         page.fill("#id_username", email)
         page.fill("#id_password", PASSWORD)
-        submit(page, "main button")
+        submit(page, ".login button")
         yield page
         assert page.errors == []
 
 
 def submit(page: Page, button: str) -> None:
-    """Click `button`, and wait for the page that answers."""
+    """Click `button`, and wait for the page that answers, which fits its window."""
     page.run("document.body.id = 'sent'")
     page.click(button)
     page.wait_for("document.body.id !== 'sent' && document.readyState === 'complete' && !!window.$")
+    assert page.run("document.documentElement.scrollWidth <= 390"), page.text
 
 
-def test_the_forms_of_a_page_work_in_a_real_browser(tab: Page) -> None:
-    tab.fill("[name=title]", "")
-    submit(tab, "#post-form button")
-    assert "may not be blank" in tab.run("document.querySelector('.has-error').innerText")
-    tab.fill("[name=title]", "Porto")
-    tab.fill("[name=startDate]", "2026-05-14")
-    tab.fill("[name=endDate]", "2026-05-18")
-    tab.fill("[name=description]", 'Two\n"lines"')
-    submit(tab, "#post-form button")
-    trip = tab.run("document.querySelector('.alert-success a').href")
-    tab.open(trip)
-    tab.fill("[name=endDate]", "2026-01-01")
-    submit(tab, "#put-form [title*=changed]")
+def send(page: Page, method: str, **fields: Any) -> None:
+    """Fill in fields of the form for raw data, and send it by `method`."""
+    area = "[data-override=content]"
+    body = json.loads(page.run(f"document.querySelector('{area}').value"))
+    page.fill(area, json.dumps(body | fields))
+    submit(page, f"form:is([method={method}], [data-method={method}]) .form-actions button")
+
+
+def follow(page: Page, link: str) -> None:
+    """Open the link with this text."""
+    find = f"[...document.links].find((one) => one.innerText.trim().startsWith({json.dumps(link)}))"
+    page.open(page.run(f"{find}.href"))
+    assert page.run("document.documentElement.scrollWidth <= 390"), page.text
+
+
+def test_a_trip_is_recorded_and_settled_by_forms_alone(tab: Page) -> None:
+    send(tab, "POST")
     assert "HTTP 400" in tab.text
-    assert tab.run("document.querySelector('.has-error [name]').name") == "endDate"
-    tab.fill("[name=endDate]", "2026-05-20")
-    tab.fill("[name=budget]", "")
-    submit(tab, "#put-form [title*=changed]")
-    for text in ('"budget": null', '"endDate": "2026-05-20"', r'"Two\n\"lines\""'):
-        assert text in tab.text
-    tab.open(f"{trip}/expenses")
-    tab.fill("[name=participantUserIds]", "[1,")
-    tab.click("#post-form button")
-    assert not tab.run("document.querySelector('[name=participantUserIds]').checkValidity()")
-    tab.open(f"{trip}/expenses")
-    tab.fill("[name=amount]", "12.30")
-    submit(tab, "#post-form button")
-    assert '"amount": 12.30' in tab.text
-    tab.open(trip)
-    submit(tab, "#delete-form button")
+    assert "may not be blank" in tab.text
+    dates = {"startDate": "2026-05-14", "endDate": "2026-05-18"}
+    send(tab, "POST", title="Porto", destination="Porto", description='Two\n"lines"', **dates)
+    assert "HTTP 201" in tab.text
+    follow(tab, "Porto")
+    trip = tab.run("location.pathname")
+    follow(tab, "Guests")
+    send(tab, "POST", name="Bert")
+    assert "HTTP 201" in tab.text
+    tab.open(tab.run(f"location.origin + '{trip}'"))
+    people = json.loads(tab.run("document.querySelector('.response-info pre').innerText")
+                        .partition("\n\n")[2])["members"]  # fmt: skip
+    nora, bert = (member["user"]["id"] for member in people)
+    follow(tab, "Expenses")
+    equal = {"splitType": "EQUAL", "participantUserIds": [nora, bert], "amount": "12.30"}
+    for description in ("Dinner", "Tram"):
+        send(tab, "POST", description=description, expenseDate="2026-05-15", **equal)
+        assert "HTTP 201" in tab.text
+        tab.open(tab.run(f"location.origin + '{trip}/expenses'"))
+    follow(tab, "Dinner")
+    follow(tab, "Bert")
+    assert '"paid": false' in tab.text
+    follow(tab, "Pay")
+    send(tab, "PUT")
+    assert '"paid": true' in tab.text
+    tab.open(tab.run(f"location.origin + '{trip}/settle-up'"))
+    shown = "document.querySelector('.response-info pre').innerText.match(/ETag: \"(\\w+)\"/)[1]"
+    send(tab, "POST", tag=tab.run(shown))
+    assert "HTTP 201" in tab.text
+    tab.open(tab.run(f"location.origin + '{trip}/balances'"))
+    assert tab.text.count("0.00") >= 2
+    tab.open(tab.run(f"location.origin + '{trip}'"))
+    tab.click("[data-target='#deleteModal']")
+    submit(tab, "#deleteModal .btn-danger")
     assert "HTTP 204" in tab.text
 
 

@@ -111,7 +111,8 @@ class _Page:
         self.data = json.loads(content, parse_float=Decimal) if content else None
         items = self.data.get("items") if isinstance(self.data, dict) else self.data
         self.is_list = isinstance(items, list)
-        self.lists = {"": items} if self.is_list else self.data or {}
+        found = {"": items} if self.is_list else self.data
+        self.lists = found if isinstance(found, dict) else {}
 
     def breadcrumbs(self) -> list[Link]:
         """A link for each page above this one, and for this one."""
