@@ -4,7 +4,8 @@ MINUTES says how long (10); whatever else is given goes to schemathesis. Every c
 on but `positive_data_acceptance`: some rules cannot be said in a schema (a trip ends after it
 starts, parts add up), so a body that fits the schema may still be refused. Schemathesis sends what
 the document names; for a third of the time, query strings, headers and cookies that no document
-names go to every page of browsers and every read of the API. The exit status is that of
+names go to every page of browsers and to every operation of the API, half of them from a browser, so
+that pages are rendered. The exit status is that of
 schemathesis, or 1 if a page failed or the ledger is wrong afterwards.
 """
 
@@ -74,7 +75,8 @@ def send_strange_requests(server: Server, token: str, seconds: float, start: int
     """Send them until the time is over; 1 if an answer is a 5xx or repeats them in a header."""
     session = cookie_of_an_admin(server)
     connection = HTTPConnection(urlsplit(server.url).netloc, timeout=30)
-    reads = [op.url(ANY_IDS) for op in OPERATIONS if op.method == "GET"]
+    # Without a CSRF token, nothing is written in the session of the browser.
+    operations = [(op.method, op.url(ANY_IDS)) for op in OPERATIONS]
     deadline = time.monotonic() + seconds
 
     @seed(start)
@@ -87,23 +89,33 @@ def send_strange_requests(server: Server, token: str, seconds: float, start: int
         suppress_health_check=list(HealthCheck),
     )
     @given(
-        strange.paths | st.sampled_from(reads),
+        st.tuples(st.just("GET"), strange.paths) | st.sampled_from(operations),
         strange.queries,
         strange.cookies,
         strange.headers,
         st.sampled_from(["", f"Bearer {token}"]),
+        st.booleans(),
     )
     def send(
-        path: str, query: str, cookie: str, headers: dict[str, str], authorization: str
+        called: tuple[str, str],
+        query: str,
+        cookie: str,
+        headers: dict[str, str],
+        authorization: str,
+        is_browser: bool,
     ) -> None:
         if time.monotonic() > deadline:
             raise TimeoutError
-        by_token = {"Authorization": authorization} if authorization else {}
+        method, path = called
+        # A write by the token could end its session.
+        by_token = {"Authorization": authorization} if authorization and method == "GET" else {}
+        accepted = {"Accept": "text/html"} if is_browser else {}
         cookies = {"Cookie": "; ".join(filter(None, (session, cookie)))}
-        connection.request("GET", f"{path}?{query}", headers=by_token | cookies | headers)
+        sent = accepted | by_token | cookies | headers
+        connection.request(method, f"{path}?{query}", headers=sent)
         answer = connection.getresponse()
         answer.read()
-        assert answer.status < 500, f"{answer.status} to {path}?{query}"
+        assert answer.status < 500, f"{answer.status} to {method} {path}?{query}"
         assert all(value.isprintable() for _name, value in answer.getheaders()), f"{path}?{query}"
 
     try:
