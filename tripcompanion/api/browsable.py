@@ -40,6 +40,9 @@ class Link(NamedTuple):
 class BrowsableRenderer(BrowsableAPIRenderer):
     """DRF's browsable API; its template is `rest_framework/api.html`."""
 
+    #: Set by DRF.
+    renderer_context: Mapping[str, Any]
+
     def get_content(
         self,
         renderer: Any,

@@ -32,9 +32,11 @@ class NumberedPages(BasePagination):
         start = min((self.page - 1) * self.page_size, MAX_INTEGER - self.page_size)
         if isinstance(queryset, Pageable):
             rows, self.total = queryset.page(self.page_size, start)
-            return rows
-        self.total = len(queryset) if isinstance(queryset, list) else queryset.count()
-        return list(queryset[start : start + self.page_size]) if start < self.total else []
+        else:
+            self.total = len(queryset) if isinstance(queryset, list) else queryset.count()
+            rows = list(queryset[start : start + self.page_size]) if start < self.total else []
+        self.display_page_controls = self.total > self.page_size
+        return rows
 
     def get_paginated_response(self, data: Any) -> Response:
         return Response(
@@ -47,12 +49,8 @@ class NumberedPages(BasePagination):
             }
         )
 
-    @property
-    def display_page_controls(self) -> bool:
-        """Whether the browsable API shows links to the previous and the next page."""
-        return hasattr(self, "total") and self.total > self.page_size
-
     def to_html(self) -> str:
+        """Links to the previous and the next page, for the browsable API."""
         pages = {"previous_url": self.page - 1, "next_url": self.page + 1}
         links = {
             name: replace_query_param(self.path, "page", page)
