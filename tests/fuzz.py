@@ -5,7 +5,8 @@ on but `positive_data_acceptance`: some rules cannot be said in a schema (a trip
 starts, parts add up), so a body that fits the schema may still be refused. Schemathesis sends what
 the document names; for a third of the time, query strings, headers and cookies that no document
 names go to every page of browsers and to every operation of the API, half of them from a browser,
-so that pages are rendered. The exit status is that of schemathesis, or 1 if a page failed or the ledger is wrong afterwards.
+so that pages are rendered. The exit status is that of schemathesis, or 1 if a page failed or the
+ledger is wrong afterwards.
 """
 
 import os

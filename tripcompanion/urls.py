@@ -226,11 +226,11 @@ TITLES = (
     _("Accept"), _("Balances"), _("Categories"), _("Changes"), _("Code"), _("Comments"),
     _("Confirm"), _("Currencies"), _("Deliveries"), _("Expenses"), _("Export"), _("Guests"),
     _("Health"), _("History"), _("Invitations"), _("Join"), _("Leave"), _("Login"),
-    _("Logout everywhere"), _("Logout"), _("Me"), _("Members"), _("Merge"), _("My trips"), _("Password reset"),
-    _("Pay"), _("Pending debts"), _("Preview"), _("Profile"), _("Ready"), _("Redeliver"), _("Refresh"),
-    _("Register"), _("Restore"), _("Role"), _("Rotate secret"), _("Sessions"), _("Settle up"),
-    _("Settlements"), _("Splits"), _("Test"), _("Tokens"), _("Total debt"), _("Trips"), _("Unpay"),
-    _("Verify email"), _("Webhooks"),
+    _("Logout everywhere"), _("Logout"), _("Me"), _("Members"), _("Merge"), _("My trips"),
+    _("Password reset"), _("Pay"), _("Pending debts"), _("Preview"), _("Profile"), _("Ready"),
+    _("Redeliver"), _("Refresh"), _("Register"), _("Restore"), _("Role"), _("Rotate secret"),
+    _("Sessions"), _("Settle up"), _("Settlements"), _("Splits"), _("Test"), _("Tokens"),
+    _("Total debt"), _("Trips"), _("Unpay"), _("Verify email"), _("Webhooks"),
 )
 # fmt: on
 
