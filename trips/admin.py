@@ -16,7 +16,7 @@ from tripcompanion.adminsite.base import (
     StateFilter,
     link,
 )
-from tripcompanion.currency.formats import format_amount
+from tripcompanion.currency.formats import format_amount, in_order
 from trips import csv_columns
 from trips.models import Invitation, Member
 from users.models import User, Via
@@ -37,7 +37,11 @@ def trip_currency(row: Any) -> str:
 def money_column(
     name: str, label: Any, currency_of: Callable[[Any], str] = trip_currency, **options: Any
 ) -> Any:
-    """An admin column for the amount `name` of a row, in minor units, aligned by its class."""
+    """An admin column for the amount `name` of a row, in minor units, aligned by its class.
+
+    It is sorted by the amount, unless `options` say otherwise.
+    """
+    options = {"ordering": in_order(name, "trip__currency")} | options
 
     @admin.display(description=label, **options)
     def column(row: Any) -> str:

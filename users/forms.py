@@ -64,7 +64,12 @@ class PasswordForm(forms.Form):
 
 
 def _code_field(**options: Any) -> forms.CharField:
-    attributes = {"autocomplete": "one-time-code", "autofocus": True, "spellcheck": "false"}
+    attributes = {
+        "autocomplete": "one-time-code",
+        "autofocus": True,
+        "inputmode": "numeric",
+        "spellcheck": "false",
+    }
     return forms.CharField(
         label=_("Code"), max_length=20, widget=forms.TextInput(attrs=attributes), **options
     )

@@ -112,7 +112,7 @@ class FormPage(RedirectURLMixin, FormView, AdminPage):
             form=None,
             title=_("Recovery codes"),
             lines=lines,
-            codes=[f"{code[:4]}-{code[4:]}" for code in codes],
+            codes=[f"{code[:4]}-{code[4:8]}-{code[8:]}" for code in codes],
             links=[(self.get_success_url(), _("I have stored them"))],
         )
         return self.render_to_response(context)

@@ -7,8 +7,10 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from splits import csv_columns
-from splits.admin.ledger import AMOUNT, RECORDED_BY, LedgerAdmin
+from splits.admin.filters import AmountFilter, CurrencyFilter, PayerFilter, TripFilter
+from splits.admin.ledger import AMOUNT, RECORDED_BY, LedgerAdmin, journal_table
 from splits.models import Comment, Expense, Split
+from splits.reports.history import ExpenseHistory
 from tripcompanion.adminsite.base import table
 from tripcompanion.currency.formats import format_amount
 from trips.admin import money_column, person
@@ -19,9 +21,16 @@ class ExpenseAdmin(LedgerAdmin):
     """Expenses with their payers and splits."""
 
     csv_columns = csv_columns.EXPENSES
-    list_display = ("expense_date", "description", AMOUNT, "trip", "category", RECORDED_BY)
+    list_display = (AMOUNT, "description", "expense_date", "trip", "category", RECORDED_BY)
     list_display_links = ("description",)
-    list_filter = ("category", "split_type")
+    list_filter = (
+        TripFilter,
+        PayerFilter,
+        AmountFilter,
+        CurrencyFilter,
+        "category",
+        "split_type",
+    )
     list_select_related = ("trip", "created_by")
     search_fields = ("description", "trip__title")
     search_beside: ClassVar = {"payers": "user__email"}
@@ -46,6 +55,9 @@ class ExpenseAdmin(LedgerAdmin):
         "created_at",
         "updated_at",
     )
+
+    def journal(self, row: Expense) -> str:
+        return journal_table(ExpenseHistory(row.trip, None, row.pk), expense_id=row.pk)
 
     @admin.display(description=_("as entered"))
     def entered(self, expense: Expense) -> str:

@@ -12,7 +12,9 @@ from trips import csv_columns as trip_columns
 from trips.admin import money_column
 from trips.models import JournalEntry, Trip
 
-DELETED_AMOUNT = money_column("amount_minor", _("amount"), lambda entry: entry.currency)
+DELETED_AMOUNT = money_column(
+    "amount_minor", _("amount"), lambda entry: entry.currency, ordering=None
+)
 
 
 @admin.register(DeletedEntry)
@@ -20,7 +22,8 @@ class DeletedEntryAdmin(LedgerAdmin):
     """Deleted expenses and settlements that can be restored, through the API."""
 
     csv_columns = csv_columns.DELETED_ENTRIES
-    list_display = ("id", "deleted_at", "kind", "number", "what", DELETED_AMOUNT, "trip")
+    list_display = (DELETED_AMOUNT, "what", "kind", "number", "deleted_at", "trip", "id")
+    list_display_links = ("deleted_at", "id")
     list_filter = ("kind",)
     list_select_related = ("trip",)
     search_fields = ("trip__title",)

@@ -7,11 +7,24 @@ from typing import Any, ClassVar
 
 from django.db.models import F, Model, Q, QuerySet
 from django.http import HttpRequest
+from django.utils.html import format_html
 from django.utils.text import smart_split, unescape_string_literal
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from tripcompanion.adminsite.base import ReadOnlyAdmin, link
+from splits.reports.history import History
+from tripcompanion.adminsite.base import (
+    SHOWN_ROWS,
+    Columns,
+    ReadOnlyAdmin,
+    link,
+    list_link,
+    shown,
+    table,
+)
+from tripcompanion.currency.formats import amount_between, typed_amount
 from trips.admin import money_column, person
+from trips.models import JournalEntry
 
 AMOUNT = money_column("amount_minor", _("amount"))
 OPEN = money_column("open_minor", _("open"))
@@ -36,10 +49,10 @@ class LedgerAdmin(ReadOnlyAdmin):
     ) -> tuple[QuerySet[Any], bool]:
         """Rows in which each word is found, in a column of theirs or in a row beside them.
 
+        A word may be their amount, as it is shown.
+
         Each relation has a subquery, by the trip, too: so Citus joins the rows where they are.
         """
-        if not self.search_beside:
-            return super().get_search_results(request, queryset, search_term)
         for word in smart_split(search_term):
             text = unescape_string_literal(word) if word[0] in "\"'" else word
             queryset = queryset.filter(reduce(or_, self._searches(text)))
@@ -52,9 +65,23 @@ class LedgerAdmin(ReadOnlyAdmin):
         for relation, path in self.search_beside.items():
             same = {f"{relation}__trip": F("trip"), f"{relation}__{path}__icontains": text}
             yield Q(pk__in=rows.filter(**same).values("pk"))
+        amount = typed_amount(text)
+        if amount is not None and AMOUNT in self.list_display:
+            yield amount_between("amount_minor", "trip__currency", amount, amount)
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         return self.readonly_fields
+
+
+def journal_table(history: History, **narrowed: Any) -> str:
+    """The latest changes, and a link to the journal, filtered by `narrowed`."""
+    rows, count = history.page(SHOWN_ROWS, 0)
+    columns: Columns = {
+        _("at"): lambda row: link(row, shown(row.at)),
+        _("what"): lambda row: row.text,
+    }
+    everything = list_link(JournalEntry, gettext("all %(count)d") % {"count": count}, **narrowed)
+    return format_html("<div>{}<p>{}</p></div>", table(rows, columns), everything)
 
 
 def numbered_link(model: type[Model], pk: int | None) -> str:

@@ -8,8 +8,10 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from splits import csv_columns
-from splits.admin.ledger import AMOUNT, OPEN, LedgerAdmin, numbered_link
+from splits.admin.filters import AmountFilter, TripFilter
+from splits.admin.ledger import AMOUNT, OPEN, LedgerAdmin, journal_table, numbered_link
 from splits.models import Allocation, Debt, Settlement
+from splits.reports.history import SettlementHistory
 from tripcompanion.adminsite.base import StateFilter, link, shown
 from trips.admin import money_column, person
 
@@ -32,8 +34,9 @@ class SettlementAdmin(LedgerAdmin):
     """Settlements. Credit is the part that covers no debt yet."""
 
     csv_columns = csv_columns.SETTLEMENTS
-    list_display = ("id", "settled_on", SENDER, RECEIVER, AMOUNT, CREDIT, "trip")
-    list_filter = (SettlementState,)
+    list_display = (AMOUNT, SENDER, RECEIVER, "settled_on", CREDIT, "trip", "id")
+    list_display_links = ("settled_on", "id")
+    list_filter = (TripFilter, AmountFilter, SettlementState)
     list_select_related = ("trip", "sender", "receiver")
     search_fields = ("sender__email", "receiver__email", "sender__name", "trip__title")
     date_hierarchy = "settled_on"
@@ -49,6 +52,11 @@ class SettlementAdmin(LedgerAdmin):
         "created_by",
         "created_at",
     )
+
+    def journal(self, row: Settlement) -> str:
+        history = SettlementHistory(row.trip, row.pk)
+        narrowed = {"event__startswith": "settlement.", "object_id": row.pk}
+        return journal_table(history, trip__id__exact=row.trip_id, **narrowed)
 
     @admin.display(description=_("for the split of"))
     def paid_expense(self, settlement: Settlement) -> str:
@@ -67,8 +75,9 @@ class DebtAdmin(LedgerAdmin):
     """Debts: who owes whom for each split."""
 
     csv_columns = csv_columns.DEBTS
-    list_display = ("id", DEBTOR, CREDITOR, AMOUNT, OPEN, "trip", "expense", "covered")
-    list_filter = (DebtState,)
+    list_display = (AMOUNT, OPEN, DEBTOR, CREDITOR, "trip", "expense", "covered", "id")
+    list_display_links = ("id",)
+    list_filter = (TripFilter, AmountFilter, DebtState)
     list_select_related = ("trip", "debtor", "creditor", "split__expense")
     search_fields = ("debtor__email", "creditor__email", "debtor__name", "trip__title")
     readonly_fields = (
@@ -114,7 +123,8 @@ class AllocationAdmin(LedgerAdmin):
     """Which settlement covers which debt. A closing settlement clears what is left."""
 
     csv_columns = csv_columns.ALLOCATIONS
-    list_display = ("id", AMOUNT, "money", "owed", "closing")
+    list_display = (AMOUNT, "money", "owed", "closing", "id")
+    list_display_links = ("id",)
     list_filter = (AllocationState,)
     list_select_related = ("trip",)
     search_beside: ClassVar = {"settlement": "sender__email", "debt": "debtor__email"}

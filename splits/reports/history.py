@@ -102,7 +102,16 @@ class ExpenseHistory(History):
 
     _alone = True
 
-    def __init__(self, trip: Trip, reader: User, expense_id: int) -> None:
+    def __init__(self, trip: Trip, reader: User | None, expense_id: int) -> None:
         super().__init__(trip, reader)
         self._is_whole = False
         self.rows = self.rows.filter(expense_id=expense_id)
+
+
+class SettlementHistory(History):
+    """The rows about one settlement, newest first."""
+
+    def __init__(self, trip: Trip, settlement_id: int) -> None:
+        super().__init__(trip)
+        self._is_whole = False
+        self.rows = self.rows.filter(event__startswith="settlement.", object_id=settlement_id)

@@ -66,7 +66,7 @@ class Browser:
         self.seed = b32decode(re.search(r"<code>([A-Z2-7 ]{32,})</code>", page)[1].replace(" ", ""))
         form = {"code": code or self.shown(), "password": password}
         answer = self.client.post(SET_UP, form)
-        self.codes = re.findall(r"<li><code>([a-z2-7-]+)</code></li>", text(answer))
+        self.codes = re.findall(r"<li><code>([0-9-]{13,})</code></li>", text(answer))
         return answer
 
     def shown(self) -> str:
@@ -111,6 +111,7 @@ def test_a_log_in_asks_for_the_code_and_leads_to_where_it_was_going(
     asked = again.password(path, next="/api/users/me")
     assert asked.request["PATH_INFO"] == CODE
     assert 'autocomplete="one-time-code"' in text(asked)
+    assert 'inputmode="numeric"' in text(asked)
     assert not again.is_inside()
     right = again.code(browser.shown(), next="/api/users/me")
     assert (right.status_code, right.headers["Location"]) == (302, "/api/users/me")
@@ -198,7 +199,7 @@ def test_a_recovery_code_works_once_and_new_ones_replace_the_rest(
     assert "Recovery codes left: 9" in text(browser.client.get(PAGE))
     assert "codes" not in browser.client.post(NEW_CODES, {"password": "wrong"}).context
     page = text(browser.client.post(NEW_CODES, {"password": PASSWORD}))
-    new = re.findall(r"<li><code>([a-z2-7-]+)</code></li>", page)
+    new = re.findall(r"<li><code>([0-9-]{13,})</code></li>", page)
     assert len({*new, *old}) == 20
     assert not any(
         code in text(browser.client.get(path)) for path in (PAGE, NEW_CODES) for code in new

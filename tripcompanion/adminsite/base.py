@@ -189,6 +189,10 @@ class RulesAdmin(CsvExport, admin.ModelAdmin):
         level = messages.SUCCESS if count else messages.WARNING
         self.message_user(request, text % {"count": count}, level)
 
+    def journal(self, row: Any) -> str:
+        """What the page of the history shows besides the log of the admin site."""
+        return ""
+
     def logged_as(self, row: Any) -> str:
         """What the log calls a row."""
         return f"#{row.pk}"
@@ -242,6 +246,8 @@ class RulesAdmin(CsvExport, admin.ModelAdmin):
 
     def history_view(self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any) -> Any:
         response = super().history_view(request, object_id, *args, **kwargs)
+        if context := getattr(response, "context_data", None):
+            context["journal"] = self.journal(context["object"])
         for entry in getattr(response, "context_data", {}).get("action_list", ()):
             entry.change_message = in_reader_language(entry.change_message)
         return response

@@ -1,8 +1,18 @@
-"""Amounts as people read them, in the active language."""
+"""Amounts as people read and type them, in the active language."""
 
-from django.utils.formats import number_format
+from decimal import Decimal, InvalidOperation
 
-from tripcompanion.currency.amounts import EXPONENTS, to_major
+from django.db.models import BigIntegerField, Case, F, Q, When
+from django.db.models.expressions import Combinable
+from django.utils.formats import get_format, number_format
+
+from tripcompanion.currency.amounts import EXPONENTS, MAX_AMOUNT, to_major
+
+_DECIMALS = sorted(set(EXPONENTS.values()))
+_CODES = {
+    decimals: [code for code, exponent in EXPONENTS.items() if exponent == decimals]
+    for decimals in _DECIMALS
+}
 
 
 def format_amount(amount_minor: int | None, currency: str) -> str:
@@ -12,3 +22,33 @@ def format_amount(amount_minor: int | None, currency: str) -> str:
     value = to_major(amount_minor, currency)
     digits = number_format(value, EXPONENTS[currency], use_l10n=True, force_grouping=True)
     return f"{digits}\N{NO-BREAK SPACE}{currency}"
+
+
+def typed_amount(text: str) -> Decimal | None:
+    """The amount in major units that somebody typed in their format; None if it is no amount."""
+    try:
+        plain = text.replace(get_format("THOUSAND_SEPARATOR"), "").replace("\N{NO-BREAK SPACE}", "")
+        amount = Decimal(plain.replace(get_format("DECIMAL_SEPARATOR"), "."))
+    except InvalidOperation:
+        return None
+    return amount if amount.is_finite() and abs(amount) < MAX_AMOUNT else None
+
+
+def amount_between(field: str, currency: str, least: Decimal, most: Decimal) -> Q:
+    """Condition on rows whose `field`, in minor units of the field `currency`, is in that range."""
+    found = Q()
+    for decimals, codes in _CODES.items():
+        limits = (least.scaleb(decimals), most.scaleb(decimals))
+        # The least whole number from there on, and the greatest up to there.
+        whole = (int(-(-limits[0] // 1)), int(limits[1] // 1))
+        found |= Q((f"{currency}__in", codes), (f"{field}__range", whole))
+    return found
+
+
+def in_order(field: str, currency: str) -> Combinable:
+    """What sorts rows by an amount in minor units as if it were shown in major units."""
+    scales = [
+        When(Q((f"{currency}__in", codes)), then=10 ** (_DECIMALS[-1] - decimals))
+        for decimals, codes in _CODES.items()
+    ]
+    return F(field) * Case(*scales, default=1, output_field=BigIntegerField())

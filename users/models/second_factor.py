@@ -5,6 +5,7 @@ the seed of an app nor a recovery code, so whoever reads the database or a backu
 without the SECRET_KEY. A new SECRET_KEY makes all apps and recovery codes worthless.
 """
 
+import secrets
 from base64 import b32encode
 from typing import TYPE_CHECKING, Any, Self
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from django_otp.models import Device
 
 RECOVERY_CODES = 10
+_CODE_DIGITS = 12
 _SEED_BYTES = 20
 _DIGEST_BYTES = 10
 
@@ -129,7 +131,9 @@ class RecoveryCodes(StaticDevice):
         """Replace the codes of a locked account; return the new ones, which are not stored."""
         cls.objects.filter(user=account).delete()
         device = cls.objects.create(user=account, name="Recovery codes")
-        codes = [StaticToken.random_token() for _number in range(RECOVERY_CODES)]
+        # Digits, because phones show the keyboard for digits.
+        numbers = [secrets.randbelow(10**_CODE_DIGITS) for _code in range(RECOVERY_CODES)]
+        codes = [f"{number:0{_CODE_DIGITS}}" for number in numbers]
         StaticToken.objects.bulk_create(
             StaticToken(device=device, token=_code_hash(code)) for code in codes
         )

@@ -11,18 +11,16 @@ from django.db.models.functions import Coalesce
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path
-from django.utils.html import format_html
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from splits.admin.ledger import AMOUNT, RECORDED_BY
+from splits.admin.ledger import AMOUNT, RECORDED_BY, journal_table
 from splits.admin.settlement import RECEIVER, SENDER
 from splits.models import Debt, Expense, Settlement
 from splits.reports.audit import differences
 from splits.reports.balances import Plan
 from splits.reports.history import History
 from tripcompanion.adminsite.base import (
-    SHOWN_ROWS,
     Columns,
     RulesAdmin,
     StateFilter,
@@ -40,7 +38,7 @@ from tripcompanion.currency.fields import AmountField
 from tripcompanion.currency.formats import format_amount
 from trips import csv_columns
 from trips.admin import MEMBER_COLUMNS, caller_of, person
-from trips.models import JournalEntry, Member, Trip
+from trips.models import Member, Trip
 
 TRANSFER_COLUMNS: Columns = {
     _("sender"): SENDER,
@@ -207,11 +205,7 @@ class TripAdmin(RulesAdmin):
 
     @admin.display(description=_("latest changes"))
     def journal(self, trip: Trip) -> str:
-        rows, count = History(trip).page(SHOWN_ROWS, 0)
-        columns = {_("at"): lambda row: link(row, shown(row.at)), _("what"): lambda row: row.text}
-        label = gettext("all %(count)d") % {"count": count}
-        everything = list_link(JournalEntry, label, trip__id__exact=trip.pk)
-        return format_html("<div>{}<p>{}</p></div>", table(rows, columns), everything)
+        return journal_table(History(trip), trip__id__exact=trip.pk)
 
     def audit_view(self, request: HttpRequest, trip_id: int) -> HttpResponse:
         """The differences between this trip's stored values and its entries; changes nothing."""

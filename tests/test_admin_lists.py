@@ -1,0 +1,130 @@
+"""The lists of the ledger in the admin site: filtered and searched by what is typed, and sorted."""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.db.models import Model
+
+from splits.models import Comment, Debt, DeletedEntry, Expense, Settlement
+from tests.admin_client import AdminClient, text
+from tests.conftest import Api
+from tests.factories import TripFactory, join, settle, spend
+from trips.models import Trip
+from trips.roles import TripRole
+from users.models import User
+
+
+@pytest.fixture
+def admin_client(ada: User) -> AdminClient:
+    return AdminClient(ada)
+
+
+@pytest.fixture
+def expenses(trip: Trip, olga: User, ed: User) -> dict[str, Expense]:
+    """One in euros, one entered in dollars, one in yen, and one in dinars."""
+    yen, dinars = TripFactory(currency="JPY", title="Kyoto"), TripFactory(currency="KWD")
+    for other in (yen, dinars):
+        join(other, olga, TripRole.OWNER)
+    dollars = {"currency": "USD", "exchange_rate": Decimal("0.9")}
+    return {
+        "euros": spend(trip, 123450, paid_by=olga, among=[olga, ed]),
+        "dollars": spend(trip, 1000, paid_by=ed, among=[olga], **dollars),
+        "yen": spend(yen, 1000, paid_by=olga, among=[olga]),
+        "dinars": spend(dinars, 30500, paid_by=olga, among=[olga]),
+    }
+
+
+def found(admin_client: AdminClient, model: type[Model], query: str) -> list[Any]:
+    return list(admin_client.list(model, query).context["cl"].result_list)
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("of_trip=kyo", {"yen"}),
+        ("payer=ed@", {"dollars"}),
+        ("payer=olga+owner", {"euros", "yen", "dinars"}),
+        ("in_currency=usd", {"dollars"}),
+        ("amount=1000", {"yen"}),
+        ("amount=30.50", {"dinars"}),
+        ("amount=9-30.5", {"dollars", "dinars"}),
+        ("amount=1,234.50", {"euros"}),
+        ("amount=much", set()),
+        ("amount=1+2+3", set()),
+        ("amount=1000&in_currency=EUR", set()),
+        ("q=1,234.50", {"euros"}),
+        ("q=30.5", {"dinars"}),
+        ("q=kyoto+1000", {"yen"}),
+        ("q=NaN", set()),
+    ],
+)
+def test_expenses_are_found_by_what_is_typed(
+    admin_client: AdminClient, expenses: dict[str, Expense], query: str, names: set[str]
+) -> None:
+    rows = {expenses[name] for name in names}
+    assert set(found(admin_client, Expense, query)) == rows
+
+
+def test_a_reader_types_an_amount_as_it_is_shown(
+    admin_client: AdminClient, expenses: dict[str, Expense]
+) -> None:
+    admin_client.client.cookies["django_language"] = "es"
+    page = text(admin_client.list(Expense, "q=1234,50"))
+    assert "234,50 EUR" in page
+    assert "1 gasto" in page
+
+
+def test_a_filter_keeps_the_other_filters(
+    admin_client: AdminClient, expenses: dict[str, Expense]
+) -> None:
+    page = text(admin_client.list(Expense, "payer=olga&q=1000"))
+    assert 'name="payer" value="olga"' in page
+    assert page.count('<input type="hidden" name="payer" value="olga">') >= 3
+    assert '<input type="hidden" name="q" value="1000">' in page
+
+
+def test_expenses_are_sorted_by_their_amount(
+    admin_client: AdminClient, expenses: dict[str, Expense]
+) -> None:
+    order = [expenses[name] for name in ("dollars", "dinars", "yen", "euros")]
+    assert found(admin_client, Expense, "o=0") == order
+    assert found(admin_client, Expense, "o=-0") == order[::-1]
+
+
+def test_an_amount_is_the_first_column(
+    admin_client: AdminClient, trip: Trip, olga: User, ed: User
+) -> None:
+    spend(trip, 1234, paid_by=olga, among=[ed])
+    settle(trip, ed, olga, 1234).remove(by=olga)
+    settle(trip, ed, olga, 1234)
+    for model in (Expense, Settlement, Debt, DeletedEntry):
+        [row] = admin_client.list(model).context["cl"].result_list
+        [first, *_rest] = admin_client.list(model).context["results"][0]
+        assert "12.34" in str(first), model
+        assert found(admin_client, model, "q=12.34" if model is not DeletedEntry else "") == [row]
+
+
+def test_the_history_shows_the_journal(
+    admin_client: AdminClient, api: Api, trip: Trip, olga: User, ed: User
+) -> None:
+    expense = spend(trip, 1200, paid_by=olga, among=[olga, ed])
+    path = f"/api/trips/{trip.pk}/expenses/{expense.pk}"
+    assert api(olga).patch(path, {"amount": 15}).status_code == 200
+    settlement = settle(trip, ed, olga, 300)
+    shown = {
+        row: text(admin_client.client.get(admin_client.url(type(row), "history", row.pk)))
+        for row in (trip, expense, settlement)
+    }
+    changed = "changed the amount from 12.00 to 15.00"
+    assert [changed in page for page in shown.values()] == [True, True, False]
+    paid = "Ed Editor gave Olga Owner 3.00 EUR"
+    assert [paid in page for page in shown.values()] == [True, False, True], shown[settlement]
+
+
+def test_a_history_without_a_journal_says_so(
+    admin_client: AdminClient, trip: Trip, olga: User
+) -> None:
+    comment = Comment.write(spend(trip, 100, paid_by=olga, among=[olga]), olga, "Tasty.")
+    page = text(admin_client.client.get(admin_client.url(Comment, "history", comment.pk)))
+    assert "have a change history" in page
