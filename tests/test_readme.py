@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from django.conf import settings
 
-from tests.server import ROOT, Server
+from tests.server import ROOT, Server, running_server
 from trips.roles import SCOPES, TABLE, Can, Reach, TripRole
 from users.scopes import Scope
 
@@ -158,6 +158,18 @@ def test_the_tour_answers_what_it_shows_every_time(
             if shown:
                 comparison.require(parsed(shown), parsed(real), f"block {number}")
         comparison.require_distinct()
+
+
+def test_webhooks_and_changes_go_on_after_the_tour(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RECEIVER", "http://localhost:9000/")
+    registration, *_rest = re.findall(r"^```sh\n(.*?)^```$", DOCS["webhooks"], re.M | re.S)
+    start, further = re.findall(r"^```sh\n(.*?)^```$", DOCS["changes"], re.M | re.S)
+    before = "".join(block for block, _answer in tour(README)) + registration
+    change = """api "$API/trips/$TRIP" -X PATCH -H "$OLGA" -d '{"title": "Porto"}'\n"""
+    with running_server(WEBHOOKS_ALLOW_PRIVATE="true") as server:
+        made, read = play([before, start + change + further], server.url)
+    assert loads(made)["secret"].startswith("whsec_")
+    assert [item["event"] for item in loads(read)["items"]] == ["trip.changed"]
 
 
 def knobs() -> dict[str, str | None]:
