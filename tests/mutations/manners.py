@@ -155,7 +155,7 @@ KIT: Guards = {
     ],
     "tripcompanion/api/etags.py": [
         ("outdated ETag accepted",
-         "if wanted.strip() != \"*\" and current not in parse_etags(wanted):",
+         "if wanted.strip() != \"*\" and current not in parse_etags(wanted[:_MOST_CHARS]):",
          "if False:", "tests/test_etags.py"),
         ("ETag does not cover the response",
          "hexdigest()[:32]", "hexdigest()[:0]", "tests/test_etags.py"),
