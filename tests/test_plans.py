@@ -230,3 +230,10 @@ def test_open_splits_are_looked_up_and_not_joined(asked: dict[str, list[Statemen
 @pytest.mark.django_db
 def test_a_scan_would_be_noticed() -> None:
     assert full_scans("SELECT * FROM splits_debt WHERE amount_minor = 7") == ["splits_debt"]
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL has statistics")
+@pytest.mark.django_db
+def test_the_debts_of_a_split_are_found_without_those_of_the_whole_trip() -> None:
+    plan = Split.objects.with_open_amounts().filter(trip=1).explain()
+    assert plan.count("USING INDEX debt_of_split (trip_id=? AND split_id=?)") == 2

@@ -46,7 +46,11 @@ class Debt(models.Model):
     """
 
     trip = models.ForeignKey(
-        Trip, on_delete=models.CASCADE, related_name="debts", verbose_name=gettext_lazy("trip")
+        Trip,
+        on_delete=models.CASCADE,
+        related_name="debts",
+        db_index=False,
+        verbose_name=gettext_lazy("trip"),
     )
     split = models.ForeignKey(
         "splits.Split", on_delete=models.CASCADE, related_name="debts", db_index=False
@@ -93,6 +97,8 @@ class Debt(models.Model):
                 condition=Q(open_minor__gt=0),
                 name="debt_open",
             ),
+            # With the index of each column alone, SQLite would read all debts of the trip.
+            models.Index(fields=["trip", "split"], name="debt_of_split"),
         ]
 
     def __str__(self) -> str:
