@@ -232,8 +232,6 @@ def measure(home: Home, millions: float) -> None:
     table.step("write", f"{rows:,} rows", lambda: fill(url, trips))
     per_split = (size(url) - before) / (trips * SPLITS)
     table.step("full audit", "{}", lambda: manage("audit_ledger"))
-    two = ("audit_ledger", "--processes", "2")
-    table.step("full audit, two processes", "{}", lambda: manage(*two))
     touch(url, CHANGED)
     table.step("incremental audit", "{}", lambda: manage("audit_ledger", "--changed"))
     with tempfile.TemporaryDirectory() as folder:

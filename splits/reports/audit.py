@@ -31,9 +31,8 @@ _EXPENSE_COLUMNS = (
     "merged_guests",
 )
 
-#: The trips to audit: one, several (not more than a statement has parameters), those with ids in a
-#: range, or all (None).
-Trips = int | range | Collection[int] | None
+#: The trips to audit: one, several (not more than a statement has parameters), or all (None).
+Trips = int | Collection[int] | None
 #: The expected sums of each member, by trip and user.
 Sums = dict[tuple[int, int], Counter[str]]
 Row = TypeVar("Row")
@@ -227,6 +226,4 @@ def _of(trips: Trips, column: str) -> Q:
     """The condition that the id of the trip in `column` is one of these."""
     if trips is None:
         return Q()
-    if isinstance(trips, range):
-        return Q(**{f"{column}__gte": trips.start, f"{column}__lt": trips.stop})
     return Q(**{f"{column}__in": [trips] if isinstance(trips, int) else trips})

@@ -29,16 +29,12 @@ _XIDS = 2**32
 _MAX_DISTANCE = 2**31 - 10_000_000
 
 
-def is_one_server() -> bool:
-    """Whether it is PostgreSQL on one server: each node of Citus counts its own transactions."""
-    if connection.vendor != "postgresql":
-        return False
-    return not _row("SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')")[0]
-
-
 def snapshot_position() -> int | None:
-    """The first transaction that the current snapshot may not see; None without `is_one_server`."""
-    if not is_one_server():
+    """The first transaction that the current snapshot may not see; None on SQLite and Citus."""
+    if connection.vendor != "postgresql":
+        return None
+    if _row("SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')")[0]:
+        # Each node counts its own transactions.
         return None
     [position] = _row("SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint")
     return int(position)

@@ -11,7 +11,6 @@ _POOLER = "tests/test_pooler.py"
 _SETTINGS = "tests/test_database_settings.py"
 _REPLICA = "PG tests/test_replica.py -k"
 _CHANGED = "PG tests/splits/test_changed_audit.py -k"
-_PARALLEL = "PG tests/splits/test_parallel_audit.py -k"
 
 DATABASE: Guards = {
     "splits/reports/changed.py": [
@@ -21,12 +20,6 @@ DATABASE: Guards = {
          f"{_CHANGED} restore"),
         ("changes since an audit with differences only", "filter(difference_count=0, ", "filter(",
          f"{_CHANGED} until_it_is_gone"),
-    ],
-    "splits/reports/parallel_audit.py": [
-        ("processes audit different states",
-         'cursor.execute("SET TRANSACTION SNAPSHOT %s", [name])', "pass",
-         f"{_PARALLEL} meanwhile"),
-        ("the last trip left out by processes", "ids[-1] + 1]", "ids[-1]]", f"{_PARALLEL} once"),
     ],
     "tripcompanion/api/viewsets.py": [
         ("reads not in one snapshot", "and self.action not in alone:", "and False:",

@@ -9,6 +9,7 @@ from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.db.models import F, Model
+from django.test.utils import CaptureQueriesContext
 
 from splits.models import (
     Allocation,
@@ -20,6 +21,7 @@ from splits.models import (
     Split,
 )
 from splits.reports import changed
+from splits.reports.audit import differences
 from splits.reports.changed import changed_trips
 from tests import citus
 from tests.conftest import Api
@@ -186,3 +188,14 @@ def test_sqlite_and_citus_are_audited_as_a_whole(trip: Trip) -> None:
         assert audit("--changed") == ("1 trips, no difference.", "")
     assert AuditRun.objects.latest("pk").snapshot is None
     assert changed.snapshot_position() is None
+
+
+@postgresql
+def test_cursors_are_planned_for_all_rows(trip: Trip) -> None:
+    """A plan for the first of them searches an index for each row of all trips."""
+    with CaptureQueriesContext(connection) as queries:
+        assert not list(differences([trip.pk]))
+    sent = [query["sql"] for query in queries]
+    cursors = [at for at, sql in enumerate(sent) if sql.startswith("DECLARE")]
+    assert cursors
+    assert sent.index("SET LOCAL cursor_tuple_fraction = 1") < cursors[0]

@@ -16,8 +16,7 @@ from tqdm import tqdm
 
 from splits.models import AuditRun
 from splits.reports.audit import Difference, Trips, audited, differences
-from splits.reports.changed import changed_trips, is_one_server, snapshot_position
-from splits.reports.parallel_audit import differences_in_processes
+from splits.reports.changed import changed_trips, snapshot_position
 from tripcompanion.database.replica import ReplicaUnusable, reading_for_long
 from tripcompanion.database.snapshots import snapshot
 
@@ -47,28 +46,15 @@ class Command(BaseCommand):
             help="audit the trips that were written since the last audit without differences "
             "(PostgreSQL only; others are audited as a whole)",
         )
-        some.add_argument(
-            "--processes",
-            type=int,
-            default=1,
-            help="audit everything in so many processes (PostgreSQL only)",
-        )
 
     def handle(
         self,
         *args: Any,
         trip: int | None = None,
         changed: bool = False,
-        processes: int = 1,
         replica: bool = False,
         **options: Any,
     ) -> None:
-        if processes > 1 and replica:
-            raise CommandError("Only one process can read on the replica.")
-        if processes < 1 or (processes > 1 and not is_one_server()):
-            raise CommandError(
-                "--processes takes a number from 1; more than 1 only on PostgreSQL without Citus."
-            )
         started_at = timezone.now()
         found: list[Difference] = []
         # A progress bar for each kind of row; none without a terminal.
@@ -79,11 +65,7 @@ class Command(BaseCommand):
             stack.enter_context(snapshot())
             position = snapshot_position()
             batches, count = _batches(trip, changed)
-            for difference in (
-                differences_in_processes(processes)
-                if processes > 1
-                else chain.from_iterable(differences(trips, watch) for trips in batches)
-            ):
+            for difference in chain.from_iterable(differences(trips, watch) for trips in batches):
                 found.append(difference)
                 with tqdm.external_write_mode(file=sys.stderr):
                     self.stderr.write(str(difference))
