@@ -1,17 +1,11 @@
 """The columns of the admin site's CSV files of the ledger and of exchange rates."""
 
-from typing import Any
-
 from tripcompanion.adminsite.csv_export import CsvColumns
 from trips.csv_columns import TRIP, amount
 
 
 def _person(name: str) -> CsvColumns:
     return {f"{name}_id": f"{name}_id", f"{name}_name": f"{name}__name"}
-
-
-def _either(one: Any, other: Any) -> Any:
-    return one or other
 
 
 EXPENSES: CsvColumns = {

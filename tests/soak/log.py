@@ -98,10 +98,6 @@ class Entry:
         return self.is_of_whole_trip and self.new["deleted_at"] is not None
 
     @property
-    def restores_a_trip(self) -> bool:
-        return self.is_of_whole_trip and self.new["deleted_at"] is None
-
-    @property
     def is_of_whole_trip(self) -> bool:
         """Whether it deletes or restores a trip; the memberships follow."""
         return self.table == "trips_trip" and self.changed("deleted_at")

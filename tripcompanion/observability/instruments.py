@@ -26,9 +26,6 @@ class _Unmeasured:
     def inc(self, amount: float = 1) -> None:
         pass
 
-    def dec(self, amount: float = 1) -> None:
-        pass
-
     def observe(self, amount: float) -> None:
         pass
 
