@@ -248,8 +248,6 @@ REST_FRAMEWORK = {
 #: How many days deleted expenses and settlements can be restored, and deleted trips.
 DELETED_ENTRY_DAYS = env.count("DELETED_ENTRY_DAYS", 30, minimum=1)
 DELETED_TRIP_DAYS = env.count("DELETED_TRIP_DAYS", 7, minimum=1)
-#: How many days a cursor of /api/changes is valid.
-CHANGES_CURSOR_DAYS = env.count("CHANGES_CURSOR_DAYS", 30, minimum=1)
 
 # Quotas; exceeding one is a 409 `limit_reached`.
 QUOTA_TRIPS = env.count("QUOTA_TRIPS", 1000, minimum=1)

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, NamedTuple, Self
 
-from django.conf import settings
 from django.core import signing
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -18,6 +17,7 @@ from splits.reports.history import sees_money
 from users.models import User
 
 _SALT = "splits.changes"
+_LIFETIME = timedelta(days=30)
 #: Cursors of another form have expired.
 _VERSION = 1
 
@@ -76,10 +76,9 @@ class Cursor:
         Raises `CursorExpired`, and `ValidationError` if it is none, or not one of this user and
         of a token with the same rights.
         """
-        lifetime = timedelta(days=settings.CHANGES_CURSOR_DAYS)
         cursor = cls.of(user)
         try:
-            version, *stored = signing.loads(text, salt=_SALT, max_age=lifetime)
+            version, *stored = signing.loads(text, salt=_SALT, max_age=_LIFETIME)
         except signing.SignatureExpired as error:
             raise CursorExpired from error
         except signing.BadSignature as error:
