@@ -129,9 +129,13 @@ class DeletedEntry(models.Model):
         return self.row["amount_minor"]
 
     def rows_of(self, name: str, model: type[Row]) -> list[Row]:
-        """The rows that were stored under this name, unsaved and with their ids."""
+        """The rows that were stored under this name, unsaved and with their ids.
+
+        Another release may have stored them: a column that they lack has its default, and one that
+        the table lacks is left out.
+        """
         fields = {field.attname: field for field in model._meta.concrete_fields}
-        # A column that was added since has its default.
+        # Not in rows that 1.0.0 stored, and without a default.
         rows = ({"trip_id": self.trip_id} | row for row in self.stored[name])
         return [
             model(**{key: fields[key].to_python(row[key]) for key in row.keys() & fields.keys()})
