@@ -178,7 +178,7 @@ def knobs() -> dict[str, str | None]:
     None is a default that is empty, or not the same everywhere.
     """
     found: dict[str, str | None] = {"SECRET_KEY": None}
-    for file in ("settings.py", "preflight.py", "../gunicorn.conf.py"):
+    for file in ("settings.py", "serving/preflight.py", "../gunicorn.conf.py"):
         for node in ast.walk(ast.parse((ROOT / "tripcompanion" / file).read_text())):
             match node:
                 case ast.Call(

@@ -315,7 +315,7 @@ def test_cookies_and_pages_are_guarded_in_production_only_where_it_would_break_d
 def test_every_variable_stands_in_the_example_file_and_no_other():
     code = (ROOT / "tripcompanion" / "settings.py").read_text()
     code += (ROOT / "gunicorn.conf.py").read_text()
-    code += (ROOT / "tripcompanion" / "preflight.py").read_text()
+    code += (ROOT / "tripcompanion" / "serving/preflight.py").read_text()
     read = {*re.findall(r'env\.\w+\(\s*"([A-Z_]+)"', code), "SECRET_KEY"}
     example = (ROOT / ".env.example").read_text()
     named = set(re.findall(r"^#?([A-Z_]+)=", example, re.MULTILINE))

@@ -252,8 +252,8 @@ TRIPS: Guards = {
          "        if False:\n", f"{_RESTORING} -k another_currency"),
     ],
     "splits/models/restoring.py": [
-        ("nothing is covered again", "        if has_both and row.fit():\n",
-         "        if False:\n", "tests/splits/test_neutral.py"),
+        ("nothing is covered again", "        elif row.fit():\n",
+         "        elif False:\n", "tests/splits/test_neutral.py"),
         ("paid when it was restored",
          "        paid.update(covered_at=parse_datetime(time))\n", "        pass\n",
          "tests/splits/test_neutral.py"),
