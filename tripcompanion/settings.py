@@ -87,10 +87,7 @@ if METRICS_TOKEN:
     ]
 
 # Where OpenTelemetry sends traces; it reads the other OTEL_ variables itself.
-OTLP_ENDPOINT = env.web_address("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") or env.web_address(
-    "OTEL_EXPORTER_OTLP_ENDPOINT"
-)
-if not env.boolean("OTEL_SDK_DISABLED", False) and OTLP_ENDPOINT:
+if env.web_address("OTEL_EXPORTER_OTLP_ENDPOINT"):
     env.require_installed(
         "OTEL_EXPORTER_OTLP_ENDPOINT", package="opentelemetry.sdk", extra="tracing"
     )
