@@ -1,9 +1,10 @@
 """Removes every guard in turn and runs the closest tests: `python -m tests.mutations`.
 
 It works in a temporary copy of the checkout. `--only TEXT` runs the mutants whose file or name
-contains TEXT, `--missing` those without a test in tests/MUTATIONS.md. `--write` records the outcome
-there; the recorded test runs first the next time. Mutants that only PostgreSQL can detect run on
-DATABASE_URL if that is PostgreSQL, otherwise on 127.0.0.1:5432 as `postgres`.
+contains TEXT, `--missing` those that no test has caught on this machine yet. The test that caught
+a mutant runs first the next time. `--list` prints a table of all mutants and these tests instead.
+Mutants that only PostgreSQL can detect run on DATABASE_URL if that is PostgreSQL, otherwise on
+127.0.0.1:5432 as `postgres`.
 The exit status is 1 if a mutant survives, aborts the run, or no longer applies.
 """
 
@@ -24,7 +25,7 @@ import django
 
 from tests.mutations.catalogue import all_mutants
 from tests.mutations.mutant import ROOT, Mutant
-from tests.mutations.report import reported, write_report
+from tests.mutations.report import record, recorded, table
 from tests.mutations.warm import WarmPytest
 
 #: Tests to run if the closest ones do not detect a mutant.
@@ -102,13 +103,15 @@ def try_out(pytest: WarmPytest, mutant: Mutant, copy: Path, caught_by: str, wide
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.mutations")
     parser.add_argument("--only", default="", metavar="TEXT")
-    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--list", action="store_true", help="print all mutants; run nothing")
     parser.add_argument("--missing", action="store_true", help="only those not caught yet")
     parser.add_argument("--no-wider", action="store_true", help="only the closest tests")
     options = parser.parse_args()
-    from_catalogue = all_mutants()
-    caught = reported()
-    chosen = [m for m in from_catalogue if options.only in f"{m.file} {m.name}"]
+    chosen = [m for m in all_mutants() if options.only in f"{m.file} {m.name}"]
+    if options.list:
+        say("\n".join(table(chosen)))
+        return 0
+    caught = recorded()
     if options.missing:
         chosen = [mutant for mutant in chosen if mutant.name not in caught]
     chosen.sort(key=lambda mutant: mutant.on_postgres)
@@ -124,8 +127,7 @@ def main() -> int:
             outcome = outcomes[mutant] = try_out(pytest, mutant, copy, hint, not options.no_wider)
             if outcome.caught_by:
                 caught[mutant.name] = outcome.caught_by
-            if options.write:
-                write_report(caught, from_catalogue)
+            record(caught)
             seconds = time.monotonic() - start
             verdict = outcome.caught_by or f"SURVIVED {outcome.note}"
             say(f"{number}/{len(chosen)} {seconds:4.0f} s  {mutant.name}: {verdict}")

@@ -1,30 +1,35 @@
-"""The report of a run, tests/MUTATIONS.md: which test failed without each guard."""
+"""Which test failed without each guard: kept outside git, so that it runs first the next time."""
 
+import json
 import re
+from collections.abc import Iterator
 
 from tests.mutations.mutant import ROOT, Mutant
 
-REPORT = ROOT / "tests" / "MUTATIONS.md"
-_HEAD = """# Mutations
-
-Each row is a guard that was removed from the code, and the first test that failed without it.
-`make mutate ARGS=--write` writes this page. A test checks that its rows match the current mutants.
-
-| Mutation | File | Caught by |
-|---|---|---|
-"""
+_CACHE = ROOT / ".venv" / "mutations.json"
 
 
-def reported() -> dict[str, str]:
-    """The test that caught each mutant in the last report, by name; without the survivors."""
-    rows = re.findall(r"^\| (.+) \| .+ \| `(.+)` \|$", REPORT.read_text(), re.M)
-    return dict(rows)
+def recorded() -> dict[str, str]:
+    """The test that caught each mutant the last time, by name, if it still exists."""
+    stored = json.loads(_CACHE.read_text()) if _CACHE.exists() else {}
+    return {mutant: test for mutant, test in stored.items() if _exists(test)}
 
 
-def write_report(caught: dict[str, str], mutants: list[Mutant]) -> None:
-    """Write the report; a mutant that nothing caught has no test in its row."""
-    rows = [
-        f"| {m.name} | {m.file} | " + (f"`{caught[m.name]}`" if m.name in caught else "-") + " |"
-        for m in mutants
-    ]
-    REPORT.write_text(_HEAD + "\n".join(rows) + "\n")
+def record(caught: dict[str, str]) -> None:
+    _CACHE.write_text(json.dumps(caught, indent=1))
+
+
+def table(mutants: list[Mutant]) -> Iterator[str]:
+    """A Markdown table of all mutants; those that no recorded test catches have a dash."""
+    caught = recorded()
+    yield "| Mutation | File | Caught by |"
+    yield "|---|---|---|"
+    for mutant in mutants:
+        test = f"`{caught[mutant.name]}`" if mutant.name in caught else "-"
+        yield f"| {mutant.name} | {mutant.file} | {test} |"
+
+
+def _exists(test: str) -> bool:
+    file, _colons, name = test.partition("::")
+    path = ROOT / file
+    return path.exists() and bool(re.search(rf"^def {name}\b", path.read_text(), re.M))
