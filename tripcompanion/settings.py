@@ -4,7 +4,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_lazy
 
 from tripcompanion import environment as env
 from tripcompanion.database.connections import POOLERS, connections_settings
@@ -322,7 +322,7 @@ CORS_EXPOSE_HEADERS = [
 # -- Languages and time -----------------------------------------------------------------------
 
 LANGUAGE_CODE = "en"
-LANGUAGES = [("en", _("English")), ("es", _("Spanish"))]
+LANGUAGES = [("en", gettext_lazy("English")), ("es", gettext_lazy("Spanish"))]
 LOCALE_PATHS = [BASE_DIR / "locale"]
 USE_I18N = True
 TIME_ZONE = "UTC"

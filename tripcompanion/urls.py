@@ -4,7 +4,7 @@ from typing import Any
 
 from django.contrib import admin
 from django.urls import include, path, re_path, register_converter
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext as _
 from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularSwaggerSplitView
 

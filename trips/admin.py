@@ -7,7 +7,8 @@ from django import forms
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from tripcompanion.adminsite.base import (
     Columns,
@@ -53,14 +54,14 @@ def money_column(
     return column
 
 
-BALANCE = money_column("balance_minor", _("balance"))
+BALANCE = money_column("balance_minor", gettext_lazy("balance"))
 SUMS = (
     BALANCE,
-    money_column("paid_minor", _("paid")),
-    money_column("share_minor", _("share")),
-    money_column("sent_minor", _("sent")),
-    money_column("received_minor", _("received")),
-    money_column("owed_minor", _("owed")),
+    money_column("paid_minor", gettext_lazy("paid")),
+    money_column("share_minor", gettext_lazy("share")),
+    money_column("sent_minor", gettext_lazy("sent")),
+    money_column("received_minor", gettext_lazy("received")),
+    money_column("owed_minor", gettext_lazy("owed")),
 )
 
 
@@ -76,17 +77,17 @@ def person(name: str, label: Any) -> Any:
 
 
 MEMBER_COLUMNS: Columns = {
-    _("role"): lambda member: link(member, member.get_role_display()),
-    _("balance"): BALANCE,
-    _("joined at"): lambda member: member.joined_at,
-    _("left at"): lambda member: member.left_at,
+    gettext_lazy("role"): lambda member: link(member, member.get_role_display()),
+    gettext_lazy("balance"): BALANCE,
+    gettext_lazy("joined at"): lambda member: member.joined_at,
+    gettext_lazy("left at"): lambda member: member.left_at,
 }
 
 
 class MemberState(StateFilter):
     states: ClassVar = {
-        "present": (_("present"), {"left_at": None}),
-        "left": (_("left"), {"left_at__isnull": False}),
+        "present": (gettext_lazy("present"), {"left_at": None}),
+        "left": (gettext_lazy("left"), {"left_at__isnull": False}),
     }
 
 
@@ -110,7 +111,7 @@ class MemberAdmin(RulesAdmin):
     csv_columns = csv_columns.MEMBERS
     list_display = (
         "id",
-        person("user", _("user")),
+        person("user", gettext_lazy("user")),
         "trip",
         "role",
         BALANCE,
@@ -124,7 +125,7 @@ class MemberAdmin(RulesAdmin):
     date_hierarchy = "joined_at"
     ordering = ("-id",)
     actions = ("end",)
-    row_actions: ClassVar = {"end": _("End this membership")}
+    row_actions: ClassVar = {"end": gettext_lazy("End this membership")}
 
     def get_row_actions(self, request: HttpRequest, row: Member) -> Any:
         return self.row_actions if row.left_at is None else {}
@@ -147,7 +148,7 @@ class MemberAdmin(RulesAdmin):
         member = obj.trip.add_member(caller_of(request), role=obj.role, user_id=obj.user_id)
         obj.pk = member.pk
 
-    @admin.action(permissions=["change"], description=_("End these memberships"))
+    @admin.action(permissions=["change"], description=gettext_lazy("End these memberships"))
     def end(self, request: HttpRequest, queryset: QuerySet[Member]) -> None:
         present = list(queryset.filter(left_at=None).order_by("trip_id", "pk"))
         for member in present:
@@ -164,7 +165,7 @@ class InvitationAdmin(ReadOnlyAdmin):
     list_display = (
         "id",
         "trip",
-        person("created_by", _("invited by")),
+        person("created_by", gettext_lazy("invited by")),
         *("role", "email", "uses", "max_uses", "created_at", "expires_at", "revoked_at"),
     )
     list_filter = ("role",)
@@ -174,12 +175,12 @@ class InvitationAdmin(ReadOnlyAdmin):
     ordering = ("-id",)
     fields = ("trip", "created_by", "role", "email", "guest", "note", *list_display[-5:])
     actions = ("revoke",)
-    row_actions: ClassVar = {"revoke": _("Revoke this invitation")}
+    row_actions: ClassVar = {"revoke": gettext_lazy("Revoke this invitation")}
 
     def get_row_actions(self, request: HttpRequest, row: Invitation) -> Any:
         return self.row_actions if row.revoked_at is None else {}
 
-    @admin.action(description=_("Revoke these invitations"))
+    @admin.action(description=gettext_lazy("Revoke these invitations"))
     def revoke(self, request: HttpRequest, queryset: QuerySet[Invitation]) -> None:
         valid = list(queryset.filter(revoked_at=None).order_by("trip_id", "pk"))
         for invitation in valid:

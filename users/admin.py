@@ -11,8 +11,8 @@ from django.db.models.functions import Now
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.html import format_html
-from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext_lazy
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext_lazy
 from django_otp.plugins.otp_static.admin import StaticDeviceAdmin  # noqa: F401 -- registers it
 from django_otp.plugins.otp_static.models import StaticDevice
 from django_otp.plugins.otp_totp.admin import TOTPDeviceAdmin  # noqa: F401 -- registers it
@@ -24,7 +24,7 @@ from users.forms import LimitedAdminLogin
 from users.models import Mail, ScopedToken, Session, User
 
 admin.site.site_header = admin.site.site_title = "Trip Companion"
-admin.site.index_title = _("Administration")
+admin.site.index_title = gettext_lazy("Administration")
 admin.site.site_url = "/api/docs"
 admin.site.login_form = LimitedAdminLogin
 # Groups are not used: the roles are USER, ADMIN and those of a trip.
@@ -48,14 +48,14 @@ def accounts_locked(request: HttpRequest, queryset: QuerySet[User]) -> list[User
 class SessionState(StateFilter):
     states: ClassVar = {
         "active": (pgettext_lazy("session", "active"), {"ended_at": None, "expires_at__gt": Now()}),
-        "ended": (_("ended"), {"ended_at__isnull": False}),
+        "ended": (gettext_lazy("ended"), {"ended_at__isnull": False}),
     }
 
 
 class MailState(StateFilter):
     states: ClassVar = {
-        "waiting": (_("waiting"), {"given_up_at": None}),
-        "given_up": (_("given up"), {"given_up_at__isnull": False}),
+        "waiting": (gettext_lazy("waiting"), {"given_up_at": None}),
+        "given_up": (gettext_lazy("given up"), {"given_up_at__isnull": False}),
     }
 
 
@@ -72,7 +72,7 @@ class SessionAdmin(ReadOnlyAdmin):
     ordering = ("-created_at",)
     fields = ("user", "device", "address", "created_at", "used_at", "expires_at", "ended_at")
     actions = ("end",)
-    row_actions: ClassVar = {"end": _("End this session")}
+    row_actions: ClassVar = {"end": gettext_lazy("End this session")}
 
     def get_row_actions(self, request: HttpRequest, row: Session) -> Any:
         return self.row_actions if row.ended_at is None else {}
@@ -81,7 +81,7 @@ class SessionAdmin(ReadOnlyAdmin):
     def active(self, session: Session) -> bool:
         return session.ended_at is None and session.expires_at > timezone.now()
 
-    @admin.action(description=_("End these sessions"))
+    @admin.action(description=gettext_lazy("End these sessions"))
     def end(self, request: HttpRequest, queryset: QuerySet[Session]) -> None:
         by: Any = request.user
         accounts_locked(request, User.objects.filter(sessions__in=queryset))
@@ -105,12 +105,12 @@ class MailAdmin(ReadOnlyAdmin):
     ordering = ("-id",)
     fields = ("letter", "address", "language", *list_display[2:])
     actions = ("retry",)
-    row_actions: ClassVar = {"retry": _("Send again")}
+    row_actions: ClassVar = {"retry": gettext_lazy("Send again")}
 
     def get_row_actions(self, request: HttpRequest, row: Mail) -> Any:
         return self.row_actions if row.given_up_at else {}
 
-    @admin.action(description=_("Send these mails again, if they were given up"))
+    @admin.action(description=gettext_lazy("Send these mails again, if they were given up"))
     def retry(self, request: HttpRequest, queryset: QuerySet[Mail]) -> None:
         by: Any = request.user
         with by.locked(by=by, as_admin=True):
@@ -131,9 +131,9 @@ class ScopedTokenAdmin(ReadOnlyAdmin):
     ordering = ("-id",)
     fields = ("user", *list_display[:2], "scope_words", "trip", *list_display[3:])
     actions = ("end",)
-    row_actions: ClassVar = {"end": _("Revoke this token")}
+    row_actions: ClassVar = {"end": gettext_lazy("Revoke this token")}
 
-    @admin.action(description=_("Revoke these tokens"))
+    @admin.action(description=gettext_lazy("Revoke these tokens"))
     def end(self, request: HttpRequest, queryset: QuerySet[ScopedToken]) -> None:
         by: Any = request.user
         accounts_locked(request, User.objects.filter(scoped_tokens__in=queryset))
@@ -159,26 +159,28 @@ class LogEntryAdmin(ReadOnlyAdmin):
     )
     list_select_related = ("user", "content_type")
     search_fields = ("user__email", "user__name", "object_repr", "=object_id")
-    search_help_text = _("An administrator's e-mail or name, or the number or title of a row")
+    search_help_text = gettext_lazy(
+        "An administrator's e-mail or name, or the number or title of a row"
+    )
     date_hierarchy = "action_time"
     ordering = ("-action_time", "-id")
     fields = ("action_time", "user", "action_flag", "content_type", "row", "message")
 
-    @admin.display(description=_("administrator"), ordering="user__name")
+    @admin.display(description=gettext_lazy("administrator"), ordering="user__name")
     def by(self, entry: LogEntry) -> str:
         return link(entry.user, entry.user.shown_name)
 
-    @admin.display(description=_("kind"))
+    @admin.display(description=gettext_lazy("kind"))
     def kind(self, entry: LogEntry) -> str:
         return entry.content_type.name if entry.content_type else "-"
 
-    @admin.display(description=_("row"))
+    @admin.display(description=gettext_lazy("row"))
     def row(self, entry: LogEntry) -> str:
         url = None if entry.is_deletion() else entry.get_admin_url()
         return (
             format_html('<a href="{}">{}</a>', url, entry.object_repr) if url else entry.object_repr
         )
 
-    @admin.display(description=_("details"))
+    @admin.display(description=gettext_lazy("details"))
     def message(self, entry: LogEntry) -> str:
         return in_reader_language(entry.get_change_message())

@@ -4,7 +4,7 @@ import re
 
 from django.core.exceptions import ValidationError
 from django.core.validators import EmailValidator
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext as _
 
 MAX_EMAIL_CHARS = 254
 _HOST = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?", re.IGNORECASE)

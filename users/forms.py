@@ -8,7 +8,8 @@ from django.contrib.admin.forms import AdminAuthenticationForm, AdminPasswordCha
 from django.contrib.auth.forms import AuthenticationForm
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import Throttled
 
 from users.models import AuthenticatorApp, User
@@ -43,7 +44,7 @@ class PasswordForm(forms.Form):
     """Asks for the password of `user` again."""
 
     password = forms.CharField(
-        label=_("Password"),
+        label=gettext_lazy("Password"),
         strip=False,
         widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
     )
@@ -71,14 +72,19 @@ def _code_field(**options: Any) -> forms.CharField:
         "spellcheck": "false",
     }
     return forms.CharField(
-        label=_("Code"), max_length=20, widget=forms.TextInput(attrs=attributes), **options
+        label=gettext_lazy("Code"),
+        max_length=20,
+        widget=forms.TextInput(attrs=attributes),
+        **options,
     )
 
 
 class CodeForm(forms.Form):
     """Asks for a code of the authenticator app, or a recovery code."""
 
-    code = _code_field(help_text=_("Six digits from your authenticator app, or a recovery code."))
+    code = _code_field(
+        help_text=gettext_lazy("Six digits from your authenticator app, or a recovery code.")
+    )
 
     def __init__(self, request: HttpRequest, user: User, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -101,7 +107,7 @@ class CodeForm(forms.Form):
 class SetUpForm(PasswordForm):
     """Asks for the password, and for the code that the new app shows."""
 
-    code = _code_field(help_text=_("The six digits that the app shows now."))
+    code = _code_field(help_text=gettext_lazy("The six digits that the app shows now."))
     field_order = ("code", "password")
 
     def clean_code(self) -> str:

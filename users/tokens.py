@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.conf import settings
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from rest_framework.authentication import (
     BaseAuthentication,
     SessionAuthentication,
@@ -55,14 +56,14 @@ class RefreshToken(_WithOurKeys, simplejwt.RefreshToken):  # type: ignore[misc]
 class TokenRefused(AuthenticationFailed):
     """401 `token_invalid`: forged, foreign, malformed, revoked, or of an inactive account."""
 
-    default_detail = _("The token is not valid.")
+    default_detail = gettext_lazy("The token is not valid.")
     default_code = "token_invalid"
 
 
 class TokenExpired(AuthenticationFailed):
     """401 `token_expired`: the token has expired; refresh it or log in again."""
 
-    default_detail = _("The token has expired.")
+    default_detail = gettext_lazy("The token has expired.")
     default_code = "token_expired"
 
 

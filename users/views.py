@@ -10,7 +10,7 @@ from uuid import UUID
 from django.contrib.auth import authenticate
 from django.db import transaction
 from django.db.models import BooleanField, ExpressionWrapper, Q
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_lazy
 from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated, NotFound
 from rest_framework.permissions import AllowAny
@@ -51,7 +51,7 @@ from users.tokens import (
 class BadCredentials(AuthenticationFailed):
     """401 `bad_credentials`: unknown address, wrong password or deactivated user."""
 
-    default_detail = _("The e-mail address or the password is wrong.")
+    default_detail = gettext_lazy("The e-mail address or the password is wrong.")
     default_code = "bad_credentials"
 
 

@@ -4,7 +4,8 @@ from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.http import HttpRequest
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from splits import csv_columns
 from splits.admin.filters import AmountFilter, CurrencyFilter, PayerFilter, TripFilter
@@ -34,7 +35,7 @@ class ExpenseAdmin(LedgerAdmin):
     list_select_related = ("trip", "created_by")
     search_fields = ("description", "trip__title")
     search_beside: ClassVar = {"payers": "user__email"}
-    search_help_text = _("A description, a trip's title or a payer's e-mail")
+    search_help_text = gettext_lazy("A description, a trip's title or a payer's e-mail")
     date_hierarchy = "expense_date"
     readonly_fields = (
         "trip",
@@ -59,17 +60,17 @@ class ExpenseAdmin(LedgerAdmin):
     def journal(self, row: Expense) -> str:
         return journal_table(ExpenseHistory(row.trip, None, row.pk), expense_id=row.pk)
 
-    @admin.display(description=_("as entered"))
+    @admin.display(description=gettext_lazy("as entered"))
     def entered(self, expense: Expense) -> str:
         return format_amount(expense.entered_minor, expense.currency)
 
-    @admin.display(description=_("payers"))
+    @admin.display(description=gettext_lazy("payers"))
     def payers(self, expense: Expense) -> str:
         amount = money_column("amount_minor", "", lambda _payer: expense.trip.currency)
         rows = expense.payers.select_related("user").order_by("id")
         return table(rows, {_("person"): person("user", ""), _("amount"): amount})
 
-    @admin.display(description=_("splits"))
+    @admin.display(description=gettext_lazy("splits"))
     def splits(self, expense: Expense) -> str:
         def currency(_split: Split) -> str:
             return expense.trip.currency
@@ -91,10 +92,16 @@ class CommentAdmin(LedgerAdmin):
     """Comments on expenses."""
 
     csv_columns = csv_columns.COMMENTS
-    list_display = ("id", "created_at", person("created_by", _("written by")), "expense", "text")
+    list_display = (
+        "id",
+        "created_at",
+        person("created_by", gettext_lazy("written by")),
+        "expense",
+        "text",
+    )
     search_fields = ("text", "created_by__email", "created_by__name")
     search_beside: ClassVar = {"expense": "description"}
-    search_help_text = _("A text, an expense, or the author's e-mail or name")
+    search_help_text = gettext_lazy("A text, an expense, or the author's e-mail or name")
     date_hierarchy = "created_at"
     readonly_fields = ("expense", "created_by", "text", "created_at", "updated_at")
 

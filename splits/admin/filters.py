@@ -5,7 +5,7 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_lazy
 
 from splits.models import Payer
 from tripcompanion.currency.formats import amount_between, typed_amount
@@ -36,14 +36,14 @@ class TypedFilter(admin.SimpleListFilter):
 
 
 class TripFilter(TypedFilter):
-    title, parameter_name = _("trip"), "of_trip"
+    title, parameter_name = gettext_lazy("trip"), "of_trip"
 
     def condition(self, typed: str) -> Q:
         return Q(trip__title__icontains=typed) | Q(trip__code__iexact=typed)
 
 
 class PayerFilter(TypedFilter):
-    title, parameter_name = _("payer"), "payer"
+    title, parameter_name = gettext_lazy("payer"), "payer"
 
     def condition(self, typed: str) -> Q:
         who = Q(user__email__icontains=typed) | Q(user__name__icontains=typed)
@@ -52,7 +52,7 @@ class PayerFilter(TypedFilter):
 
 
 class CurrencyFilter(TypedFilter):
-    title, parameter_name = _("currency"), "in_currency"
+    title, parameter_name = gettext_lazy("currency"), "in_currency"
 
     def condition(self, typed: str) -> Q:
         return Q(currency__iexact=typed)
@@ -61,7 +61,7 @@ class CurrencyFilter(TypedFilter):
 class AmountFilter(TypedFilter):
     """An amount, or two of them with a hyphen or a space between them."""
 
-    title, parameter_name = _("amount, or from and to"), "amount"
+    title, parameter_name = gettext_lazy("amount, or from and to"), "amount"
 
     def condition(self, typed: str) -> Q:
         limits = [typed_amount(word) for word in typed.replace("-", " ").split()]

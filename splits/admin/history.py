@@ -1,7 +1,7 @@
 """The journal, deleted entries, and runs of the audit in the admin site."""
 
 from django.contrib import admin
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_lazy
 
 from splits import csv_columns
 from splits.admin.ledger import LedgerAdmin
@@ -13,7 +13,7 @@ from trips.admin import money_column
 from trips.models import JournalEntry, Trip
 
 DELETED_AMOUNT = money_column(
-    "amount_minor", _("amount"), lambda entry: entry.currency, ordering=None
+    "amount_minor", gettext_lazy("amount"), lambda entry: entry.currency, ordering=None
 )
 
 
@@ -27,15 +27,15 @@ class DeletedEntryAdmin(LedgerAdmin):
     list_filter = ("kind",)
     list_select_related = ("trip",)
     search_fields = ("trip__title",)
-    search_help_text = _("A trip's title")
+    search_help_text = gettext_lazy("A trip's title")
     date_hierarchy = "deleted_at"
     readonly_fields = ("trip", "kind", "number", "what", DELETED_AMOUNT, "deleted_at")
 
-    @admin.display(description=_("object"), ordering="object_id")
+    @admin.display(description=gettext_lazy("object"), ordering="object_id")
     def number(self, entry: DeletedEntry) -> str:
         return f"#{entry.object_id}"
 
-    @admin.display(description=_("description"))
+    @admin.display(description=gettext_lazy("description"))
     def what(self, entry: DeletedEntry) -> str:
         return entry.row.get("description") or entry.row.get("note") or "-"
 
@@ -49,7 +49,7 @@ class AuditRunAdmin(ReadOnlyAdmin):
     ordering = ("-id",)
     fields = (*list_display, "report")
 
-    @admin.display(description=_("no difference"), boolean=True)
+    @admin.display(description=gettext_lazy("no difference"), boolean=True)
     def is_clean(self, run: AuditRun) -> bool:
         return run.difference_count == 0
 
@@ -63,20 +63,20 @@ class JournalAdmin(ReadOnlyAdmin):
     list_filter = ("event", "via")
     list_select_related = ("by",)
     search_fields = ("by__email", "by__name")
-    search_help_text = _("The e-mail or name of who did it")
+    search_help_text = gettext_lazy("The e-mail or name of who did it")
     ordering = ("-id",)
     fields = (*list_display, "told")
 
     # A link would need the trip, which may be gone.
-    @admin.display(description=_("trip"), ordering="trip_id")
+    @admin.display(description=gettext_lazy("trip"), ordering="trip_id")
     def trip_number(self, row: JournalEntry) -> str:
         return f"#{row.trip_id}"
 
-    @admin.display(description=_("by"), ordering="by__name")
+    @admin.display(description=gettext_lazy("by"), ordering="by__name")
     def author(self, row: JournalEntry) -> str:
         return link(row.by, row.by.shown_name) if row.by else "-"
 
-    @admin.display(description=_("what"))
+    @admin.display(description=gettext_lazy("what"))
     def told(self, row: JournalEntry) -> str:
         trip = Trip.objects.filter(pk=row.trip_id).first() or Trip(pk=row.trip_id, currency="")
         [told], _count = History(trip, filters={"number": row.number}).page(1, 0)

@@ -9,8 +9,8 @@ from django.db.models import F, Model, Q, QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.text import smart_split, unescape_string_literal
-from django.utils.translation import gettext
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from splits.reports.history import History
 from tripcompanion.adminsite.base import (
@@ -26,16 +26,16 @@ from tripcompanion.currency.formats import amount_between, typed_amount
 from trips.admin import money_column, person
 from trips.models import JournalEntry
 
-AMOUNT = money_column("amount_minor", _("amount"))
-OPEN = money_column("open_minor", _("open"))
-RECORDED_BY = person("created_by", _("recorded by"))
+AMOUNT = money_column("amount_minor", gettext_lazy("amount"))
+OPEN = money_column("open_minor", gettext_lazy("open"))
+RECORDED_BY = person("created_by", gettext_lazy("recorded by"))
 
 
 class LedgerAdmin(ReadOnlyAdmin):
     """Rows of the ledger, which belong to a trip; amounts are in its currency."""
 
     ordering = ("-id",)
-    search_help_text = _("A person's e-mail or name, or a trip's title")
+    search_help_text = gettext_lazy("A person's e-mail or name, or a trip's title")
     #: What is searched in other rows of the same trip, by the relation that leads to them.
     search_beside: ClassVar[Mapping[str, str]] = {}
 
@@ -80,7 +80,7 @@ def journal_table(history: History, **narrowed: Any) -> str:
         _("at"): lambda row: link(row, shown(row.at)),
         _("what"): lambda row: row.text,
     }
-    everything = list_link(JournalEntry, gettext("all %(count)d") % {"count": count}, **narrowed)
+    everything = list_link(JournalEntry, _("all %(count)d") % {"count": count}, **narrowed)
     return format_html("<div>{}<p>{}</p></div>", table(rows, columns), everything)
 
 

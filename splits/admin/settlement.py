@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 from django.contrib import admin
 from django.db.models import F
 from django.http import HttpRequest
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_lazy
 
 from splits import csv_columns
 from splits.admin.filters import AmountFilter, TripFilter
@@ -15,17 +15,19 @@ from splits.reports.history import SettlementHistory
 from tripcompanion.adminsite.base import StateFilter, link, shown
 from trips.admin import money_column, person
 
-CREDIT = money_column("credit_minor", _("credit"))
-DEBTOR, CREDITOR = person("debtor", _("debtor")), person("creditor", _("creditor"))
-SENDER, RECEIVER = person("sender", _("sender")), person("receiver", _("receiver"))
+CREDIT = money_column("credit_minor", gettext_lazy("credit"))
+DEBTOR = person("debtor", gettext_lazy("debtor"))
+CREDITOR = person("creditor", gettext_lazy("creditor"))
+SENDER = person("sender", gettext_lazy("sender"))
+RECEIVER = person("receiver", gettext_lazy("receiver"))
 
 
 class SettlementState(StateFilter):
-    title = _("origin")
+    title = gettext_lazy("origin")
     states: ClassVar = {
-        "entered": (_("entered"), {"split": None}),
-        "paid": (_("by paying a split"), {"split__isnull": False}),
-        "credit": (_("with credit left"), {"credit_minor__gt": 0}),
+        "entered": (gettext_lazy("entered"), {"split": None}),
+        "paid": (gettext_lazy("by paying a split"), {"split__isnull": False}),
+        "credit": (gettext_lazy("with credit left"), {"credit_minor__gt": 0}),
     }
 
 
@@ -58,15 +60,15 @@ class SettlementAdmin(LedgerAdmin):
         narrowed = {"event__startswith": "settlement.", "object_id": row.pk}
         return journal_table(history, trip__id__exact=row.trip_id, **narrowed)
 
-    @admin.display(description=_("for the split of"))
+    @admin.display(description=gettext_lazy("for the split of"))
     def paid_expense(self, settlement: Settlement) -> str:
         return link(settlement.split.expense) if settlement.split else "-"
 
 
 class DebtState(StateFilter):
     states: ClassVar = {
-        "open": (_("open"), {"open_minor__gt": 0}),
-        "covered": (_("covered"), {"open_minor": 0}),
+        "open": (gettext_lazy("open"), {"open_minor__gt": 0}),
+        "covered": (gettext_lazy("covered"), {"open_minor": 0}),
     }
 
 
@@ -96,25 +98,25 @@ class DebtAdmin(LedgerAdmin):
         same = {"split__trip": F("trip"), "split__expense__trip": F("trip")}
         return super().get_queryset(request).filter(**same)
 
-    @admin.display(description=_("covered at"), ordering="covered_at")
+    @admin.display(description=gettext_lazy("covered at"), ordering="covered_at")
     def covered(self, debt: Any) -> str:
         return shown(debt.covered_at)
 
-    @admin.display(description=_("expense"))
+    @admin.display(description=gettext_lazy("expense"))
     def expense(self, debt: Debt) -> str:
         return link(debt.split.expense)
 
-    @admin.display(description=_("closed by settlement"))
+    @admin.display(description=gettext_lazy("closed by settlement"))
     def closing(self, debt: Debt) -> str:
         closing = debt.allocations.filter(trip=debt.trip_id, closed_by__isnull=False)
         return numbered_link(Settlement, closing.values_list("closed_by", flat=True).last())
 
 
 class AllocationState(StateFilter):
-    title = _("origin")
+    title = gettext_lazy("origin")
     states: ClassVar = {
-        "covering": (_("settlement of a debt"), {"closed_by": None}),
-        "closing": (_("all balances were zero"), {"closed_by__isnull": False}),
+        "covering": (gettext_lazy("settlement of a debt"), {"closed_by": None}),
+        "closing": (gettext_lazy("all balances were zero"), {"closed_by__isnull": False}),
     }
 
 
@@ -128,17 +130,17 @@ class AllocationAdmin(LedgerAdmin):
     list_filter = (AllocationState,)
     list_select_related = ("trip",)
     search_beside: ClassVar = {"settlement": "sender__email", "debt": "debtor__email"}
-    search_help_text = _("The e-mail of the debtor or the sender")
+    search_help_text = gettext_lazy("The e-mail of the debtor or the sender")
     readonly_fields = (AMOUNT, "money", "owed", "closing")
 
-    @admin.display(description=_("of settlement"))
+    @admin.display(description=gettext_lazy("of settlement"))
     def money(self, allocation: Allocation) -> str:
         return numbered_link(Settlement, allocation.settlement_id)
 
-    @admin.display(description=_("for debt"))
+    @admin.display(description=gettext_lazy("for debt"))
     def owed(self, allocation: Allocation) -> str:
         return numbered_link(Debt, allocation.debt_id)
 
-    @admin.display(description=_("closed by settlement"))
+    @admin.display(description=gettext_lazy("closed by settlement"))
     def closing(self, allocation: Allocation) -> str:
         return numbered_link(Settlement, allocation.closed_by_id)

@@ -1,7 +1,7 @@
 """Webhooks in the admin site."""
 
 from django.contrib import admin
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_lazy
 
 from splits import csv_columns
 from splits.models import Webhook
@@ -16,16 +16,16 @@ class WebhookAdmin(ReadOnlyAdmin):
     csv_columns = csv_columns.WEBHOOKS
     list_display = (
         "id",
-        person("user", _("user")),
+        person("user", gettext_lazy("user")),
         *("trip", "host", "state", "last_at", "last_status", "failing_since", "created_at"),
     )
     list_filter = ("state",)
     list_select_related = ("user", "trip")
     search_fields = ("user__email", "user__name", "trip__title")
-    search_help_text = _("A person's e-mail or name, or a trip's title")
+    search_help_text = gettext_lazy("A person's e-mail or name, or a trip's title")
     ordering = ("-id",)
     fields = ("user", "trip", "host", "events", *list_display[4:-1], "due_at", "created_at")
 
-    @admin.display(description=_("host"))
+    @admin.display(description=gettext_lazy("host"))
     def host(self, webhook: Webhook) -> str:
         return webhook.host

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_lazy
 from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema_field
 from rest_framework import serializers
 
@@ -23,8 +23,8 @@ class _Limit(IdField):
     """How many changes a page may have."""
 
     default_error_messages = {
-        "invalid": _("Must be a whole number of at least 1."),
-        "too_large": _("Must be at most {maximum}."),
+        "invalid": gettext_lazy("Must be a whole number of at least 1."),
+        "too_large": gettext_lazy("Must be at most {maximum}."),
     }
 
     def to_internal_value(self, data: Any) -> int:

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
@@ -50,8 +51,8 @@ class SplitAmountsField(serializers.Field):
     """`{"<userId>": number}`: amounts, percentages or weights, by split type."""
 
     default_error_messages = {
-        "not_object": _("Must be an object of numbers by user id."),
-        "user_id": _("Not a user id: {text}."),
+        "not_object": gettext_lazy("Must be an object of numbers by user id."),
+        "user_id": gettext_lazy("Not a user id: {text}."),
     }
 
     def to_internal_value(self, data: Any) -> dict[int, Any]:

@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext as _
 from rest_framework import serializers
 
 from splits.models.settlement import today

@@ -3,7 +3,7 @@
 from decimal import Decimal
 from typing import Any, ClassVar
 
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.utils import timezone, translation
-from django.utils.translation import gettext
+from django.utils.translation import gettext as _
 
 from splits.models.webhook import Webhook
 from splits.models.webhook_delivery import WebhookDelivery
@@ -39,7 +39,7 @@ def _test(webhook: Webhook, delivery: WebhookDelivery) -> dict[str, Any]:
         "event": delivery.event,
         "object": {"type": "webhook", "id": webhook.pk},
         "changes": {},
-        "text": gettext("This is a test."),
+        "text": _("This is a test."),
         "state": None,
     }
 

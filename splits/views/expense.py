@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar
 
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext as _
 from django_filters.rest_framework import DjangoFilterBackend
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext as _
 from rest_framework import serializers
 
 from tripcompanion.api.serializers import (

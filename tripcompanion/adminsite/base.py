@@ -17,8 +17,8 @@ from django.urls import path, reverse
 from django.utils import timezone, translation
 from django.utils.formats import date_format
 from django.utils.html import format_html, format_html_join
-from django.utils.translation import gettext
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from rest_framework import serializers
 from rest_framework.exceptions import APIException
 
@@ -75,7 +75,7 @@ def shown(value: Any) -> Any:
 
 def first_rows(rows: QuerySet, columns: Columns, **narrowed: Any) -> str:
     """A table of the first of `rows`, and a link to their list, filtered by `narrowed`."""
-    label = gettext("all %(count)d") % {"count": rows.count()}
+    label = _("all %(count)d") % {"count": rows.count()}
     first = table(rows[:SHOWN_ROWS], columns)
     return format_html("<div>{}<p>{}</p></div>", first, list_link(rows.model, label, **narrowed))
 
@@ -97,7 +97,7 @@ def list_link(model: type[Model], label: Any, **rows: Any) -> str:
 
 def in_reader_language(message: str) -> str:
     """The text of a log entry, which is stored in English, in the active language."""
-    return gettext(message) if message else ""
+    return _(message) if message else ""
 
 
 class RulesAdmin(CsvExport, admin.ModelAdmin):
@@ -270,7 +270,7 @@ class ReadOnlyAdmin(RulesAdmin):
 class StateFilter(admin.SimpleListFilter):
     """Filters rows by state: `states` maps the URL's value to a label and to conditions."""
 
-    title = _("state")
+    title = gettext_lazy("state")
     parameter_name = "state"
     states: ClassVar[dict[str, tuple[Any, dict[str, Any]]]]
 

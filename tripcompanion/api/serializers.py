@@ -9,8 +9,7 @@ from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
 
-from django.utils.translation import get_language
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import get_language, gettext_lazy
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import (
     OpenApiExample,
@@ -46,7 +45,7 @@ class CamelCaseSerializer(serializers.Serializer):
     `near_misses.py`.
     """
 
-    default_error_messages = {"invalid": _("Must be an object.")}
+    default_error_messages = {"invalid": gettext_lazy("Must be an object.")}
 
     def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, Mapping) and not data.keys() <= self.fields.keys():
@@ -130,7 +129,7 @@ class StrictBoolean(serializers.BooleanField):
 class StrictList(serializers.ListField):
     """A JSON array."""
 
-    default_error_messages = {"not_a_list": _("Must be a list.")}
+    default_error_messages = {"not_a_list": gettext_lazy("Must be a list.")}
 
 
 class StrictDate(serializers.DateField):
@@ -145,7 +144,9 @@ class StrictDate(serializers.DateField):
 class StrictInstant(serializers.DateTimeField):
     """An ISO 8601 date and time in ASCII digits, with `Z` or an offset; converted to UTC."""
 
-    default_error_messages = {"form": _("Must be a date and time such as 2026-05-14T18:30:00Z.")}
+    default_error_messages = {
+        "form": gettext_lazy("Must be a date and time such as 2026-05-14T18:30:00Z.")
+    }
     _FORM = re.compile(
         r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?"
         r"(Z|[+-][0-9]{2}:[0-9]{2})"
@@ -161,7 +162,7 @@ class StrictChoice(serializers.ChoiceField):
     """One of the choices, as a JSON string."""
 
     default_error_messages = {
-        "invalid_choice": _('"{input}" is not a valid choice. Choose one of: {choices}.')
+        "invalid_choice": gettext_lazy('"{input}" is not a valid choice. Choose one of: {choices}.')
     }
 
     def to_internal_value(self, data: Any) -> Any:
@@ -174,7 +175,9 @@ class StrictChoice(serializers.ChoiceField):
 class IdField(serializers.Field):
     """An identifier: a JSON integer or a string of its digits; no fraction, no boolean."""
 
-    default_error_messages = {"invalid": _("Must be an identifier: a whole number from 1.")}
+    default_error_messages = {
+        "invalid": gettext_lazy("Must be an identifier: a whole number from 1.")
+    }
 
     def to_internal_value(self, data: Any) -> int:
         try:
@@ -199,11 +202,13 @@ class ExactNumber(serializers.Field):
     """
 
     default_error_messages = {
-        "invalid": _("A valid number is required."),
-        "comma": _("A number has a point before its decimals, and no other separators: 10.50."),
-        "too_small": _("Must be greater than {minimum}."),
-        "too_large": _("Must be at most {maximum}."),
-        "too_precise": _("Must have at most {max_decimals} decimals."),
+        "invalid": gettext_lazy("A valid number is required."),
+        "comma": gettext_lazy(
+            "A number has a point before its decimals, and no other separators: 10.50."
+        ),
+        "too_small": gettext_lazy("Must be greater than {minimum}."),
+        "too_large": gettext_lazy("Must be at most {maximum}."),
+        "too_precise": gettext_lazy("Must have at most {max_decimals} decimals."),
     }
     _PLAIN = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,4})?")
 
@@ -258,7 +263,7 @@ class FixedText(serializers.CharField):
 class UrlOrPath(StrictText):
     """An http(s) URL or a relative path, at most 2,048 characters; no other scheme."""
 
-    default_error_messages = {"scheme": _("Must be an http(s) URL or a relative path.")}
+    default_error_messages = {"scheme": gettext_lazy("Must be an http(s) URL or a relative path.")}
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(max_length=MAX_URL_CHARS, **kwargs)

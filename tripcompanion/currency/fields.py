@@ -3,7 +3,8 @@
 from decimal import Decimal
 from typing import Any
 
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from drf_spectacular.utils import (
     extend_schema_field,
 )
@@ -18,7 +19,7 @@ class CurrencyField(StrictChoice):
     """An ISO 4217 code in capitals, such as `EUR`."""
 
     default_error_messages = {
-        "invalid_choice": _(
+        "invalid_choice": gettext_lazy(
             '"{input}" is not the code of a currency; /api/currencies lists them all.'
         )
     }

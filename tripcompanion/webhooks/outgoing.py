@@ -18,7 +18,7 @@ from threading import BoundedSemaphore, Thread
 from typing import Any, NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext as _
 
 MAX_URL_CHARS = 2048
 #: How much of a response is read.

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from django.db.models import Count, Q
 from django.http import Http404
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext as _
 from rest_framework.exceptions import NotFound
 from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request

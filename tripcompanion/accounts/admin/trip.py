@@ -11,8 +11,8 @@ from django.db.models.functions import Coalesce
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path
-from django.utils.translation import gettext
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from splits.admin.ledger import AMOUNT, RECORDED_BY, journal_table
 from splits.admin.settlement import RECEIVER, SENDER
@@ -41,23 +41,25 @@ from trips.admin import MEMBER_COLUMNS, caller_of, person
 from trips.models import Member, Trip
 
 TRANSFER_COLUMNS: Columns = {
-    _("sender"): SENDER,
-    _("receiver"): RECEIVER,
-    _("amount"): AMOUNT,
+    gettext_lazy("sender"): SENDER,
+    gettext_lazy("receiver"): RECEIVER,
+    gettext_lazy("amount"): AMOUNT,
 }
 
 
 class TripState(StateFilter):
     states: ClassVar = {
-        "kept": (_("not deleted"), {"deleted_at": None}),
-        "deleted": (_("deleted"), {"deleted_at__isnull": False}),
+        "kept": (gettext_lazy("not deleted"), {"deleted_at": None}),
+        "deleted": (gettext_lazy("deleted"), {"deleted_at__isnull": False}),
     }
 
 
 class TripForm(forms.ModelForm):
     """A trip, validated as in the API, with the budget in major units."""
 
-    budget = forms.DecimalField(required=False, help_text=_("In the currency of the trip."))
+    budget = forms.DecimalField(
+        required=False, help_text=gettext_lazy("In the currency of the trip.")
+    )
 
     class Meta:
         model = Trip
@@ -120,16 +122,19 @@ class TripAdmin(RulesAdmin):
     )
     fieldsets: ClassVar[Any] = (
         (None, {"fields": ("title", "destination", "description", "image_url")}),
-        (_("Dates"), {"fields": (("start_date", "end_date"),)}),
-        (_("Money"), {"fields": ("currency", "budget")}),
-        (_("Joining"), {"fields": ("code", "join_role")}),
-        (_("Members"), {"fields": ("members",)}),
-        (_("Expenses"), {"fields": ("expenses",)}),
-        (_("Settling up"), {"fields": ("plan", "settlements", "other_lists")}),
-        (_("History"), {"fields": ("journal", ("created_at", "updated_at", "deleted_at"))}),
+        (gettext_lazy("Dates"), {"fields": (("start_date", "end_date"),)}),
+        (gettext_lazy("Money"), {"fields": ("currency", "budget")}),
+        (gettext_lazy("Joining"), {"fields": ("code", "join_role")}),
+        (gettext_lazy("Members"), {"fields": ("members",)}),
+        (gettext_lazy("Expenses"), {"fields": ("expenses",)}),
+        (gettext_lazy("Settling up"), {"fields": ("plan", "settlements", "other_lists")}),
+        (
+            gettext_lazy("History"),
+            {"fields": ("journal", ("created_at", "updated_at", "deleted_at"))},
+        ),
     )
     actions = ("renew_codes", "restore")
-    row_actions: ClassVar = {"renew_codes": _("Renew the code")}
+    row_actions: ClassVar = {"renew_codes": gettext_lazy("Renew the code")}
     delete_confirmation_template = "admin/delete_trip.html"
 
     def get_urls(self) -> list[Any]:
@@ -161,21 +166,21 @@ class TripAdmin(RulesAdmin):
         fixed = ("currency", "budget") if obj is not None and obj.has_entries else ()
         return (*self.readonly_fields, *fixed)
 
-    @admin.display(description=_("members"), ordering="member_count")
+    @admin.display(description=gettext_lazy("members"), ordering="member_count")
     def member_count(self, trip: Any) -> int:
         return trip.member_count
 
-    @admin.display(description=_("budget"))
+    @admin.display(description=gettext_lazy("budget"))
     def budget(self, trip: Trip) -> str:
         return format_amount(trip.budget_minor, trip.currency)
 
-    @admin.display(description=_("members"))
+    @admin.display(description=gettext_lazy("members"))
     def members(self, trip: Trip) -> str:
         columns = {_("user"): person("user", ""), **MEMBER_COLUMNS}
         rows = trip.members.select_related("user", "trip")
         return first_rows(rows, columns, trip__id__exact=trip.pk)
 
-    @admin.display(description=_("expenses"))
+    @admin.display(description=gettext_lazy("expenses"))
     def expenses(self, trip: Trip) -> str:
         columns = {
             _("date"): lambda expense: expense.expense_date,
@@ -187,23 +192,23 @@ class TripAdmin(RulesAdmin):
         rows = trip.expenses.select_related("trip", "created_by").order_by("-expense_date", "-id")
         return first_rows(rows, columns, trip__id__exact=trip.pk)
 
-    @admin.display(description=_("settlements"))
+    @admin.display(description=gettext_lazy("settlements"))
     def settlements(self, trip: Trip) -> str:
         columns = {_("date"): lambda row: link(row, shown(row.settled_on)), **TRANSFER_COLUMNS}
         rows = trip.settlements.select_related("trip", "sender", "receiver")
         latest = rows.order_by("-settled_on", "-id")
         return first_rows(latest, columns, trip__id__exact=trip.pk)
 
-    @admin.display(description=_("settle-up plan"))
+    @admin.display(description=gettext_lazy("settle-up plan"))
     def plan(self, trip: Trip) -> str:
         transfers = Plan(trip).transfers
-        return table(transfers, TRANSFER_COLUMNS) if transfers else gettext("All is settled.")
+        return table(transfers, TRANSFER_COLUMNS) if transfers else _("All is settled.")
 
-    @admin.display(description=_("see also"))
+    @admin.display(description=gettext_lazy("see also"))
     def other_lists(self, trip: Trip) -> str:
         return list_link(Debt, Debt._meta.verbose_name_plural, trip__id__exact=trip.pk)
 
-    @admin.display(description=_("latest changes"))
+    @admin.display(description=gettext_lazy("latest changes"))
     def journal(self, trip: Trip) -> str:
         return journal_table(History(trip), trip__id__exact=trip.pk)
 
@@ -216,13 +221,13 @@ class TripAdmin(RulesAdmin):
             **self.admin_site.each_context(request),
             "opts": self.opts,
             "original": trip,
-            "title": gettext("Audit"),
+            "title": _("Audit"),
             "subtitle": str(trip),
             "differences": list(differences(trip.pk)),
-            "explanation": gettext(
+            "explanation": _(
                 "Every share, debt, allocation and balance was recomputed from the entries."
             ),
-            "clean": gettext("No difference was found."),
+            "clean": _("No difference was found."),
         }
         return TemplateResponse(request, "admin/audit.html", context)
 
@@ -267,7 +272,9 @@ class TripAdmin(RulesAdmin):
         if changes:
             obj.change(caller_of(request), **changes)
 
-    @admin.action(permissions=["change"], description=_("Renew the codes; old codes stop working"))
+    @admin.action(
+        permissions=["change"], description=gettext_lazy("Renew the codes; old codes stop working")
+    )
     def renew_codes(self, request: HttpRequest, queryset: QuerySet[Trip]) -> None:
         trips = list(queryset)
         for trip in trips:
@@ -275,7 +282,7 @@ class TripAdmin(RulesAdmin):
             self.log_change(request, trip, _("Code renewed."))
         self.tell_count(request, _("Codes renewed: %(count)d."), len(trips))
 
-    @admin.action(permissions=["change"], description=_("Restore deleted trips"))
+    @admin.action(permissions=["change"], description=gettext_lazy("Restore deleted trips"))
     def restore(self, request: HttpRequest, queryset: QuerySet[Trip]) -> None:
         deleted = list(queryset.filter(deleted_at__isnull=False).order_by("pk"))
         for trip in deleted:

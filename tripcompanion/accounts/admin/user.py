@@ -10,8 +10,8 @@ from django.contrib.auth.forms import SetPasswordMixin
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from django.utils.translation import gettext
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from tripcompanion.accounts.deletion import delete_account
 from tripcompanion.adminsite.base import (
@@ -37,7 +37,7 @@ class LastActiveAdmin(Conflict):
     """409 `last_admin`: at least one administrator must remain active."""
 
     default_code = "last_admin"
-    default_detail = _("The last active administrator cannot be demoted or deactivated.")
+    default_detail = gettext_lazy("The last active administrator cannot be demoted or deactivated.")
 
 
 class AccountForm(SetPasswordMixin, forms.ModelForm):
@@ -92,13 +92,13 @@ class AccountForm(SetPasswordMixin, forms.ModelForm):
 
 class AccountState(StateFilter):
     states: ClassVar = {
-        "active": (_("active"), {"is_active": True}),
+        "active": (gettext_lazy("active"), {"is_active": True}),
         "deactivated": (
-            _("deactivated"),
+            gettext_lazy("deactivated"),
             {"is_active": False, "deleted_at": None, "is_guest": False},
         ),
-        "deleted": (_("deleted"), {"deleted_at__isnull": False}),
-        "guests": (_("guests"), {"is_guest": True}),
+        "deleted": (gettext_lazy("deleted"), {"deleted_at__isnull": False}),
+        "guests": (gettext_lazy("guests"), {"is_guest": True}),
     }
 
 
@@ -124,9 +124,9 @@ class UserAdmin(RulesAdmin):
     )
     actions = ("deactivate", "activate", "send_reset_links", "confirm_addresses", "log_out")
     row_actions: ClassVar = {
-        "send_reset_links": _("Send a reset link"),
-        "confirm_addresses": _("Confirm the address"),
-        "log_out": _("End all sessions"),
+        "send_reset_links": gettext_lazy("Send a reset link"),
+        "confirm_addresses": gettext_lazy("Confirm the address"),
+        "log_out": gettext_lazy("End all sessions"),
     }
 
     def get_row_actions(self, request: HttpRequest, row: User) -> Any:
@@ -150,12 +150,12 @@ class UserAdmin(RulesAdmin):
         new_password = (_("New password"), {**password[1], "classes": ("collapse",)})
         return account, profile, history, new_password, trips
 
-    @admin.display(description=_("sessions"))
+    @admin.display(description=gettext_lazy("sessions"))
     def log_ins(self, user: User) -> str:
-        label = gettext("%(count)d active") % {"count": user.sessions.active().count()}
+        label = _("%(count)d active") % {"count": user.sessions.active().count()}
         return list_link(Session, label, user__id__exact=user.pk)
 
-    @admin.display(description=_("trips"))
+    @admin.display(description=gettext_lazy("trips"))
     def trips(self, user: User) -> str:
         columns = {_("trip"): lambda member: link(member.trip), **MEMBER_COLUMNS}
         rows = user.memberships.select_related("trip").order_by("-id")
@@ -176,7 +176,7 @@ class UserAdmin(RulesAdmin):
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
         """The contents of the confirmation page: (lines, counts, lacking, protected)."""
         lines = [
-            gettext("%(user)s: name, e-mail, password, sessions and memberships. Expenses stay.")
+            _("%(user)s: name, e-mail, password, sessions and memberships. Expenses stay.")
             % {"user": user}
             for user in objs
         ]
@@ -217,10 +217,12 @@ class UserAdmin(RulesAdmin):
         """Warn if a trip has no OWNER any more who can log in."""
         if trip_ids := trips_led_alone_by(user):
             ids = ", ".join(map(str, trip_ids))
-            text = gettext("These trips have no owner any more who can log in: %(ids)s.")
+            text = _("These trips have no owner any more who can log in: %(ids)s.")
             self.message_user(request, text % {"ids": ids}, messages.WARNING)
 
-    @admin.action(permissions=["change"], description=_("Deactivate, and end all sessions"))
+    @admin.action(
+        permissions=["change"], description=gettext_lazy("Deactivate, and end all sessions")
+    )
     def deactivate(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
         by: Any = request.user
         users = accounts_locked(request, queryset.filter(is_active=True))
@@ -233,7 +235,7 @@ class UserAdmin(RulesAdmin):
             self._tell_of_trips(request, user)
         self.tell_count(request, _("Accounts deactivated: %(count)d."), len(users))
 
-    @admin.action(permissions=["change"], description=_("Reactivate"))
+    @admin.action(permissions=["change"], description=gettext_lazy("Reactivate"))
     def activate(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
         by: Any = request.user
         inactive = queryset.filter(is_active=False, deleted_at=None, is_guest=False)
@@ -244,7 +246,9 @@ class UserAdmin(RulesAdmin):
             self.log_change(request, user, _("Reactivated."))
         self.tell_count(request, _("Accounts reactivated: %(count)d."), len(users))
 
-    @admin.action(permissions=["change"], description=_("Send a link to reset the password"))
+    @admin.action(
+        permissions=["change"], description=gettext_lazy("Send a link to reset the password")
+    )
     def send_reset_links(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
         by: Any = request.user
         users = accounts_locked(request, queryset.filter(is_active=True))
@@ -254,7 +258,9 @@ class UserAdmin(RulesAdmin):
             self.log_change(request, user, _("Reset link sent."))
         self.tell_count(request, _("Reset links on their way: %(count)d."), len(users))
 
-    @admin.action(permissions=["change"], description=_("Mark the addresses as confirmed"))
+    @admin.action(
+        permissions=["change"], description=gettext_lazy("Mark the addresses as confirmed")
+    )
     def confirm_addresses(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
         by: Any = request.user
         unconfirmed = queryset.filter(is_active=True, email_verified_at=None)
@@ -265,7 +271,7 @@ class UserAdmin(RulesAdmin):
             self.log_change(request, user, _("Address confirmed."))
         self.tell_count(request, _("Addresses confirmed: %(count)d."), len(users))
 
-    @admin.action(permissions=["change"], description=_("End all sessions"))
+    @admin.action(permissions=["change"], description=gettext_lazy("End all sessions"))
     def log_out(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
         """End the sessions of the API and of browsers; scoped tokens stay valid."""
         by: Any = request.user
