@@ -8,12 +8,12 @@ from rest_framework.exceptions import Throttled
 from rest_framework.request import Request
 
 from tripcompanion.api.throttling import (
-    Spent,
+    LimitState,
     WindowThrottle,
     client_at,
     client_of,
+    count_against_limit,
     is_exceeded,
-    spend,
 )
 from users.emails import email_key
 from users.mail_templates import Letter
@@ -55,7 +55,7 @@ class LoginThrottle(WindowThrottle):
         if not super().allow_request(request, view):
             return False
         slowed = _slowed(request, dict(request.data).get("email"))
-        self.spent = slowed or self.spent
+        self.state = slowed or self.state
         return not (slowed and slowed.is_over)
 
     def identity(self, request: Request, view: Any) -> str:
@@ -72,20 +72,24 @@ class LoginThrottle(WindowThrottle):
         """
         address = LoginAddressThrottle()
         for count in (
-            lambda: spend(address.scope, address.identity(request, None), request=request),
-            lambda: spend(self.scope, self._identity(request, email), request=request),
+            lambda: count_against_limit(
+                address.scope, address.identity(request, None), request=request
+            ),
+            lambda: count_against_limit(
+                self.scope, self._identity(request, email), request=request
+            ),
             lambda: _slowed(request, email),
         ):
-            spent = count()
-            if spent and spent.is_over:
-                return spent.seconds_left
+            state = count()
+            if state and state.is_over:
+                return state.seconds_left
         return 0
 
     def _identity(self, request: Any, email: object) -> str:
         return f"{client_of(request)}:{account_key(email)}"
 
 
-def _slowed(request: Any, email: object) -> Spent | None:
+def _slowed(request: Any, email: object) -> LimitState | None:
     """Count an attempt for an account for which many passwords were wrong; None for others.
 
     It does not concern a client from which the account has logged in before, so that nobody is
@@ -94,7 +98,7 @@ def _slowed(request: Any, email: object) -> Spent | None:
     key = account_key(email)
     if not is_exceeded(WRONG_PASSWORD, key) or _is_known(request, key):
         return None
-    return spend("login_slow", key, request=request, rate=SLOW)
+    return count_against_limit("login_slow", key, request=request, rate=SLOW)
 
 
 def _is_known(request: Any, key: str) -> bool:
@@ -106,8 +110,8 @@ def _is_known(request: Any, key: str) -> bool:
 
 def note_wrong_password(request: Any, email: object) -> None:
     """Count a wrong password of an account, existing or not; tell the owner of too many."""
-    spent = spend(WRONG_PASSWORD, account_key(email), request=request)
-    if spent is not None and spent.taken == spent.quota:
+    state = count_against_limit(WRONG_PASSWORD, account_key(email), request=request)
+    if state is not None and state.taken == state.quota:
         for user in User.objects.with_email(str(email)):
             Mail.objects.tell(user, Letter.WRONG_PASSWORDS, user.email or "")
 
@@ -146,14 +150,14 @@ class MailThrottle(WindowThrottle):
     def allow_request(self, request: Request, view: Any) -> bool:
         counted = []
         for identity in self._identities(request):
-            counted.append(spend(self.scope, identity, request=request))
+            counted.append(count_against_limit(self.scope, identity, request=request))
             if counted[-1] and counted[-1].is_over:
                 break
-        self.spent = max(filter(None, counted), key=lambda spent: spent.taken, default=None)
-        if self.spent is None:
+        self.state = max(filter(None, counted), key=lambda state: state.taken, default=None)
+        if self.state is None:
             return True
-        getattr(view, "spent", []).append(self.spent)
-        return not self.spent.is_over
+        getattr(view, "limits", []).append(self.state)
+        return not self.state.is_over
 
     def _identities(self, request: Request) -> Iterator[str]:
         if isinstance(request.user, User):

@@ -279,7 +279,7 @@ KIT: Guards = {
          "                self.wait = throttle.wait()\n", "tests/users/test_throttles.py"),
         ("long bodies of everybody", "            require_short_body(request)\n",
          "            pass\n", "tests/users/test_throttles.py"),
-        ("size of responses costs nothing", "            charge(spent, more)\n",
+        ("size of responses costs nothing", "            charge(state, more)\n",
          "            pass\n", "tests/users/test_throttles.py"),
         ("401 without a challenge", '        return "Bearer"\n', '        return ""\n',
          "tests/users/test_login.py tests/users/test_open_endpoints.py"),

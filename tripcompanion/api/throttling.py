@@ -36,7 +36,7 @@ _MAX_EXCEEDED = 10_000
 _exceeded: dict[str, float] = {}
 
 
-class Spent(NamedTuple):
+class LimitState(NamedTuple):
     """The state of a limit after a request; a window of `window_seconds` allows `quota`."""
 
     scope: str
@@ -57,28 +57,28 @@ class Spent(NamedTuple):
         return f'"{self.scope}";q={self.quota};w={self.window_seconds}'
 
     @property
-    def state(self) -> str:
+    def current(self) -> str:
         """An item of `RateLimit`: requests that remain, and seconds until the next window."""
         remaining = max(0, self.quota - self.taken)
         return f'"{self.scope}";r={remaining};t={int(self.seconds_left) + 1}'
 
 
-def limit_headers(counted: Sequence[Spent]) -> dict[str, str]:
+def limit_headers(counted: Sequence[LimitState]) -> dict[str, str]:
     """The headers that tell of these limits (draft-ietf-httpapi-ratelimit-headers)."""
     return {
-        "RateLimit-Policy": ", ".join(spent.policy for spent in counted),
-        "RateLimit": ", ".join(spent.state for spent in counted),
+        "RateLimit-Policy": ", ".join(state.policy for state in counted),
+        "RateLimit": ", ".join(state.current for state in counted),
     }
 
 
-def spend(
+def count_against_limit(
     scope: str,
     identity: str,
     *,
     request: Any = None,
     is_guard: bool = True,
     rate: tuple[int, int] | None = None,
-) -> Spent | None:
+) -> LimitState | None:
     """Count one request of `identity`; None if the scope has no limit.
 
     In development, `request` has none if it comes from this machine and none was set. `rate` are
@@ -96,11 +96,11 @@ def spend(
         taken = ThrottleCounter.add(key, ends_at)
     else:
         taken = _count_in_cache(key, window_seconds)
-    spent = Spent(scope, quota, window_seconds, taken, ends_at - now, key)
-    if spent.is_over:
+    state = LimitState(scope, quota, window_seconds, taken, ends_at - now, key)
+    if state.is_over:
         THROTTLED.labels(scope).inc()
         _note_exceeded(key, ends_at)
-    return spent
+    return state
 
 
 def is_exceeded(scope: str, identity: str) -> bool:
@@ -118,10 +118,10 @@ def is_exceeded(scope: str, identity: str) -> bool:
         return int(caches["local"].get(key, 0)) >= quota
 
 
-def charge(spent: Spent, requests: int) -> None:
+def charge(state: LimitState, requests: int) -> None:
     """Count more requests in a general limit that counted one already."""
     try:
-        cache.incr(spent.key, requests)
+        cache.incr(state.key, requests)
     except (ValueError, redis_error()):
         return
 
@@ -208,7 +208,7 @@ class WindowThrottle(BaseThrottle):
 
     scope = ""
     is_guard: ClassVar[bool] = True
-    spent: Spent | None = None
+    state: LimitState | None = None
 
     def identity(self, request: Request, view: Any) -> str:
         """The identity that requests are counted for; by default the client."""
@@ -216,15 +216,17 @@ class WindowThrottle(BaseThrottle):
 
     def allow_request(self, request: Request, view: Any) -> bool:
         identity = self.identity(request, view)
-        self.spent = spend(self.scope, identity, request=request, is_guard=self.is_guard)
-        if self.spent is None:
+        self.state = count_against_limit(
+            self.scope, identity, request=request, is_guard=self.is_guard
+        )
+        if self.state is None:
             return True
         # The view of the OpenAPI document is drf-spectacular's and has no such list.
-        getattr(view, "spent", []).append(self.spent)
-        return not self.spent.is_over
+        getattr(view, "limits", []).append(self.state)
+        return not self.state.is_over
 
     def wait(self) -> float | None:
-        return self.spent.seconds_left if self.spent else None
+        return self.state.seconds_left if self.state else None
 
 
 class CallerThrottle(WindowThrottle):

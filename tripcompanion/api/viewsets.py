@@ -20,7 +20,7 @@ from tripcompanion.api.near_misses import is_strict, names_in, refused_names
 from tripcompanion.api.parsing import require_json_or_nothing, require_short_body
 from tripcompanion.api.rendering import ExactJSONRenderer, is_json
 from tripcompanion.api.serializers import CamelCaseSerializer
-from tripcompanion.api.throttling import BYTES_OF_A_REQUEST, Spent, charge, limit_headers
+from tripcompanion.api.throttling import BYTES_OF_A_REQUEST, LimitState, charge, limit_headers
 from tripcompanion.compiled.once import IS_COMPILING
 from tripcompanion.compiled.queries import Result
 from tripcompanion.compiled.serializers import serialize, serialize_many, serialize_to_json
@@ -110,20 +110,20 @@ class ApiViewSet(GenericViewSet):
                 raise
 
     #: The limits that this request was counted for.
-    spent: Sequence[Spent] = ()
+    limits: Sequence[LimitState] = ()
 
     def finalize_response(self, request: Any, response: Any, *args: Any, **kwargs: Any) -> Any:
         response = super().finalize_response(request, response, *args, **kwargs)
-        if self.spent:
-            for name, value in limit_headers(self.spent).items():
+        if self.limits:
+            for name, value in limit_headers(self.limits).items():
                 response[name] = value
         if isinstance(response, Response):
-            response.add_post_render_callback(partial(_charge_size, self.spent))
+            response.add_post_render_callback(partial(_charge_size, self.limits))
             response.add_post_render_callback(_break_cycles)
         return response
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        self.spent = []
+        self.limits = []
         if not self.authentication_classes:
             require_short_body(request)
         super().initial(request, *args, **kwargs)
@@ -265,12 +265,12 @@ def _without_parameters(serializer_class: type[BaseSerializer]) -> dict[str, Any
     return _validated(serializer_class, {})
 
 
-def _charge_size(counted: Sequence[Spent], response: Any) -> None:
+def _charge_size(counted: Sequence[LimitState], response: Any) -> None:
     """Count a large response as several requests in the general limit."""
     more = len(response.content) // BYTES_OF_A_REQUEST
-    for spent in counted:
-        if more and spent.scope in {"user", "anon"}:
-            charge(spent, more)
+    for state in counted:
+        if more and state.scope in {"user", "anon"}:
+            charge(state, more)
 
 
 def _break_cycles(response: Any) -> None:
