@@ -141,10 +141,10 @@ class Changes:
         while self._cursor.delivery is not None and self._room:
             delivery = self._cursor.delivery
             trip = self._trips[delivery.trip_id]
-            pieces, after = send(delivery, self._room, expenses=trip.expenses, money=self._money)
-            for piece in pieces:
-                self._cursor.delivery = piece.delivery
-                self._add(delivery.trip_id, delivery.event, piece.subject, is_gone=piece.is_gone)
+            sent, after = send(delivery, self._room, expenses=trip.expenses, money=self._money)
+            for one in sent:
+                self._cursor.delivery = one.delivery
+                self._add(delivery.trip_id, delivery.event, one.subject, is_gone=one.is_gone)
             self._cursor.delivery = after
             if after is not None and after.stage == delivery.stage:
                 return
@@ -194,8 +194,8 @@ class Changes:
         """Move the cursor behind a row."""
         self._cursor.positions[row.trip_id] = row.number
         self._cursor.partial = None
-        if self._sees(row) and (again := touched.again(row)) is not None:
-            self._cursor.delivery = begin(row.trip_id, row.event, is_whole=again.is_whole)
+        if self._sees(row) and (resend := touched.resend(row)) is not None:
+            self._cursor.delivery = begin(row.trip_id, row.event, is_whole=resend.is_whole)
 
     def _sees(self, row: JournalEntry) -> bool:
         return self._money or row.object_type in OF_TRIPS

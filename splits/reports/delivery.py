@@ -37,7 +37,7 @@ class Stage(IntEnum):
 _OF_MONEY = (Stage.EXPENSES, Stage.COMMENTS, Stage.SETTLEMENTS)
 
 
-class Piece(NamedTuple):
+class SentObject(NamedTuple):
     """An object that is sent, and the delivery after it."""
 
     subject: Subject
@@ -54,25 +54,25 @@ def begin(trip_id: int, event: str, *, is_whole: bool) -> Delivery:
 
 def send(
     delivery: Delivery, room: int, *, expenses: int, money: bool
-) -> tuple[list[Piece], Delivery | None]:
+) -> tuple[list[SentObject], Delivery | None]:
     """At most `room` objects of one stage, and the delivery after them, or None at its end.
 
     `expenses` is how many the trip ever recorded. Without `money`, expenses, comments and
     settlements are left out.
     """
     stage, is_gone = Stage(delivery.stage), delivery.stage == Stage.NOTHING
-    pieces = [
-        Piece(subject, delivery._replace(after=after, then=then), is_gone)
+    sent = [
+        SentObject(subject, delivery._replace(after=after, then=then), is_gone)
         for subject, after, then in _STAGES[stage](delivery, room)
     ]
-    if len(pieces) == room:
-        return pieces, pieces[-1].delivery
+    if len(sent) == room:
+        return sent, sent[-1].delivery
     if stage is Stage.COMMENTS and delivery.after + _SEARCHED < expenses:
-        return pieces, delivery._replace(after=delivery.after + _SEARCHED, then=0)
+        return sent, delivery._replace(after=delivery.after + _SEARCHED, then=0)
     later = [other for other in Stage if other > stage and (money or other not in _OF_MONEY)]
     if not later or not delivery.is_whole:
-        return pieces, None
-    return pieces, delivery._replace(stage=int(later[0]), after=0, then=0)
+        return sent, None
+    return sent, delivery._replace(stage=int(later[0]), after=0, then=0)
 
 
 Sent = tuple[Subject, int, int]

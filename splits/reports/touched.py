@@ -37,7 +37,7 @@ Rows = Sequence[JournalEntry]
 Found = Mapping[Any, set[int]]
 
 
-class Again(NamedTuple):
+class Resend(NamedTuple):
     """What a row is a reason to send again."""
 
     #: All of the trip, or only its expenses.
@@ -70,7 +70,7 @@ class Touched:
             return _subjects("invitation", self._invitations, (row.trip_id, row.object_id))
         return []
 
-    def again(self, row: JournalEntry) -> Again | None:
+    def resend(self, row: JournalEntry) -> Resend | None:
         """What to send again after a row; None if `by` is all."""
         is_whole = (
             row.event in _MERGING
@@ -79,14 +79,14 @@ class Touched:
             or (row.event == Event.EXPENSE_RESTORED and self._comments is None)
         )
         if is_whole:
-            return Again(is_whole=True)
+            return Resend(is_whole=True)
         touches_all = (
             row.event in _PAYING and (self._paid is None or row.object_id in self._closed_by)
         ) or (
             row.event == Event.SETTLEMENT_DELETED
             and (self._opened is None or "closed" in row.changes)
         )
-        return Again(is_whole=False) if touches_all else None
+        return Resend(is_whole=False) if touches_all else None
 
 
 _NOTHING: Found | None = {}
