@@ -31,7 +31,7 @@ from users.mail_templates import Letter
 from users.models import Mail
 
 #: A webhook whose messages fail for this long is turned off.
-PATIENCE = timedelta(days=3)
+GIVE_UP_AFTER = timedelta(days=3)
 #: The pause doubles after each attempt.
 FIRST_PAUSE = timedelta(seconds=5)
 LONGEST_PAUSE = timedelta(hours=4)
@@ -223,7 +223,7 @@ class Lease:
         """Store what came of an attempt; return whether this worker may go on at once.
 
         After a failure it may not, unless the message was sent by hand. Then that was all;
-        otherwise the message is sent again after a pause. After `PATIENCE`, the webhook is turned
+        otherwise the message is sent again after a pause. After `GIVE_UP_AFTER`, the webhook is turned
         off, and its account is notified by mail.
         """
         with transaction.atomic():
@@ -244,7 +244,9 @@ class Lease:
 
     def _is_out_of_patience(self, attempt: Attempt) -> bool:
         since = self.webhook.failing_since
-        return not attempt.succeeded and since is not None and since <= timezone.now() - PATIENCE
+        return (
+            not attempt.succeeded and since is not None and since <= timezone.now() - GIVE_UP_AFTER
+        )
 
     def _note_attempt(self, attempt: Attempt, *, by_hand: bool) -> None:
         webhook, now = self.webhook, timezone.now()

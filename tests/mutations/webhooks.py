@@ -80,7 +80,7 @@ WEBHOOKS: Guards = {
          "tests/trips/test_deleted_trips.py -k webhooks"),
         ("a failed message is overtaken", "return waiting or self._from_journal()",
          "return self._from_journal() or waiting", f"{_DELIVERIES} -k holds_back"),
-        ("retries never end", "and since <= timezone.now() - PATIENCE", "and not since",
+        ("retries never end", "and since <= timezone.now() - GIVE_UP_AFTER", "and not since",
          f"{_DELIVERIES} -k three_days"),
         ("messages for former members", "            webhook.positions.exclude(trip__in=present"
          '.values("trip")).delete()\n', "", f"{_DELIVERIES} -k of_an_account"),

@@ -22,7 +22,7 @@ from tests.mailserver import MailServer, mail_server
 from tests.server import ROOT, Server, free_port
 from users.mail_templates import Letter
 from users.models import EmailToken, Mail, User
-from users.models.outbox import PATIENCE
+from users.models.outbox import GIVE_UP_AFTER
 
 Smtp = Callable[[int], None]
 
@@ -185,7 +185,7 @@ def test_every_address_that_can_register_can_get_mail(
 
 def test_a_mail_that_comes_too_late_is_given_up(post: MailServer, olga: User) -> None:
     mail = notice(olga)
-    Mail.objects.update(created_at=timezone.now() - PATIENCE - timedelta(minutes=1))
+    Mail.objects.update(created_at=timezone.now() - GIVE_UP_AFTER - timedelta(minutes=1))
     with pytest.raises(CommandError, match="^0 mails sent, 0 waiting, 1 given up"):
         send()
     mail.refresh_from_db()

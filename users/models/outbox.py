@@ -40,7 +40,7 @@ RETRY_AFTER = timedelta(minutes=10)
 FIRST_PAUSE = timedelta(minutes=2)
 LONGEST_PAUSE = timedelta(hours=1)
 #: A mail that could not be sent for this long is given up.
-PATIENCE = timedelta(days=2)
+GIVE_UP_AFTER = timedelta(days=2)
 #: How many verification mails an account may cause in an hour, to all its addresses together.
 VERIFY_MAILS_AN_HOUR = 5
 
@@ -149,7 +149,7 @@ class MailQuerySet(models.QuerySet["Mail"]):
         connection = get_connection()
         try:
             while not is_over() and (mail := self.due().first()) is not None:
-                if mail.created_at < timezone.now() - PATIENCE:
+                if mail.created_at < timezone.now() - GIVE_UP_AFTER:
                     given_up += mail.give_up("too old")
                 elif mail.claim():
                     try:
