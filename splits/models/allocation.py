@@ -53,7 +53,9 @@ class AllocationQuerySet(models.QuerySet["Allocation"]):
             found.update(of_credit.values_list(*columns, never))
         return sorted(found)
 
-    def release(self, trip_id: int, changes: Mapping[int, Mapping[str, int]] | None = None) -> None:
+    def unallocate(
+        self, trip_id: int, changes: Mapping[int, Mapping[str, int]] | None = None
+    ) -> None:
         """Delete these allocations; their debts are open again, and their money is credit.
 
         The sums of the members lose them, and get the other `changes`; see

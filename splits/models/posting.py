@@ -197,7 +197,7 @@ class ExpensePosting:
             of_trip = Settlement.objects.filter(trip=trip_id)
             self.revoked = of_trip.filter(split__in=split_ids).revoke()
             debts = self._debts().filter(split__in=split_ids)
-            Allocation.objects.filter(trip=trip_id, debt__in=debts.values("pk")).release(trip_id)
+            Allocation.objects.filter(trip=trip_id, debt__in=debts.values("pk")).unallocate(trip_id)
             delete_unread(self._splits().filter(pk__in=split_ids))
 
     def _open(self, splits: Iterable[Split], owed: Owed) -> list[Debt]:

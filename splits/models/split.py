@@ -174,7 +174,7 @@ class Split(InTrip):
             before = Split.objects.with_details().get(pk=self.pk)
             revoked = self.settlements.filter(trip=trip).revoke()
             debts = self.debts.filter(trip=trip)
-            Allocation.objects.filter(trip=trip, debt__in=debts.values("pk")).release(trip.pk)
+            Allocation.objects.filter(trip=trip, debt__in=debts.values("pk")).unallocate(trip.pk)
             after = Split.objects.with_details().get(pk=self.pk)
             payments = (_payment(before), _payment(after))
             ids = (split.expense_id, split.participant_id)
