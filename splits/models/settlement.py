@@ -2,8 +2,8 @@
 
 Two columns are stored sums: `Debt.open_minor` and `Settlement.credit_minor` are an amount minus its
 allocations. Code that writes allocations calls `recompute`, which sums them again.
-`AllocationQuerySet.unallocate` adds back the sum of what it deletes, and `Debt.resize` updates the sum
-together with the amount. So a paid mark and a balance cannot contradict each other.
+`AllocationQuerySet.unallocate` adds back the sum of what it deletes, and `Debt.resize` updates the
+sum together with the amount. So a paid mark and a balance cannot contradict each other.
 
 A settlement that brings every balance of a trip to zero closes it: what is still open on either
 side is used up by allocations that name only the debt, or only the settlement, and the cause in
@@ -75,9 +75,8 @@ class SettlementQuerySet(InTripQuerySet["Settlement"]):
         trip_id = rows[0].trip_id
         # Two statements, because SQLite scans the whole table for conditions joined by OR.
         ids = [row.pk for row in rows]
-        Allocation.objects.filter(settlement__in=ids).unallocate(
-            trip_id, sums_of(rows, [], sign=-1)
-        )
+        allocations = Allocation.objects.filter(settlement__in=ids)
+        allocations.unallocate(trip_id, sums_of(rows, [], sign=-1))
         closing = Allocation.objects.filter(trip=trip_id, closed_by__in=ids)
         causes = set(closing.order_by().values_list("closed_by", flat=True).distinct())
         for row in rows:

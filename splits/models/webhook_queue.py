@@ -223,13 +223,13 @@ class Lease:
         """Store what came of an attempt; return whether this worker may go on at once.
 
         After a failure it may not, unless the message was sent by hand. Then that was all;
-        otherwise the message is sent again after a pause. After `GIVE_UP_AFTER`, the webhook is turned
-        off, and its account is notified by mail.
+        otherwise the message is sent again after a pause. After `GIVE_UP_AFTER`, the webhook is
+        turned off, and its account is notified by mail.
         """
         with transaction.atomic():
             if not self._renew():
                 return False
-            is_over = delivery.by_hand or self._is_out_of_patience(attempt)
+            is_over = delivery.by_hand or self._is_given_up(attempt)
             self._note_attempt(attempt, by_hand=delivery.by_hand)
             delivery.attempts += 1
             delivery.last_at, delivery.duration_ms = self.webhook.last_at, attempt.duration_ms
@@ -242,7 +242,7 @@ class Lease:
             delivery.save(update_fields=columns)
         return attempt.succeeded or delivery.by_hand
 
-    def _is_out_of_patience(self, attempt: Attempt) -> bool:
+    def _is_given_up(self, attempt: Attempt) -> bool:
         since = self.webhook.failing_since
         return (
             not attempt.succeeded and since is not None and since <= timezone.now() - GIVE_UP_AFTER
@@ -254,7 +254,7 @@ class Lease:
         if attempt.succeeded:
             webhook.failures, webhook.failing_since, webhook.due_at = 0, None, now
         elif not by_hand:
-            if self._is_out_of_patience(attempt):
+            if self._is_given_up(attempt):
                 webhook.state = WebhookState.OFF
                 self._tell()
             webhook.failures += 1

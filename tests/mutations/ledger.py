@@ -160,7 +160,7 @@ LEDGER: Guards = {
          "make_allocations(self.trip_id, allocations)",
          "tests/splits/test_settlements.py"),
         ("deleted settlement stays in the balances",
-         ".unallocate(trip_id, sums_of(rows, [], sign=-1))", ".release(trip_id)", _PAYING),
+         ".unallocate(trip_id, sums_of(rows, [], sign=-1))", ".unallocate(trip_id)", _PAYING),
         ("covered debt stays owed", "sums_of(settlements, rows))", "sums_of(settlements, []))",
          _OWED),
         ("others' settlements count as own", "return user.pk in {self.sender_id, self.receiver_id}",
