@@ -86,7 +86,7 @@ def test_every_endpoint_of_the_url_map_has_a_row_and_no_row_is_stale() -> None:
 def test_the_table_of_roles_is_the_promised_one() -> None:
     assert list(TripRole) == ["OWNER", "EDITOR", "VIEWER"]
     assert {
-        can: tuple(reach[role].value for role in TripRole) for can, reach in TABLE.items()
+        can: tuple(access[role].value for role in TripRole) for can, access in TABLE.items()
     } == PROMISED
     assert set(TABLE) == set(Can)
 

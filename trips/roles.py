@@ -32,8 +32,8 @@ class Can(Enum):
     MANAGE_TRIP = "change or delete the trip, renew its code"
 
 
-class Reach(Enum):
-    """How far a capability reaches.
+class Access(Enum):
+    """Which objects a role may use a capability on.
 
     Own objects are: a split or settlement to which the caller is a party (`SETTLE`), an expense
     that they created or paid, with its splits, a settlement that they recorded, and a comment
@@ -45,11 +45,11 @@ class Reach(Enum):
     NONE = "none"
 
 
-_ANY, _OWN, _NONE = Reach.ANY, Reach.OWN, Reach.NONE
+_ANY, _OWN, _NONE = Access.ANY, Access.OWN, Access.NONE
 
-TABLE: Mapping[Can, Mapping[TripRole, Reach]] = {
-    can: dict(zip(TripRole, reaches, strict=True))
-    for can, reaches in {
+TABLE: Mapping[Can, Mapping[TripRole, Access]] = {
+    can: dict(zip(TripRole, accesses, strict=True))
+    for can, accesses in {
         #                        OWNER  EDITOR VIEWER
         Can.READ:               (_ANY,  _ANY,  _ANY),
         Can.LEAVE:              (_ANY,  _ANY,  _ANY),
@@ -88,15 +88,15 @@ SCOPES: Mapping[Scope, frozenset[Can]] = {
 }
 
 
-def reach(role: str, can: Can) -> Reach:
-    """The reach of `can` for `role`."""
+def access_of(role: str, can: Can) -> Access:
+    """The access that `can` gives `role`."""
     return TABLE[can][TripRole(role)]
 
 
 def may(role: str, can: Can, is_own: Callable[[], bool]) -> bool:
-    """Whether `role` may do `can` to an object; `is_own` is called only if the reach is own."""
-    reached = reach(role, can)
-    return reached is Reach.ANY or (reached is Reach.OWN and is_own())
+    """Whether `role` may do `can` to an object; `is_own` is called only if the access is own."""
+    access = access_of(role, can)
+    return access is Access.ANY or (access is Access.OWN and is_own())
 
 
 def may_grant(own: str, granted: str) -> bool:

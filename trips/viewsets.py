@@ -15,7 +15,7 @@ from tripcompanion.api.viewsets import ApiViewSet
 from tripcompanion.compiled.serializers import serialize
 from trips.models import Trip, get_visible_or_404, lock_trip, note_answer, show_addresses_to
 from trips.permissions import MayInTrip
-from trips.roles import TABLE, Can, Reach
+from trips.roles import TABLE, Access, Can
 
 Row = TypeVar("Row")
 
@@ -55,21 +55,23 @@ class InTripViewSet(ApiViewSet):
 
     def may_forbid(self) -> bool:
         can = self.needs[self.action]
-        return can is not None and any(reached is not Reach.ANY for reached in TABLE[can].values())
+        return can is not None and any(access is not Access.ANY for access in TABLE[can].values())
 
     def who_may(self) -> str:
         can = self.needs[self.action]
         if can is None:
             return ""
-        roles: dict[Reach, list[str]] = {reach: [] for reach in Reach}
-        for role, reached in TABLE[can].items():
-            roles[reached].append(role)
-        if len(roles[Reach.ANY]) == len(TABLE[can]):
+        roles: dict[Access, list[str]] = {access: [] for access in Access}
+        for role, access in TABLE[can].items():
+            roles[access].append(role)
+        if len(roles[Access.ANY]) == len(TABLE[can]):
             return "Every member may do this."
-        if not roles[Reach.ANY]:
+        if not roles[Access.ANY]:
             return "Every member may do this to their own."
-        own = f", and to {' and '.join(roles[Reach.OWN])} for their own" if roles[Reach.OWN] else ""
-        return f"Allowed to {' and '.join(roles[Reach.ANY])}{own}."
+        own = (
+            f", and to {' and '.join(roles[Access.OWN])} for their own" if roles[Access.OWN] else ""
+        )
+        return f"Allowed to {' and '.join(roles[Access.ANY])}{own}."
 
     @contextmanager
     def unchanged(self, trip_id: int, current: Callable[[], Any]) -> Iterator[None]:

@@ -22,7 +22,7 @@ from tripcompanion.database.lending import without_connection
 from tripcompanion.webhooks.outgoing import MAX_URL_CHARS, BadAddress, require_reachable
 from trips.models import Member, Trip, locked_trip
 from trips.models.journal import JournalEntry
-from trips.roles import TABLE, Can, Reach, TripRole
+from trips.roles import TABLE, Access, Can, TripRole
 from users.mail_templates import Letter
 from users.models import Mail, Role, User
 from users.models.outbox import current_language
@@ -48,7 +48,7 @@ class WebhookState(models.TextChoices):
 
 
 #: The roles whose members may register a webhook for a trip.
-_OWNERS = [role for role in TripRole if TABLE[Can.MANAGE_TRIP][role] is Reach.ANY]
+_OWNERS = [role for role in TripRole if TABLE[Can.MANAGE_TRIP][role] is Access.ANY]
 
 
 class WebhookQuerySet(models.QuerySet["Webhook"]):

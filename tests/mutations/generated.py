@@ -8,7 +8,7 @@ from django.apps import apps
 from django.db.migrations.loader import MigrationLoader
 
 from tests.mutations.mutant import ROOT, Mutant
-from trips.roles import TABLE, Can, Reach
+from trips.roles import TABLE, Access, Can
 
 _ROLES = Path("trips/roles.py")
 _CELLS = ("_ANY", "_OWN", "_NONE")
@@ -28,18 +28,18 @@ class Migration(migrations.Migration):
 
 
 def role_cells() -> Iterator[Mutant]:
-    """Each cell of the table with another reach: NONE if it was ANY, otherwise ANY."""
+    """Each cell of the table with another access: NONE if it was ANY, otherwise ANY."""
     text = (ROOT / _ROLES).read_text()
     for can in Can:
         line = re.search(rf"^ +Can\.{can.name}: +\((.+)\),$", text, re.M)
         if line is None:
             raise LookupError(f"{_ROLES} has no row for {can}")
         cells = line[1].replace(" ", "").split(",")
-        for at, (role, reach) in enumerate(TABLE[can].items()):
-            wrong = "_NONE" if reach is Reach.ANY else "_ANY"
+        for at, (role, access) in enumerate(TABLE[can].items()):
+            wrong = "_NONE" if access is Access.ANY else "_ANY"
             row = ", ".join([*cells[:at], wrong, *cells[at + 1 :]])
             new = line[0].replace(line[1], row)
-            name = f"{can.name} of {role}: {reach.name} becomes {wrong[1:]}"
+            name = f"{can.name} of {role}: {access.name} becomes {wrong[1:]}"
             yield Mutant(name, str(_ROLES), line[0], new, f"{_ROLE_TEST}[{_WHO[role]}-{can}]")
 
 

@@ -9,7 +9,7 @@ from tests.soak.explain import Explainer
 from tests.soak.journal import ENDING_SESSIONS, Act, Journal, Request
 from tests.soak.log import Entry, by_transaction
 from tests.soak.state import TripState
-from trips.roles import Reach, TripRole, may_grant, reach
+from trips.roles import Access, TripRole, access_of, may_grant
 
 #: Requests that leave an entry behind whenever they succeed. The others may find nothing to do.
 _WRITE_ALWAYS = frozenset(Act) - {
@@ -168,10 +168,10 @@ def _had_right(request: Request, entry: Entry, state: TripState) -> bool:
     is_new = entry.operation == "INSERT" and request.act not in _RESTORING
     if is_new and entry.new.get("created_by_id", caller) != caller:
         return False
-    match reach(TripRole(role), request.act.can):
-        case Reach.ANY:
+    match access_of(TripRole(role), request.act.can):
+        case Access.ANY:
             return True
-        case Reach.OWN:
+        case Access.OWN:
             return caller in _owners(request, entry, state)
     return False
 
@@ -192,7 +192,7 @@ def _was_invited(request: Request, entry: Entry, state: TripState) -> bool:
 
 
 def _owners(request: Request, entry: Entry, state: TripState) -> set[int]:
-    """Whose own the object of the request is, in the sense of `Reach.OWN`."""
+    """Whose own the object of the request is, in the sense of `Access.OWN`."""
     columns = entry.columns
     match request.act:
         case Act.PAY | Act.UNPAY:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tests.soak.log import Entry
-from trips.roles import Can, Reach, may_grant, reach
+from trips.roles import Access, Can, access_of, may_grant
 
 
 @dataclass
@@ -56,7 +56,7 @@ class InvitationState:
         role = roles.get(self.created_by)
         if role is None:
             return False
-        return reach(role, Can.ADD_MEMBERS) is Reach.ANY and may_grant(role, self.role)
+        return access_of(role, Can.ADD_MEMBERS) is Access.ANY and may_grant(role, self.role)
 
 
 @dataclass

@@ -16,7 +16,7 @@ from tests.factories import TripFactory, join
 from tests.replay import Replay, shown
 from tests.splits.ledger import Json, Ledger, exact
 from tests.splits.rules import Money, Rules, share_out
-from trips.roles import Can, Reach, TripRole, reach
+from trips.roles import Access, Can, TripRole, access_of
 from users.models import User
 
 ROLES = [TripRole.OWNER, TripRole.EDITOR, TripRole.EDITOR, TripRole.VIEWER]
@@ -94,8 +94,8 @@ class Histories(RuleBasedStateMachine):
             return 0
         if caller.pk not in self.present:
             return 404
-        reached = reach(self.roles[caller.pk], can)
-        return 0 if reached is Reach.ANY or (reached is Reach.OWN and own) else 403
+        access = access_of(self.roles[caller.pk], can)
+        return 0 if access is Access.ANY or (access is Access.OWN and own) else 403
 
     def refusal_to_change(self, caller: User, bill: int, can: Can = Can.CHANGE_EXPENSES) -> int:
         stored = self.rules.bills[bill]

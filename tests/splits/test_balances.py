@@ -12,7 +12,7 @@ from tests.factories import spend
 from tests.splits.ledger import Ledger, exact
 from tripcompanion.api.ids import MAX_INTEGER
 from trips.models import Trip
-from trips.roles import Can, Reach, TripRole, reach
+from trips.roles import Access, Can, TripRole, access_of
 from users.models import User
 
 
@@ -76,7 +76,7 @@ def test_who_may_see_where_everybody_stands(
     ledger: Ledger, api: Api, olga: User, ed: User, vera: User, sam: User, ada: User, path: str
 ) -> None:
     for role, user in zip(TripRole, (olga, ed, vera), strict=True):
-        assert reach(role, Can.READ) is Reach.ANY
+        assert access_of(role, Can.READ) is Access.ANY
         assert ledger.answer(user, "get", path).status_code == 200
     assert ledger.answer(ada, "get", path).status_code == 200
     assert ledger.answer(sam, "get", path).status_code == 404

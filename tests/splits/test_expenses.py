@@ -13,7 +13,7 @@ from tests.conftest import Api
 from tests.factories import TripFactory, join, spend
 from tests.splits.ledger import Json, Ledger, exact
 from trips.models import Trip
-from trips.roles import Can, Reach, TripRole, reach
+from trips.roles import Access, Can, TripRole, access_of
 from users.models import User
 
 ROLES = list(TripRole)
@@ -153,7 +153,7 @@ def test_who_may_record_an_expense(
 ) -> None:
     user = cast[role]
     response = ledger.answer(user, "post", "expenses", ledger.expense_body(60, user))
-    allowed = reach(role, Can.RECORD) is Reach.ANY
+    allowed = access_of(role, Can.RECORD) is Access.ANY
     assert response.status_code == (201 if allowed else 403)
     assert Expense.objects.exists() == allowed
 
@@ -163,7 +163,7 @@ def test_every_member_may_read_expenses(
     ledger: Ledger, cast: dict[TripRole, User], role: TripRole
 ) -> None:
     expense = ledger.spend(cast[TripRole.EDITOR], 60, cast[TripRole.EDITOR])
-    assert reach(role, Can.READ) is Reach.ANY
+    assert access_of(role, Can.READ) is Access.ANY
     assert ledger.answer(cast[role], "get", f"expenses/{expense['id']}").json() == expense
     assert ledger.answer(cast[role], "get", "expenses").json()["items"] == [expense]
 
@@ -190,8 +190,8 @@ def test_who_may_change_or_delete_an_expense(
     expense = spend(trip, 6000, paid_by=created_by, among=[bert], paid_by_user={paid_by.pk: 6000})
     body = None if method == "delete" else ledger.expense_body(61, bert)
     response = ledger.answer(user, method, f"expenses/{expense.pk}", body)
-    reached = reach(role, Can.CHANGE_EXPENSES)
-    allowed = reached is Reach.ANY or (reached is Reach.OWN and ours != "neither")
+    access = access_of(role, Can.CHANGE_EXPENSES)
+    allowed = access is Access.ANY or (access is Access.OWN and ours != "neither")
     done = 204 if method == "delete" else 200
     assert response.status_code == (done if allowed else 403)
 

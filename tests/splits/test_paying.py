@@ -8,7 +8,7 @@ import time_machine
 from django.utils import timezone
 
 from tests.splits.ledger import Json, Ledger, split_url
-from trips.roles import Can, Reach, TripRole, reach
+from trips.roles import Access, Can, TripRole, access_of
 from users.models import User
 
 ROLES = list(TripRole)
@@ -111,8 +111,8 @@ def test_who_may_pay_and_unpay(
     split = ledger.spend(olga, 60, debtor, paidByUserId=creditor.pk)["splits"][0]
     if action == "unpay":
         ledger.pay(split, olga)
-    reached = reach(role, Can.SETTLE)
-    allowed = reached is Reach.ANY or (reached is Reach.OWN and side != "neither")
+    access = access_of(role, Can.SETTLE)
+    allowed = access is Access.ANY or (access is Access.OWN and side != "neither")
     response = ledger.answer(user, "put", f"{split_url(split)}/{action}")
     assert response.status_code == (200 if allowed else 403)
     paid = ledger.answer(olga, "get", split_url(split)).json()["paid"]

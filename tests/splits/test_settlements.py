@@ -11,7 +11,7 @@ from pytest_django import DjangoAssertNumQueries
 from splits.models import Settlement
 from tests.compiled_only import PAGE_STATEMENTS
 from tests.splits.ledger import Json, Ledger
-from trips.roles import Can, Reach, TripRole, reach
+from trips.roles import Access, Can, TripRole, access_of
 from users.models import User
 
 ROLES = list(TripRole)
@@ -68,8 +68,8 @@ def test_who_may_record_a_settlement(
         "neither": (third, bert),
     }[side]
     response = ledger.answer(user, "post", "settlements", body(sender, receiver))
-    reached = reach(role, Can.SETTLE)
-    allowed = reached is Reach.ANY or (reached is Reach.OWN and side != "neither")
+    access = access_of(role, Can.SETTLE)
+    allowed = access is Access.ANY or (access is Access.OWN and side != "neither")
     assert response.status_code == (201 if allowed else 403)
     assert Settlement.objects.exists() == allowed
 
@@ -85,8 +85,8 @@ def test_who_may_delete_a_settlement(
 ) -> None:
     user = cast[role]
     settlement = ledger.settle(user, bert, 20, by=user if recorder == "oneself" else bert)
-    reached = reach(role, Can.DELETE_SETTLEMENTS)
-    allowed = reached is Reach.ANY or (reached is Reach.OWN and recorder == "oneself")
+    access = access_of(role, Can.DELETE_SETTLEMENTS)
+    allowed = access is Access.ANY or (access is Access.OWN and recorder == "oneself")
     response = ledger.answer(user, "delete", f"settlements/{settlement['id']}")
     assert response.status_code == (204 if allowed else 403)
     assert Settlement.objects.exists() != allowed
@@ -98,7 +98,7 @@ def test_every_member_may_read_settlements(
 ) -> None:
     settlement = ledger.settle(ed, olga, 20)
     path = f"settlements/{settlement['id']}"
-    assert reach(role, Can.READ) is Reach.ANY
+    assert access_of(role, Can.READ) is Access.ANY
     assert ledger.answer(cast[role], "get", path).json() == settlement
     assert ledger.answer(cast[role], "get", "settlements").json()["items"] == [settlement]
 

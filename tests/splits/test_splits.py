@@ -10,7 +10,7 @@ from tests.conftest import Api
 from tests.factories import TripFactory, join, spend
 from tests.splits.ledger import Json, Ledger, parts, split_url
 from trips.models import Trip
-from trips.roles import Can, Reach, TripRole, reach
+from trips.roles import Access, Can, TripRole, access_of
 from users.models import User
 
 ROLES = list(TripRole)
@@ -197,7 +197,7 @@ def test_who_may_add_a_split(
 ) -> None:
     path = f"/api/expenses/{undivided['id']}/splits"
     body = {"participantUserId": cast[role].pk, "amount": 1}
-    allowed = reach(role, Can.RECORD) is Reach.ANY
+    allowed = access_of(role, Can.RECORD) is Access.ANY
     response = ledger.answer(cast[role], "post", path, body)
     assert response.status_code == (201 if allowed else 403)
 
@@ -220,8 +220,8 @@ def test_who_may_delete_a_split(
     expense = spend(trip, 6000, paid_by=created_by, among=[debtor], paid_by_user={paid_by.pk: 6000})
     split = expense.splits.get()
     response = ledger.answer(user, "delete", f"/api/expenses/{expense.pk}/splits/{split.pk}")
-    reached = reach(role, Can.DELETE_SPLITS)
-    allowed = reached is Reach.ANY or (reached is Reach.OWN and ours in {"created", "paid"})
+    access = access_of(role, Can.DELETE_SPLITS)
+    allowed = access is Access.ANY or (access is Access.OWN and ours in {"created", "paid"})
     assert response.status_code == (204 if allowed else 403)
     assert expense.splits.exists() != allowed
 

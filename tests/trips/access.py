@@ -19,7 +19,7 @@ from tests.scoped import script_of
 from tests.trips.bodies import lisbon
 from tripcompanion.urls import urlpatterns
 from trips.models import Invitation, Trip
-from trips.roles import TABLE, Can, Reach, TripRole
+from trips.roles import TABLE, Access, Can, TripRole
 from users.mail_templates import Letter
 from users.models import EmailToken, Session, User
 from users.scopes import Scope
@@ -236,7 +236,7 @@ class Row:
         """Whether it matters for this caller if the thing is their own."""
         if self.can is None:
             return self.own is not None and caller != "anonymous"
-        return caller in MEMBERS and Reach.OWN in TABLE[self.can].values()
+        return caller in MEMBERS and Access.OWN in TABLE[self.can].values()
 
     def expected(self, caller: str, own: bool) -> int:
         """The status that this caller must get."""
@@ -246,8 +246,8 @@ class Row:
             return self.statuses[caller]
         if caller not in {*MEMBERS, "admin"}:
             return {"stranger": 404, "anonymous": 401}[caller]
-        reach = TABLE[self.can][MEMBERS.get(caller, TripRole.OWNER)]
-        return self.success if reach is Reach.ANY or (reach is Reach.OWN and own) else 403
+        access = TABLE[self.can][MEMBERS.get(caller, TripRole.OWNER)]
+        return self.success if access is Access.ANY or (access is Access.OWN and own) else 403
 
 
 def everybody(status: int, **others: int) -> Statuses:

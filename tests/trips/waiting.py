@@ -10,7 +10,7 @@ from tests.locks import answer_after, holding
 from tests.server import Server
 from tests.splits.journey import Journey, Traveller, split_path
 from tests.trips.bodies import lisbon
-from trips.roles import Can, TripRole, reach
+from trips.roles import Can, TripRole, access_of
 
 
 class Scene:
@@ -125,7 +125,7 @@ COMMANDS = [
 
 def is_less_for_viewers(command: Command) -> bool:
     """Whether an OWNER reaches further with the command than a VIEWER."""
-    return reach(TripRole.VIEWER, command.can) is not reach(TripRole.OWNER, command.can)
+    return access_of(TripRole.VIEWER, command.can) is not access_of(TripRole.OWNER, command.can)
 
 
 def locks_all_accounts(command: Command) -> bool:

@@ -20,7 +20,7 @@ from trips.models.events import Event
 from trips.models.journal import Entry, write
 from trips.models.lock import locked_deleted_trip, locked_trip
 from trips.models.visibility import InTripQuerySet
-from trips.roles import TABLE, Can, Reach, TripRole
+from trips.roles import TABLE, Access, Can, TripRole
 from users.models import Mail, User
 from users.models.lock import lock_rows
 from users.models.position import store_position_after_commit
@@ -31,7 +31,7 @@ Row = TypeVar("Row", bound=models.Model)
 BATCH_TRIPS = 100
 
 #: The roles whose members may restore a trip.
-_OWNERS = [role for role in TripRole if TABLE[Can.MANAGE_TRIP][role] is Reach.ANY]
+_OWNERS = [role for role in TripRole if TABLE[Can.MANAGE_TRIP][role] is Access.ANY]
 
 
 class NotRestorable(Conflict):

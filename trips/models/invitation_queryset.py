@@ -11,7 +11,7 @@ from trips.models.events import Event
 from trips.models.journal import Entry
 from trips.models.member import Member
 from trips.models.visibility import InTripQuerySet
-from trips.roles import TABLE, Can, Reach, TripRole, may_grant
+from trips.roles import TABLE, Access, Can, TripRole, may_grant
 from users.models import Role
 
 #: Which members may invite to each role: those who may add members with it.
@@ -19,7 +19,7 @@ _INVITERS = {
     granted: [
         role
         for role in TripRole
-        if TABLE[Can.ADD_MEMBERS][role] is Reach.ANY and may_grant(role, granted)
+        if TABLE[Can.ADD_MEMBERS][role] is Access.ANY and may_grant(role, granted)
     ]
     for granted in TripRole
 }

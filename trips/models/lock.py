@@ -41,7 +41,7 @@ def locked_trip(
     """Open a transaction, lock the trip, and yield it for a command of `by` that needs `can`.
 
     `is_own` returns whether the object of the command is the caller's own; it is called only if
-    the reach of their role is own. The trip has `caller_role`, `present_roles` and
+    the access of their role is own. The trip has `caller_role`, `present_roles` and
     `present_people`.
 
     Raises `NotFound` if the trip does not exist or the caller is not a member, `PermissionDenied`
