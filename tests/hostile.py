@@ -14,7 +14,7 @@ from rest_framework.test import APIClient
 
 from tests.document import Operation, resolved
 from tests.factories import PASSWORD
-from users.mail_templates import Letter
+from users.mail_templates import MailTemplate
 from users.models import EmailToken, Session
 from users.tokens import token_pair
 
@@ -285,9 +285,9 @@ class World:
             "POST /api/users/logout": [{"refreshToken": refresh_token}],
             "POST /api/users/password-reset": [{"email": ed.email}],
             "POST /api/users/password-reset/confirm": [
-                {"token": EmailToken.make(ed, Letter.RESET), "newPassword": f"{PASSWORD}-2"}
+                {"token": EmailToken.make(ed, MailTemplate.RESET), "newPassword": f"{PASSWORD}-2"}
             ],
-            "POST /api/users/verify-email": [{"token": EmailToken.make(ed, Letter.VERIFY)}],
+            "POST /api/users/verify-email": [{"token": EmailToken.make(ed, MailTemplate.VERIFY)}],
             "DELETE /api/users/me": [{"password": PASSWORD}],
             "PUT /api/users/{userId}": [{**account, "currentPassword": PASSWORD}],
             "PUT /api/users/{userId}/profile": [

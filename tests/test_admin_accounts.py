@@ -12,7 +12,7 @@ from tests.factories import UserFactory, join, spend
 from tests.users.logins import is_alive, log_in, refresh, try_to_log_in
 from trips.models import Trip
 from trips.roles import TripRole
-from users.mail_templates import Letter
+from users.mail_templates import MailTemplate
 from users.models import Mail, Role, User
 
 pytestmark = pytest.mark.once
@@ -185,8 +185,8 @@ def test_a_changed_address_is_told_at_the_old_one_and_confirmed_at_the_new(
 ) -> None:
     admin_client.change(olga, email="olga@new.example.com")
     assert notices(olga) == {
-        (Letter.EMAIL_CHANGED, "olga@example.com"),
-        (Letter.VERIFY, "olga@new.example.com"),
+        (MailTemplate.EMAIL_CHANGED, "olga@example.com"),
+        (MailTemplate.VERIFY, "olga@new.example.com"),
     }
 
 
@@ -197,9 +197,9 @@ def test_a_password_and_an_address_changed_together_are_told_at_the_old_address(
         olga, email="olga@new.example.com", password1=NEW_PASSWORD, password2=NEW_PASSWORD
     )
     assert notices(olga) == {
-        (Letter.PASSWORD_CHANGED, "olga@example.com"),
-        (Letter.EMAIL_CHANGED, "olga@example.com"),
-        (Letter.VERIFY, "olga@new.example.com"),
+        (MailTemplate.PASSWORD_CHANGED, "olga@example.com"),
+        (MailTemplate.EMAIL_CHANGED, "olga@example.com"),
+        (MailTemplate.VERIFY, "olga@new.example.com"),
     }
 
 
@@ -324,7 +324,9 @@ def test_the_outbox_can_be_looked_at_and_not_be_changed(
     admin_client: AdminClient, olga: User
 ) -> None:
     waiting, given_up = (
-        Mail.objects.create(user=olga, letter=Letter.VERIFY, address=olga.email, given_up_at=at)
+        Mail.objects.create(
+            user=olga, letter=MailTemplate.VERIFY, address=olga.email, given_up_at=at
+        )
         for at in (None, timezone.now())
     )
     for state, mails in {"waiting": [waiting], "given_up": [given_up]}.items():

@@ -17,7 +17,7 @@ from tests.admin_client import AdminClient
 from tests.factories import TripFactory, UserFactory, join, settle, spend
 from tripcompanion.adminsite.base import page_url
 from trips.models import Invitation, Member, Trip
-from users.mail_templates import Letter
+from users.mail_templates import MailTemplate
 from users.models import Mail, ScopedToken, Session, User
 
 pytestmark = pytest.mark.once
@@ -91,7 +91,7 @@ def rows(trip: Trip, ada: User, olga: User, ed: User, vera: User) -> dict[str, A
     Webhook.register(olga, url="https://93.184.216.34/", events=["*"], trip_id=trip.pk)
     mail = Mail.objects.create(
         user=olga,
-        letter=Letter.VERIFY,
+        letter=MailTemplate.VERIFY,
         address=olga.email,
         attempts=9,
         error="SMTPServerDisconnected",

@@ -25,7 +25,7 @@ from tests.users.logins import is_alive, log_in
 from tripcompanion.adminsite.base import page_url
 from trips.models import Member, Trip
 from trips.roles import TripRole
-from users.mail_templates import Letter
+from users.mail_templates import MailTemplate
 from users.models import Mail, Role, ScopedToken, Session, User
 
 BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
@@ -69,7 +69,7 @@ def test_the_first_page_shows_what_an_operator_asks_first(
     overwrite(olga, created_at=timezone.now() - timedelta(days=20))
     overwrite(UserFactory(), created_at=timezone.now() - timedelta(days=40))
     for given_up_at in (None, timezone.now()):
-        Mail.objects.create(letter=Letter.RESET, address=olga.email, given_up_at=given_up_at)
+        Mail.objects.create(letter=MailTemplate.RESET, address=olga.email, given_up_at=given_up_at)
     recorded_at = [(11, 1, 100_000), (11, 22, 20_000), (6, 30, 60_000), (1, 1, 1)]
     for month, day, amount_minor in recorded_at:
         expense = spend(trip, amount_minor, paid_by=olga, among=[olga])
@@ -200,7 +200,7 @@ def test_all_sessions_of_an_account_are_ended(admin_client: AdminClient, olga: U
 
 def test_a_mail_that_was_given_up_is_sent_again(admin_client: AdminClient, olga: User) -> None:
     long_ago = timezone.now() - timedelta(days=9)
-    fields = {"letter": Letter.PASSWORD_CHANGED, "address": olga.email, "user": olga}
+    fields = {"letter": MailTemplate.PASSWORD_CHANGED, "address": olga.email, "user": olga}
     mail = Mail.objects.create(created_at=long_ago, given_up_at=long_ago, attempts=50, **fields)
     waiting = Mail.objects.create(due_at=timezone.now() + timedelta(hours=1), **fields)
     assert told(admin_client.act("retry", mail, waiting)) == ["Mails queued again: 1."]

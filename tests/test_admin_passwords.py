@@ -7,7 +7,7 @@ from tests.admin_client import AdminClient, errors
 from tests.factories import PASSWORD
 from tests.scoped import script_of
 from tests.users.logins import is_alive, log_in, try_to_log_in
-from users.mail_templates import Letter
+from users.mail_templates import MailTemplate
 from users.models import ScopedToken, User
 
 pytestmark = pytest.mark.once
@@ -49,7 +49,7 @@ def test_ones_own_new_password_is_told_by_mail_and_ends_all_other_log_ins(
     page = admin_client.client.post("/admin/password_change/", body, follow=True)
     assert page.redirect_chain == [("/admin/password_change/done/", 302)]
     assert set(ada.mails.values_list("letter", "address")) == {
-        (Letter.PASSWORD_CHANGED, "ada@example.com")
+        (MailTemplate.PASSWORD_CHANGED, "ada@example.com")
     }
     assert not is_alive(token)
     assert not ScopedToken.objects.filter(pk=script.pk).exists()

@@ -16,7 +16,7 @@ from tests.document import (
 )
 from tests.factories import PASSWORD, UserFactory
 from tests.users.logins import bearer
-from users.mail_templates import Letter
+from users.mail_templates import MailTemplate
 from users.models import EmailToken
 
 pytestmark = pytest.mark.once
@@ -93,10 +93,10 @@ def test_every_operation_answers_as_documented(api, olga, ed, sam, ada):
     tokens = anybody("POST", "users/token/refresh", {"refreshToken": tokens["refreshToken"]})
     anybody("POST", "users/logout", {"refreshToken": tokens["refreshToken"]}, 204)
     anybody("POST", "users/password-reset", {"email": sam.email}, 202)
-    reset = {"token": EmailToken.make(sam, Letter.RESET), "newPassword": "ten-odd-umbrellas"}
+    reset = {"token": EmailToken.make(sam, MailTemplate.RESET), "newPassword": "ten-odd-umbrellas"}
     anybody("POST", "users/password-reset/confirm", reset, 204)
     anybody("POST", "users/password-reset/confirm", reset, 400)
-    verify = {"token": EmailToken.make(sam, Letter.VERIFY)}
+    verify = {"token": EmailToken.make(sam, MailTemplate.VERIFY)}
     anybody("POST", "users/verify-email", verify, 204)
     anybody("POST", "users/verify-email", verify, 400)
     sam.refresh_from_db()

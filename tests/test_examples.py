@@ -26,7 +26,7 @@ from tests.document import OPERATIONS, Operation
 from tests.receiver import resolving
 from tripcompanion.openapi.examples import Example, example_files, examples
 from trips.models import Invitation, Trip
-from users.mail_templates import Letter
+from users.mail_templates import MailTemplate
 from users.models import EmailToken, Session, User
 from users.tokens import token_pair
 
@@ -85,8 +85,8 @@ def secret(name: str, operation: Operation) -> str:
     if name == "refreshToken":
         return token_pair(Session.start(user)).refresh_token
     if operation.path.endswith("verify-email"):
-        return EmailToken.make(user, Letter.VERIFY)
-    return EmailToken.make(user, Letter.RESET)
+        return EmailToken.make(user, MailTemplate.VERIFY)
+    return EmailToken.make(user, MailTemplate.RESET)
 
 
 def by_olga() -> User:

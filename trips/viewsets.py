@@ -68,10 +68,9 @@ class InTripViewSet(ApiViewSet):
             return "Every member may do this."
         if not roles[Access.ANY]:
             return "Every member may do this to their own."
-        own = (
-            f", and to {' and '.join(roles[Access.OWN])} for their own" if roles[Access.OWN] else ""
-        )
-        return f"Allowed to {' and '.join(roles[Access.ANY])}{own}."
+        own = " and ".join(roles[Access.OWN])
+        for_own = f", and to {own} for their own" if own else ""
+        return f"Allowed to {' and '.join(roles[Access.ANY])}{for_own}."
 
     @contextmanager
     def unchanged(self, trip_id: int, current: Callable[[], Any]) -> Iterator[None]:

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 
-class Letter(models.TextChoices):
+class MailTemplate(models.TextChoices):
     """What a mail is about."""
 
     RESET = "RESET", gettext_lazy("password reset requested")
@@ -30,24 +30,24 @@ class Letter(models.TextChoices):
 
 #: What accounts may be notified of, by the name of the event in the API.
 NOTICES = {
-    "member.added": Letter.MEMBER_ADDED,
-    "split.paid": Letter.SPLIT_PAID,
-    "expense.created": Letter.EXPENSE_CREATED,
-    "expense.changed": Letter.EXPENSE_CHANGED,
-    "comment.created": Letter.COMMENT_CREATED,
+    "member.added": MailTemplate.MEMBER_ADDED,
+    "split.paid": MailTemplate.SPLIT_PAID,
+    "expense.created": MailTemplate.EXPENSE_CREATED,
+    "expense.changed": MailTemplate.EXPENSE_CHANGED,
+    "comment.created": MailTemplate.COMMENT_CREATED,
 }
 
 #: The front-end pages that the links open; each page sends the token back to the API.
 PAGES = {
-    Letter.RESET: "/reset-password",
-    Letter.VERIFY: "/verify-email",
-    Letter.INVITATION: "/invitation",
+    MailTemplate.RESET: "/reset-password",
+    MailTemplate.VERIFY: "/verify-email",
+    MailTemplate.INVITATION: "/invitation",
 }
 
 
 def url_of(letter: str, token: str) -> str:
     """The URL of the link in a mail."""
-    return f"{settings.FRONTEND_URL}{PAGES[Letter(letter)]}?{urlencode({'token': token})}"
+    return f"{settings.FRONTEND_URL}{PAGES[MailTemplate(letter)]}?{urlencode({'token': token})}"
 
 
 def page_of(trip_id: int, expense_id: int | None) -> str:
@@ -63,16 +63,16 @@ def write(letter: str, url: str) -> tuple[str, str]:
     the service would then deliver what they typed.
     """
     subject, text = {
-        Letter.RESET: _reset,
-        Letter.VERIFY: _verify,
-        Letter.PASSWORD_CHANGED: _password_changed,
-        Letter.EMAIL_CHANGED: _email_changed,
-        Letter.INVITATION: _invitation,
-        Letter.WRONG_PASSWORDS: _wrong_passwords,
-        Letter.WEBHOOK_NEW: _webhook_new,
-        Letter.WEBHOOKS_OFF: _webhooks_off,
-        Letter.WEBHOOK_OFF: _webhook_off,
-    }[Letter(letter)]()
+        MailTemplate.RESET: _reset,
+        MailTemplate.VERIFY: _verify,
+        MailTemplate.PASSWORD_CHANGED: _password_changed,
+        MailTemplate.EMAIL_CHANGED: _email_changed,
+        MailTemplate.INVITATION: _invitation,
+        MailTemplate.WRONG_PASSWORDS: _wrong_passwords,
+        MailTemplate.WEBHOOK_NEW: _webhook_new,
+        MailTemplate.WEBHOOKS_OFF: _webhooks_off,
+        MailTemplate.WEBHOOK_OFF: _webhook_off,
+    }[MailTemplate(letter)]()
     return subject, text.format(url=url)
 
 
@@ -160,7 +160,9 @@ def _webhook_off() -> tuple[str, str]:
     )
 
 
-def write_notices(notices: Iterable[tuple[Letter, str]], unsubscribe_url: str) -> tuple[str, str]:
+def write_notices(
+    notices: Iterable[tuple[MailTemplate, str]], unsubscribe_url: str
+) -> tuple[str, str]:
     """Subject and text of a mail with notices, each with the page that it leads to.
 
     In the active language, and without user input, like `write`.
@@ -177,11 +179,13 @@ def write_notices(notices: Iterable[tuple[Letter, str]], unsubscribe_url: str) -
     return _("News from your trips"), text.format(news=news, url=unsubscribe_url)
 
 
-def _sentence(letter: Letter) -> str:
+def _sentence(letter: MailTemplate) -> str:
     return {
-        Letter.MEMBER_ADDED: _("You were added to a trip:"),
-        Letter.SPLIT_PAID: _("Your part of an expense was marked as paid:"),
-        Letter.EXPENSE_CREATED: _("An expense that you take part in was recorded:"),
-        Letter.EXPENSE_CHANGED: _("An expense that you take part in was changed:"),
-        Letter.COMMENT_CREATED: _("There is a new comment on an expense that you take part in:"),
+        MailTemplate.MEMBER_ADDED: _("You were added to a trip:"),
+        MailTemplate.SPLIT_PAID: _("Your part of an expense was marked as paid:"),
+        MailTemplate.EXPENSE_CREATED: _("An expense that you take part in was recorded:"),
+        MailTemplate.EXPENSE_CHANGED: _("An expense that you take part in was changed:"),
+        MailTemplate.COMMENT_CREATED: _(
+            "There is a new comment on an expense that you take part in:"
+        ),
     }[letter]

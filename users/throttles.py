@@ -16,7 +16,7 @@ from tripcompanion.api.throttling import (
     is_exceeded,
 )
 from users.emails import email_key
-from users.mail_templates import Letter
+from users.mail_templates import MailTemplate
 from users.models import Mail, Session, User
 
 #: The limit of wrong passwords per account, whoever types them.
@@ -113,7 +113,7 @@ def note_wrong_password(request: Any, email: object) -> None:
     state = count_against_limit(WRONG_PASSWORD, account_key(email), request=request)
     if state is not None and state.taken == state.quota:
         for user in User.objects.with_email(str(email)):
-            Mail.objects.tell(user, Letter.WRONG_PASSWORDS, user.email or "")
+            Mail.objects.tell(user, MailTemplate.WRONG_PASSWORDS, user.email or "")
 
 
 def is_password_of(user: User, password: str, request: Any) -> bool:

@@ -23,7 +23,7 @@ from tripcompanion.webhooks.outgoing import MAX_URL_CHARS, BadAddress, require_r
 from trips.models import Member, Trip, locked_trip
 from trips.models.journal import JournalEntry
 from trips.roles import TABLE, Access, Can, TripRole
-from users.mail_templates import Letter
+from users.mail_templates import MailTemplate
 from users.models import Mail, Role, User
 from users.models.outbox import current_language
 from users.signals import sessions_ended
@@ -152,7 +152,7 @@ class Webhook(models.Model):
                 if trip is not None:
                     WebhookPosition.start(webhook, trip.pk)
             if owner.email:
-                Mail.objects.tell(owner, Letter.WEBHOOK_NEW, owner.email)
+                Mail.objects.tell(owner, MailTemplate.WEBHOOK_NEW, owner.email)
         webhook.secret = webhook.secrets()[0]
         return webhook
 
@@ -259,7 +259,7 @@ def turn_off_webhooks_of(account: User, *, is_reclaimed: bool, **_about: object)
     if is_reclaimed:
         rows.remove()
     elif rows.filter(state=WebhookState.ON).update(state=WebhookState.OFF) and account.email:
-        Mail.objects.tell(account, Letter.WEBHOOKS_OFF, account.email)
+        Mail.objects.tell(account, MailTemplate.WEBHOOKS_OFF, account.email)
 
 
 def permitted(webhooks: Iterable[Webhook]) -> list[Webhook]:

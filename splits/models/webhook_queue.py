@@ -27,7 +27,7 @@ from splits.models.webhook_delivery import (
 from trips.models import Member
 from trips.models.journal import JournalEntry
 from trips.models.member import MemberQuerySet
-from users.mail_templates import Letter
+from users.mail_templates import MailTemplate
 from users.models import Mail
 
 #: A webhook whose messages fail for this long is turned off.
@@ -268,7 +268,7 @@ class Lease:
         user = self.webhook.user
         if user.email:
             with translation.override(self.webhook.language):
-                Mail.objects.tell(user, Letter.WEBHOOK_OFF, user.email)
+                Mail.objects.tell(user, MailTemplate.WEBHOOK_OFF, user.email)
 
 
 def _is_told(journal: str = "") -> Q:

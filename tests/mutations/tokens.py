@@ -71,7 +71,7 @@ TOKENS: Guards = {
          "links.select_related", _LINKS),
         ("e-mail token is valid after the account changed",
          "is_good = user.is_active and constant_time_compare(\n"
-         "            self.bound_to, _state(user, Letter(self.letter))\n        )",
+         "            self.bound_to, _state(user, MailTemplate(self.letter))\n        )",
          "is_good = user.is_active", _LINKS),
         ("e-mail token is valid for a deactivated account",
          "is_good = user.is_active and", "is_good =",

@@ -17,7 +17,7 @@ from tests.security.accounts import NEW, Account, Past, while_changing
 from tests.security.environment import Environment
 from tests.server import Server
 from tests.splits.journey import fresh_email
-from users.mail_templates import Letter
+from users.mail_templates import MailTemplate
 
 Command = Callable[[Account], httpx.Response]
 OWN: dict[str, Command] = {
@@ -212,7 +212,7 @@ def test_t137_what_an_administrator_changed_is_told_at_the_old_address(
         (environment.ed, "ed@example.com", "e@x.eu"),
     ):
         assert set(user.mails.values_list("letter", "address")) == {
-            (Letter.PASSWORD_CHANGED, old),
-            (Letter.EMAIL_CHANGED, old),
-            (Letter.VERIFY, new),
+            (MailTemplate.PASSWORD_CHANGED, old),
+            (MailTemplate.EMAIL_CHANGED, old),
+            (MailTemplate.VERIFY, new),
         }

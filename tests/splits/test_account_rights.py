@@ -16,7 +16,7 @@ from tripcompanion.accounts.export import personal_data_of
 from tripcompanion.database.models import IdempotencyRecord
 from trips.models import Member, Trip
 from trips.roles import TripRole
-from users.mail_templates import Letter
+from users.mail_templates import MailTemplate
 from users.models import EmailToken, Mail, Role, Session, User
 
 Limits = Callable[..., None]
@@ -77,7 +77,7 @@ def test_it_is_a_file_of_everything_about_the_caller(
 def test_others_appear_with_id_and_name_only_and_no_secret_is_in_it(
     api: Api, ledgers: Trip, ed: User
 ) -> None:
-    EmailToken.make(ed, Letter.RESET)
+    EmailToken.make(ed, MailTemplate.RESET)
     text = api(ed).get("/api/users/me/export").content.decode()
     for other in ("olga@example.com", "vera@example.com"):
         assert other not in text
@@ -172,7 +172,7 @@ def test_who_is_square_with_everybody_may_go(api: Api, ledgers: Trip, sam: User)
 
 def test_nothing_of_theirs_is_left_in_other_tables(api: Api, sam: User) -> None:
     client = api(sam)
-    EmailToken.make(sam, Letter.VERIFY)
+    EmailToken.make(sam, MailTemplate.VERIFY)
     Mail.objects.ask_to_verify(sam)
     trip = client.post(
         "/api/trips",

@@ -20,7 +20,7 @@ from tests.trips.bodies import lisbon
 from tripcompanion.urls import urlpatterns
 from trips.models import Invitation, Trip
 from trips.roles import TABLE, Access, Can, TripRole
-from users.mail_templates import Letter
+from users.mail_templates import MailTemplate
 from users.models import EmailToken, Session, User
 from users.scopes import Scope
 from users.tokens import token_pair
@@ -172,12 +172,12 @@ class Scene:
 
     def reset_link(self) -> dict[str, Any]:
         return {
-            "token": EmailToken.make(self.partner, Letter.RESET),
+            "token": EmailToken.make(self.partner, MailTemplate.RESET),
             "newPassword": "ten-odd-umbrellas",
         }
 
     def verify_link(self) -> dict[str, Any]:
-        return {"token": EmailToken.make(self.partner, Letter.VERIFY)}
+        return {"token": EmailToken.make(self.partner, MailTemplate.VERIFY)}
 
     def trip_code(self) -> dict[str, Any]:
         return {"tripCode": self.trip.code}

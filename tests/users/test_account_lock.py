@@ -16,7 +16,7 @@ from tests.mailserver import mail_server
 from tests.server import Server
 from tests.users.logins import is_alive, log_in, try_to_log_in
 from tripcompanion.accounts.deletion import delete_account
-from users.mail_templates import Letter
+from users.mail_templates import MailTemplate
 from users.models import Role, ScopedToken, Session, User
 
 NEW = "five-yellow-umbrellas"
@@ -121,7 +121,7 @@ def test_changepassword_ends_all_log_ins_and_tells_the_owner(
     assert not is_alive(token)
     assert not ScopedToken.objects.exists()
     assert try_to_log_in(olga.email, NEW).status_code == 200
-    assert olga.mails.get().letter == Letter.PASSWORD_CHANGED
+    assert olga.mails.get().letter == MailTemplate.PASSWORD_CHANGED
 
 
 @pytest.mark.parametrize(

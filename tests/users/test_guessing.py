@@ -10,7 +10,7 @@ from django.test import Client
 
 from tests.factories import overwrite
 from tests.users.logins import log_in, try_to_log_in
-from users.mail_templates import Letter
+from users.mail_templates import MailTemplate
 from users.models import Mail, Session, User
 
 Limits = Callable[..., None]
@@ -40,7 +40,7 @@ def test_after_too_many_only_devices_that_logged_in_before_are_free(
     assert try_to_log_in(olga.email, REMOTE_ADDR=HOME).status_code == 200
     assert guess(olga.email, 20) == {401}
     [mail] = Mail.objects.all()
-    assert (mail.letter, mail.address) == (Letter.WRONG_PASSWORDS, olga.email)
+    assert (mail.letter, mail.address) == (MailTemplate.WRONG_PASSWORDS, olga.email)
     # One more try in 15 minutes, then none; the owner is told once.
     assert guess(olga.email, 2) == {401, 429}
     locked = try_to_log_in(olga.email, REMOTE_ADDR=CAFE)
@@ -76,6 +76,6 @@ def test_wrong_passwords_of_a_session_count_too(limits: Limits, olga: User) -> N
     path, body = "/api/users/me", {"password": "wrong-one"}
     for _try in range(3):
         assert client.delete(path, body, content_type="application/json").status_code == 400
-    assert Mail.objects.filter(letter=Letter.WRONG_PASSWORDS).count() == 1
+    assert Mail.objects.filter(letter=MailTemplate.WRONG_PASSWORDS).count() == 1
     assert try_to_log_in(olga.email, "wrong-one", REMOTE_ADDR=CAFE).status_code == 401
     assert try_to_log_in(olga.email, REMOTE_ADDR=CAFE).status_code == 429

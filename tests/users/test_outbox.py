@@ -20,7 +20,7 @@ from rest_framework.test import APIClient
 from tests.factories import PASSWORD
 from tests.mailserver import MailServer, mail_server
 from tests.server import ROOT, Server, free_port
-from users.mail_templates import Letter
+from users.mail_templates import MailTemplate
 from users.models import EmailToken, Mail, User
 from users.models.outbox import GIVE_UP_AFTER
 
@@ -61,7 +61,7 @@ def make_due() -> None:
 
 
 def notice(user: User) -> Mail:
-    return Mail.objects.create(user=user, letter=Letter.PASSWORD_CHANGED, address=user.email)
+    return Mail.objects.create(user=user, letter=MailTemplate.PASSWORD_CHANGED, address=user.email)
 
 
 def test_a_mail_is_delivered_as_it_is_meant_and_forgotten(
@@ -80,7 +80,7 @@ def test_a_mail_is_delivered_as_it_is_meant_and_forgotten(
 
 def test_a_mail_speaks_the_language_of_its_cause(post: MailServer, olga: User) -> None:
     Mail.objects.create(
-        user=olga, letter=Letter.PASSWORD_CHANGED, address=olga.email, language="es"
+        user=olga, letter=MailTemplate.PASSWORD_CHANGED, address=olga.email, language="es"
     )
     send()
     [message] = post.received
@@ -161,7 +161,7 @@ def test_an_address_that_is_refused_for_now_is_tried_again(post: MailServer, olg
 def test_an_address_that_breaks_a_mail_does_not_break_the_queue(
     post: MailServer, olga: User, ed: User, address: str
 ) -> None:
-    mail = Mail.objects.create(user=olga, letter=Letter.EMAIL_CHANGED, address=address)
+    mail = Mail.objects.create(user=olga, letter=MailTemplate.EMAIL_CHANGED, address=address)
     notice(ed)
     with pytest.raises(CommandError, match="^1 mails sent, 0 waiting, 1 given up"):
         send()
@@ -194,11 +194,13 @@ def test_a_mail_that_comes_too_late_is_given_up(post: MailServer, olga: User) ->
     assert not post.received
 
 
-@pytest.mark.parametrize("letter", [Letter.PASSWORD_CHANGED, Letter.VERIFY, Letter.RESET])
+@pytest.mark.parametrize(
+    "letter", [MailTemplate.PASSWORD_CHANGED, MailTemplate.VERIFY, MailTemplate.RESET]
+)
 def test_who_is_barred_or_gone_meanwhile_gets_no_mail(
-    post: MailServer, olga: User, letter: Letter
+    post: MailServer, olga: User, letter: MailTemplate
 ) -> None:
-    user = None if letter == Letter.RESET else olga
+    user = None if letter == MailTemplate.RESET else olga
     Mail.objects.create(user=user, letter=letter, address=olga.email)
     olga.deactivate(by=None)
     assert send() == "0 mails sent, 0 waiting, 0 given up."

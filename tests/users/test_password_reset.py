@@ -25,7 +25,7 @@ from tests.server import Server
 from tests.splits.journey import answers_at_once
 from tests.users.logins import is_alive, log_in, refresh, try_to_log_in
 from tripcompanion.accounts.deletion import delete_account
-from users.mail_templates import Letter
+from users.mail_templates import MailTemplate
 from users.models import EmailToken, Mail, User
 
 NEW = "five-yellow-umbrellas"
@@ -243,7 +243,7 @@ def test_what_is_no_token_is_refused(olga: User, token: Any) -> None:
 
 
 def test_a_link_that_confirms_an_address_sets_no_password(olga: User) -> None:
-    assert_dead(confirm(EmailToken.make(olga, Letter.VERIFY)))
+    assert_dead(confirm(EmailToken.make(olga, MailTemplate.VERIFY)))
 
 
 @pytest.mark.parametrize("password", ["", "seven77", "password123", "x" * 129, None, 1234567890])

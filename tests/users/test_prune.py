@@ -23,7 +23,7 @@ from tripcompanion.database.models import IdempotencyRecord, ThrottleCounter
 from trips.models import Invitation, JournalEntry, Trip
 from trips.models.events import Event
 from trips.models.journal import Entry, write
-from users.mail_templates import Letter
+from users.mail_templates import MailTemplate
 from users.management.commands import prune
 from users.models import EmailToken, Mail, ScopedToken, Session, User
 
@@ -62,12 +62,12 @@ def fill(api: Api, user: User) -> None:
     Client().force_login(user)
     answer = api(user).post("/api/trips", lisbon(), HTTP_IDEMPOTENCY_KEY="lisbon")
     assert answer.status_code == 201
-    EmailToken.make(user, Letter.RESET)
+    EmailToken.make(user, MailTemplate.RESET)
     Mail.objects.ask_to_verify(user)
     ScopedToken.issue(user, name="Import", scopes=["trips:read"])
     Invitation.issue(Trip.objects.get(), user, role="VIEWER")
     webhook = Webhook.register(user, url="https://93.184.216.34/", events=["*"])
-    Mail.objects.filter(letter=Letter.WEBHOOK_NEW).delete()
+    Mail.objects.filter(letter=MailTemplate.WEBHOOK_NEW).delete()
     webhook.deliveries.create(event="webhook.test")
     spend(Trip.objects.get(), 100, paid_by=user, among=[user]).remove(by=user)
     TripFactory(deleted_at=timezone.now())
@@ -149,9 +149,9 @@ def test_mails_that_are_waiting_stay_however_old_they_are(olga: User) -> None:
 def test_it_goes_batch_by_batch(olga: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prune, "BATCH_ROWS", 2)
     for _link in range(5):
-        EmailToken.make(olga, Letter.RESET)
+        EmailToken.make(olga, MailTemplate.RESET)
     EmailToken.objects.update(expires_at=timezone.now())
-    kept = EmailToken.make(olga, Letter.RESET)
+    kept = EmailToken.make(olga, MailTemplate.RESET)
     assert pruned() == NOTHING | {"links": 5}
     assert kept
     assert EmailToken.objects.count() == 1

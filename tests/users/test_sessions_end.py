@@ -10,14 +10,14 @@ from tests.factories import PASSWORD, overwrite
 from tests.splits.webhooks import URL, register
 from tests.users.logins import bearer, log_in, try_to_log_in
 from trips.models import Invitation, Trip
-from users.mail_templates import Letter
+from users.mail_templates import MailTemplate
 from users.models import EmailToken, Mail, ScopedToken, User
 
 NEW = "five-yellow-umbrellas"
 
 
 def reset(user: User) -> int:
-    token = EmailToken.make(user, Letter.RESET)
+    token = EmailToken.make(user, MailTemplate.RESET)
     body = {"token": token, "newPassword": NEW}
     return bearer("none").post("/api/users/password-reset/confirm", body).status_code
 
@@ -49,7 +49,7 @@ def test_webhooks_and_invitations_end_with_the_sessions(
     gone = api(None).get(f"/api/invitations/{invitation['token']}")
     assert gone.status_code == 404
     assert api(None).get(f"/api/invitations/{of_ed['token']}").status_code == 200
-    assert Mail.objects.filter(user=olga, letter=Letter.WEBHOOKS_OFF).count() == 1
+    assert Mail.objects.filter(user=olga, letter=MailTemplate.WEBHOOKS_OFF).count() == 1
     history = api(ada).get(f"/api/trips/{trip.pk}/history?event=invitation.revoked").json()
     assert [row["object"]["id"] for row in history["items"]] == [invitation["id"]]
 
@@ -71,7 +71,7 @@ def test_a_new_webhook_is_announced_by_mail(api: Api, olga: User) -> None:
     log_in(olga)
     hook = register(api, olga)
     mail = Mail.objects.get()
-    assert (mail.letter, mail.address) == (Letter.WEBHOOK_NEW, olga.email)
+    assert (mail.letter, mail.address) == (MailTemplate.WEBHOOK_NEW, olga.email)
     again = api(olga).post("/api/webhooks", {"url": URL}, HTTP_IDEMPOTENCY_KEY="k")
     repeated = api(olga).post("/api/webhooks", {"url": URL}, HTTP_IDEMPOTENCY_KEY="k")
     assert (repeated.status_code, repeated.json()["code"]) == (409, "already_made")

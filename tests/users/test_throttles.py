@@ -21,7 +21,7 @@ from tests.factories import PASSWORD, UserFactory, spend
 from tests.users.logins import refresh, try_to_log_in
 from tripcompanion.database.models import ThrottleCounter
 from trips.models import Trip
-from users.mail_templates import Letter
+from users.mail_templates import MailTemplate
 from users.models import Mail, User
 
 Limits = Callable[..., None]
@@ -219,7 +219,7 @@ def test_all_spellings_of_a_domain_get_their_mails_from_one_limit(
 
     answers = [ask(at) for at in range(len(SPELLINGS))]
     assert answers == [202] * 2 + [429] * (len(SPELLINGS) - 2)
-    assert Mail.objects.filter(letter=Letter.RESET).count() == 2
+    assert Mail.objects.filter(letter=MailTemplate.RESET).count() == 2
 
 
 def test_a_mail_for_whoever_is_logged_in_and_one_by_another_spelling_count_together(

@@ -15,7 +15,7 @@ from tests.factories import PASSWORD
 from tests.mailserver import token_in
 from tests.users.test_password_reset import assert_dead, mail_to
 from trips.models import Trip
-from users.mail_templates import Letter
+from users.mail_templates import MailTemplate
 from users.models import EmailToken, Mail, User
 
 Limits = Callable[..., None]
@@ -61,7 +61,10 @@ def test_a_registration_that_is_refused_sends_nothing(olga: User) -> None:
 
 
 def test_a_link_works_once_and_for_seven_days(olga: User) -> None:
-    token, late = EmailToken.make(olga, Letter.VERIFY), EmailToken.make(olga, Letter.VERIFY)
+    token, late = (
+        EmailToken.make(olga, MailTemplate.VERIFY),
+        EmailToken.make(olga, MailTemplate.VERIFY),
+    )
     assert verify(token).status_code == 204
     assert_dead(verify(token))
     with time_machine.travel(timezone.now() + timedelta(days=7, seconds=1), tick=False):
@@ -98,14 +101,14 @@ def test_the_same_address_again_stays_confirmed(api: Api, olga: User) -> None:
 
 
 def test_a_link_confirms_only_the_address_that_it_was_sent_to(api: Api, olga: User) -> None:
-    token = EmailToken.make(olga, Letter.VERIFY)
+    token = EmailToken.make(olga, MailTemplate.VERIFY)
     change_email(api, olga, "olga@example.org")
     assert_dead(verify(token))
     assert not is_verified(olga)
 
 
 def test_a_reset_link_confirms_nothing_by_itself(olga: User) -> None:
-    assert_dead(verify(EmailToken.make(olga, Letter.RESET)))
+    assert_dead(verify(EmailToken.make(olga, MailTemplate.RESET)))
 
 
 def test_a_mail_to_an_address_that_was_left_meanwhile_is_not_sent(api: Api, olga: User) -> None:
@@ -124,7 +127,7 @@ def test_changing_the_address_again_and_again_mails_five_strangers_an_hour_at_mo
     for at in range(8):
         change_email(api, olga, f"victim{at}@example.org")
         mail_to()
-    asked = EmailToken.objects.filter(user=olga, letter=Letter.VERIFY)
+    asked = EmailToken.objects.filter(user=olga, letter=MailTemplate.VERIFY)
     assert asked.count() == 5
     asked.update(created_at=timezone.now() - timedelta(hours=1))
     change_email(api, olga, "olga@example.net")

@@ -24,7 +24,7 @@ from trips.models.member import Member
 from trips.models.trip import Trip
 from trips.roles import Can, TripRole, may_grant
 from users.emails import MAX_EMAIL_CHARS, email_key
-from users.mail_templates import Letter, url_of
+from users.mail_templates import MailTemplate, url_of
 from users.models import EmailUnverified, Mail, User, summary_of
 from users.random_tokens import digest_of, new_token, require_lifetime
 from users.signals import sessions_ended
@@ -257,7 +257,7 @@ class Invitation(models.Model):
     @property
     def link(self) -> str:
         """The page of the front end that accepts it; only after `issue`."""
-        return url_of(Letter.INVITATION, self.token)
+        return url_of(MailTemplate.INVITATION, self.token)
 
     def mail_token(self) -> str:
         """A new token for the mail, which replaces that of a former attempt; "" if it is void."""

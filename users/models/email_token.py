@@ -10,11 +10,11 @@ from django.utils.crypto import constant_time_compare, salted_hmac
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import APIException, NotFound
 
-from users.mail_templates import Letter
+from users.mail_templates import MailTemplate
 from users.models.user import User
 from users.random_tokens import digest_of, new_token
 
-LIFETIMES = {Letter.RESET: timedelta(hours=1), Letter.VERIFY: timedelta(days=7)}
+LIFETIMES = {MailTemplate.RESET: timedelta(hours=1), MailTemplate.VERIFY: timedelta(days=7)}
 
 
 class EmailTokenInvalid(APIException):
@@ -34,7 +34,7 @@ class EmailTokenQuerySet(models.QuerySet["EmailToken"]):
         """Expired tokens."""
         return self.filter(expires_at__lte=timezone.now())
 
-    def sent_since(self, letter: Letter, age: timedelta) -> "EmailTokenQuerySet":
+    def sent_since(self, letter: MailTemplate, age: timedelta) -> "EmailTokenQuerySet":
         """Tokens of one kind that were created within the last `age`."""
         return self.filter(letter=letter, created_at__gt=timezone.now() - age)
 
@@ -48,7 +48,7 @@ class EmailToken(models.Model):
     """
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="links")
-    letter = models.CharField(max_length=16, choices=Letter)
+    letter = models.CharField(max_length=16, choices=MailTemplate)
     digest = models.CharField(max_length=64, unique=True)
     #: A hash of the account's state at creation; the token is valid in that state only.
     bound_to = models.CharField(max_length=64)
@@ -61,7 +61,7 @@ class EmailToken(models.Model):
         return f"{self.letter} of {self.user_id}"
 
     @classmethod
-    def make(cls, user: User, letter: Letter) -> str:
+    def make(cls, user: User, letter: MailTemplate) -> str:
         """Create a row and return its token, which is not stored. Call inside `user.locked`."""
         token = new_token()
         cls.objects.create(
@@ -76,7 +76,7 @@ class EmailToken(models.Model):
     @classmethod
     def reset_password(cls, token: str, password: str) -> None:
         """Set a new password and end all sessions. Raises `EmailTokenInvalid`."""
-        link = cls._find(token, Letter.RESET)
+        link = cls._find(token, MailTemplate.RESET)
         hashed = link.user.hashed(password)
         with link._spent() as user:
             user.reset_password(hashed)
@@ -84,11 +84,11 @@ class EmailToken(models.Model):
     @classmethod
     def verify_email(cls, token: str) -> None:
         """Mark the account's address as verified. Raises `EmailTokenInvalid`."""
-        with cls._find(token, Letter.VERIFY)._spent() as user:
+        with cls._find(token, MailTemplate.VERIFY)._spent() as user:
             user.verify_email()
 
     @classmethod
-    def _find(cls, token: str, letter: Letter) -> "EmailToken":
+    def _find(cls, token: str, letter: MailTemplate) -> "EmailToken":
         """The unexpired row of this token, with its account, both read without the lock."""
         links = cls.objects.filter(digest=digest_of(token), letter=letter)
         link = links.filter(expires_at__gt=timezone.now()).select_related("user").first()
@@ -111,15 +111,15 @@ class EmailToken(models.Model):
 
     def _delete_if_good(self, user: User) -> None:
         is_good = user.is_active and constant_time_compare(
-            self.bound_to, _state(user, Letter(self.letter))
+            self.bound_to, _state(user, MailTemplate(self.letter))
         )
         if not is_good or not EmailToken.objects.filter(pk=self.pk).delete()[0]:
             raise EmailTokenInvalid
 
 
-def _state(user: User, letter: Letter) -> str:
+def _state(user: User, letter: MailTemplate) -> str:
     """A hash of what a token is bound to: the address and, for a reset, the password."""
     state = f"{letter}:{user.pk}:{user.email_key}"
-    if letter == Letter.RESET:
+    if letter == MailTemplate.RESET:
         state += f":{user.get_session_auth_hash()}"
     return salted_hmac("users.EmailToken", state, algorithm="sha256").hexdigest()

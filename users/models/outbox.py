@@ -20,7 +20,7 @@ from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import NotFound
 
 from users.emails import MAX_EMAIL_CHARS, email_key
-from users.mail_templates import NOTICES, PAGES, Letter, page_of, url_of, write, write_notices
+from users.mail_templates import NOTICES, PAGES, MailTemplate, page_of, url_of, write, write_notices
 from users.models.email_token import EmailToken
 from users.models.notices import NoticeMode, current_language
 from users.models.user import User
@@ -98,7 +98,7 @@ class MailQuerySet(models.QuerySet["Mail"]):
 
         So the response cannot reveal whether the address has an account, not even by its timing.
         """
-        self.create(letter=Letter.RESET, address=address)
+        self.create(letter=MailTemplate.RESET, address=address)
 
     def ask_to_verify(self, user: User) -> None:
         """Queue a mail that asks `user` to confirm their address, up to the hourly limit.
@@ -106,18 +106,18 @@ class MailQuerySet(models.QuerySet["Mail"]):
         Call it and `tell` inside `user.locked`, so that an emptied account gets no more mail.
         """
         hour = timedelta(hours=1)
-        waiting = user.mails.waiting().filter(letter=Letter.VERIFY).count()
-        sent = user.links.sent_since(Letter.VERIFY, hour).count()
+        waiting = user.mails.waiting().filter(letter=MailTemplate.VERIFY).count()
+        sent = user.links.sent_since(MailTemplate.VERIFY, hour).count()
         if user.email and waiting + sent < VERIFY_MAILS_AN_HOUR:
-            self.create(user=user, letter=Letter.VERIFY, address=user.email)
+            self.create(user=user, letter=MailTemplate.VERIFY, address=user.email)
 
-    def tell(self, user: User, letter: Letter, address: str) -> None:
+    def tell(self, user: User, letter: MailTemplate, address: str) -> None:
         """Queue a mail that notifies `user` at `address` of a change of the account."""
         self.create(user=user, letter=letter, address=address)
 
     def invite(self, invitation: Any, address: str) -> None:
         """Queue a mail with a link to accept `invitation`."""
-        self.create(letter=Letter.INVITATION, address=address, invitation=invitation)
+        self.create(letter=MailTemplate.INVITATION, address=address, invitation=invitation)
 
     def notify(self, event: str, users: models.QuerySet[User], **about: int) -> None:
         """Queue a notice of `event` for those of `users` who want it.
@@ -194,7 +194,7 @@ class Mail(models.Model):
     invitation = models.ForeignKey(
         "trips.Invitation", on_delete=models.CASCADE, null=True, related_name="mails"
     )
-    letter = models.CharField(gettext_lazy("subject"), max_length=16, choices=Letter)
+    letter = models.CharField(gettext_lazy("subject"), max_length=16, choices=MailTemplate)
     address = models.CharField(gettext_lazy("address"), max_length=MAX_EMAIL_CHARS)
     language = models.CharField(gettext_lazy("language"), max_length=7, default=current_language)
     created_at = models.DateTimeField(gettext_lazy("created at"), default=timezone.now)
@@ -325,7 +325,7 @@ class Mail(models.Model):
 
     def _reader(self) -> User | None:
         """The account that the mail is for, if it exists."""
-        if self.letter == Letter.RESET:
+        if self.letter == MailTemplate.RESET:
             return User.objects.with_email(self.address).first()
         return User.objects.active().filter(pk=self.user_id).first()
 
@@ -333,9 +333,9 @@ class Mail(models.Model):
         """Whether `reader` may still get the mail and still needs it."""
         if not reader.is_active:
             return False
-        if self.letter == Letter.RESET:
+        if self.letter == MailTemplate.RESET:
             return reader.email_key == email_key(self.address)
-        if self.letter == Letter.VERIFY:
+        if self.letter == MailTemplate.VERIFY:
             return reader.email == self.address and reader.email_verified_at is None
         return True
 
@@ -348,10 +348,10 @@ class Mail(models.Model):
             return None
 
     def _message(self, reader: User, connection: Any) -> EmailMessage:
-        letter = Letter(self.letter)
+        letter = MailTemplate(self.letter)
         url = url_of(letter, EmailToken.make(reader, letter)) if letter in PAGES else ""
         # A reset goes to the address as the account stores it, not as it was typed.
-        address = reader.email or "" if letter == Letter.RESET else self.address
+        address = reader.email or "" if letter == MailTemplate.RESET else self.address
         return self._written(url, address, connection)
 
     def _written(self, url: str, address: str, connection: Any) -> EmailMessage:
@@ -397,7 +397,7 @@ def _summary(error: OSError) -> str:
 
 def _message(account: User, notices: Iterable[Mail]) -> EmailMessage:
     url = account.unsubscribe_url()
-    lines = [(Letter(notice.letter), notice.page()) for notice in notices]
+    lines = [(MailTemplate(notice.letter), notice.page()) for notice in notices]
     with translation.override(account.notice_language):
         subject, text = write_notices(lines, url)
     headers = {

@@ -26,7 +26,7 @@ from tripcompanion.api.problems import Conflict
 from tripcompanion.currency.amounts import CODES
 from tripcompanion.database.models import IdempotencyRecord
 from users.emails import MAX_EMAIL_CHARS, email_key
-from users.mail_templates import NOTICES, Letter
+from users.mail_templates import NOTICES, MailTemplate
 from users.models.conflicts import EmailTaken, EmailUnverified, LastAdmin, WrongPassword
 from users.models.lock import lock_rows
 from users.models.notices import NoticeMode, Notices
@@ -344,11 +344,11 @@ class User(AbstractBaseUser):
                 account._end_sessions(keep, by)
             account._save_unless_taken({*names, "updated_at"})
             if "password" in names and old_email:
-                account.mails.tell(account, Letter.PASSWORD_CHANGED, old_email)
+                account.mails.tell(account, MailTemplate.PASSWORD_CHANGED, old_email)
             if "email_verified_at" in names:
                 account.mails.ask_to_verify(account)
                 if old_email:
-                    account.mails.tell(account, Letter.EMAIL_CHANGED, old_email)
+                    account.mails.tell(account, MailTemplate.EMAIL_CHANGED, old_email)
 
     def _set_fields(self, fields: dict[str, Any]) -> set[str]:
         """Set `fields` and what depends on them; return the names of all fields to store."""
