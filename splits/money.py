@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
-NO_RANKS: Mapping[int, int] = MappingProxyType({})
+NO_FORMER_IDS: Mapping[int, int] = MappingProxyType({})
 
 
 def apportion(total: int, weights: Sequence[int], seed: int) -> list[int]:
@@ -30,15 +30,15 @@ def apportion(total: int, weights: Sequence[int], seed: int) -> list[int]:
 
 
 def divide(
-    total: int, weights: Mapping[int, int], seed: int, ranks: Mapping[int, int] = NO_RANKS
+    total: int, weights: Mapping[int, int], seed: int, former_ids: Mapping[int, int] = NO_FORMER_IDS
 ) -> dict[int, int]:
     """`apportion` by user id; ties rotate by id, regardless of the order of the mapping.
 
-    `ranks` has the ids of those who rank with another one: that of the guest whom they were.
+    Accounts that took the place of a guest count with the guest's id, which `former_ids` has.
     """
     if len(weights) == 1 and total >= 0 and min(weights.values()) > 0:
         return dict.fromkeys(weights, total)
-    user_ids = _ranked(weights, ranks)
+    user_ids = _in_order(weights, former_ids)
     parts = apportion(total, [weights[user_id] for user_id in user_ids], seed)
     by_user = dict(zip(user_ids, parts, strict=True))
     return {user_id: by_user[user_id] for user_id in weights}
@@ -48,7 +48,7 @@ def own_parts(
     shares: Mapping[int, int],
     paid_by_user: Mapping[int, int],
     seed: int,
-    ranks: Mapping[int, int] = NO_RANKS,
+    former_ids: Mapping[int, int] = NO_FORMER_IDS,
 ) -> dict[int, int]:
     """Each person's share of an expense, in minor units by user id.
 
@@ -58,7 +58,7 @@ def own_parts(
     parts = dict.fromkeys(paid_by_user, 0) | dict(shares)
     uncovered = sum(paid_by_user.values()) - sum(shares.values())
     if paid_by_user and uncovered:
-        for user_id, amount in divide(uncovered, paid_by_user, seed, ranks).items():
+        for user_id, amount in divide(uncovered, paid_by_user, seed, former_ids).items():
             parts[user_id] += amount
     return parts
 
@@ -67,7 +67,7 @@ def debts(
     shares: Mapping[int, int],
     paid_by_user: Mapping[int, int],
     seed: int,
-    ranks: Mapping[int, int] = NO_RANKS,
+    former_ids: Mapping[int, int] = NO_FORMER_IDS,
 ) -> dict[tuple[int, int], int]:
     """Who owes whom how many minor units for one expense: `{(debtor, creditor): amount}`.
 
@@ -75,31 +75,33 @@ def debts(
     paid more, in proportion to what each of these is still owed. Debtors are processed one by one,
     so that each person's debts and claims add up exactly.
     """
-    return own_parts_and_debts(shares, paid_by_user, seed, ranks)[1]
+    return own_parts_and_debts(shares, paid_by_user, seed, former_ids)[1]
 
 
 def own_parts_and_debts(
     shares: Mapping[int, int],
     paid_by_user: Mapping[int, int],
     seed: int,
-    ranks: Mapping[int, int] = NO_RANKS,
+    former_ids: Mapping[int, int] = NO_FORMER_IDS,
 ) -> tuple[dict[int, int], dict[tuple[int, int], int]]:
     """`own_parts` and `debts` of one expense."""
-    parts = own_parts(shares, paid_by_user, seed, ranks)
+    parts = own_parts(shares, paid_by_user, seed, former_ids)
     surplus = {user_id: paid_by_user.get(user_id, 0) - part for user_id, part in parts.items()}
     claims = {
-        user_id: surplus[user_id] for user_id in _ranked(surplus, ranks) if surplus[user_id] > 0
+        user_id: surplus[user_id]
+        for user_id in _in_order(surplus, former_ids)
+        if surplus[user_id] > 0
     }
     owed: dict[tuple[int, int], int] = {}
-    for debtor in (user_id for user_id in _ranked(shares, ranks) if surplus[user_id] < 0):
-        for creditor, amount in divide(-surplus[debtor], claims, seed, ranks).items():
+    for debtor in (user_id for user_id in _in_order(shares, former_ids) if surplus[user_id] < 0):
+        for creditor, amount in divide(-surplus[debtor], claims, seed, former_ids).items():
             if amount:
                 owed[debtor, creditor] = amount
                 claims[creditor] -= amount
     return parts, owed
 
 
-def _ranked(user_ids: Iterable[int], ranks: Mapping[int, int]) -> list[int]:
-    if not ranks:
+def _in_order(user_ids: Iterable[int], former_ids: Mapping[int, int]) -> list[int]:
+    if not former_ids:
         return sorted(user_ids)
-    return sorted(user_ids, key=lambda user_id: (ranks.get(user_id, user_id), user_id))
+    return sorted(user_ids, key=lambda user_id: (former_ids.get(user_id, user_id), user_id))

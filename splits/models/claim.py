@@ -52,7 +52,7 @@ def _claim(trip: Trip, guest_id: int, account: User, role: str) -> list[Entry]:
     """Give all entries of the guest to the account, and delete the guest. Call under both locks.
 
     A member keeps their role, and their entries and the guest's are merged. For others, amounts,
-    debts and sums stay as they are: the account ranks where the guest did. Returns what the
+    debts and sums stay as they are: the account also gets the guest's odd cents. Returns what the
     journal notes.
     """
     member = trip.members.filter(user=account).first()

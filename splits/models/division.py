@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import ValidationError
 
-from splits.money import NO_RANKS, divide
+from splits.money import NO_FORMER_IDS, divide
 from tripcompanion.currency.amounts import to_major
 
 #: Percentages and weights are stored as whole ten-thousandths.
@@ -79,7 +79,7 @@ class Division:
         money: Money,
         entered: Mapping[int, int],
         seed: int,
-        ranks: Mapping[int, int],
+        former_ids: Mapping[int, int],
         payers_field: str,
     ) -> tuple[dict[int, Payment], dict[int, Part]]:
         """What each person paid, who entered these amounts, and each person's part.
@@ -88,12 +88,12 @@ class Division:
         add up, and what `parts` raises.
         """
         require_sum(payers_field, entered.values(), money.entered_minor, money.currency)
-        paid = divide(money.amount_minor, entered, seed, ranks)
+        paid = divide(money.amount_minor, entered, seed, former_ids)
         payments = {user_id: Payment(paid[user_id], entered[user_id]) for user_id in entered}
-        return payments, self.parts(money, seed, ranks)
+        return payments, self.parts(money, seed, former_ids)
 
     def parts(
-        self, money: Money, seed: int, ranks: Mapping[int, int] = NO_RANKS
+        self, money: Money, seed: int, former_ids: Mapping[int, int] = NO_FORMER_IDS
     ) -> dict[int, Part]:
         """Each person's part in the trip's currency; they add up to `money.amount_minor`.
 
@@ -104,7 +104,7 @@ class Division:
             raise ValidationError({"participantUserIds": [text]})
         if self.split_type == SplitType.EQUAL:
             equal = dict.fromkeys(self.participants, 1)
-            shares = divide(money.amount_minor, equal, seed, ranks)
+            shares = divide(money.amount_minor, equal, seed, former_ids)
             return {user_id: Part(share) for user_id, share in shares.items()}
         entered = self._entered_for_all()
         if self.split_type == SplitType.MANUAL:
@@ -114,7 +114,7 @@ class Division:
             text = _("The percentages add up to %(sum)s, not to 100.") % {"sum": percent}
             raise ValidationError({"splitAmounts": [text]})
         column = ENTERED_COLUMN[SplitType(self.split_type)]
-        shares = divide(money.amount_minor, entered, seed, ranks)
+        shares = divide(money.amount_minor, entered, seed, former_ids)
         return {
             user_id: Part(share)._replace(**{column: entered[user_id]})
             for user_id, share in shares.items()

@@ -39,7 +39,7 @@ from tripcompanion.compiled.inserts import insert
 from tripcompanion.currency.amounts import MAX_AMOUNT, all_to_major, convert, to_major, to_minor
 from trips.models import InTripQuerySet, Trip, locked_row, locked_trip, notify
 from trips.models.events import Event
-from trips.models.trip import CurrencyChanged, ranks_in
+from trips.models.trip import CurrencyChanged, parse_former_ids
 from trips.roles import Can
 from users.models import User, possible_readers
 
@@ -146,11 +146,11 @@ class Expense(models.Model):
         return self.loaded_payers[0].user
 
     @cached_property
-    def ranks(self) -> Mapping[int, int]:
-        """The ids of former guests by the id of who took their place; see `Trip.ranks`."""
+    def former_ids(self) -> Mapping[int, int]:
+        """The ids of former guests by those of who took their place; see `Trip.former_ids`."""
         if not self.merged_guests:
-            return self.trip.ranks
-        return ranks_in(self.merged_guests, self.trip.claimed_guests)
+            return self.trip.former_ids
+        return parse_former_ids(self.merged_guests, self.trip.claimed_guests)
 
     @property
     def money(self) -> Money:
@@ -318,12 +318,14 @@ class Expense(models.Model):
         )
         self.split_type = division.split_type
         entered = self.entered_by(paid_by_user)
-        turn = (self.number, self.ranks)
-        return division.payments_and_parts(self.money, entered, *turn, payers_field)
+        seed = self.number
+        return division.payments_and_parts(self.money, entered, seed, self.former_ids, payers_field)
 
     def posting(self, *, is_written: bool = True) -> ExpensePosting:
         """The expense as it is in the ledger; nothing of it is yet, unless `is_written`."""
-        return ExpensePosting(self.trip, self.pk, self.number, self.ranks, is_written=is_written)
+        return ExpensePosting(
+            self.trip, self.pk, self.number, self.former_ids, is_written=is_written
+        )
 
     def entered_by(self, paid_by_user: Mapping[int, int | None]) -> dict[int, int]:
         """`paid_by_user` in minor units of the expense's currency; None is the whole amount."""

@@ -111,8 +111,8 @@ class Merge:
         which everything of the guest is the member's.
         """
         guest_id, user_id = self.guest.user_id, self.member.user_id
-        ranks = Concat(F("merged_guests"), Value(f" {user_id}:{guest_id}"))
-        self._of_guest.update(merged_guests=ranks)
+        pairs = Concat(F("merged_guests"), Value(f" {user_id}:{guest_id}"))
+        self._of_guest.update(merged_guests=pairs)
         give_entries(self.trip, guest_id, user_id)
         for name in KEPT_SUMS:
             setattr(self.member, name, self._sum(name))

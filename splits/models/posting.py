@@ -58,13 +58,13 @@ class ExpensePosting:
         trip: Trip,
         expense_id: int,
         number: int,
-        ranks: Mapping[int, int],
+        former_ids: Mapping[int, int],
         *,
         is_written: bool = True,
     ) -> None:
         self.trip, self.expense_id = trip, expense_id
         #: By these the odd cents rotate; see `Expense`.
-        self.number, self.ranks = number, ranks
+        self.number, self.former_ids = number, former_ids
         #: Settlements that were deleted with the splits that they paid.
         self.revoked: list[Settlement] = []
         self.paid_by_user: dict[int, Payment] = {}
@@ -240,7 +240,7 @@ class ExpensePosting:
         What each participant owes to each creditor, and the changes to each member's sums.
         """
         own_parts, debts = money.own_parts_and_debts(
-            amounts(parts), amounts(paid_by_user), self.number, self.ranks
+            amounts(parts), amounts(paid_by_user), self.number, self.former_ids
         )
         owed: Owed = {user_id: {} for user_id in parts}
         for (debtor, creditor), amount_minor in debts.items():

@@ -37,7 +37,7 @@ def expense_faults(
         return
     if expense.divided:
         yield from _share_faults(expense, parts, shares)
-    expected = money.debts(shares, paid, expense.number, expense.ranks)
+    expected = money.debts(shares, paid, expense.number, expense.former_ids)
     for pair in sorted(expected.keys() | owed.keys()):
         if expected.get(pair, 0) != owed.get(pair, 0):
             yield (
@@ -54,7 +54,7 @@ def _share_faults(
     )
     amount = Money(expense.amount_minor, expense.entered_minor, expense.currency)
     try:
-        expected = division.parts(amount, expense.number, expense.ranks) if parts else {}
+        expected = division.parts(amount, expense.number, expense.former_ids) if parts else {}
     except ValidationError as error:
         yield f"the entered values do not divide it: {error.detail}"
         return

@@ -64,16 +64,17 @@ class TripQuerySet(DeletableTripQuerySet["Trip"]):
         return self.filter(Exists(owned.filter(pk=OuterRef("pk"))), code=code.upper())
 
 
-def ranks_in(*texts: str) -> Mapping[int, int]:
-    """The ids by which the odd cents rotate: "17:11" says that 17 ranks where guest 11 did.
+def parse_former_ids(*texts: str) -> Mapping[int, int]:
+    """The ids of former guests by those of accounts: "17:11" says that 17 was guest 11.
 
-    Of several texts, the first one that knows an account decides; 11 itself may rank elsewhere.
+    Of several texts, the first one that names an account decides. Guest 11 may have taken the place
+    of another one.
     """
-    ranks: dict[int, int] = {}
+    former_ids: dict[int, int] = {}
     for pair in " ".join(texts).split():
         account, guest = map(int, pair.split(":"))
-        ranks.setdefault(account, ranks.get(guest, guest))
-    return ranks
+        former_ids.setdefault(account, former_ids.get(guest, guest))
+    return former_ids
 
 
 class Trip(JoinableTrip, DeletableTrip):
@@ -201,17 +202,17 @@ class Trip(JoinableTrip, DeletableTrip):
                 write(trip.pk, by, *changed)
 
     @cached_property
-    def ranks(self) -> Mapping[int, int]:
-        """The ids of former guests by that of the account that took their place.
+    def former_ids(self) -> Mapping[int, int]:
+        """The ids of former guests by those of the accounts that took their place.
 
-        The odd cents rotate by these ids, so that a claim changes no amount.
+        Odd cents are divided in the order of these ids, so that a claim changes no amount.
         """
-        return ranks_in(self.claimed_guests)
+        return parse_former_ids(self.claimed_guests)
 
     def replace_person(self, user_id: int, to: int, role: str) -> None:
         """Put `to` in the place of a member, in all entries and sums. Call it under the lock.
 
-        Nobody's amounts change: `to` also ranks where the member did.
+        Nobody's amounts change: `to` also gets the odd cents that the member would have got.
         """
         person_replaced.send(Trip, trip=self, user_id=user_id, to=to)
         place = self.members.filter(user=user_id)
