@@ -65,7 +65,7 @@ class JournalAdmin(ReadOnlyAdmin):
     search_fields = ("by__email", "by__name")
     search_help_text = gettext_lazy("The e-mail or name of who did it")
     ordering = ("-id",)
-    fields = (*list_display, "told")
+    fields = (*list_display, "sentence")
 
     # A link would need the trip, which may be gone.
     @admin.display(description=gettext_lazy("trip"), ordering="trip_id")
@@ -77,7 +77,7 @@ class JournalAdmin(ReadOnlyAdmin):
         return link(row.by, row.by.shown_name) if row.by else "-"
 
     @admin.display(description=gettext_lazy("what"))
-    def told(self, row: JournalEntry) -> str:
+    def sentence(self, row: JournalEntry) -> str:
         trip = Trip.objects.filter(pk=row.trip_id).first() or Trip(pk=row.trip_id, currency="")
-        [told], _count = History(trip, filters={"number": row.number}).page(1, 0)
-        return told.text
+        [sentence], _count = History(trip, filters={"number": row.number}).page(1, 0)
+        return sentence.text

@@ -114,28 +114,28 @@ def people_in(row: JournalEntry) -> set[int]:
 def sentence(row: JournalEntry, names: Names, currency: str, *, alone: bool = False) -> str:
     """One sentence in the active language. `currency` is the trip's; `alone`: see `_ALONE`."""
     changes = row.changes
-    told = {name: _latest(pair) for name, pair in changes.items()}
-    shown_currency = told.get("currency") or currency
+    latest = {name: _latest(pair) for name, pair in changes.items()}
+    shown_currency = latest.get("currency") or currency
     values = {
         "by": names.people[row.by_id] if row.by_id else _("The service"),
-        "who": _who(row, names, told),
-        "what": _what(row, names, told),
-        "role": _role(told.get("role")),
+        "who": _who(row, names, latest),
+        "what": _what(row, names, latest),
+        "role": _role(latest.get("role")),
         "old_role": _role(changes.get("role", {}).get("old")),
         "old_name": changes.get("name", {}).get("old") or _("somebody"),
         "changes": _changed(changes),
-        "sender": names.people.get(told.get("fromUserId", 0), _("somebody")),
-        "receiver": names.people.get(told.get("toUserId", 0), _("somebody")),
-        "amount": f"{_quoted('amount', told.get('amount'))} {shown_currency}",
+        "sender": names.people.get(latest.get("fromUserId", 0), _("somebody")),
+        "receiver": names.people.get(latest.get("toUserId", 0), _("somebody")),
+        "amount": f"{_quoted('amount', latest.get('amount'))} {shown_currency}",
     }
-    return _template(row, told, alone=alone) % values
+    return _template(row, latest, alone=alone) % values
 
 
-def _template(row: JournalEntry, told: Mapping[str, Any], *, alone: bool) -> Any:
+def _template(row: JournalEntry, latest: Mapping[str, Any], *, alone: bool) -> Any:
     event = Event(row.event)
     if alone and event is Event.EXPENSE_CHANGED:
         return _ALONE
-    person = told.get("fromUserId") or row.person_id
+    person = latest.get("fromUserId") or row.person_id
     is_own = row.by_id is not None and row.by_id == person
     return _OWN[event] if is_own and event in _OWN else _SENTENCES[event]
 
@@ -144,13 +144,13 @@ def _latest(pair: Mapping[str, Any]) -> Any:
     return pair["old"] if pair["new"] is None else pair["new"]
 
 
-def _who(row: JournalEntry, names: Names, told: Mapping[str, Any]) -> str:
+def _who(row: JournalEntry, names: Names, latest: Mapping[str, Any]) -> str:
     user_id = row.person_id or row.object_id
-    return told.get("name") or names.people.get(user_id) or _("somebody")
+    return latest.get("name") or names.people.get(user_id) or _("somebody")
 
 
-def _what(row: JournalEntry, names: Names, told: Mapping[str, Any]) -> str:
-    own = told.get("description") if row.object_type == "expense" else None
+def _what(row: JournalEntry, names: Names, latest: Mapping[str, Any]) -> str:
+    own = latest.get("description") if row.object_type == "expense" else None
     known = names.expense or own
     return _("“%(title)s”") % {"title": known} if known else _("an expense")
 

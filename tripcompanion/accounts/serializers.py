@@ -45,8 +45,8 @@ class UserCreateRequest(CamelCaseSerializer):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         current, request = attrs.pop("current_password", None), self.context["request"]
-        told = {name: attrs[name] for name in ("email", "password")}
-        require_owner(self.context["user"], request, current, **told)
+        changed = {name: attrs[name] for name in ("email", "password")}
+        require_owner(self.context["user"], request, current, **changed)
         return attrs
 
 
@@ -105,8 +105,8 @@ class UserUpdateRequest(CamelCaseSerializer):
         if "new_password" in attrs:
             attrs["password"] = attrs.pop("new_password")
         current, request = attrs.pop("current_password", None), self.context["request"]
-        told = {name: attrs.get(name) for name in ("email", "password")}
-        require_owner(self.context["user"], request, current, **told, log_in_suffices=False)
+        changed = {name: attrs.get(name) for name in ("email", "password")}
+        require_owner(self.context["user"], request, current, **changed, log_in_suffices=False)
         return attrs
 
 

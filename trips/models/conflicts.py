@@ -29,13 +29,13 @@ class BalanceOpen(Conflict):
     example_values: ClassVar = {"balance": "-12.50", "currency": "EUR"}
 
     @classmethod
-    def told(cls, by: User, balance_minor: int, currency: str) -> "BalanceOpen":
-        """The refusal for `by`; a token that sees no balances is not told this one either."""
-        told = cls(balance=to_major(balance_minor, currency), currency=currency)
-        if not by.covers(Scope.EXPENSES_READ):
+    def shown_to(cls, reader: User, balance_minor: int, currency: str) -> "BalanceOpen":
+        """The refusal for `reader`; without the balance if their token may not read balances."""
+        refusal = cls(balance=to_major(balance_minor, currency), currency=currency)
+        if not reader.covers(Scope.EXPENSES_READ):
             text = _("The balance is not zero; settle it first.")
-            told.detail = ErrorDetail(text, told.default_code)
-        return told
+            refusal.detail = ErrorDetail(text, refusal.default_code)
+        return refusal
 
 
 class GuestIsViewer(Conflict):

@@ -282,7 +282,7 @@ class Member(models.Model):
     def _end(self, by: User) -> None:
         self._require_other_owner()
         if self.balance_minor:
-            raise BalanceOpen.told(by, self.balance_minor, self.trip.currency)
+            raise BalanceOpen.shown_to(by, self.balance_minor, self.trip.currency)
         self.left_at = timezone.now()
         self.save(update_fields=["left_at"])
 
