@@ -17,9 +17,9 @@ from tripcompanion.adminsite.base import (
     SHOWN_ROWS,
     Columns,
     ReadOnlyAdmin,
+    formatted,
     link,
     list_link,
-    shown,
     table,
 )
 from tripcompanion.currency.formats import amount_between, typed_amount
@@ -77,7 +77,7 @@ def journal_table(history: History, **narrowed: Any) -> str:
     """The latest changes, and a link to the journal, filtered by `narrowed`."""
     rows, count = history.page(SHOWN_ROWS, 0)
     columns: Columns = {
-        _("at"): lambda row: link(row, shown(row.at)),
+        _("at"): lambda row: link(row, formatted(row.at)),
         _("what"): lambda row: row.text,
     }
     everything = list_link(JournalEntry, _("all %(count)d") % {"count": count}, **narrowed)

@@ -12,7 +12,7 @@ from splits.admin.filters import AmountFilter, TripFilter
 from splits.admin.ledger import AMOUNT, OPEN, LedgerAdmin, journal_table, numbered_link
 from splits.models import Allocation, Debt, Settlement
 from splits.reports.history import SettlementHistory
-from tripcompanion.adminsite.base import StateFilter, link, shown
+from tripcompanion.adminsite.base import StateFilter, formatted, link
 from trips.admin import money_column, person
 
 CREDIT = money_column("credit_minor", gettext_lazy("credit"))
@@ -100,7 +100,7 @@ class DebtAdmin(LedgerAdmin):
 
     @admin.display(description=gettext_lazy("covered at"), ordering="covered_at")
     def covered(self, debt: Any) -> str:
-        return shown(debt.covered_at)
+        return formatted(debt.covered_at)
 
     @admin.display(description=gettext_lazy("expense"))
     def expense(self, debt: Debt) -> str:

@@ -50,12 +50,12 @@ class ExpenseQuerySet(InTripQuerySet["Expense"]):
 
     def with_details(self) -> "ExpenseQuerySet":
         """With all that a response contains: currency, payers, and splits with their state."""
-        shown: dict[str, models.QuerySet[Any]] = {
+        relations: dict[str, models.QuerySet[Any]] = {
             "payers": Payer.objects.with_details(),
             "splits": Split.objects.with_open_amounts().order_by("id"),
         }
         return self.select_related("trip").prefetch_related(
-            *(Prefetch(name, rows, f"loaded_{name}") for name, rows in shown.items())
+            *(Prefetch(name, rows, f"loaded_{name}") for name, rows in relations.items())
         )
 
 
@@ -212,8 +212,8 @@ class Expense(models.Model):
         insert([self])
         posting = self.posting(is_written=False)
         payers, splits = posting.rewrite(paid_by_user, parts)
-        shown = expense_fields(self, paid_by_user, parts)
-        posting.note(Event.EXPENSE_CREATED, by, {}, shown)
+        after = expense_fields(self, paid_by_user, parts)
+        posting.note(Event.EXPENSE_CREATED, by, {}, after)
         # A reference to the expense itself would keep both in memory until the next garbage
         # collection.
         parent = copy(self)
@@ -245,7 +245,7 @@ class Expense(models.Model):
             posting = stored.posting()
             change = ExpenseChange(self, stored, posting, fields, paid_by_user, division or {})
             payments, parts = posting.paid_by_user, posting.parts
-            shown = expense_fields(stored, payments, parts)
+            before = expense_fields(stored, payments, parts)
             if change.apply():
                 payments, parts = stored.divide(
                     change.payers(),
@@ -255,11 +255,11 @@ class Expense(models.Model):
                 )
                 stored.divided = True
                 posting.rewrite(payments, parts)
-            changed = expense_fields(stored, payments, parts)
-            if changed != shown:
+            after = expense_fields(stored, payments, parts)
+            if after != before:
                 stored.updated_at = timezone.now()
             stored.save(update_fields=_CHANGEABLE)
-            posting.note(Event.EXPENSE_CHANGED, by, shown, changed)
+            posting.note(Event.EXPENSE_CHANGED, by, before, after)
             stored.notify("expense.changed", posting.people(), by)
             return Expense.objects.with_details().get(pk=stored.pk)
 
@@ -270,7 +270,7 @@ class Expense(models.Model):
         """
         with self.locked(by, Can.CHANGE_EXPENSES) as stored:
             posting = stored.posting()
-            shown = expense_fields(stored, posting.paid_by_user, posting.parts)
+            fields = expense_fields(stored, posting.paid_by_user, posting.parts)
             where = {"trip": stored.trip_id, "expense": stored.pk}
             payers = list(Payer.objects.filter(**where).order_by("id"))
             splits = list(Split.objects.with_open_amounts().defer(None).filter(**where))
@@ -295,7 +295,7 @@ class Expense(models.Model):
                 settlements=posting.revoked,
                 comments=stored.comments.order_by("id"),
             )
-            posting.note(Event.EXPENSE_DELETED, by, shown, {})
+            posting.note(Event.EXPENSE_DELETED, by, fields, {})
             stored.delete()
 
     def divide(

@@ -44,8 +44,8 @@ def add_split(
         posting.rewrite(posting.paid_by_user, {**posting.parts, participant_id: part})
         stored.divided_by_hand()
         split = Split.objects.with_details().get(expense=stored, participant=participant_id)
-        shown = part_fields(participant_id, part, stored.trip.currency)
-        posting.note(Event.SPLIT_ADDED, by, {}, shown, split.pk)
+        after = part_fields(participant_id, part, stored.trip.currency)
+        posting.note(Event.SPLIT_ADDED, by, {}, after, split.pk)
         stored.notify("expense.changed", posting.people(), by)
         return split
 
@@ -62,6 +62,6 @@ def remove_split(split: Split, by: User) -> None:
         rest = {u: part for u, part in posting.parts.items() if u != user_id}
         posting.rewrite(posting.paid_by_user, rest)
         stored.divided_by_hand()
-        shown = part_fields(user_id, posting.parts[user_id], stored.trip.currency)
-        posting.note(Event.SPLIT_DELETED, by, shown, {}, split.pk)
+        before = part_fields(user_id, posting.parts[user_id], stored.trip.currency)
+        posting.note(Event.SPLIT_DELETED, by, before, {}, split.pk)
         stored.notify("expense.changed", posting.people(), by)

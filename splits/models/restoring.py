@@ -52,7 +52,7 @@ def restore_expense(entry: DeletedEntry, by: User) -> Expense:
         _put_back(kept, debts)
         Comment.objects.bulk_create(kept.rows_of("comments", Comment))
         kept.delete()
-        shown = expense_fields(expense, payments_of(payers), parts_of(splits))
+        fields = expense_fields(expense, payments_of(payers), parts_of(splits))
         currency = kept.trip.currency
         write_change(
             kept.trip_id,
@@ -60,7 +60,7 @@ def restore_expense(entry: DeletedEntry, by: User) -> Expense:
             Event.EXPENSE_RESTORED,
             expense.pk,
             {},
-            shown,
+            fields,
             expense_id=expense.pk,
             then=settlement_entries(Event.SETTLEMENT_RESTORED, settlements, currency),
         )

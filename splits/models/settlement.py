@@ -439,7 +439,7 @@ def settlement_entries(
     rows = list(settlements)
     amounts = all_to_major([row.amount_minor for row in rows], currency)
     for row, amount in zip(rows, amounts, strict=True):
-        shown = {
+        fields = {
             "fromUserId": row.sender_id,
             "toUserId": row.receiver_id,
             "amount": amount,
@@ -448,7 +448,7 @@ def settlement_entries(
             "note": row.note,
         }
         if is_deleted and row.has_closed:
-            shown["closed"] = True
-        changes = {n: (value, None) if is_deleted else (None, value) for n, value in shown.items()}
+            fields["closed"] = True
+        changes = {n: (value, None) if is_deleted else (None, value) for n, value in fields.items()}
         entries.append(Entry(event, row.pk, changes))
     return entries

@@ -21,7 +21,7 @@ from trips.serializers import InvitationSerializer, TripDetailSerializer, TripMe
 from users.models import User
 
 
-class _Shown(NamedTuple):
+class _Source(NamedTuple):
     """How the endpoint of a type of object finds and serializes one."""
 
     rows: Callable[[], Any]
@@ -31,16 +31,16 @@ class _Shown(NamedTuple):
     key: str = "pk"
 
 
-_SHOWN: Mapping[str, _Shown] = {
-    "trip": _Shown(trips_with_members, TripDetailSerializer, trip="pk"),
-    "member": _Shown(Member.objects.with_details, TripMemberSerializer, key="user_id"),
-    "invitation": _Shown(
+_SOURCES: Mapping[str, _Source] = {
+    "trip": _Source(trips_with_members, TripDetailSerializer, trip="pk"),
+    "member": _Source(Member.objects.with_details, TripMemberSerializer, key="user_id"),
+    "invitation": _Source(
         Invitation.objects.with_details().select_related("guest").all, InvitationSerializer
     ),
-    "expense": _Shown(Expense.objects.with_details, ExpenseSerializer),
-    "split": _Shown(Split.objects.with_details, ExpenseSplitSerializer),
-    "settlement": _Shown(Settlement.objects.with_details, SettlementSerializer),
-    "comment": _Shown(Comment.objects.with_details, CommentSerializer),
+    "expense": _Source(Expense.objects.with_details, ExpenseSerializer),
+    "split": _Source(Split.objects.with_details, ExpenseSplitSerializer),
+    "settlement": _Source(Settlement.objects.with_details, SettlementSerializer),
+    "comment": _Source(Comment.objects.with_details, CommentSerializer),
 }
 
 
@@ -56,11 +56,11 @@ def states_of(
         by_type[subject.type].add((trip_id, subject.id))
     states = {}
     for kind, pairs in by_type.items():
-        shown = _SHOWN[kind]
+        source = _SOURCES[kind]
         trip_ids, ids = zip(*pairs, strict=True)
-        lookup = {f"{shown.trip}__in": trip_ids, f"{shown.key}__in": ids}
-        found = shown.rows().visible_to(reader).filter(**lookup)
-        rows = list(found.annotate(of_trip=F(shown.trip)))
-        for row, state in zip(rows, serialize_many(shown.serializer, rows, {}), strict=True):
-            states[row.of_trip, Subject(kind, getattr(row, shown.key))] = state
+        lookup = {f"{source.trip}__in": trip_ids, f"{source.key}__in": ids}
+        found = source.rows().visible_to(reader).filter(**lookup)
+        rows = list(found.annotate(of_trip=F(source.trip)))
+        for row, state in zip(rows, serialize_many(source.serializer, rows, {}), strict=True):
+            states[row.of_trip, Subject(kind, getattr(row, source.key))] = state
     return states

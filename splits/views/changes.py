@@ -33,8 +33,8 @@ class ChangeViewSet(InTripViewSet):
         """
         query = self.query()
         page = Changes(self.caller, query.get("since")).page(query["limit"])
-        shown = [change for change in page.items if not change.is_gone]
-        states = states_of(self.caller, [(change.trip_id, change.subject) for change in shown])
+        present = [change for change in page.items if not change.is_gone]
+        states = states_of(self.caller, [(change.trip_id, change.subject) for change in present])
         items = [
             change
             if change.is_gone

@@ -7,7 +7,7 @@ _CURSORS = "tests/splits/test_change_cursors.py"
 
 CHANGES: Guards = {
     "splits/reports/change_cursor.py": [
-        ("cursors never expire", "salt=_SALT, max_age=lifetime)", "salt=_SALT)",
+        ("cursors never expire", "salt=_SALT, max_age=_LIFETIME)", "salt=_SALT)",
          f"{_CURSORS} -k expires"),
         ("cursors of others are accepted", "if reader != cursor.reader:", "if False:",
          f"{_CURSORS} -k one_account"),
@@ -67,8 +67,8 @@ CHANGES: Guards = {
          f"{_CHANGES} -k sent_whole"),
     ],
     "splits/serializers/states.py": [
-        ("states of everybody are shown", "shown.rows().visible_to(reader).filter(**lookup)",
-         "shown.rows().annotate(caller_role=F('pk')).filter(**lookup)",
+        ("states of everybody are shown", "source.rows().visible_to(reader).filter(**lookup)",
+         "source.rows().annotate(caller_role=F('pk')).filter(**lookup)",
          f"{_CHANGES} -k not_shown"),
     ],
     "splits/models/comment.py": [

@@ -225,7 +225,7 @@ TRIPS: Guards = {
     ],
     "trips/models/conflicts.py": [
         ("balance told to a token without its scope",
-         "        if not by.covers(Scope.EXPENSES_READ):\n", "        if False:\n",
+         "        if not reader.covers(Scope.EXPENSES_READ):\n", "        if False:\n",
          "tests/trips/test_leaving.py"),
     ],
     "splits/models/merge.py": [
@@ -259,7 +259,7 @@ TRIPS: Guards = {
          "tests/splits/test_neutral.py"),
         ("deleted entries in another currency", "    if trip.currency != entry.currency:\n",
          "    if False:\n", f"{_RESTORING} -k of_their_time"),
-        ("restored twice", "        kept.delete()\n        shown", "        shown",
+        ("restored twice", "        kept.delete()\n        fields", "        fields",
          f"{_RESTORING} -k expense_is_restored"),
     ],
     "trips/models/visibility.py": [

@@ -54,7 +54,7 @@ def table(rows: Iterable[Any], columns: Columns) -> str:
     lines = []
     for row in rows:
         values = [question(row) for question in columns.values()]
-        cells = zip(kinds, map(shown, values), strict=True)
+        cells = zip(kinds, map(formatted, values), strict=True)
         lines.append((format_html_join("", '<td class="{}">{}</td>', cells),))
     heads = zip(kinds, columns, strict=True)
     return format_html(
@@ -64,7 +64,7 @@ def table(rows: Iterable[Any], columns: Columns) -> str:
     )
 
 
-def shown(value: Any) -> Any:
+def formatted(value: Any) -> Any:
     """A value in a table of rows; dates are short, because such a table is narrow."""
     if isinstance(value, datetime):
         return date_format(timezone.localtime(value), "SHORT_DATETIME_FORMAT")

@@ -46,9 +46,11 @@ class CsvExport(admin.ModelAdmin):
         back = "../?" + request.GET.urlencode()
         try:
             with snapshot():
-                shown = self.get_changelist_instance(request)
-                count = shown.result_count
-                file = csv_file(shown.queryset, self.csv_columns) if count <= MAX_ROWS else None
+                changelist = self.get_changelist_instance(request)
+                count = changelist.result_count
+                file = (
+                    csv_file(changelist.queryset, self.csv_columns) if count <= MAX_ROWS else None
+                )
         except IncorrectLookupParameters:
             return HttpResponseRedirect(back)
         if file is None:

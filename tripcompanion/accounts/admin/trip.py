@@ -26,10 +26,10 @@ from tripcompanion.adminsite.base import (
     StateFilter,
     as_the_api,
     first_rows,
+    formatted,
     link,
     list_link,
     page_url,
-    shown,
     table,
 )
 from tripcompanion.api.serializers import UrlOrPath
@@ -194,7 +194,7 @@ class TripAdmin(RulesAdmin):
 
     @admin.display(description=gettext_lazy("settlements"))
     def settlements(self, trip: Trip) -> str:
-        columns = {_("date"): lambda row: link(row, shown(row.settled_on)), **TRANSFER_COLUMNS}
+        columns = {_("date"): lambda row: link(row, formatted(row.settled_on)), **TRANSFER_COLUMNS}
         rows = trip.settlements.select_related("trip", "sender", "receiver")
         latest = rows.order_by("-settled_on", "-id")
         return first_rows(latest, columns, trip__id__exact=trip.pk)
