@@ -10,6 +10,3 @@ from django.conf import settings
 compiled_only = pytest.mark.skipif(
     not settings.COMPILED_QUERIES, reason="is about what is compiled once"
 )
-
-#: Statements that read a page and count the rows; the ORM alone needs another one to count.
-PAGE_STATEMENTS = 1 if settings.COMPILED_QUERIES else 2

@@ -18,7 +18,7 @@ from django.db import (
 from django.test.utils import CaptureQueriesContext
 
 from tests.pooler import pooler
-from tripcompanion.compiled.statements import StatementChanged, prepared_cursor
+from tripcompanion.database.statements import StatementChanged
 
 pytestmark = [
     pytest.mark.django_db,
@@ -46,7 +46,7 @@ def next_request(database: Any) -> None:
 
 
 def asked(database: Any, query: str, *values: Any) -> list[Any]:
-    with prepared_cursor(database) as cursor:
+    with database.prepared_cursor() as cursor:
         cursor.execute(query, values)
         return cursor.fetchall()
 
@@ -129,7 +129,7 @@ def test_a_statement_is_prepared_once_for_numbers_of_any_size(database: Any) -> 
 
 def test_two_may_be_read_at_the_same_time(database: Any) -> None:
     rows = "SELECT id FROM stop ORDER BY id"
-    with prepared_cursor(database) as outer:
+    with database.prepared_cursor() as outer:
         outer.execute(rows, [])
         assert outer.fetchmany(1) == [(1,)]
         assert asked(database, rows) == [(1,), (2,)]
@@ -139,7 +139,7 @@ def test_two_may_be_read_at_the_same_time(database: Any) -> None:
 
 
 def test_what_was_read_on_a_lost_connection_does_not_come_back(database: Any) -> None:
-    with prepared_cursor(database) as left_over:
+    with database.prepared_cursor() as left_over:
         left_over.execute("SELECT 1", [])
         database.close()
         database.ensure_connection()
@@ -238,7 +238,7 @@ def test_after_a_savepoint_is_rolled_back_they_are_too(database: Any) -> None:
 
 
 def test_what_is_logged_goes_through_the_cursor_of_django() -> None:
-    with CaptureQueriesContext(connection) as queries, prepared_cursor() as cursor:
+    with CaptureQueriesContext(connection) as queries, connection.prepared_cursor() as cursor:
         cursor.execute("SELECT %s::bigint = ANY(%s)", [2**40, [1, 2**40]])
         assert cursor.fetchall() == [(True,)]
     assert len(queries) == 1

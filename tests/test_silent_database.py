@@ -16,7 +16,6 @@ from tests.document import problem_of
 from tests.server import Server, running_server
 from tests.silence import SilentProxy, silent_proxy
 from tests.splits.journey import Journey, sign_up
-from tripcompanion.compiled.statements import prepared_cursor
 
 pytestmark = pytest.mark.skipif(
     not settings.DATABASE_URL.startswith("postgres"), reason="SQLite is no server"
@@ -165,7 +164,7 @@ def impatient(url: str, wait_seconds: float | None) -> Iterator[object]:
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     "cursor",
-    [lambda own: own.cursor(), lambda own: own.chunked_cursor(), prepared_cursor],
+    [lambda own: own.cursor(), lambda own: own.chunked_cursor(), lambda own: own.prepared_cursor()],
     ids=["ordinary", "chunked", "kept"],
 )
 def test_no_cursor_waits_longer_than_it_may(cursor: Callable[[Any], Any]) -> None:

@@ -15,7 +15,8 @@ from tests.locks import answer_after
 from tests.logs import production_log
 from tests.server import running_server
 from tests.splits.journey import Journey, sign_up
-from tripcompanion.compiled.statements import PreparingCursor, fetch_all
+from tripcompanion.database.postgresql.cursors import PreparingCursor
+from tripcompanion.database.statements import fetch_all
 from tripcompanion.observability.slow_statements import MAX_CHARS, log_slow_statements
 from trips.models import Trip
 from users.models import User

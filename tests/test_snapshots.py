@@ -74,11 +74,11 @@ def test_a_get_takes_one_statement_or_one_snapshot(
     statements = [query["sql"] for query in captured]
     if "health" not in route and "/invitations/" not in route:
         assert "users_session" in statements.pop(0)
-    if route in SINGLE and (settings.COMPILED_QUERIES or len(statements) <= 1):
+    if route in SINGLE:
         assert len(statements) <= 1
     else:
         assert [sql for sql in statements if _is_boundary(sql)] == [statements[0], statements[-1]]
-        assert route in SINGLE or len(statements) > 2
+        assert len(statements) > 2
 
 
 def _is_boundary(sql: str) -> bool:

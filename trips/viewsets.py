@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from tripcompanion.api.etags import etag_of, require_match
 from tripcompanion.api.problems import DATABASE_AWAY
 from tripcompanion.api.viewsets import ApiViewSet
-from tripcompanion.compiled.serializers import serialize
+from tripcompanion.compiled import serialize
 from trips.models import Trip, get_visible_or_404, lock_trip, note_answer, show_addresses_to
 from trips.permissions import MayInTrip
 from trips.roles import TABLE, Access, Can

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from tripcompanion.api.problems import Conflict
-from tripcompanion.compiled.queries import CompiledQuery, Param
+from tripcompanion.compiled import CompiledQuery, Param
 from tripcompanion.currency.formats import format_amount
 from trips.models import InTripQuerySet, Member, Trip
 from users.models import User

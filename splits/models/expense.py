@@ -35,7 +35,7 @@ from splits.models.posting import ExpensePosting
 from splits.models.rate import ENTERED, Rate
 from splits.models.settlement import Settlement, today
 from splits.models.split import Split
-from tripcompanion.compiled.inserts import insert
+from tripcompanion.compiled import insert
 from tripcompanion.currency.amounts import MAX_AMOUNT, all_to_major, convert, to_major, to_minor
 from trips.models import InTripQuerySet, Trip, locked_row, locked_trip, notify
 from trips.models.events import Event

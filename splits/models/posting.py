@@ -22,8 +22,8 @@ from splits.models.settlement import (
     settlement_entries,
 )
 from splits.models.split import Split
-from tripcompanion.compiled.deletes import delete_unread
-from tripcompanion.compiled.inserts import insert
+from tripcompanion.compiled import insert
+from tripcompanion.database.deletes import delete_unread
 from trips.models import Member, Trip
 from trips.models.events import Event
 from trips.models.journal import Entry, write_change

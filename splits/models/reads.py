@@ -6,7 +6,7 @@ from splits.models.settlement import (
     SettlementQuerySet,
 )
 from splits.models.split import Split, SplitQuerySet
-from tripcompanion.compiled.queries import CompiledQuery, Param
+from tripcompanion.compiled import CompiledQuery, Param
 from trips.models import CompiledForViewer, Member, ViewerParam
 from users.models import User
 

@@ -23,7 +23,7 @@ from splits.models.settlement import (
     sums_of,
 )
 from splits.models.split import Split
-from tripcompanion.compiled.queries import ArrayParam, CompiledQuery, Pageable, Param
+from tripcompanion.compiled import ArrayParam, CompiledQuery, Param
 from trips.models import Member, Trip, locked_row
 from trips.models.events import Event
 from trips.models.journal import write, write_change
@@ -89,7 +89,7 @@ def restore_settlement(entry: DeletedEntry, by: User) -> Settlement:
         return Settlement.objects.with_details().get(pk=settlement.pk)
 
 
-class DeletedExpenses(Pageable):
+class DeletedExpenses:
     """The deleted expenses of a trip as they were, last deleted first."""
 
     def __init__(self, trip: Trip) -> None:
@@ -110,7 +110,7 @@ class DeletedExpenses(Pageable):
         return expenses, self._entries.count()
 
 
-class DeletedSettlements(Pageable):
+class DeletedSettlements:
     """The deleted settlements of a trip as they were, last deleted first."""
 
     def __init__(self, trip: Trip) -> None:

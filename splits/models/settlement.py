@@ -29,11 +29,10 @@ from django.utils.translation import gettext_lazy
 from splits.models.allocation import Allocation, AllocationQuerySet
 from splits.models.debt import Debt, DebtQuerySet
 from splits.models.deleted import DeletedEntry, DeletedKind
-from tripcompanion.compiled.deletes import delete_unread
-from tripcompanion.compiled.inserts import insert
-from tripcompanion.compiled.queries import ArrayParam, CompiledQuery, CompiledUpdate, Param
+from tripcompanion.compiled import ArrayParam, CompiledQuery, CompiledUpdate, Param, insert
 from tripcompanion.currency.amounts import Amount, all_to_major
 from tripcompanion.currency.formats import format_amount
+from tripcompanion.database.deletes import delete_unread
 from trips.models import InTripQuerySet, Member, Trip, locked_row, locked_trip
 from trips.models.events import Event
 from trips.models.journal import Entry, write

@@ -11,7 +11,7 @@ from splits.models.rate import ExchangeRate, Rate
 from splits.models.settlement import Settlement, settlement_entries
 from splits.settling import fewest_transfers
 from tripcompanion.api.problems import Conflict
-from tripcompanion.compiled.queries import CompiledQuery, Param
+from tripcompanion.compiled import CompiledQuery, Param
 from tripcompanion.currency.amounts import convert, to_major
 from tripcompanion.database.snapshots import snapshot
 from trips.models import CompiledForViewer, Member, Trip, ViewerParam, locked_trip
@@ -98,9 +98,9 @@ def _unsettled(trip: Param) -> MemberQuerySet:
 
 
 @CompiledForViewer
-def _owed_sums(debtor: ViewerParam) -> QuerySet[Member, tuple[str, int]]:
+def _owed_sums(user: ViewerParam) -> QuerySet[Member, tuple[str, int]]:
     """Open debts by trip currency, including former trips; see `in_token_scope`."""
-    return _summed(_owing(debtor))
+    return _summed(_owing(user))
 
 
 def _owing(debtor: ViewerParam | User) -> MemberQuerySet:

@@ -13,7 +13,6 @@ from splits import money
 from splits.models.expense import Expense
 from splits.models.payer import Payer
 from splits.models.split import Split
-from tripcompanion.compiled.queries import Pageable
 from trips.models import Trip
 
 _CHUNK_ROWS = 500
@@ -40,7 +39,7 @@ class Line:
         return self.paid_minor - self.share_minor + self.sent_minor - self.received_minor
 
 
-class Explanation(Pageable):
+class Explanation:
     """The entries of a balance in the order recorded, with the running sum."""
 
     def __init__(self, trip: Trip, user_id: int) -> None:

@@ -6,7 +6,6 @@ from typing import Any
 
 from splits.models import Expense
 from splits.reports.sentences import Names, people_in, sentence
-from tripcompanion.compiled.queries import Pageable
 from trips.models import JournalEntry, Trip
 from trips.models.events import Event
 from trips.models.journal import JournalQuerySet
@@ -24,7 +23,7 @@ def sees_money(reader: User) -> bool:
     return reader.covers(Scope.EXPENSES_READ)
 
 
-class History(Pageable):
+class History:
     """The rows of a trip's journal, newest first, with `text` in the active language."""
 
     def __init__(

@@ -14,7 +14,7 @@ from splits.serializers.comment import CommentSerializer
 from splits.serializers.expense_response import ExpenseSerializer
 from splits.serializers.settlement import SettlementSerializer
 from splits.serializers.split import ExpenseSplitSerializer
-from tripcompanion.compiled.serializers import serialize_many
+from tripcompanion.compiled import serialize
 from trips.models import Invitation, Member, trips_with_members
 from trips.models.journal import Subject
 from trips.serializers import InvitationSerializer, TripDetailSerializer, TripMemberSerializer
@@ -61,6 +61,7 @@ def states_of(
         lookup = {f"{source.trip}__in": trip_ids, f"{source.key}__in": ids}
         found = source.rows().visible_to(reader).filter(**lookup)
         rows = list(found.annotate(of_trip=F(source.trip)))
-        for row, state in zip(rows, serialize_many(source.serializer, rows, {}), strict=True):
+        shown = serialize(source.serializer, rows, {}, many=True)
+        for row, state in zip(rows, shown, strict=True):
             states[row.of_trip, Subject(kind, getattr(row, source.key))] = state
     return states

@@ -11,7 +11,7 @@ from splits.reports.history import History
 from splits.serializers.history import HistoryEntrySerializer
 from splits.serializers.states import states_of
 from tripcompanion.api.rendering import ExactJSONRenderer
-from tripcompanion.compiled.serializers import serialize
+from tripcompanion.compiled import serialize
 from tripcompanion.database.snapshots import in_snapshot
 from trips.models import Trip, show_addresses_to
 

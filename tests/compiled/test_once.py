@@ -10,7 +10,7 @@ import pytest
 from django.db import connection, models
 
 from tests.compiled_only import compiled_only
-from tripcompanion.compiled.queries import CompiledQuery, CompiledUpdate, Param
+from tripcompanion.compiled import CompiledQuery, CompiledUpdate, Param
 from users.models import User
 
 pytestmark = compiled_only

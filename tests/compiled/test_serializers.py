@@ -1,7 +1,7 @@
 """What is shown the fast way is what the shape declares, field by field."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -10,10 +10,9 @@ from splits.models import Settlement, SplitType
 from splits.serializers.settlement import SettlementSerializer
 from tests.conftest import Api
 from tests.factories import settle, spend
-from tripcompanion.api import viewsets
+from tripcompanion.api import rendering, viewsets
 from tripcompanion.api.rendering import ExactJSONRenderer
-from tripcompanion.compiled import serializers
-from tripcompanion.compiled.serializers import serialize_many
+from tripcompanion.compiled import serialize
 from trips.models import Trip
 from users.models import User
 
@@ -23,15 +22,18 @@ def compared(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the shapes that were shown; each row is shown both ways, and compared."""
     names: list[str] = []
 
-    def show_twice(shape: Any, rows: Iterable[Any], context: Mapping[str, Any]) -> list[Any]:
-        rows = list(rows)
-        fast = serialize_many(shape, rows, context)
-        assert as_text(fast) == as_text([shape(row, context=dict(context)).data for row in rows])
+    def show_twice(
+        shape: Any, instance: Any, context: Mapping[str, Any], *, many: bool = False
+    ) -> Any:
+        rows = list(instance) if many else [instance]
+        fast = serialize(shape, rows if many else instance, context, many=many)
+        slow = [shape(row, context=dict(context)).data for row in rows]
+        assert as_text(fast) == as_text(slow if many else slow[0])
         names.extend([shape.__name__] * len(rows))
         return fast
 
-    monkeypatch.setattr(viewsets, "serialize_many", show_twice)
-    monkeypatch.setattr(serializers, "serialize_many", show_twice)
+    for module in (rendering, viewsets):
+        monkeypatch.setattr(module, "serialize", show_twice)
     return names
 
 
@@ -123,6 +125,6 @@ def test_people_are_not_taken_for_each_other_when_rows_come_and_go() -> None:
             two = [User(id=number, name=f"User {number}"), User(id=1000, name="Olga")]
             yield Settlement(trip=trip, sender=two[0], receiver=two[1], amount_minor=1)
 
-    shown = serialize_many(SettlementSerializer, rows(), {})
+    shown = serialize(SettlementSerializer, rows(), {}, many=True)
     assert [row["from"]["id"] for row in shown] == list(range(1, 300))
     assert {row["to"]["name"] for row in shown} == {"Olga"}

@@ -14,7 +14,7 @@ from django.urls import get_resolver
 
 from splits.management.distributing import distributed_tables
 from tests.compiled_only import compiled_only
-from tripcompanion.compiled.queries import CompiledQuery, CompiledUpdate
+from tripcompanion.compiled import CompiledQuery, CompiledUpdate
 from trips.models import CompiledForViewer
 from trips.models.visibility import ViewerParam
 
@@ -47,7 +47,7 @@ def compiled() -> Iterator[tuple[str, Any]]:
             seen.add(id(found))
             if isinstance(found, CompiledForViewer):
                 viewer = ViewerParam(is_admin=False, is_confined=False)
-                yield f"{module}.{name}", CompiledQuery(partial(found._build, viewer))
+                yield f"{module}.{name}", CompiledQuery(partial(found._build, user=viewer))
             else:
                 yield f"{module}.{name}", found
 

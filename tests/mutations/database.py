@@ -59,6 +59,10 @@ DATABASE: Guards = {
          "        pass\n", f"PG {_SILENCE} -k no_cursor"),
     ],
     "tripcompanion/database/postgresql/cursors.py": [
+        ("statement prepared for each integer size", "str(value) if type(value) is int else value",
+         "value", f"PG {_POSTGRESQL} -k prepared_once"),
+        ("outdated prepared statements kept", 'self.connection.execute("DEALLOCATE ALL")', "pass",
+         f"PG {_POSTGRESQL} -k anew"),
         ("no time-outs behind a pooler", "connection.local_settings if begins else {}", "{}",
          f"PG {_POOLER} -k waits_are_limited"),
         ("no time-outs behind a pooler outside of transactions",
@@ -83,12 +87,6 @@ DATABASE: Guards = {
         ("PGOPTIONS sent to a pooler", 'if os.environ.get("PGOPTIONS"):', "if False:", _SETTINGS),
         ("time zone left to a pooler", 'os.environ["PGTZ"] = "UTC"', "pass",
          f"PG {_POOLER} -k again"),
-    ],
-    "tripcompanion/compiled/statements.py": [
-        ("statement prepared for each integer size", "str(value) if type(value) is int else value",
-         "value", f"PG {_POSTGRESQL} -k prepared_once"),
-        ("outdated prepared statements kept", 'self.connection.execute("DEALLOCATE ALL")', "pass",
-         f"PG {_POSTGRESQL} -k anew"),
     ],
     "tripcompanion/compiled/once.py": [
         ("concurrent compilation", "        with _COMPILING:\n", "        if True:\n",

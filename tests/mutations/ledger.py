@@ -168,7 +168,7 @@ LEDGER: Guards = {
         ("anybody owns a settlement they did not record",
          "return user.pk == self.created_by_id", "return True", _OWN),
     ],
-    "tripcompanion/compiled/deletes.py": [
+    "tripcompanion/database/deletes.py": [
         ("deletes not batched", '.values("pk")[:_BATCH_ROWS]', '.values("pk")', _DELETING),
         ("foreign keys checked only at commit",
          '        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")\n', "", f"PG {_DELETING}"),

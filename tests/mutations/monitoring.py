@@ -56,9 +56,9 @@ MONITORING: Guards = {
         ("values in the log of slow statements", "str(sql)[:MAX_CHARS]",
          "str((sql, params))[:MAX_CHARS]", f"{_SLOW} no_line"),
     ],
-    "tripcompanion/compiled/statements.py": [
-        ("timed statements not prepared", "and not database.queries_logged:",
-         "and not (database.queries_logged or database.execute_wrappers):",
+    "tripcompanion/database/postgresql/base.py": [
+        ("timed statements not prepared", "if not self.queries_logged:",
+         "if not (self.queries_logged or self.execute_wrappers):",
          f"PG {_SLOW} stay_prepared"),
     ],
 }  # fmt: skip

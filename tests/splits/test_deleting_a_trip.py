@@ -11,8 +11,8 @@ from splits.models import Webhook
 from tests.conftest import Api
 from tests.factories import TripFactory, join, purge
 from tests.splits.ledger import Ledger
-from tripcompanion.compiled import deletes
-from tripcompanion.compiled.deletes import delete_unread
+from tripcompanion.database import deletes
+from tripcompanion.database.deletes import delete_unread
 from trips.models import JournalEntry, Trip
 from trips.roles import TripRole
 from users.models import User

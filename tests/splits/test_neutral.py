@@ -22,7 +22,7 @@ from tests.document import problem_of
 from tests.factories import TripFactory, add_guest, join
 from tests.splits.histories import weighted_people
 from tests.splits.ledger import Json, Ledger, exact
-from tripcompanion.compiled.queries import CompiledQuery, Param
+from tripcompanion.compiled import CompiledQuery, Param
 from trips.roles import TripRole
 from users.models import User
 

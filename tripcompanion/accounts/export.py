@@ -13,7 +13,7 @@ from splits.models.split import Split
 from tripcompanion.accounts.export_serializers import AccountExport, ExportedAccount
 from tripcompanion.api.rendering import ExactJSONRenderer
 from tripcompanion.api.serializers import camel_case
-from tripcompanion.compiled.serializers import serialize
+from tripcompanion.compiled import serialize
 from trips.models import Invitation, Member
 from trips.models.journal import JournalEntry
 from users.models import User

@@ -11,7 +11,6 @@ from rest_framework.response import Response
 from rest_framework.utils.urls import replace_query_param
 
 from tripcompanion.api.ids import MAX_INTEGER
-from tripcompanion.compiled.queries import Pageable
 
 DEFAULT_PAGE_SIZE = 20
 MAX_PAGE_SIZE = 100
@@ -20,7 +19,11 @@ _MAX_DIGITS = len(str(MAX_INTEGER))
 
 
 class NumberedPages(BasePagination):
-    """`{"items", "total", "page", "pageSize", "totalPages"}`; a page past the end is empty."""
+    """`{"items", "total", "page", "pageSize", "totalPages"}`; a page past the end is empty.
+
+    What is not a queryset or a list has a method `page(size, after)`, which returns at most `size`
+    rows after so many, and how many there are in all.
+    """
 
     def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any]:
         """The rows of the requested page; 400 if the page or its size is out of range."""
@@ -30,7 +33,7 @@ class NumberedPages(BasePagination):
         # No database has more rows, or accepts a larger number.
         # Citus adds the size of the page to it, in 64 bits.
         start = min((self.page - 1) * self.page_size, MAX_INTEGER - self.page_size)
-        if isinstance(queryset, Pageable):
+        if hasattr(queryset, "page"):
             rows, self.total = queryset.page(self.page_size, start)
         else:
             self.total = len(queryset) if isinstance(queryset, list) else queryset.count()

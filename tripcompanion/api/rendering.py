@@ -1,14 +1,19 @@
 """Writes response bodies as JSON with exact numbers; chooses between JSON and HTML pages."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
+from itertools import islice
 from typing import Any
 
 import orjson
 from django.utils.functional import Promise
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.renderers import BaseRenderer
+
+from tripcompanion.compiled import serialize
+
+_CHUNK_ROWS = 100
 
 
 def _as_json(value: Any) -> Any:
@@ -43,6 +48,15 @@ class ExactJSONRenderer(BaseRenderer):
         if renderer_context is not None and renderer_context.get("indent"):
             options |= orjson.OPT_INDENT_2
         return orjson.dumps(data, default=_as_json, option=options)
+
+
+def render_rows(shape: Any, rows: Iterable[Any], context: Mapping[str, Any]) -> bytes:
+    """The JSON array of `rows`, serialized as `shape` declares, a hundred rows at a time."""
+    left, texts, render = iter(rows), [b"["], ExactJSONRenderer().render
+    while chunk := list(islice(left, _CHUNK_ROWS)):
+        texts += [render(serialize(shape, chunk, context, many=True))[1:-1], b","]
+    texts[-1 if len(texts) > 1 else 1 :] = [b"]"]
+    return b"".join(texts)
 
 
 def as_parsed(data: Any) -> Any:

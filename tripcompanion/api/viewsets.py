@@ -18,12 +18,10 @@ from tripcompanion.api.idempotency import HEADER as KEY_HEADER
 from tripcompanion.api.idempotency import answer_once, key_of
 from tripcompanion.api.near_misses import is_strict, names_in, refused_names
 from tripcompanion.api.parsing import require_json_or_nothing, require_short_body
-from tripcompanion.api.rendering import ExactJSONRenderer, is_json
+from tripcompanion.api.rendering import is_json, render_rows
 from tripcompanion.api.serializers import CamelCaseSerializer
 from tripcompanion.api.throttling import BYTES_OF_A_REQUEST, LimitState, charge, limit_headers
-from tripcompanion.compiled.once import IS_COMPILING
-from tripcompanion.compiled.queries import Result
-from tripcompanion.compiled.serializers import serialize, serialize_many, serialize_to_json
+from tripcompanion.compiled import serialize
 from tripcompanion.database import replica
 from tripcompanion.database.snapshots import in_snapshot
 
@@ -135,8 +133,7 @@ class ApiViewSet(GenericViewSet):
         if request.method == "POST" and KEY_HEADER in request.headers and self.repeats_safely:
             key, is_secret = key_of(request), self.action in self.shows_secret
             self.post = partial(answer_once, key, self.post, self.require_replayable, is_secret)
-        # Without compiled querysets, a page needs one statement for its rows and one to count.
-        alone = self.without_snapshot | (self.single_statement if IS_COMPILING else frozenset())
+        alone = self.without_snapshot | self.single_statement
         if request.method in {"GET", "HEAD"} and self.action not in alone:
             name = request.method.lower()
             if handler := getattr(self, name, None):
@@ -229,11 +226,10 @@ class ApiViewSet(GenericViewSet):
     def _as_declared(self, instance: Any, context: Mapping[str, Any]) -> Any:
         shape = self.response_serializers[self.action]
         context = {**self.get_serializer_context(), **context}
-        if isinstance(instance, Result) and is_json(self.request):
-            return serialize_to_json(shape, instance, context, ExactJSONRenderer().render)
-        if isinstance(instance, list | Result):
-            return serialize_many(shape, instance, context)
-        return serialize(shape, instance, context)
+        many = self.action in self.lists
+        if many and not isinstance(instance, list) and is_json(self.request):
+            return render_rows(shape, instance, context)
+        return serialize(shape, instance, context, many=many)
 
     def with_etag(self, request: Request, instance: Any) -> Response:
         """`instance` with its `ETag`; 304 without a body if the caller's copy is current."""

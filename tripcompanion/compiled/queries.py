@@ -17,7 +17,6 @@ Every value that differs between calls must be an argument; a literal datetime, 
 """
 
 import json
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from inspect import signature
 from itertools import chain, zip_longest
@@ -27,7 +26,6 @@ from django.db import connection, models
 from django.db.models import Expression, F, Prefetch, QuerySet
 from django.db.models.sql import UpdateQuery
 
-from tripcompanion.compiled.expressions import Comparison
 from tripcompanion.compiled.once import IS_COMPILING, compiled_once
 from tripcompanion.compiled.statements import Statement, converter, execute, maker, tuple_maker
 
@@ -79,11 +77,18 @@ class _Many(NamedTuple):
         return models.Q(**{f"{column}__in": self.values})
 
 
-class _Among(Comparison):
+class _Among(models.Func):
     """One statement for any number of values; `IN` would need one for each number."""
 
-    template = "%s = ANY(%s)"
-    sqlite_template = "%s IN (SELECT value FROM json_each(%s))"
+    template, arg_joiner = "%(expressions)s)", " = ANY("
+    output_field = models.BooleanField()
+
+    def as_sqlite(self, compiler: Any, connection: Any, **extra: Any) -> Any:
+        options = {
+            "template": "%(expressions)s))",
+            "arg_joiner": " IN (SELECT value FROM json_each(",
+        }
+        return self.as_sql(compiler, connection, **options, **extra)
 
 
 class CompiledQuery:
@@ -122,12 +127,11 @@ class CompiledQuery:
 
     def page(self, values: Mapping[str, Any], size: int, after: int) -> tuple[list[Any], int]:
         """At most `size` rows after so many, and how many there are in all."""
-        if not IS_COMPILING:
-            rows = _ordinary(self._build, values)
-            total = rows.count()
-            return list(rows[after : after + size]) if after < total else [], total
-        paged = [*_in_order(self._paged, values), size, after]
-        rows = self._with_parts(self._paged.fetch(paged))
+        if IS_COMPILING:
+            paged = [*_in_order(self._paged, values), size, after]
+            rows = self._with_parts(self._paged.fetch(paged))
+        else:
+            rows = list(_counted(_ordinary(self._build, values))[after : after + size])
         if not rows and after:
             total = self.page(values, 1, 0)[1]
             # Rows may have been inserted between the two statements.
@@ -149,7 +153,7 @@ class CompiledQuery:
 
     @compiled_once
     def _paged(self) -> Statement:
-        statement = _compiled(self._rows.annotate(counted=_Count(self._rows.order_by())))
+        statement = _compiled(_counted(self._rows))
         return statement._replace(sql=f"{statement.sql} LIMIT %s OFFSET %s")
 
     @compiled_once
@@ -179,15 +183,7 @@ class CompiledUpdate:
         return _written(query.get_compiler(connection=connection))
 
 
-class Pageable(ABC):
-    """A list that returns pages of itself; other lists are querysets."""
-
-    @abstractmethod
-    def page(self, size: int, after: int) -> tuple[list[Any], int]:
-        """At most `size` rows after so many, and how many there are in all."""
-
-
-class Result(Pageable):
+class Result:
     """The rows of a compiled query for certain values: all of them, or a page."""
 
     def __init__(self, query: CompiledQuery, values: Mapping[str, Any]) -> None:
@@ -199,6 +195,11 @@ class Result(Pageable):
     def page(self, size: int, after: int) -> tuple[list[Any], int]:
         """At most `size` rows after so many, and how many there are in all."""
         return self._query.page(self._values, size, after)
+
+
+def _counted(rows: QuerySet[Any]) -> QuerySet[Any]:
+    """The rows with the number of all of them, as `counted`."""
+    return rows.annotate(counted=_Count(rows.order_by()))
 
 
 class _Count(models.Subquery):

@@ -4,19 +4,19 @@ DRF copies the declared fields for every request and calls each of them for ever
 fields of a class are compiled once into a list of names, one read of all attributes, and the few
 functions that convert a value. The serializer remains the declaration: a test checks that both
 ways give the same result.
+
+A field that combines two values of a row has an attribute `second_source`, the dotted path to the
+second one, and a method `combine(value, second)`, which is not called if the first one is None.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from functools import cache, reduce
-from itertools import islice
+from collections.abc import Callable, Mapping
+from functools import cache
 from operator import attrgetter
 from typing import Any, NamedTuple
 
 from rest_framework import serializers
 
 from tripcompanion.compiled.once import IS_COMPILING
-
-_CHUNK_ROWS = 100
 
 #: Serialized nested rows by `id()` of the row; holds the row, so that its id stays unique.
 Seen = dict[tuple[int, Any], tuple[Any, Any]]
@@ -34,58 +34,26 @@ _PLAIN = (
 )
 
 
-class TwoSourceField(serializers.Field):
-    """A read-only field that combines the value of its source with a second one."""
+def serialize(shape: Any, instance: Any, context: Mapping[str, Any], *, many: bool = False) -> Any:
+    """`instance`, or each of many, serialized as `shape` declares.
 
-    #: The dotted path from the row to the second value.
-    second_source: str
-
-    def combine(self, value: Any, second: Any) -> Any:
-        """The serialized value. Not called for None, which stays None."""
-        raise NotImplementedError
-
-    def get_attribute(self, instance: Any) -> Any:
-        value = super().get_attribute(instance)
-        if value is None:
-            return None
-        return self.combine(value, reduce(getattr, self.second_source.split("."), instance))
-
-    def to_representation(self, value: Any) -> Any:
-        return value
-
-
-def serialize(shape: Any, row: Any, context: Mapping[str, Any]) -> Any:
-    """`row`, serialized as `shape` declares."""
-    return serialize_many(shape, [row], context)[0]
-
-
-def serialize_many(shape: Any, rows: Iterable[Any], context: Mapping[str, Any]) -> list[Any]:
-    """`rows`, serialized as `shape` declares; by DRF if `shape` overrides `to_representation`.
-
-    An object that occurs in many rows, such as a person, is serialized once.
+    DRF does this if `shape` overrides `to_representation`. An object that occurs in many rows, such
+    as a person, is serialized once.
     """
+    rows = instance if many else [instance]
     if not IS_COMPILING or not _is_plain(shape):
-        return [shape(row, context=dict(context)).data for row in rows]
-    compiled, seen = _compiled(shape), Seen()
-    return [_read(compiled, row, seen) for row in rows]
-
-
-def serialize_to_json(
-    shape: Any, rows: Iterable[Any], context: Mapping[str, Any], render: Callable[[Any], bytes]
-) -> bytes:
-    """`serialize_many` as JSON, by `render`; processes a hundred rows at a time."""
-    left, texts = iter(rows), [b"["]
-    while chunk := list(islice(left, _CHUNK_ROWS)):
-        texts += [render(serialize_many(shape, chunk, context))[1:-1], b","]
-    texts[-1 if len(texts) > 1 else 1 :] = [b"]"]
-    return b"".join(texts)
+        data = [shape(row, context=dict(context)).data for row in rows]
+    else:
+        compiled, seen = _compiled(shape), Seen()
+        data = [_read(compiled, row, seen) for row in rows]
+    return data if many else data[0]
 
 
 class _Compiled(NamedTuple):
     """A serializer's field names, their attributes, and the values to convert.
 
     The second attributes follow those of the names; `converted` has the position of the one that a
-    `TwoSourceField` needs.
+    field with a `second_source` needs.
     """
 
     names: tuple[str, ...]
@@ -109,10 +77,10 @@ def _compiled(shape: Any) -> _Compiled:
     converted = []
     for name, field in fields.items():
         at = 0
-        if isinstance(field, TwoSourceField):
-            if field.second_source not in paths[len(fields) :]:
-                paths.append(field.second_source)
-            at = paths.index(field.second_source, len(fields))
+        if second := getattr(field, "second_source", None):
+            if second not in paths[len(fields) :]:
+                paths.append(second)
+            at = paths.index(second, len(fields))
         if (convert := _converting(field)) is not None:
             converted.append((name, convert, at))
     # With a single path, attrgetter would not return a tuple.
@@ -123,7 +91,7 @@ def _converting(field: Any) -> Convert | None:
     """The conversion of a field's value; None if it needs none."""
     if isinstance(field, _PLAIN):
         return None
-    if isinstance(field, TwoSourceField):
+    if hasattr(field, "second_source"):
         combine = field.combine
         return lambda value, second, _: None if value is None else combine(value, second)
     if isinstance(field, serializers.ListSerializer):

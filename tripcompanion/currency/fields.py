@@ -1,6 +1,7 @@
 """Serializer fields for currencies and amounts."""
 
 from decimal import Decimal
+from functools import reduce
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -11,7 +12,6 @@ from drf_spectacular.utils import (
 from rest_framework import serializers
 
 from tripcompanion.api.serializers import ExactNumber, StrictChoice
-from tripcompanion.compiled.serializers import TwoSourceField
 from tripcompanion.currency.amounts import CODES, MAX_AMOUNT, as_number, to_minor
 
 
@@ -50,10 +50,11 @@ def minor_units(path: str, amount: Decimal, currency: str) -> int:
 
 
 @extend_schema_field({"type": "number"})
-class MoneyField(TwoSourceField):
+class MoneyField(serializers.Field):
     """An amount in responses: the integer `<name>_minor` of the row as an exact JSON number.
 
-    `currency` is the dotted path from the row to its currency code.
+    `currency` is the dotted path from the row to its currency code; `tripcompanion.compiled` reads
+    it as `second_source`, and calls `combine`.
     """
 
     def __init__(self, *, currency: str = "currency", **kwargs: Any) -> None:
@@ -67,3 +68,12 @@ class MoneyField(TwoSourceField):
         super().bind(field_name, parent)
 
     combine = staticmethod(as_number)
+
+    def get_attribute(self, instance: Any) -> Any:
+        value = super().get_attribute(instance)
+        if value is None:
+            return None
+        return self.combine(value, reduce(getattr, self.second_source.split("."), instance))
+
+    def to_representation(self, value: Any) -> Any:
+        return value

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from django.db import DEFAULT_DB_ALIAS, connections, transaction
 from psycopg import IsolationLevel
 
-from tripcompanion.compiled.statements import StatementChanged
+from tripcompanion.database.statements import StatementChanged
 
 Answer = TypeVar("Answer")
 

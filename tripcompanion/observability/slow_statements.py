@@ -1,6 +1,6 @@
 """Logs statements that take longer than SLOW_STATEMENT_MS, with their route and without values.
 
-It uses Django's hook for this, `execute_wrappers`, which the cursors of `compiled` call too. The
+It uses Django's hook for this, `execute_wrappers`, which prepared cursors call too. The
 time is that of the statement, not of reading its rows.
 """
 

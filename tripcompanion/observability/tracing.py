@@ -3,7 +3,7 @@
 `settings.py` adds this only if an OTLP endpoint is configured, so nothing of OpenTelemetry is
 imported otherwise. OpenTelemetry's own instrumentations of Django and psycopg are not used: they
 export paths, query strings and addresses of clients, which contain e-mail addresses and tokens,
-and they do not see the cursors of `compiled`. Django's `execute_wrappers` reach all statements.
+and they do not see prepared cursors. Django's `execute_wrappers` reach all statements.
 
 Spans contain the route instead of the path, and statements with their placeholders.
 """

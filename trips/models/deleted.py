@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from tripcompanion.api.problems import Conflict
-from tripcompanion.compiled.deletes import delete_unread
+from tripcompanion.database.deletes import delete_unread
 from trips.models.events import Event
 from trips.models.journal import Entry, write
 from trips.models.lock import locked_deleted_trip, locked_trip

@@ -21,7 +21,7 @@ from django.utils.translation import gettext_lazy
 
 from tripcompanion.api.problems import LimitReached
 from tripcompanion.api.rendering import ExactJSONRenderer
-from tripcompanion.compiled.statements import fetch_all
+from tripcompanion.database.statements import fetch_all
 from trips.models.events import Event
 from trips.models.visibility import InTripQuerySet
 from users.models import User, Via, summary_of

@@ -17,7 +17,7 @@ from django.db import models, transaction
 from django.db.models import Exists, F, QuerySet
 from rest_framework.exceptions import NotAuthenticated, NotFound, PermissionDenied
 
-from tripcompanion.compiled.queries import CompiledQuery, Param
+from tripcompanion.compiled import CompiledQuery, Param
 from tripcompanion.observability.instruments import TRIP_LOCK_WAIT
 from trips.models.visibility import InTripQuerySet, get_visible_with_account_or_404
 from trips.roles import Can, TripRole, may

@@ -14,8 +14,8 @@ from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import NotFound, ValidationError
 
 from tripcompanion.api.ids import MAX_INTEGER
-from tripcompanion.compiled.queries import CompiledQuery, Param
-from tripcompanion.compiled.statements import fetch_all
+from tripcompanion.compiled import CompiledQuery, Param
+from tripcompanion.database.statements import fetch_all
 from trips.models.conflicts import BalanceOpen, GuestIsViewer, LastOwner
 from trips.models.events import Event
 from trips.models.joining import ROLE_CHOICES

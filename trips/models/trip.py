@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import ValidationError
 
 from tripcompanion.api.problems import Conflict, LimitReached
-from tripcompanion.compiled.queries import CompiledUpdate, Param
+from tripcompanion.compiled import CompiledUpdate, Param
 from tripcompanion.currency.amounts import CODES, Amount, to_major
 from tripcompanion.currency.fields import minor_units
 from trips.models.deleted import DeletableTrip, DeletableTripQuerySet

@@ -1,6 +1,6 @@
 """Who may see the rows of a trip: fetching a row checks that the caller may see it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache, partial
 from typing import Any, Self, TypeVar
 
@@ -8,21 +8,31 @@ from django.db import models
 from django.db.models import Exists, F, Value
 from rest_framework.exceptions import NotFound
 
-from tripcompanion.compiled.once import IS_COMPILING
-from tripcompanion.compiled.queries import CompiledQuery, Param, Result
+from tripcompanion.compiled import CompiledQuery, Param
 from trips.roles import TripRole
 from users.models import User
 
 Row = TypeVar("Row", bound=models.Model)
 
 
-class ViewerParam(Param):
+class _OfViewer(Param):
+    """The parameter of a compiled query that stands for an attribute of the user."""
+
+    def __init__(self, attribute: str) -> None:
+        super().__init__("user")
+        self.attribute = attribute
+
+    def of(self, values: Mapping[str, Any]) -> Any:
+        return getattr(values[self.name], self.attribute)
+
+
+class ViewerParam(_OfViewer):
     """The parameter of a compiled query that stands for the user; see `CompiledForViewer`."""
 
     def __init__(self, is_admin: bool, is_confined: bool) -> None:
-        super().__init__("viewer")
+        super().__init__("pk")
         self.is_admin = is_admin
-        self.confined_to = Param("confined_to") if is_confined else None
+        self.confined_to = _OfViewer("confined_to") if is_confined else None
 
     @property
     def pk(self) -> Param:
@@ -31,7 +41,7 @@ class ViewerParam(Param):
 
 
 class CompiledForViewer:
-    """A compiled query whose first argument is a user.
+    """A compiled query with an argument `user`.
 
     It has separate statements for an ADMIN and for a token that is confined to a trip.
     """
@@ -40,28 +50,23 @@ class CompiledForViewer:
         self._build = build
         self._kinds: dict[tuple[bool, bool], CompiledQuery] = {}
 
-    def __call__(self, user: User, **values: Any) -> Result:
+    def __call__(self, user: User, **values: Any) -> Any:
         """The rows for this user; see `CompiledQuery`."""
-        query, viewer = self._query_for(user)
-        return query(**viewer, **values)
+        return self._query_for(user)(user=user, **values)
 
     def get(self, user: User, **values: Any) -> Any:
         """The first row for this user; raises `NotFound` if there is none."""
-        query, viewer = self._query_for(user)
-        row = query.first(**viewer, **values)
+        row = self._query_for(user).first(user=user, **values)
         if row is None:
             raise NotFound
         return row
 
-    def _query_for(self, user: User) -> tuple[CompiledQuery, dict[str, Any]]:
-        """The query for this kind of user, and the values of the user in it."""
-        if not IS_COMPILING:
-            return CompiledQuery(partial(self._build, user)), {}
+    def _query_for(self, user: User) -> CompiledQuery:
         is_admin, confined_to = user.access
         kind = (is_admin, confined_to is not None)
         if kind not in self._kinds:
-            self._kinds[kind] = CompiledQuery(partial(self._build, ViewerParam(*kind)))
-        return self._kinds[kind], {"viewer": user.pk, "confined_to": confined_to}
+            self._kinds[kind] = CompiledQuery(partial(self._build, user=ViewerParam(*kind)))
+        return self._kinds[kind]
 
 
 class InTripQuerySet(models.QuerySet[Row]):

@@ -13,7 +13,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from tripcompanion.compiled.queries import CompiledQuery, Param
+from tripcompanion.compiled import CompiledQuery, Param
 from users.models.user import User
 
 #: The accuracy of `used_at`: it is updated only if it is older than this.

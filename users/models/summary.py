@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from tripcompanion.compiled.queries import ArrayParam, CompiledQuery
+from tripcompanion.compiled import ArrayParam, CompiledQuery
 from users.models.user import User, UserQuerySet
 
 _COLUMNS = ("name", "email", "profile_picture", "is_guest", "is_unanswered")

@@ -1,6 +1,6 @@
 """Django's PostgreSQL backend, with a time limit on every wait for the server.
 
-It subclasses Django's backend, as Django's documentation describes, for five reasons:
+It subclasses Django's backend, as Django's documentation describes, for six reasons:
 
 - A stopped server, or a proxy that drops packets, keeps the connection open and never answers, so
   no server or TCP time-out helps. `BoundedConnection` overrides `psycopg.Connection.wait`, which
@@ -10,6 +10,7 @@ It subclasses Django's backend, as Django's documentation describes, for five re
   `init_connection_state`.
 - `OPTIONS["is_pooled"]` says that a pooler may run each transaction on another server connection.
   Then no setting and no cursor outlives a transaction; see `cursors.py` and `chunked_cursor`.
+- Statements that are the same in every request stay prepared; see `prepared_cursor`.
 - The check of a persistent connection needs no statement; see `is_usable`.
 - Timestamps in text are read by `datetime.fromisoformat`; see `loaders.py`.
 
@@ -18,8 +19,8 @@ To use Django's backend instead, set `django.db.backends.postgresql` and remove 
 """
 
 import time
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from select import POLLIN, poll
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -29,10 +30,7 @@ from django.db.backends.postgresql import base
 from psycopg import errors
 from psycopg.abc import PQGen
 
-from tripcompanion.database.postgresql.cursors import (
-    LocalSettingsCursor,
-    LocalSettingsPreparingCursor,
-)
+from tripcompanion.database.postgresql.cursors import LocalSettingsCursor, PreparingCursor
 from tripcompanion.database.postgresql.loaders import InstantLoader
 from tripcompanion.observability.instruments import database_time
 
@@ -97,8 +95,6 @@ class DatabaseWrapper(base.DatabaseWrapper):
     `OPTIONS` may contain `wait_seconds`: how long to wait for each answer of the server;
     `is_pooled`; and `local_settings`, which every transaction and statement begins with.
     """
-
-    preparing_cursor_class = LocalSettingsPreparingCursor
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -179,6 +175,26 @@ class DatabaseWrapper(base.DatabaseWrapper):
             "the pooler does not support prepared statements: DATABASE_PREPARE=true needs "
             "PgBouncer 1.22 or newer with max_prepared_statements above 0"
         )
+
+    @contextmanager
+    def prepared_cursor(self) -> Iterator[Any]:
+        """A cursor that keeps statements prepared on the server and reads binary values.
+
+        With query logging or a `prepare_threshold` of None, this is Django's own cursor, whose
+        messages need no statement that the server keeps, not even an unnamed one.
+        """
+        if not self.queries_logged:
+            self.close_if_health_check_failed()
+            self.ensure_connection()
+            connection: Any = self.connection
+            if connection.prepare_threshold is not None:
+                self.validate_no_broken_transaction()
+                with self.wrap_database_errors, PreparingCursor(connection) as cursor:
+                    cursor.database = self
+                    yield cursor
+                return
+        with self.cursor() as cursor:
+            yield cursor
 
     def chunked_cursor(self) -> Any:
         """A server-side cursor; outside of a transaction of a pooler, a client-side cursor.

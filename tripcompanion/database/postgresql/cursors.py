@@ -1,5 +1,6 @@
-"""The cursors for settings that last for one transaction, as a pooler requires.
+"""The cursors: one as Django's, one that prepares statements; with settings for a transaction.
 
+Settings that last for one transaction are what a pooler requires.
 psycopg's `ClientCursor`, which Django uses, merges the values into the text, so that one message
 may contain several statements. PostgreSQL runs them in one transaction. So `SET LOCAL` and a
 statement take one round trip, and this also works outside of a transaction block. A prepared
@@ -7,12 +8,17 @@ statement travels with its settings in psycopg's pipeline, which is one transact
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import psycopg
 from django.db.backends.postgresql import base
+from psycopg import errors
 
-from tripcompanion.compiled.statements import PreparingCursor
+from tripcompanion.database.statements import StatementChanged
+
+#: PostgreSQL's function that rejects a statement whose columns have changed their types.
+_REFUSES_CHANGED_COLUMNS = "RevalidateCachedQuery"
 
 
 class LocalSettingsCursor(base.Cursor, psycopg.ClientCursor[Any]):
@@ -29,19 +35,74 @@ class LocalSettingsCursor(base.Cursor, psycopg.ClientCursor[Any]):
         return self
 
 
-class LocalSettingsPreparingCursor(PreparingCursor):
-    """Does the same for a prepared statement."""
+class PreparingCursor(psycopg.Cursor[Any]):
+    """Prepares each statement once, and then sends only its name and values.
 
-    def send(self, query: Any, values: Sequence[Any]) -> PreparingCursor:
-        """As `PreparingCursor` does, after the settings if a transaction begins."""
+    It sends the `local_settings` as `LocalSettingsCursor` does.
+    """
+
+    #: Django's connection, whose `execute_wrappers` are called as Django's own cursor does.
+    database: Any
+
+    def execute(self, query: Any, params: Any = None, **_options: Any) -> "PreparingCursor":
+        """Run `query`, with `%s` for each of `params`.
+
+        If the statement has changed, raises `StatementChanged` inside a transaction, and prepares
+        it again outside.
+        """
+        run: Any = self._execute
+        for wrapper in reversed(self.database.execute_wrappers):
+            run = partial(wrapper, run)
+        run(query, params, False, {"connection": self.database, "cursor": self})
+        return self
+
+    def _execute(self, query: Any, params: Any, *_many_and_context: Any) -> None:
+        values = _without_types(params)
+        try:
+            self._send(query, values)
+        except psycopg.Error as error:
+            if not _has_changed(error):
+                raise
+            if not self.connection.autocommit:
+                # psycopg forgets its statements at the rollback that follows.
+                raise StatementChanged(str(error)) from error
+            # psycopg also forgets them when it sends this.
+            self.connection.execute("DEALLOCATE ALL")
+            self._send(query, values)
+
+    def _send(self, query: Any, values: Sequence[Any]) -> None:
+        """Prepare `query` if it is not prepared, and run it; integers are text."""
         local = _settings_due(self.connection)
         if not local:
-            return super().send(query, values)
+            super().execute(query, values, prepare=True, binary=True)
+            return
         settings = ", ".join(["set_config(%s, %s, true)"] * len(local))
         pairs = [text for pair in local.items() for text in pair]
         with self.connection.pipeline():
             psycopg.Cursor(self.connection).execute(f"SELECT {settings}", pairs, prepare=True)
-            return super().send(query, values)
+            super().execute(query, values, prepare=True, binary=True)
+
+
+def _without_types(values: Sequence[Any]) -> list[Any]:
+    """The values with each integer as text, so that PostgreSQL infers its type.
+
+    psycopg sends an integer with 16, 32 or 64 bits, depending on its size. Each size would need
+    its own statement, and expressions would be computed with as few bits.
+    """
+    return [_without_type(value) for value in values]
+
+
+def _without_type(value: Any) -> Any:
+    if type(value) is list:
+        return _without_types(value)
+    return str(value) if type(value) is int else value
+
+
+def _has_changed(error: psycopg.Error) -> bool:
+    """Whether the statement is missing, exists already, or was prepared for other columns."""
+    if isinstance(error, errors.FeatureNotSupported):
+        return error.diag.source_function == _REFUSES_CHANGED_COLUMNS
+    return isinstance(error, errors.InvalidSqlStatementName | errors.DuplicatePreparedStatement)
 
 
 def _settings_due(connection: Any) -> Mapping[str, str]:
