@@ -186,7 +186,7 @@ def _put_back(entry: DeletedEntry, new: Sequence[Debt] = ()) -> None:
 
 
 #: Rows that are in memory at once; a settlement may have closed very many debts.
-_BATCH_ROWS = 2_000
+_BATCH_ROWS = 4_000
 
 
 def _allocate_again(trip_id: int, rows: list[list[Any]]) -> list[list[Any]]:
