@@ -9,6 +9,7 @@ from django import forms
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.text import format_lazy
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from drf_spectacular.utils import extend_schema_field
 
 from splits.models import Category, Expense, Payer, Split
@@ -61,7 +62,7 @@ class _OrderFormField(django_filters.fields.BaseCSVField):
 
 def _one_of(names: Iterable[str]) -> dict[str, Any]:
     """The error message of a form field with these choices."""
-    text = _('"%(value)s" is not a valid choice. Choose one of: {choices}.')
+    text = gettext_lazy('"%(value)s" is not a valid choice. Choose one of: {choices}.')
     return {"invalid_choice": format_lazy(text, choices=", ".join(names))}
 
 

@@ -153,7 +153,7 @@ class MemberAdmin(RulesAdmin):
         present = list(queryset.filter(left_at=None).order_by("trip_id", "pk"))
         for member in present:
             member.remove(by=caller_of(request))
-            self.log_change(request, member, _("Ended."))
+            self.log_change(request, member, gettext_lazy("Ended."))
         self.tell_count(request, _("Memberships ended: %(count)d."), len(present))
 
 
@@ -185,5 +185,5 @@ class InvitationAdmin(ReadOnlyAdmin):
         valid = list(queryset.filter(revoked_at=None).order_by("trip_id", "pk"))
         for invitation in valid:
             invitation.revoke(by=caller_of(request))
-            self.log_change(request, invitation, _("Revoked."))
+            self.log_change(request, invitation, gettext_lazy("Revoked."))
         self.tell_count(request, _("Invitations revoked: %(count)d."), len(valid))

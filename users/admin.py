@@ -89,7 +89,7 @@ class SessionAdmin(ReadOnlyAdmin):
         for session in ended:
             with session.user.locked(by=by, as_admin=True):
                 session.end()
-            self.log_change(request, session, _("Ended."))
+            self.log_change(request, session, gettext_lazy("Ended."))
         self.tell_count(request, _("Sessions ended: %(count)d."), len(ended))
 
 
@@ -116,7 +116,7 @@ class MailAdmin(ReadOnlyAdmin):
         with by.locked(by=by, as_admin=True):
             retried = [mail for mail in queryset if mail.retry()]
             for mail in retried:
-                self.log_change(request, mail, _("Queued again."))
+                self.log_change(request, mail, gettext_lazy("Queued again."))
         self.tell_count(request, _("Mails queued again: %(count)d."), len(retried))
 
 
@@ -139,7 +139,7 @@ class ScopedTokenAdmin(ReadOnlyAdmin):
         accounts_locked(request, User.objects.filter(scoped_tokens__in=queryset))
         tokens = list(queryset.select_related("user"))
         for token in tokens:
-            self.log_change(request, token, _("Revoked."))
+            self.log_change(request, token, gettext_lazy("Revoked."))
             with token.user.locked(by=by, as_admin=True):
                 token.delete()
         self.tell_count(request, _("Tokens revoked: %(count)d."), len(tokens))

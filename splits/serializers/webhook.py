@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
@@ -47,7 +47,7 @@ def patterns(**kwargs: Any) -> StrictList:
     """A field for the events that a webhook gets."""
     return StrictList(
         child=StrictChoice(
-            PATTERNS, error_messages={"invalid_choice": _('"{input}" covers no event.')}
+            PATTERNS, error_messages={"invalid_choice": gettext_lazy('"{input}" covers no event.')}
         ),
         min_length=1,
         max_length=MAX_PATTERNS,

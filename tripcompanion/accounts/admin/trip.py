@@ -279,7 +279,7 @@ class TripAdmin(RulesAdmin):
         trips = list(queryset)
         for trip in trips:
             trip.renew_code(by=caller_of(request))
-            self.log_change(request, trip, _("Code renewed."))
+            self.log_change(request, trip, gettext_lazy("Code renewed."))
         self.tell_count(request, _("Codes renewed: %(count)d."), len(trips))
 
     @admin.action(permissions=["change"], description=gettext_lazy("Restore deleted trips"))
@@ -287,7 +287,7 @@ class TripAdmin(RulesAdmin):
         deleted = list(queryset.filter(deleted_at__isnull=False).order_by("pk"))
         for trip in deleted:
             trip.restore(by=caller_of(request))
-            self.log_change(request, trip, _("Restored."))
+            self.log_change(request, trip, gettext_lazy("Restored."))
         self.tell_count(request, _("Trips restored: %(count)d."), len(deleted))
 
 

@@ -231,7 +231,7 @@ class UserAdmin(RulesAdmin):
                 if account.is_admin:
                     account.require_other_admin(LastActiveAdmin)
                 account.deactivate(by=by)
-            self.log_change(request, user, _("Deactivated."))
+            self.log_change(request, user, gettext_lazy("Deactivated."))
             self._tell_of_trips(request, user)
         self.tell_count(request, _("Accounts deactivated: %(count)d."), len(users))
 
@@ -243,7 +243,7 @@ class UserAdmin(RulesAdmin):
         for user in users:
             with user.locked(by=by, as_admin=True) as account:
                 account.change(by=by, is_active=True)
-            self.log_change(request, user, _("Reactivated."))
+            self.log_change(request, user, gettext_lazy("Reactivated."))
         self.tell_count(request, _("Accounts reactivated: %(count)d."), len(users))
 
     @admin.action(
@@ -255,7 +255,7 @@ class UserAdmin(RulesAdmin):
         for user in users:
             with user.locked(by=by, as_admin=True) as account:
                 account.ask_for_reset(by=by)
-            self.log_change(request, user, _("Reset link sent."))
+            self.log_change(request, user, gettext_lazy("Reset link sent."))
         self.tell_count(request, _("Reset links on their way: %(count)d."), len(users))
 
     @admin.action(
@@ -268,7 +268,7 @@ class UserAdmin(RulesAdmin):
         for user in users:
             with user.locked(by=by, as_admin=True) as account:
                 account.verify_email()
-            self.log_change(request, user, _("Address confirmed."))
+            self.log_change(request, user, gettext_lazy("Address confirmed."))
         self.tell_count(request, _("Addresses confirmed: %(count)d."), len(users))
 
     @admin.action(permissions=["change"], description=gettext_lazy("End all sessions"))
@@ -277,7 +277,7 @@ class UserAdmin(RulesAdmin):
         by: Any = request.user
         users = accounts_locked(request, queryset.filter(is_active=True))
         for user in users:
-            self.log_change(request, user, _("All sessions ended."))
+            self.log_change(request, user, gettext_lazy("All sessions ended."))
             with user.locked(by=by, as_admin=True) as account:
                 account.log_out_everywhere(by=by)
         self.tell_count(request, _("Accounts logged out: %(count)d."), len(users))
