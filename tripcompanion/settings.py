@@ -181,7 +181,7 @@ JWT_KEYS = [
 SIMPLE_JWT: dict[str, Any] = {
     "ACCESS_TOKEN_LIFETIME": timedelta(seconds=ACCESS_TOKEN_LIFETIME),
     "REFRESH_TOKEN_LIFETIME": timedelta(seconds=REFRESH_TOKEN_LIFETIME),
-    # users/key_ring.py verifies with JWT_KEYS instead.
+    # users/tokens.py verifies with JWT_KEYS instead.
     "ALGORITHM": "HS256",
     "SIGNING_KEY": JWT_SIGNING_KEY,
     "ISSUER": "tripcompanion",

@@ -39,7 +39,6 @@ from trips.views import (
     TripViewSet,
 )
 from users.browser_views import BrowserLogin, BrowserLogout, OwnPassword
-from users.key_set import KeySet
 from users.second_factor_views import (
     CodePage,
     RecoveryCodesPage,
@@ -49,7 +48,7 @@ from users.second_factor_views import (
     admin_login,
 )
 from users.unsubscribe import UnsubscribePage
-from users.views import EmailTokenViewSet, OwnSessionViewSet, SessionViewSet
+from users.views import EmailTokenViewSet, KeySet, OwnSessionViewSet, SessionViewSet
 
 register_converter(IdConverter, "id")
 

@@ -1,10 +1,11 @@
 """Authentication by token. SimpleJWT signs and verifies; the session row decides validity."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 from uuid import UUID
 
+import jwt
 from django.conf import settings
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -16,17 +17,77 @@ from rest_framework.authentication import (
 from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
 from rest_framework.request import Request
 from rest_framework_simplejwt import tokens as simplejwt
-from rest_framework_simplejwt.exceptions import ExpiredTokenError, TokenError
+from rest_framework_simplejwt.backends import TokenBackend
+from rest_framework_simplejwt.exceptions import (
+    ExpiredTokenError,
+    TokenBackendError,
+    TokenBackendExpiredToken,
+    TokenError,
+)
 from rest_framework_simplejwt.utils import aware_utcnow, datetime_from_epoch
 
 from tripcompanion.api.problems import CsrfFailed
 from tripcompanion.api.throttling import address_of
-from users.key_ring import KeyRing
 from users.models import Session, User, Via, sessions_of
 from users.models.token import PREFIX, ScopedToken
 from users.random_tokens import digest_of
+from users.signing_keys import SigningKey
 
 _SCHEME = b"bearer"
+
+
+class _KeyBackend(TokenBackend):
+    """SimpleJWT's backend for one key, which it names in the header as `kid`."""
+
+    def __init__(self, key: SigningKey, **claims: Any) -> None:
+        super().__init__(key.algorithm, **claims)
+        self.key = key
+
+    def get_verifying_key(self, token: Any) -> Any:
+        return self.key.verifying
+
+    def encode(self, payload: dict[str, Any]) -> str:
+        return jwt.encode(
+            {**payload, "aud": self.audience, "iss": self.issuer},
+            self.key.signing,
+            self.key.algorithm,
+            headers={"kid": self.key.kid},
+        )
+
+
+class KeyRing(_KeyBackend):
+    """Signs with the first key and verifies with each.
+
+    A key verifies only tokens of its own algorithm, so a public key is never taken for a secret.
+    """
+
+    def __init__(self, keys: Sequence[SigningKey], **claims: Any) -> None:
+        super().__init__(keys[0], **claims)
+        self._backends = [_KeyBackend(key, **claims) for key in keys]
+
+    @property
+    def public_jwks(self) -> list[dict[str, str]]:
+        """The public keys as JWKs (RFC 7517), each once; a secret has none."""
+        keys = {one.key.kid: one.key.public_jwk for one in self._backends if one.key.public_jwk}
+        return [dict(jwk) for jwk in keys.values()]
+
+    def decode(self, token: Any, verify: bool = True) -> dict[str, Any]:
+        """The claims of a token; raises `TokenBackendError`.
+
+        Its `kid` only decides which key is tried first: older tokens have none.
+        """
+        try:
+            header = jwt.get_unverified_header(token)
+        except jwt.InvalidTokenError as error:
+            raise TokenBackendError("Token is invalid") from error
+        for backend in sorted(self._backends, key=lambda one: one.key.kid != header.get("kid")):
+            try:
+                return dict(backend.decode(token, verify))
+            except TokenBackendExpiredToken:
+                raise
+            except TokenBackendError:
+                continue
+        raise TokenBackendError("No key verifies this token")
 
 
 #: All keys of access and refresh tokens.

@@ -1,16 +1,23 @@
-"""Registration, login and logout, password reset, and the caller's sessions.
+"""Registration, login and logout, password reset, the caller's sessions, and the public keys.
 
 Views of `/api/users/{userId}` need the trips, so they are in `tripcompanion.accounts`.
 """
 
 from collections.abc import Mapping
-from typing import ClassVar
+from hashlib import sha256
+from typing import Any, ClassVar
 from uuid import UUID
 
+import orjson
 from django.contrib.auth import authenticate
 from django.db import transaction
 from django.db.models import BooleanField, ExpressionWrapper, Q
+from django.http import HttpRequest, HttpResponse
+from django.utils.decorators import method_decorator
 from django.utils.translation import gettext_lazy
+from django.views import View
+from django.views.decorators.cache import cache_control
+from django.views.decorators.http import etag
 from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated, NotFound
 from rest_framework.permissions import AllowAny
@@ -18,8 +25,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.throttling import BaseThrottle
 
+from tripcompanion.api.error_views import method_not_allowed
 from tripcompanion.api.throttling import WindowThrottle
 from tripcompanion.api.viewsets import ApiViewSet
+from users import tokens
 from users.models import EmailTaken, EmailToken, EmailTokenInvalid, Mail, Session, User
 from users.serializers import (
     LoginRequest,
@@ -46,6 +55,9 @@ from users.tokens import (
     log_in,
     token_pair,
 )
+
+#: A new key signs only after every cache has it, so operators wait that long between both steps.
+KEY_SET_MAX_AGE_SECONDS = 300
 
 
 class BadCredentials(AuthenticationFailed):
@@ -223,3 +235,28 @@ class OwnSessionViewSet(ApiViewSet):
         """
         self.caller.log_out_everywhere(by=self.caller)
         return self.no_content()
+
+
+def _key_set() -> bytes:
+    return orjson.dumps({"keys": tokens.KEYS.public_jwks})
+
+
+def _key_set_etag(request: HttpRequest) -> str:
+    return f'"{sha256(_key_set()).hexdigest()[:32]}"'
+
+
+@method_decorator(cache_control(public=True, max_age=KEY_SET_MAX_AGE_SECONDS), "get")
+@method_decorator(etag(_key_set_etag), "get")
+class KeySet(View):
+    """The public keys of tokens, at `/.well-known/jwks.json` (RFC 7517), for services that verify.
+
+    Secrets are left out, because they can sign as well.
+    """
+
+    http_method_names = ["get", "head"]
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        return HttpResponse(_key_set(), content_type="application/jwk-set+json")
+
+    def http_method_not_allowed(self, request: HttpRequest, *args: Any, **kw: Any) -> HttpResponse:
+        return method_not_allowed(request, [name.upper() for name in self.http_method_names])

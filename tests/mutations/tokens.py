@@ -10,7 +10,13 @@ _MAKING = "tests/users/test_making_scoped_tokens.py"
 _UNDER_LOCK = "tests/security/test_accounts.py"
 
 TOKENS: Guards = {
-    "users/key_ring.py": [
+    "users/signing_keys.py": [
+        ("weak keys verify", "env.strong(name, text)", "text", f"{_KEYS} weak"),
+        ("small RSA keys sign", "key.key_size < _MIN_RSA_BITS", "False", f"{_KEYS} safely"),
+        ("public keys accepted to sign", "    if key.signing is None:\n", "    if False:\n",
+         f"{_KEYS} safely"),
+    ],
+    "users/tokens.py": [
         ("only the key that signs verifies", "for key in keys]", "for key in keys[:1]]",
          f"{_KEYS} old_key"),
         ("tokens do not name their key", "            headers={\"kid\": self.key.kid},\n", "",
@@ -19,14 +25,6 @@ TOKENS: Guards = {
          "one.key.kid: one.key.public_jwk for one in self._backends if one.key.public_jwk}",
          'one.key.kid: one.key.public_jwk or {"k": one.key.kid} for one in self._backends}',
          f"{_KEYS} published"),
-    ],
-    "users/signing_keys.py": [
-        ("weak keys verify", "env.strong(name, text)", "text", f"{_KEYS} weak"),
-        ("small RSA keys sign", "key.key_size < _MIN_RSA_BITS", "False", f"{_KEYS} safely"),
-        ("public keys accepted to sign", "    if key.signing is None:\n", "    if False:\n",
-         f"{_KEYS} safely"),
-    ],
-    "users/tokens.py": [
         ("tokens of other issuers accepted", 'issuer=settings.SIMPLE_JWT["ISSUER"]', "issuer=None",
          "tests/users/test_forged_tokens.py"),
         ("tokens for other audiences accepted", 'audience=settings.SIMPLE_JWT["AUDIENCE"]',

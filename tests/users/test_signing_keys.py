@@ -25,7 +25,6 @@ from tests.splits.journey import fresh_email, register
 from tests.users.logins import bearer, refresh
 from tests.users.test_forged_tokens import assert_opens_nothing, b64, claims_of, unsigned
 from users import tokens
-from users.key_ring import KeyRing
 from users.models import Session, User
 from users.signing_keys import SigningKey, read_keys, signing_key
 
@@ -63,7 +62,7 @@ def ring(monkeypatch: pytest.MonkeyPatch) -> Ring:
     def use(*texts: str) -> None:
         keys = [SigningKey.read(text) for text in texts]
         claims = {name.lower(): settings.SIMPLE_JWT[name] for name in CLAIMS}
-        monkeypatch.setattr(tokens, "KEYS", KeyRing(keys, **claims))
+        monkeypatch.setattr(tokens, "KEYS", tokens.KeyRing(keys, **claims))
         tokens._claims.cache_clear()
 
     return use
