@@ -69,10 +69,10 @@ def debts(
     seed: int,
     former_ids: Mapping[int, int] = NO_FORMER_IDS,
 ) -> dict[tuple[int, int], int]:
-    """Who owes whom how many minor units for one expense: `{(debtor, creditor): amount}`.
+    """Who owes whom how much for one expense, in minor units: `{(debtor, creditor): amount}`.
 
     A payment covers the payer's own part first. Those who paid less than their part owe those who
-    paid more, in proportion to what each of these is still owed. Debtors are processed one by one,
+    paid more, in proportion to what each of them is still owed. Debtors are processed one by one,
     so that each person's debts and claims add up exactly.
     """
     return own_parts_and_debts(shares, paid_by_user, seed, former_ids)[1]

@@ -28,7 +28,7 @@ from trips.models.journal import as_text
 from trips.roles import TripRole
 from users.models import User
 
-#: The calendar of a trip: it is booked, then there are comments and payments.
+#: The order of events in a trip: it is booked, then come comments and payments.
 BOOKED_BEFORE = timedelta(days=60)
 PAID_AFTER = timedelta(hours=14)
 COMMENTED_AFTER = timedelta(hours=2)
@@ -67,7 +67,7 @@ class Loading:
         for key, name in (*journey.guests, *journey.claimed):
             self.people[key] = self.trip.add_guest(self.owner, name).user
         self.accounts = people
-        #: When the expenses were recorded that are deleted now.
+        #: When the expenses that are now deleted had been recorded.
         self.recorded_at: dict[int, datetime] = {}
 
     def run(self, bar: tqdm) -> None:
@@ -119,7 +119,7 @@ class Loading:
         Invitation.objects.filter(pk=invitation.pk).update(created_at=self.trip.created_at)
 
     def _date(self, planned: list[Settlement]) -> None:
-        """Date what the commands dated with the present: members, splits, payments and debts."""
+        """Change the dates of members, splits, payments and debts from now to then."""
         trip, home_at = self.trip, _evening(self._day(self.journey.days))
         trip.members.update(joined_at=trip.created_at)
         guests = list(trip.members.filter(user__is_guest=True).values_list("user", flat=True))
@@ -155,7 +155,7 @@ class Loading:
         self._date_journal()
 
     def _date_journal(self) -> None:
-        """Date the journal like its objects; no row is before the one that it follows."""
+        """Give the rows of the journal the dates of their objects, in ascending order."""
         rows, latest = list(self.trip.journal.order_by("number")), self.trip.created_at
         expenses = dict(self.trip.expenses.values_list("pk", "created_at")) | self.recorded_at
         settlements = {row.pk: row for row in self.trip.settlements.all()}
@@ -233,7 +233,7 @@ def code_of(journey: Journey, copy: int) -> str:
 
 
 def numbered(name: str, copy: int) -> str:
-    """`name`, with a number unless it is the first copy's."""
+    """`name`, followed by a number unless this is the first copy."""
     return f"{name} {copy + 1}" if copy else name
 
 

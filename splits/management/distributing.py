@@ -1,12 +1,12 @@
 """Turns the tables of a migrated database into tables that Citus distributes by trip.
 
-All rows of a trip are on one node, so a command in a trip is a transaction on one node. Users are
-a reference table: a copy on every node, which foreign keys and joins may use. All other tables
-stay on the coordinator.
+All rows of a trip are on one node, so a command in a trip is a transaction on one node. Users are a
+reference table: a copy on every node, which foreign keys and joins may use. All other tables stay
+on the coordinator.
 
-Citus can only enforce unique rules and foreign keys that contain the trip, so it is added to them.
-Django does not know that, and needs not: an id is unique in the whole database, because all ids
-come from sequences on the coordinator.
+Citus can only enforce unique constraints and foreign keys that contain the trip, so the trip is
+added to them. Django does not know this and does not need to: an id is unique in the whole
+database, because all ids come from sequences on the coordinator.
 """
 
 import re
@@ -22,11 +22,11 @@ from tripcompanion.database.schema_floor import schema_mismatch
 from trips.models import Trip
 from users.models import User
 
-#: Sessions change one shard after the other: a transaction that has changed a reference table
-#: cannot use several connections to a node.
+#: Sessions change one shard after the other, because a transaction that has changed a reference
+#: table cannot use several connections to a node.
 _SETTINGS = {"citus.multi_shard_modify_mode": "sequential"}
 
-#: Rows that name a trip, but belong to a user. The column is NULL in other such tables.
+#: Tables whose rows name a trip, but belong to a user. The column is NULL in other such tables.
 _OF_USERS = {WebhookPosition}
 
 _CONSTRAINTS = """
@@ -54,7 +54,7 @@ class Constraint(NamedTuple):
 
 
 def distributed_tables() -> dict[str, str]:
-    """The column with the trip, by table; that of the trips themselves is first."""
+    """The column that contains the trip, by table. The table of the trips themselves is first."""
     tables = {Trip._meta.db_table: "id"}
     for model in apps.get_models():
         for field in model._meta.local_fields:
@@ -117,7 +117,7 @@ def _require_coordinator() -> None:
 
 
 def _drop_triggers(cursor: Any, tables: Iterable[str]) -> None:
-    """Drop what fills the trip of rows of the previous release, which cannot run here."""
+    """Drop the triggers that fill the trip for the previous release, which cannot run here."""
     for table in tables:
         name = f"{table}_set_trip_id"
         cursor.execute(f"DROP TRIGGER IF EXISTS {name} ON {table}")
@@ -150,7 +150,7 @@ def _widened(constraint: Constraint, tables: dict[str, str]) -> str:
 
 
 def _index_instead(constraint: Constraint) -> str:
-    """What is left of a constraint: of a unique rule its index, of a foreign key nothing."""
+    """What remains of a constraint: the index of a unique constraint, nothing of a foreign key."""
     match = _COLUMNS.match(constraint.definition)
     if match is None:
         return ""

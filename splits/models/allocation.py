@@ -14,7 +14,7 @@ from splits.models.in_trip import InTrip
 from tripcompanion.currency.formats import format_amount
 from trips.models import Member
 
-#: Written by hand: the ORM has no UPDATE from a subquery, but one that runs for each row.
+#: Written by hand: an UPDATE by the ORM would run one subquery for each row.
 _GIVE_BACK = {
     "debt": (
         "UPDATE splits_debt SET open_minor = open_minor + freed.minor, covered_at = NULL "
@@ -32,16 +32,16 @@ class AllocationQuerySet(models.QuerySet["Allocation"]):
     def of(
         self, trip_id: int, split_ids: Collection[int], settlement_ids: Collection[int]
     ) -> list[tuple[Any, ...]]:
-        """What covers these splits, and what these settlements cover or closed, the oldest first.
+        """The allocations to these splits, and those by these settlements, oldest first.
 
-        For each allocation: the ids of itself, its debt, its settlement, and what closed it, the
-        amount, and when the debt was covered.
+        For each allocation: its id, the ids of its debt, its settlement and the settlement that
+        closed it, the amount, and when the debt was covered.
         """
         rows = self.filter(trip=trip_id)
         found: set[tuple[Any, ...]] = set()
         columns = ("pk", "debt", "settlement", "closed_by", "amount_minor")
         never = Value(None, models.DateTimeField())
-        # A statement for each, because SQLite scans the whole table for conditions joined by OR.
+        # One statement for each, because SQLite scans the whole table for conditions joined by OR.
         for condition in (
             Q(debt__split__in=split_ids),
             Q(settlement__in=settlement_ids),
@@ -83,8 +83,8 @@ class AllocationQuerySet(models.QuerySet["Allocation"]):
 class Allocation(InTrip):
     """An amount of a settlement that covers an amount of a debt.
 
-    When a settlement closes the trip (`closed_by`), what is still open on either side is used
-    up without the other: then only the debt or only the settlement is named.
+    When a settlement closes the trip (`closed_by`), the rest of each debt and of each settlement is
+    used up without a counterpart. Such a row names only the debt or only the settlement.
     """
 
     settlement = models.ForeignKey(
@@ -92,7 +92,7 @@ class Allocation(InTrip):
     )
     debt = models.ForeignKey(Debt, on_delete=models.CASCADE, null=True, related_name="allocations")
     amount_minor = models.BigIntegerField()
-    # Null in almost all rows, so SQLite would not choose an index of all rows.
+    # A partial index: the column is null in almost all rows, and SQLite would not use a full index.
     closed_by = models.ForeignKey(
         "splits.Settlement",
         on_delete=models.CASCADE,
@@ -129,9 +129,9 @@ class Allocation(InTrip):
         return _("%(amount)s of: %(whole)s") % {"amount": amount, "whole": side}
 
     def fit(self) -> bool:
-        """Reduce the unsaved amount to what its debt and its settlement still have, and take it.
+        """Reduce the unsaved amount to what its debt and its settlement have left, and use that up.
 
-        Returns whether there is any.
+        Returns whether anything is left to allocate.
         """
         debt, settlement = self.debt, self.settlement
         if debt is not None:

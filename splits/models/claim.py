@@ -15,11 +15,11 @@ from users.scopes import Scope
 
 
 def accept_invitation(token: str, user: User) -> Member:
-    """Add `user`, who has the token of an invitation, with its role.
+    """Add `user`, who has the token of an invitation, to the trip with the invitation's role.
 
-    If it names a guest, `user` takes their place, and may be a member already if whoever invites
-    may merge guests. Raises `PermissionDenied` otherwise, `InsufficientScope` if a token may not
-    change entries, and what `Invitation.accepted` and `Trip.admit` raise.
+    If the invitation names a guest, `user` takes the guest's place. A member may do so only if the
+    person who invited may merge guests. Raises `PermissionDenied` otherwise, `InsufficientScope` if
+    a token may not change entries, and what `Invitation.accepted` and `Trip.admit` raise.
     """
     with Invitation.accepted(token, user) as (invitation, account):
         if invitation.guest_id is None:
@@ -34,10 +34,10 @@ def accept_invitation(token: str, user: User) -> Member:
 
 
 def _require_merger(invitation: Invitation, account: User) -> None:
-    """Raise `PermissionDenied` if the claim is a merge, and whoever invites may not merge guests.
+    """Raise `PermissionDenied` for a claim that is a merge, if the inviter may not merge guests.
 
-    It is one for everybody who knows the trip, also as a former member, and for the one who made
-    the invitation: they would get by it what only `mergeGuest` gives.
+    A claim is a merge for current and former members, and for the person who made the invitation.
+    Otherwise they would get around the permission that `mergeGuest` needs.
     """
     trip, inviter = invitation.trip, invitation.created_by
     if account != inviter and not trip.members.filter(user=account).exists():
@@ -51,9 +51,9 @@ def _require_merger(invitation: Invitation, account: User) -> None:
 def _claim(trip: Trip, guest_id: int, account: User, role: str) -> list[Entry]:
     """Give all entries of the guest to the account, and delete the guest. Call under both locks.
 
-    A member keeps their role, and their entries and the guest's are merged. For others, amounts,
-    debts and sums stay as they are: the account also gets the guest's odd cents. Returns what the
-    journal notes.
+    A member keeps their role, and the guest's entries are merged with theirs. For others, amounts,
+    debts and sums stay as they are: the account also gets the guest's odd cents. Returns the
+    entries for the journal.
     """
     member = trip.members.filter(user=account).first()
     if member is None or member.left_at is not None:

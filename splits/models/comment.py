@@ -39,7 +39,7 @@ class CommentQuerySet(InTripQuerySet["Comment"]):
 
 
 class Comment(InTrip):
-    """A comment on an expense. Its text is empty once the author deleted their account."""
+    """A comment on an expense. Its text is empty once the author has deleted their account."""
 
     expense = models.ForeignKey(
         Expense,
@@ -121,15 +121,15 @@ def comments_of(expense_id: int) -> CommentQuerySet:
 
 
 def comments_written_by(account: User) -> JournalQuerySet:
-    """The rows of the journal that say so, also of comments and expenses that are gone."""
+    """The rows of the journal for comments, including those on deleted expenses."""
     return JournalEntry.objects.filter(by=account, event=Event.COMMENT_CREATED)
 
 
 def forget_comments_of(account: User) -> dict[int, list[Entry]]:
     """Empty all comments of an account, also in the journal and on deleted expenses.
 
-    The comments stay, so that the answers of others keep their place. Returns what the journal of
-    each trip notes of them. Call it under the locks of the trips of `comments_written_by`.
+    The comments stay, so that replies keep their place. Returns the journal entries for each trip.
+    Call it under the locks of the trips of `comments_written_by`.
     """
     entries: dict[int, list[Entry]] = defaultdict(list)
     texts = Comment.objects.filter(created_by=account).exclude(text="")

@@ -27,7 +27,7 @@ class ExceedsExpense(Conflict):
 class DividedByHand(Conflict):
     """409 `divided_by_hand`: splits were added or deleted, and no new division is given.
 
-    What was entered for the other splits no longer divides the expense.
+    The values that were entered for the other splits no longer add up to the expense.
     """
 
     default_code = "divided_by_hand"

@@ -39,10 +39,11 @@ class DebtQuerySet(InTripQuerySet["Debt"]):
 
 
 class Debt(models.Model):
-    """What the participant of a split owes to one creditor, who paid too much.
+    """What the participant of a split owes to one creditor, who paid more than their part.
 
-    `trip` and `debtor` repeat what the split says and never change: the two searches that must
-    stay fast (a person's open debts, open debts between two) need one index and no join.
+    `trip` and `debtor` repeat columns of the split and never change. With them, the two searches
+    that must stay fast (a person's open debts, open debts between two people) need one index and no
+    join.
     """
 
     trip = models.ForeignKey(
@@ -111,8 +112,9 @@ class Debt(models.Model):
     def resize(self, amount_minor: int) -> list[int | None]:
         """Change the amount; allocations above it are deleted, the latest first.
 
-        What the debtor owes moves here by the allocations alone; by the amount, with the expense.
-        Returns the ids of their settlements, whose credit the caller has to `recompute`.
+        This updates the debtor's owed sum only by the deleted allocations; the caller updates it by
+        the amount, together with the expense. Returns the ids of the settlements of these
+        allocations. The caller must `recompute` their credit.
         """
         covered_minor = self.amount_minor - self.open_minor
         excess_minor = max(0, covered_minor - amount_minor)
@@ -141,7 +143,7 @@ class Debt(models.Model):
 def require_few_debts(trip_id: int) -> None:
     """Raise `TooManyDebts` if the trip has more than `MAX_OPEN_DEBTS`.
 
-    Call it after a command has opened debts: a trip with more could not be closed in time.
+    Call it after a command has opened debts: closing a trip with more would take too long.
     """
     if debt_above_limit.first(trip=trip_id):
         raise TooManyDebts(limit=MAX_OPEN_DEBTS)
@@ -149,6 +151,6 @@ def require_few_debts(trip_id: int) -> None:
 
 @CompiledQuery
 def debt_above_limit(trip: Param) -> models.QuerySet[Debt, tuple[int]]:
-    """One open debt more than a trip may have, if there is one."""
+    """The first open debt beyond the limit of a trip, if there is one."""
     debts = Debt.objects.filter(trip=trip, open_minor__gt=0)
     return debts.order_by().values_list("pk")[MAX_OPEN_DEBTS : MAX_OPEN_DEBTS + 1]

@@ -42,10 +42,10 @@ class DeletedQuerySet(InTripQuerySet["DeletedEntry"]):
 
 
 class DeletedEntry(models.Model):
-    """An expense or a settlement that was deleted, with all rows that went with it.
+    """An expense or a settlement that was deleted, with all rows that were deleted with it.
 
-    The rows are in no table of the ledger, so no sum and no list has to leave them out. `prune`
-    ends it after `DELETED_ENTRY_DAYS`.
+    The rows are in no table of the ledger, so sums and lists do not have to exclude them. `prune`
+    deletes them after `DELETED_ENTRY_DAYS`.
     """
 
     trip = models.ForeignKey(
@@ -56,7 +56,7 @@ class DeletedEntry(models.Model):
         verbose_name=gettext_lazy("trip"),
     )
     kind = models.CharField(gettext_lazy("type"), max_length=10, choices=DeletedKind)
-    #: The id that it had, and will have again.
+    #: The id that the entry had, and gets back when it is restored.
     object_id = models.BigIntegerField()
     #: The currency of the trip.
     currency = models.CharField(gettext_lazy("currency"), max_length=3)
@@ -92,10 +92,10 @@ class DeletedEntry(models.Model):
         states: Iterable[tuple[Any, ...]] = (),
         **rows: Iterable[models.Model],
     ) -> None:
-        """Store rows that are about to go, by name. Call it under the trip's lock.
+        """Store rows by name before they are deleted. Call it under the trip's lock.
 
-        `allocations` are those that go with them, see `AllocationQuerySet.of`; `states` are what
-        the splits had besides their columns: open amount, and time of payment.
+        `allocations` are those that are deleted with them, see `AllocationQuerySet.of`. `states`
+        contain what the splits had besides their columns: open amount, and time of payment.
         """
         stored: dict[str, Any] = {
             name: [_columns_of(row) for row in some] for name, some in rows.items()
@@ -144,11 +144,11 @@ class DeletedEntry(models.Model):
 
     @property
     def people(self) -> set[int]:
-        """The ids of everybody whom it names in the ledger."""
+        """The ids of all people in the ledger whom the entry names."""
         return _people_in(self.stored)
 
     def rename(self, user_id: int, to: int) -> None:
-        """Name another person in the place of one, and save it if that changes anything."""
+        """Replace one person by another, and save the entry if this changes it."""
         stored = self.stored
         for row, column in _names_in(stored):
             if row[column] == user_id:
@@ -158,21 +158,21 @@ class DeletedEntry(models.Model):
         self.save_rows()
 
     def save_rows(self) -> None:
-        """Store what was changed in `stored`."""
+        """Save the changes in `stored`."""
         text = _text_of(self.stored)
         if text != self.stored_rows:
             self.stored_rows = text
-            # `prune` may have deleted it meanwhile.
+            # `prune` may have deleted the entry meanwhile.
             DeletedEntry.objects.filter(pk=self.pk).update(stored_rows=text)
 
     def is_own(self, user: User, can: Can) -> bool:
-        """Whether `user` recorded it or, for an expense, is a payer."""
+        """Whether `user` recorded the entry or, for an expense, is a payer."""
         payers = {row["user_id"] for row in self.stored.get("payers", ())}
         recorded_by = self.row["created_by_id"]
         return user.pk == recorded_by or user.pk in payers
 
     def require_restorable(self) -> None:
-        """Raise `NotRestorable` if somebody in it has left since, or the currency is another one.
+        """Raise `NotRestorable` if somebody in the entry has left, or the currency has changed.
 
         Call it under the trip's lock.
         """
@@ -189,7 +189,7 @@ class DeletedEntry(models.Model):
 
 
 def _text_of(stored: Mapping[str, Any]) -> str:
-    """Dates and decimals are text, from which their fields read them exactly."""
+    """Dates and decimals are stored as text, which their fields parse exactly."""
     return orjson.dumps(stored, default=str).decode()
 
 

@@ -82,9 +82,9 @@ class Division:
         former_ids: Mapping[int, int],
         payers_field: str,
     ) -> tuple[dict[int, Payment], dict[int, Part]]:
-        """What each person paid, who entered these amounts, and each person's part.
+        """The payment and the part of each person.
 
-        Both add up to `money`. Raises `ValidationError`: on `payers_field` if the amounts do not
+        Both add up to `money`. Raises `ValidationError` on `payers_field` if the payments do not
         add up, and what `parts` raises.
         """
         require_sum(payers_field, entered.values(), money.entered_minor, money.currency)
@@ -148,7 +148,7 @@ def require_sum(field: str, amounts: Iterable[int], amount_minor: int, currency:
 
 
 def entered_for(split_type: str, parts: Mapping[int, Part]) -> dict[int, int] | None:
-    """The values entered for stored `parts`, as a `Division` takes them; without missing ones."""
+    """The values entered for stored `parts`, as a `Division` takes them, without missing ones."""
     column = ENTERED_COLUMN.get(SplitType(split_type))
     if column is None:
         return None
@@ -157,7 +157,7 @@ def entered_for(split_type: str, parts: Mapping[int, Part]) -> dict[int, int] | 
 
 
 def percentage_of(amount_minor: int, percentage_e4: int, left_minor: int) -> int:
-    """The percentage in minor units, rounded half up, but not beyond what is left by rounding."""
+    """The percentage in minor units, rounded half up, but at most what earlier parts left over."""
     exact, half = amount_minor * percentage_e4, PERCENTAGE_WHOLE // 2
     rounded = (exact + half) // PERCENTAGE_WHOLE
     only_rounding = exact <= left_minor * PERCENTAGE_WHOLE + half

@@ -81,7 +81,8 @@ class Expense(models.Model):
         db_index=False,
         verbose_name=gettext_lazy("trip"),
     )
-    #: Its position among all expenses ever recorded in the trip, from 0; rotates the odd cents.
+    #: Its position among all expenses ever recorded in the trip, from 0; it decides who gets odd
+    #: cents.
     number = models.PositiveIntegerField(editable=False)
     description = models.CharField(gettext_lazy("description"), max_length=255)
     expense_date = models.DateField(gettext_lazy("date"))
@@ -89,9 +90,9 @@ class Expense(models.Model):
         gettext_lazy("category"), max_length=13, choices=Category, default=Category.OTHER
     )
     split_type = models.CharField(gettext_lazy("split type"), max_length=10, choices=SplitType)
-    #: False once a single split was added or deleted: the parts are then no longer a division.
+    #: False once a single split was added or deleted: then the parts no longer follow the division.
     divided = models.BooleanField(default=True, editable=False)
-    #: Guests in it who were merged with a member since: "17:11" says that 17 was guest 11.
+    #: Guests in the expense who were merged with a member since: "17:11" says that 17 was guest 11.
     merged_guests = models.TextField(default="", db_default="", editable=False)
     receipt_url = models.CharField(  # noqa: DJ001 -- as in the API
         gettext_lazy("receipt URL"), max_length=2048, null=True, blank=True
@@ -131,7 +132,7 @@ class Expense(models.Model):
             models.Index(fields=["trip", "-expense_date", "-id"], name="expense_newest"),
             models.Index(fields=["trip", "amount_minor"], name="expense_by_amount"),
             models.Index(fields=["trip", "created_at"], name="expense_by_creation"),
-            # For sums by month that read no row.
+            # For sums by month, which read only the index.
             models.Index(
                 fields=["created_at", "currency", "entered_minor"], name="expense_sums_by_day"
             ),
@@ -186,8 +187,10 @@ class Expense(models.Model):
     ) -> "Expense":
         """Create an expense and return it with details. `paid_by_user` is in minor units.
 
-        Its order is kept; None means the whole amount. Amounts are in the expense's currency, like
-        `entered_minor`, and were entered for a trip in the currency of `trip`.
+        The order of `paid_by_user` is kept; None means the whole amount. Amounts are in the
+        expense's currency, like `entered_minor`, and were entered while the trip had the currency
+        of `trip`.
+
         Raises what `draft` raises, `CurrencyChanged`, and `ValidationError` on `payers`,
         `participantUserIds` or `splitAmounts` if somebody is not a member or the sums do not fit.
         """
@@ -206,8 +209,8 @@ class Expense(models.Model):
     ) -> None:
         """Insert this new expense with payers, splits and debts, and set its details.
 
-        They are not read again: they are what was written, with the people as `locked_trip` read
-        them.
+        The details are what was written, with the people as `locked_trip` read them. Nothing is
+        read again.
         """
         insert([self])
         posting = self.posting(is_written=False)
@@ -305,10 +308,10 @@ class Expense(models.Model):
         payers_field: str = "payers",
         known: Collection[int] = (),
     ) -> tuple[dict[int, Payment], dict[int, Part]]:
-        """What each person paid and owes for it, in the trip's currency.
+        """What each person paid, and each person's part, in the trip's currency.
 
         Only members are allowed, except for the people in `known`, who are already in the expense.
-        Raises `ValidationError`; `payers_field` is the field of the body that had the payers.
+        Raises `ValidationError`; `payers_field` is the field of the body that contained the payers.
         """
         self.trip.require_members(
             {
@@ -322,7 +325,7 @@ class Expense(models.Model):
         return division.payments_and_parts(self.money, entered, seed, self.former_ids, payers_field)
 
     def posting(self, *, is_written: bool = True) -> ExpensePosting:
-        """The expense as it is in the ledger; nothing of it is yet, unless `is_written`."""
+        """The expense as it is in the ledger; an empty posting unless it `is_written`."""
         return ExpensePosting(
             self.trip, self.pk, self.number, self.former_ids, is_written=is_written
         )
@@ -371,13 +374,13 @@ class Expense(models.Model):
         return locked_row(Expense.objects.all, by, can, trip_id=self.trip_id, pk=self.pk)
 
     def _who_may_want_notices(self) -> set[int]:
-        """The people in an expense that was just written; it takes no statement."""
+        """The people in an expense that was just written, without a statement."""
         people = [payer.user for payer in self.loaded_payers]
         people += [split.participant for split in self.loaded_splits]
         return possible_readers(people)
 
     def notify(self, event: str, people: Q, by: User) -> None:
-        """Mail those of `people` who want to know of what `by` did."""
+        """Mail those of `people` who want notices of what `by` did."""
         notify(event, people, by=by, trip_id=self.trip_id, expense_id=self.pk)
 
     def divided_by_hand(self) -> None:
@@ -387,7 +390,7 @@ class Expense(models.Model):
         self.save(update_fields=["divided", "updated_at"])
 
 
-#: The columns that a change may write. Citus refuses to write the trip, even if it stays the same.
+#: The columns that a change may write, without the trip, which Citus never lets anybody write.
 _CHANGEABLE = [
     field.name
     for field in Expense._meta.local_concrete_fields
@@ -399,7 +402,8 @@ _CHANGEABLE = [
 class ExpenseChange:
     """The given fields, payers and division of an expense, as `Expense.change` takes them.
 
-    `read` is the expense as the caller read it, before the lock; `stored` and `posting` are it now.
+    `read` is the expense as the caller read it, before the lock. `stored` and `posting` are its
+    current state.
     """
 
     read: Expense
@@ -410,11 +414,11 @@ class ExpenseChange:
     division: Mapping[str, Any]
 
     def apply(self) -> bool:
-        """Set the fields of the stored expense; returns whether it has to be divided again.
+        """Set the fields of the stored expense; returns whether it must be divided again.
 
-        It has to if money or people change. Raises `CurrencyChanged` or `ExpenseChanged` if the
-        given amounts do not mean what they meant when the expense was read, `DividedByHand`, and
-        what `Expense.fix_rate` raises.
+        It must if money or people change. Raises `CurrencyChanged` or `ExpenseChanged` if the given
+        amounts no longer mean what they meant when the expense was read, `DividedByHand`, and what
+        `Expense.fix_rate` raises.
         """
         stored = self.stored
         self._require_same_meaning()
@@ -434,7 +438,7 @@ class ExpenseChange:
     def payers(self) -> Mapping[int, int | None]:
         """The given payers, or the stored ones.
 
-        For a changed amount, a single payer paid it all; several have to be given.
+        If the amount changes, a single payer has paid all of it; several must be given again.
         """
         if self.paid_by_user:
             return self.paid_by_user
@@ -495,7 +499,7 @@ def _money(expense: Expense) -> dict[str, Any]:
 def expense_fields(
     expense: Expense, paid_by_user: Mapping[int, Payment], parts: Mapping[int, Part]
 ) -> dict[str, Any]:
-    """The fields of an expense that is paid and divided like this; people by their ids."""
+    """The journal fields of an expense that is paid and divided like this, with people by id."""
     rate, user_ids = expense.exchange_rate, sorted(parts)
     entered_minor = [payment.entered_minor for payment in paid_by_user.values()]
     entered = all_to_major([expense.entered_minor, *entered_minor], expense.currency)
@@ -526,7 +530,7 @@ def expense_fields(
 
 
 def part_fields(user_id: int, part: Part, currency: str) -> dict[str, Any]:
-    """A person's part of an expense; `currency` is that of the trip."""
+    """The journal fields of a person's part of an expense; `currency` is that of the trip."""
     return _part_fields(user_id, part, to_major(part.amount_minor, currency))
 
 

@@ -6,10 +6,10 @@ from trips.models import Trip
 
 
 class InTrip(models.Model):
-    """A row that repeats the trip of the row that it belongs to; it never changes.
+    """A row that repeats the trip of the row that it belongs to. The trip never changes.
 
-    So a statement names the trip without a join, and all rows of a trip can be stored together.
-    That the trip exists follows from the other foreign keys. `audit_ledger` compares them.
+    So a statement can name the trip without a join, and all rows of a trip can be stored together.
+    Other foreign keys ensure that the trip exists. `audit_ledger` compares the trips.
     """
 
     trip = models.ForeignKey(

@@ -1,4 +1,4 @@
-"""Splits that are added or deleted one by one: the expense is then no longer a division."""
+"""Splits that are added or deleted one by one. The expense is no longer a division then."""
 
 from rest_framework.exceptions import NotFound
 
@@ -22,7 +22,7 @@ def add_split(
 ) -> Split:
     """Add a member's split: an amount, or a percentage of the expense.
 
-    Raises `ValidationError` if they are not a member, `AlreadySplit` or `ExceedsExpense`.
+    Raises `ValidationError` if the person is not a member, `AlreadySplit` or `ExceedsExpense`.
     """
     with expense.locked(by, Can.RECORD) as stored:
         stored.trip.require_members({"participantUserId": [participant_id]})

@@ -1,4 +1,4 @@
-"""Merging a guest with another member: the entries of both become those of one."""
+"""Merges a guest with another member, who gets the guest's entries."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -26,7 +26,7 @@ from trips.roles import Can
 from trips.signals import person_replaced
 from users.models import User
 
-#: Every column that names a person of the ledger. Guests record nothing, so `created_by` is none.
+#: Every column that names a person of the ledger. Guests record nothing, so not `created_by`.
 PEOPLE: tuple[tuple[type[Model], str], ...] = (
     (Payer, "user"),
     (Split, "participant"),
@@ -38,16 +38,16 @@ PEOPLE: tuple[tuple[type[Model], str], ...] = (
 
 
 class NotAGuest(Conflict):
-    """409 `not_a_guest`: a member with an account is not merged with another."""
+    """409 `not_a_guest`: a member with an account cannot be merged with another member."""
 
     default_code = "not_a_guest"
     default_detail = gettext_lazy("This member has an account; only a guest can be merged.")
 
 
 class NamesBoth(Conflict):
-    """409 `names_both`: entries name both people, who would be one in them.
+    """409 `names_both`: entries name both people, so one person would be in them twice.
 
-    `expenses` and `settlements` are the ids of these entries, deleted ones included.
+    `expenses` and `settlements` are the ids of these entries, including deleted ones.
     """
 
     default_code = "names_both"
@@ -65,9 +65,9 @@ class NamesBoth(Conflict):
 class Merge:
     """A guest, and the member who gets their entries. Use it under the lock of the trip.
 
-    No amount that anybody paid, bears, owes or is owed changes: rows name another person, and the
-    sums of the member become those of both. Raises `NamesBoth`, and `ParseError` if a sum does not
-    fit into 64 bits.
+    The merge changes no amount that anybody paid, bears, owes or is owed: the rows name another
+    person, and the member's sums include the guest's. Raises `NamesBoth`, and `ParseError` if a sum
+    does not fit into 64 bits.
     """
 
     def __init__(self, trip: Trip, guest: Member, member: Member) -> None:
@@ -86,8 +86,8 @@ class Merge:
     def order(cls, guest: Member, by: User, user_id: int, *, dry_run: bool = False) -> "Merge":
         """Merge `guest` with the present member `user_id`; with `dry_run`, change nothing.
 
-        Raises `NotAGuest`, `NamesBoth`, and `ValidationError` on `userId` if there is no such other
-        member.
+        Raises `NotAGuest`, `NamesBoth`, and `ValidationError` on `userId` if there is no such
+        member, or if it is the guest.
         """
         lookup = {"trip": guest.trip_id, "user_id": guest.user_id}
         with locked_row(
@@ -107,8 +107,8 @@ class Merge:
     def carry_out(self) -> list[Entry]:
         """Give all entries of the guest to the member, and delete the guest.
 
-        Returns what the journal notes: invitations that named the guest, and last the merge, after
-        which everything of the guest is the member's.
+        Returns the entries for the journal: first the invitations that named the guest, last the
+        merge. After the merge, everything of the guest belongs to the member.
         """
         guest_id, user_id = self.guest.user_id, self.member.user_id
         pairs = Concat(F("merged_guests"), Value(f" {user_id}:{guest_id}"))
@@ -152,10 +152,10 @@ class Merge:
 
 @receiver(person_replaced)
 def give_entries(trip: Trip, user_id: int, to: int, **_about: object) -> None:
-    """Name another person in all entries of one, also in deleted ones.
+    """Replace one person by another in all entries, including deleted ones.
 
-    Call it under the lock of the trip. Nobody's amounts change; who has which sums, and by whose id
-    odd cents rotate, is for the caller to say.
+    Call it under the lock of the trip. No amounts change. The caller decides who has which sums,
+    and whose id determines the odd cents.
     """
     for model, column in PEOPLE:
         named: dict[str, Any] = {"trip": trip, column: user_id}

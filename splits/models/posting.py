@@ -49,8 +49,8 @@ def parts_of(splits: Iterable[Split]) -> dict[int, Part]:
 class ExpensePosting:
     """An expense as it is in the ledger, and how to change it. Use it under the trip's lock.
 
-    `paid_by_user` is what each payer paid, the first one first; `parts` is everybody's part.
-    Both are empty for an expense that is not written yet, and for one that is to go.
+    `paid_by_user` is what each payer paid, the first one first; `parts` is everybody's part. Both
+    are empty for an expense that is not written yet, and for one that is being deleted.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class ExpensePosting:
         is_written: bool = True,
     ) -> None:
         self.trip, self.expense_id = trip, expense_id
-        #: By these the odd cents rotate; see `Expense`.
+        #: These decide who gets odd cents; see `Expense`.
         self.number, self.former_ids = number, former_ids
         #: Settlements that were deleted with the splits that they paid.
         self.revoked: list[Settlement] = []
@@ -84,7 +84,7 @@ class ExpensePosting:
         return sum(part.amount_minor for part in self.parts.values())
 
     def people(self) -> Q:
-        """Filters the accounts in the expense, both as it was and as it is now."""
+        """Filters the accounts in the expense, both before and after the change."""
         before = {*self.paid_by_user, *self.parts}
         return Q(pk__in=before) | people_in(self.trip.pk, self.expense_id)
 
@@ -93,9 +93,9 @@ class ExpensePosting:
     ) -> tuple[list[Payer], list[Split]]:
         """Change payers, splits, debts and sums to those of `paid_by_user` and `parts`.
 
-        A split whose participant, amount and creditors stay keeps its state; all others start
-        again, as if deleted and created anew. Returns the payers and splits that were inserted.
-        Raises `TooManyDebts`.
+        A split keeps its state if its participant, amount and creditors stay the same. All others
+        start again, as if they had been deleted and created. Returns the payers and splits that
+        were inserted. Raises `TooManyDebts`.
         """
         owed, sums = self._debts_and_sums(paid_by_user, parts)
         stored: list[Split] = []
@@ -118,7 +118,7 @@ class ExpensePosting:
                     for user_id, payment in paid_by_user.items()
                 ]
             )
-        # The debts before the credit that covers them, so that no owed sum becomes negative.
+        # First the debts, then the credit that covers them, so that no owed sum becomes negative.
         Member.increment_balances(self.trip.pk, sums)
         splits = insert(
             [
@@ -133,9 +133,9 @@ class ExpensePosting:
     def restore(
         self, payers: list[Payer], splits: list[Split], debts: list[Debt] | None
     ) -> list[Debt]:
-        """Write an expense that was deleted, with these rows and their ids.
+        """Write a deleted expense again, with these rows and their ids.
 
-        Without `debts`, they are new. Returns the debts, which nothing covers. Raises
+        Without `debts`, new ones are made. Returns the debts, none of which is covered yet. Raises
         `TooManyDebts`.
         """
         owed, sums = self._debts_and_sums(payments_of(payers), parts_of(splits))
@@ -158,9 +158,9 @@ class ExpensePosting:
         new: Mapping[str, Any],
         split_id: int | None = None,
     ) -> None:
-        """Write into the journal what changed, of the expense or of one of its splits.
+        """Write the changes of the expense or of one of its splits into the journal.
 
-        Settlements that were deleted follow, each with a row of its own.
+        Deleted settlements follow, each with a row of its own.
         """
         object_id = self.expense_id if split_id is None else split_id
         person_id = None if split_id is None else {**old, **new}["participantUserId"]
@@ -181,7 +181,7 @@ class ExpensePosting:
         )
 
     def _expense(self) -> dict[str, int]:
-        """The columns of a payer or a split that say where it belongs."""
+        """The columns that say to what a payer or a split belongs."""
         return {"trip_id": self.trip.pk, "expense_id": self.expense_id}
 
     def _splits(self) -> models.QuerySet[Split]:
@@ -221,7 +221,7 @@ class ExpensePosting:
         return debts
 
     def _cover_by_credit(self, splits: Iterable[Split], debts: Iterable[Debt], owed: Owed) -> None:
-        """Allocate credit to new debts, and set on their splits what is open then."""
+        """Allocate credit to new debts, and set the open amounts of their splits."""
         covered_at: datetime | None = None
         if debts and (allocations := allocate_credit(self.trip.pk, debts)):
             covered_at = make_allocations(self.trip.pk, allocations)
@@ -235,9 +235,9 @@ class ExpensePosting:
     def _debts_and_sums(
         self, paid_by_user: Mapping[int, Payment], parts: Mapping[int, Part]
     ) -> tuple[Owed, Sums]:
-        """What an expense that is divided like this changes, in minor units.
+        """The effect on the ledger of an expense that is divided like this, in minor units.
 
-        What each participant owes to each creditor, and the changes to each member's sums.
+        What each participant owes to each creditor, and the changes of each member's sums.
         """
         own_parts, debts = money.own_parts_and_debts(
             amounts(parts), amounts(paid_by_user), self.number, self.former_ids
@@ -268,9 +268,9 @@ def _keeps_state(split: Split, parts: Mapping[int, Part], owed: Owed) -> bool:
 
 
 def _adjust(split: Split, part: Part, owed: Mapping[int, int]) -> list[int | None]:
-    """Update what may change in a kept split: the entered values and the debts' amounts.
+    """Update the entered values of a kept split, and the amounts of its debts.
 
-    Returns what `Debt.resize` does.
+    Returns what `Debt.resize` returns.
     """
     entered = part._asdict()
     if any(getattr(split, name) != value for name, value in entered.items()):

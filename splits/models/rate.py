@@ -42,7 +42,7 @@ class RateQuerySet(models.QuerySet["Rate"]):
     def latest_to(self, target: str, sources: Iterable[str]) -> dict[str, ExchangeRate]:
         """The latest stored rates to `target` by source, through the euro if necessary.
 
-        One query for all. Raises `NoRate` for the first source without a rate.
+        One query for all of them. Raises `NoRate` for the first source without a rate.
         """
         sources = [source for source in sources if source != target]
         rows = {row.currency: row for row in self.filter(currency__in={*sources, target})}
@@ -59,10 +59,10 @@ class RateQuerySet(models.QuerySet["Rate"]):
 
 
 def _storable(numerator: Decimal, denominator: Decimal) -> Decimal:
-    """The quotient, rounded as both databases store it.
+    """The quotient, rounded to what both databases store.
 
-    An expense is converted before it is stored, and the audit converts with the stored rate: if
-    the database rounded the rate again, the amounts would differ.
+    An expense is converted before it is stored, and the audit converts with the stored rate. If the
+    database rounded the rate again, the amounts would differ.
     """
     return _SIGNIFICANT.divide(numerator, denominator).quantize(_LAST_DECIMAL)
 

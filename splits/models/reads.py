@@ -30,7 +30,7 @@ def pending_of(user: ViewerParam) -> SplitQuerySet:
 
 
 def pending_in(user: User, *, answered: bool) -> SplitQuerySet:
-    """Like `pending_of`, in the trips alone in which the user has answered, or in the others."""
+    """Like `pending_of`, but only in trips that the user has answered, or only in the others."""
     own = Member.objects.filter(user=user, introduced_by__isnull=answered)
     return Split.objects.pending(user).with_details().filter(trip__in=own.values("trip"))
 

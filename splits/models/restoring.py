@@ -34,9 +34,9 @@ from users.models import User, summaries
 def restore_expense(entry: DeletedEntry, by: User) -> Expense:
     """Restore a deleted expense as it was, and return it with details.
 
-    Its splits have their ids and parts again, with the settlements that `pay` recorded for them,
-    and what covered or closed its debts does so again, as far as that is still there. Raises
-    `NotRestorable` and `TooManyDebts`.
+    Its splits get their ids and parts back, with the settlements that `pay` recorded for them. What
+    covered or closed its debts does so again, as far as it still exists. Raises `NotRestorable` and
+    `TooManyDebts`.
     """
     rows = DeletedEntry.objects.expenses
     with locked_row(rows, by, Can.CHANGE_EXPENSES, trip_id=entry.trip_id, pk=entry.pk) as kept:
@@ -68,7 +68,7 @@ def restore_expense(entry: DeletedEntry, by: User) -> Expense:
 
 
 def restore_settlement(entry: DeletedEntry, by: User) -> Settlement:
-    """Restore a deleted settlement, with what it covered or closed, as far as that still is open.
+    """Restore a deleted settlement, with what it covered or closed, as far as that is still open.
 
     Raises `NotRestorable`.
     """
@@ -90,13 +90,13 @@ def restore_settlement(entry: DeletedEntry, by: User) -> Settlement:
 
 
 class DeletedExpenses:
-    """The deleted expenses of a trip as they were, last deleted first."""
+    """The deleted expenses of a trip as they were, the last deleted first."""
 
     def __init__(self, trip: Trip) -> None:
         self._trip, self._entries = trip, DeletedEntry.objects.expenses().filter(trip=trip)
 
     def page(self, size: int, after: int) -> tuple[list[Expense], int]:
-        """At most `size` expenses after so many, and how many there are in all."""
+        """At most `size` expenses after the first `after`, and the number of all."""
         entries = self._entries.order_by("-id")[after : after + size]
         expenses = [deleted_expense(entry, self._trip) for entry in entries]
         payers = [payer for expense in expenses for payer in expense.loaded_payers]
@@ -111,13 +111,13 @@ class DeletedExpenses:
 
 
 class DeletedSettlements:
-    """The deleted settlements of a trip as they were, last deleted first."""
+    """The deleted settlements of a trip as they were, the last deleted first."""
 
     def __init__(self, trip: Trip) -> None:
         self._trip, self._entries = trip, DeletedEntry.objects.settlements().filter(trip=trip)
 
     def page(self, size: int, after: int) -> tuple[list[Settlement], int]:
-        """At most `size` settlements after so many, and how many there are in all."""
+        """At most `size` settlements after the first `after`, and the number of all."""
         entries = self._entries.order_by("-id")[after : after + size]
         rows = [entry.rows_of("settlement", Settlement)[0] for entry in entries]
         people = _People({user_id for row in rows for user_id in (row.sender_id, row.receiver_id)})
@@ -138,7 +138,7 @@ class _People(dict[int, User]):
 
 
 def _trip_of(entry: DeletedEntry, trip: Trip) -> Trip:
-    """The trip in the currency that it had when the entry was deleted."""
+    """The trip, with the currency that it had when the entry was deleted."""
     if trip.currency != entry.currency:
         trip = copy(trip)
         trip.currency = entry.currency
@@ -161,7 +161,7 @@ def deleted_expense(entry: DeletedEntry, trip: Trip | None = None) -> Expense:
 
 
 def _insert(trip: Trip, settlements: list[Settlement]) -> None:
-    """Insert settlements with their ids and all their credit."""
+    """Insert settlements with their ids, and with their whole amounts as credit."""
     for settlement in settlements:
         settlement.credit_minor = settlement.amount_minor
     Settlement.objects.bulk_create(settlements)
@@ -169,10 +169,10 @@ def _insert(trip: Trip, settlements: list[Settlement]) -> None:
 
 
 def _put_back(entry: DeletedEntry, new: Sequence[Debt] = ()) -> None:
-    """Allocate again what was allocated, as far as both sides still have so much.
+    """Allocate again what was allocated, as far as enough is left on both sides.
 
-    `new` are the debts of the restored expense. Nothing else is allocated to anything, so that
-    deleting an entry and restoring it at once changes nothing.
+    `new` are the debts of the restored expense. Nothing else is allocated, so deleting an entry and
+    restoring it at once changes nothing.
     """
     trip_id, rows = entry.trip_id, entry.stored.get("allocations")
     if rows is None:
@@ -185,12 +185,12 @@ def _put_back(entry: DeletedEntry, new: Sequence[Debt] = ()) -> None:
         _hand_over(entry, missed)
 
 
-#: Rows that are in memory at once; a settlement may have closed very many debts.
+#: Rows in memory at the same time; a settlement may have closed very many debts.
 _BATCH_ROWS = 4_000
 
 
 def _allocate_again(trip_id: int, rows: list[list[Any]]) -> list[list[Any]]:
-    """Returns the rows whose debt or settlement is not there."""
+    """Returns the rows whose debt or settlement does not exist."""
     owed, used = {row[1] for row in rows if row[1]}, {pk for row in rows for pk in row[2:4] if pk}
     debts = {row.pk: row for row in debts_among.fetch(trip=trip_id, ids=owed)}
     money = {row.pk: row for row in settlements_among.fetch(trip=trip_id, ids=used)}
@@ -219,7 +219,7 @@ def _allocate_again(trip_id: int, rows: list[list[Any]]) -> list[list[Any]]:
 
 
 def _hand_over(entry: DeletedEntry, rows: list[list[Any]]) -> None:
-    """Leave allocations to the deleted entries that have the other side, until these are restored.
+    """Hand allocations over to the deleted entries on their other side, until these are restored.
 
     So several entries can be restored in any order.
     """
@@ -236,11 +236,11 @@ def _hand_over(entry: DeletedEntry, rows: list[list[Any]]) -> None:
 
 @CompiledQuery
 def debts_among(trip: Param, ids: ArrayParam = ArrayParam("ids")) -> DebtQuerySet:
-    """Those of these debts that are there, in a trip."""
+    """Those of these debts of a trip that exist, by id."""
     return Debt.objects.filter(ids.among("id"), trip=trip)
 
 
 @CompiledQuery
 def settlements_among(trip: Param, ids: ArrayParam = ArrayParam("ids")) -> SettlementQuerySet:
-    """Those of these settlements that are there, in a trip."""
+    """Those of these settlements of a trip that exist, by id."""
     return Settlement.objects.filter(ids.among("id"), trip=trip)

@@ -66,7 +66,7 @@ class SettlementQuerySet(InTripQuerySet["Settlement"]):
     def revoke(self) -> "list[Settlement]":
         """Delete these settlements of one trip, and reopen what they covered or closed.
 
-        Call under the lock of the trip. Returns those that were deleted, for the journal.
+        Call under the lock of the trip. Returns the deleted settlements, for the journal.
         """
         rows = list(self.order_by("pk"))
         if not rows:
@@ -89,8 +89,8 @@ class SettlementQuerySet(InTripQuerySet["Settlement"]):
 class Settlement(models.Model):
     """Money that one member handed to another.
 
-    It covers the sender's open debts to the receiver, oldest split first; what is left over is
-    credit, and covers the next one.
+    It covers the sender's open debts to the receiver, oldest split first. What is left over is
+    credit, which covers the next debts.
     """
 
     trip = models.ForeignKey(
@@ -116,7 +116,7 @@ class Settlement(models.Model):
     credit_minor = models.BigIntegerField()
     settled_on = models.DateField(gettext_lazy("date"), default=today)
     note = models.CharField(gettext_lazy("note"), max_length=2000, blank=True, default="")
-    #: The split whose `pay` recorded this; null if a person recorded it.
+    #: The split for which `pay` recorded this; null if a person recorded it.
     split = models.ForeignKey(
         "splits.Split", on_delete=models.CASCADE, null=True, related_name="settlements"
     )
@@ -130,7 +130,7 @@ class Settlement(models.Model):
     objects = SettlementQuerySet.as_manager()
 
     caller_role: str
-    #: Set by `revoke`: whether it had closed the trip.
+    #: Set by `revoke`: whether the settlement had closed the trip.
     has_closed: bool
 
     class Meta:
@@ -165,8 +165,8 @@ class Settlement(models.Model):
     def record(self, amount: Amount) -> None:
         """Insert this unsaved row on behalf of `created_by`, and allocate it to open debts.
 
-        Raises `ValidationError` if one of the two is no member or `amount` rounds to nothing, and
-        `CurrencyChanged`.
+        Raises `ValidationError` if one of the two is not a member or `amount` rounds to nothing,
+        and `CurrencyChanged`.
         """
         by = self.created_by
         with locked_trip(
@@ -190,9 +190,9 @@ class Settlement(models.Model):
 
     @classmethod
     def pay(cls, split_id: int, trip: Trip, by: User) -> "SplitPayment | None":
-        """Cover the open debts of a split; None if there are none. Call under the trip's lock.
+        """Cover the open debts of a split; None if it has none. Call under the trip's lock.
 
-        Credit between the two is used first, and the rest is recorded, a settlement for each
+        Credit between the two people is used first. The rest is recorded as a settlement for each
         creditor.
         """
         debts = open_debts_of.fetch(trip=trip.pk, split=split_id)
@@ -243,9 +243,9 @@ class Settlement(models.Model):
     def close_if_settled(self) -> None:
         """Close everything that is open if every balance of the trip is zero.
 
-        Open debts and unused credit cancel out then, also where money went past the people who
-        were owed. Deleting this settlement opens them again. It takes the same few statements for
-        any number of debts.
+        Open debts and unused credit then cancel each other out, even if money went past the people
+        who were owed. Deleting this settlement opens them again. It takes the same few statements
+        for any number of debts.
         """
         trip_id = self.trip_id
         if unsettled_in.first(trip=trip_id):
@@ -260,7 +260,7 @@ class Settlement(models.Model):
         Member.objects.filter(trip=trip_id, owed_minor__gt=0).update(owed_minor=0)
 
     def is_own(self, user: User, can: Can) -> bool:
-        """Whether `user` recorded it; for recording it, whether `user` is one of the two people."""
+        """Whether `user` recorded it or, when it is recorded, is one of the two people."""
         if can is Can.SETTLE:
             return user.pk in {self.sender_id, self.receiver_id}
         return user.pk == self.created_by_id
@@ -271,7 +271,7 @@ class SplitPayment(NamedTuple):
 
     amount_minor: int
     paid_at: datetime
-    #: Those that were recorded for what credit did not cover.
+    #: The settlements that were recorded for what credit did not cover.
     settlements: list[Settlement]
 
 
@@ -282,15 +282,16 @@ def make_allocations(
 ) -> datetime:
     """Write allocations, recompute their debts and settlements, and increment the balances.
 
-    `settlements` are new, and were inserted with the credit that `allocate` left them. If
-    every balance is zero then, the last of them closes the trip.
+    `settlements` are new, and were inserted with the credit that `allocate` left them. If every
+    balance is zero afterwards, the last of them closes the trip.
+
     Returns the time (UTC) at which debts without an open amount were covered.
     """
     rows, now = list(allocations), timezone.now()
     for row in rows:
         # A new settlement had no id yet when it was allocated.
         row.settlement = row.settlement
-    # What is put back has its ids again.
+    # Restored allocations already have their ids.
     (Allocation.objects.bulk_create if rows and rows[0].pk else insert)(rows)
     is_unsettled = Member.increment_balances(trip_id, sums_of(settlements, rows))
     if rows:
@@ -343,7 +344,7 @@ def allocate_credit(trip_id: int, debts: Iterable[Debt]) -> list[Allocation]:
 def sums_of(
     settlements: Iterable[Settlement], allocations: Iterable[Allocation], sign: int = 1
 ) -> dict[int, Counter[str]]:
-    """The changes that these entries make to the sums of each member; `sign` -1 reverts them."""
+    """The changes of each member's sums that these entries cause; a `sign` of -1 reverts them."""
     sums: dict[int, Counter[str]] = defaultdict(Counter)
     for settlement in settlements:
         sums[settlement.sender_id]["sent_minor"] += sign * settlement.amount_minor
@@ -357,7 +358,8 @@ def sums_of(
 def allocate(debts: Iterable[Debt], settlements: Iterable[Settlement]) -> list[Allocation]:
     """Unsaved allocations of the settlements' credit to the debts of the same two people.
 
-    Both in the given order. The rows in memory are used up as it goes.
+    Both are processed in the given order. The open amounts and the credit of the rows in memory are
+    reduced.
     """
     allocations = []
     by_pair: dict[tuple[int, int], list[Settlement]] = {}
@@ -383,7 +385,7 @@ def recompute(
     settlement_ids: Iterable[int | None],
     now: datetime | None = None,
 ) -> None:
-    """Sum `open_minor` and `credit_minor` of rows of a trip again; ids that are None are ignored.
+    """Recompute `open_minor` and `credit_minor` of rows of a trip; ids that are None are ignored.
 
     `now` is when debts without an open amount were covered.
     """
@@ -432,7 +434,7 @@ def _sum_of(allocations: AllocationQuerySet, side: str) -> Coalesce:
 def settlement_entries(
     event: Event, settlements: Iterable[Settlement], currency: str
 ) -> list[Entry]:
-    """An entry for each settlement that was created, restored, or deleted."""
+    """A journal entry for each settlement that was created, restored or deleted."""
     is_deleted = event is Event.SETTLEMENT_DELETED
     entries: list[Entry] = []
     rows = list(settlements)

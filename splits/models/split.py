@@ -37,7 +37,7 @@ _AMOUNT = models.BigIntegerField()
 
 
 def _of_debts(aggregate: Aggregate) -> Subquery:
-    """An aggregate over the debts of each split. With a join the planner would read all debts."""
+    """An aggregate over the debts of each split. With a join, the planner would read all debts."""
     debts = Debt.objects.filter(trip=OuterRef("trip"), split=OuterRef("pk"))
     sums = debts.order_by().values("split").annotate(answer=aggregate)
     return Subquery(sums.values("answer"))
@@ -75,7 +75,7 @@ class SplitQuerySet(InTripQuerySet["Split"]):
 
     def pending(self, user: User | ViewerParam) -> "SplitQuerySet":
         """Splits of `user` with an open amount, oldest first; see `in_token_scope`."""
-        # Only in trips where they owe something: other trips may have many debts, all closed.
+        # Only in trips where the user owes something: other trips may have many debts, all closed.
         owing = {"trip__members__user": user, "trip__members__owed_minor__gt": 0}
         debts = Debt.objects.in_kept_trips().open()
         open_debts = debts.filter(debtor=user, **owing).order_by().values("split")
@@ -85,8 +85,8 @@ class SplitQuerySet(InTripQuerySet["Split"]):
 class Split(InTrip):
     """One person's part of an expense, in minor units of the trip's currency.
 
-    Whether it is paid is not kept here: it is paid when none of its debts is open. The own part
-    of somebody who put money in is no debt, and so is paid from the start.
+    This row does not store whether it is paid: it is paid when none of its debts is open. A payer's
+    own part is not a debt, so it is paid from the start.
     """
 
     expense = models.ForeignKey(
@@ -94,8 +94,8 @@ class Split(InTrip):
     )
     participant = models.ForeignKey(User, on_delete=models.PROTECT, related_name="splits")
     amount_minor = models.BigIntegerField()
-    #: What was entered for this person: minor units of the expense's currency, or
-    #: ten-thousandths; null if it was entered in another way.
+    #: The value that was entered for this person, in minor units of the expense's currency or in
+    #: ten-thousandths; null if the split type has none.
     entered_minor = models.BigIntegerField(null=True, blank=True)
     percentage_e4 = models.PositiveIntegerField(null=True, blank=True)
     weight_e4 = models.PositiveBigIntegerField(null=True, blank=True)
@@ -137,11 +137,11 @@ class Split(InTrip):
 
     @property
     def paid_at(self) -> datetime | None:
-        """When it was paid (UTC): on creation if nothing was ever owed for it."""
+        """When it was paid (UTC): when it was created if nothing was ever owed for it."""
         return None if self.open_minor else self.covered_at or self.created_at
 
     def is_own(self, user: User, can: Can) -> bool:
-        """For paying, whether `user` is debtor or creditor; else whether the expense is theirs."""
+        """Whether `user` is debtor or creditor (to pay), or has the expense (for all else)."""
         if can is Can.SETTLE:
             return user.pk == self.participant_id or self.debts.filter(creditor=user).exists()
         return self.expense.is_own(user, can)
@@ -194,7 +194,7 @@ def _payment(split: Split) -> dict[str, Any]:
 
 
 def _payment_entries(split: Split, payment: SplitPayment, currency: str) -> list[Entry]:
-    """The entries for a split that was paid, and for each settlement that was recorded for it."""
+    """The journal entries for a split that was paid, and for each settlement recorded for it."""
     before_minor = split.amount_minor - payment.amount_minor
     before, after = all_to_major([before_minor, split.amount_minor], currency)
     changes = {"paid": (False, True), "paidAmount": (before, after)}

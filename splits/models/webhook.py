@@ -32,7 +32,7 @@ from users.signals import sessions_ended
 SECRET_PREFIX = "whsec_"  # noqa: S105 -- not a secret
 #: How long deliveries are also signed with the secret before the last one.
 ROTATION = timedelta(hours=24)
-#: How long the lookup of a host may take while a request waits.
+#: How long looking up a host may take while a request waits.
 LOOK_UP_SECONDS = 3
 #: The pattern of all events.
 EVERYTHING = "*"
@@ -55,24 +55,24 @@ class WebhookQuerySet(models.QuerySet["Webhook"]):
     def remove(self) -> None:
         """Delete these with their deliveries. Call it inside a transaction.
 
-        The rows are locked first, as the workers do, who then write the deliveries: deleting locks
-        the deliveries first, and the two would wait for each other.
+        The rows are locked first, as by the workers, who then write the deliveries. Deletion alone
+        would lock the deliveries first, so both would wait for each other.
         """
         list(self.order_by("pk").select_for_update().values_list("pk", flat=True))
         self.delete()
 
     def permitted_for(self, trip: Trip) -> "WebhookQuerySet":
-        """Those for this trip that are permitted; see `permitted`."""
+        """The webhooks for this trip that are permitted; see `permitted`."""
         owners = Member.objects.present_or_restorable().filter(trip=trip, role__in=_OWNERS)
         may = Q(user__in=owners.values("user")) | Q(user__role=Role.ADMIN)
         return self.filter(may, trip=trip, user__in=User.objects.active())
 
 
 class Webhook(models.Model):
-    """An address that an account registered for one trip that it owns, or for all of its trips.
+    """An address that an account registered for one trip that it owns, or for all its trips.
 
     Its secret is derived from a stored salt and from the SECRET_KEY, so the table contains no
-    secret.
+    secrets.
     """
 
     user = models.ForeignKey(
@@ -107,7 +107,7 @@ class Webhook(models.Model):
     #: The last attempt, and the status of its response; null if there was none.
     last_at = models.DateTimeField(gettext_lazy("last delivery"), null=True)
     last_status = models.PositiveSmallIntegerField(gettext_lazy("last status"), null=True)
-    #: The worker that sends its messages, until when unless it renews the lease.
+    #: The worker that sends its messages, and until when, unless it renews the lease.
     claimed_by = models.UUIDField(null=True)
     claimed_until = models.DateTimeField(null=True)
 
@@ -130,7 +130,7 @@ class Webhook(models.Model):
     ) -> "Webhook":
         """Create a webhook of `user` with `.secret` set; without `trip_id`, for all their trips.
 
-        It gets what changes from now on. Raises `ValidationError` if messages cannot be sent to
+        It gets the changes from now on. Raises `ValidationError` if messages cannot be sent to
         `url`, `LimitReached`, and for a trip what `locked_trip` raises.
         """
         require_url(url)
@@ -204,7 +204,7 @@ class Webhook(models.Model):
 
     @property
     def host(self) -> str:
-        """The host of the URL. The rest may be a secret of the receiver."""
+        """The host of the URL. The rest of the URL may be a secret of the receiver."""
         return urlsplit(self.url).hostname or ""
 
     @property
@@ -213,7 +213,7 @@ class Webhook(models.Model):
         return None if self.last_at is None else self
 
     def secrets(self) -> list[str]:
-        """The secrets with which messages are signed now, the newest first."""
+        """The secrets with which messages are currently signed, the newest first."""
         salts = [self.salt]
         if self.former_until is not None and self.former_until > timezone.now():
             salts.append(self.former_salt)
@@ -226,7 +226,7 @@ class Webhook(models.Model):
 
 
 class WebhookPosition(models.Model):
-    """How far a webhook has come in the journal of a trip."""
+    """How far a webhook has read the journal of a trip."""
 
     webhook = models.ForeignKey(
         Webhook, on_delete=models.CASCADE, db_index=False, related_name="positions"
@@ -254,7 +254,10 @@ class WebhookPosition(models.Model):
 
 @receiver(sessions_ended)
 def turn_off_webhooks_of(account: User, *, is_reclaimed: bool, **_about: object) -> None:
-    """Turn off the webhooks of `account` and tell it; delete those that somebody else made."""
+    """Turn off the webhooks of `account` and tell it by mail.
+
+    Delete them if somebody else may have made them.
+    """
     rows = Webhook.objects.filter(user=account)
     if is_reclaimed:
         rows.remove()
@@ -263,13 +266,13 @@ def turn_off_webhooks_of(account: User, *, is_reclaimed: bool, **_about: object)
 
 
 def permitted(webhooks: Iterable[Webhook]) -> list[Webhook]:
-    """Those whose account is active and, if they are for a trip, still owns that trip.
+    """Webhooks whose account is active and, if they are for a trip, still owns that trip.
 
-    Those for a deleted trip are, too: they get the message that says so.
+    Webhooks of a deleted trip are included, because they get a message about the deletion.
     """
     active = [webhook for webhook in webhooks if webhook.user.is_active]
     of_trips = [one for one in active if one.trip_id is not None and not one.user.is_admin]
-    # Not in a statement with the webhooks: Citus has members on its workers, and webhooks not.
+    # Not joined with the webhooks: on Citus, members are on the workers and webhooks are not.
     owners = Member.objects.present_or_restorable().filter(
         trip__in={webhook.trip_id for webhook in of_trips},
         user__in={webhook.user_id for webhook in of_trips},

@@ -40,19 +40,19 @@ class DeliveryError(models.TextChoices):
 
 class WebhookDeliveryQuerySet(models.QuerySet["WebhookDelivery"]):
     def waiting(self) -> Self:
-        """Messages that will be sent, or sent again."""
+        """Messages that will be sent or retried."""
         return self.filter(state=DeliveryState.WAITING)
 
     def ended(self, before: datetime) -> Self:
-        """Messages from before that instant that will not be sent again."""
+        """Messages from before that time that will not be sent again."""
         return self.exclude(state=DeliveryState.WAITING).filter(created_at__lte=before)
 
 
 class WebhookDelivery(models.Model):
     """A message to a webhook. Its row is stored before the message is sent for the first time.
 
-    So a message that is sent again after a crash has the same id, by which a receiver recognizes
-    it. Its body is not stored: it shows the object as it is when the message is sent.
+    So a message that is sent again after a crash has the same id, and receivers recognize it. The
+    body is not stored: it shows the object as it is when the message is sent.
     """
 
     webhook = models.ForeignKey(
@@ -67,7 +67,7 @@ class WebhookDelivery(models.Model):
     state = models.CharField(
         gettext_lazy("state"), max_length=9, choices=DeliveryState, default=DeliveryState.WAITING
     )
-    #: Whether it is sent once, because somebody asked for it, and out of order.
+    #: Whether it is sent once and out of order, because somebody asked for it.
     by_hand = models.BooleanField(gettext_lazy("by hand"), default=False)
     attempts = models.PositiveIntegerField(gettext_lazy("attempts"), default=0)
     created_at = models.DateTimeField(
@@ -107,7 +107,7 @@ class WebhookDelivery(models.Model):
 
     @classmethod
     def test(cls, user: User, webhook_id: int) -> "WebhookDelivery":
-        """Store a message without an event, which is sent once; raises `NotFound`."""
+        """Store a message without an event, to be sent once; raises `NotFound`."""
         with Webhook.locked(user, webhook_id) as webhook:
             return cls.objects.create(
                 webhook=webhook, event=TEST_EVENT, by_hand=True, message_id=new_message_id()
@@ -117,7 +117,7 @@ class WebhookDelivery(models.Model):
     def redeliver(cls, user: User, webhook_id: int, delivery_id: int) -> "WebhookDelivery":
         """Send a message once more, with the same id; raises `NotFound`.
 
-        One that is still being retried is sent now instead of after the pause.
+        A message that is still being retried is sent now, without waiting for the end of the pause.
         """
         with Webhook.locked(user, webhook_id) as webhook:
             rows = cls.objects.filter(webhook=webhook, pk=delivery_id)
@@ -131,5 +131,5 @@ class WebhookDelivery(models.Model):
 
 
 def new_message_id() -> str:
-    """A random id, as `webhook-id` has it."""
+    """A random id in the form of `webhook-id`."""
     return f"msg_{uuid4().hex}"

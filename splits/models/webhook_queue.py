@@ -1,9 +1,9 @@
 """What the workers do: claim a webhook, take its next message, and store what came of it.
 
-No row stays locked while a message is sent. A worker has a webhook to itself for the time of a
-lease, which it renews before each message. So the messages of a webhook are sent one after the
-other, in the order of the journal of each trip. If a worker dies, its lease ends and another one
-goes on with the same message.
+No row stays locked while a message is sent. Instead, a worker leases a webhook, and renews the
+lease before each message. So the messages of a webhook are sent one after the other, in the order
+of the journal of each trip. If a worker dies, its lease expires and another one goes on with the
+same message.
 """
 
 from collections import defaultdict
@@ -43,12 +43,12 @@ MOST_OF_AN_ACCOUNT = 2
 CANDIDATES = 20
 #: How many rows of the journal are read at a time.
 BATCH_ROWS = 100
-#: How many webhooks are looked at together.
+#: How many webhooks are checked together.
 BATCH_WEBHOOKS = 500
 
 
 class Attempt(NamedTuple):
-    """What came of sending a message once."""
+    """The result of sending a message once."""
 
     #: The status of the response; None if there was none.
     status: int | None
@@ -61,10 +61,10 @@ class Attempt(NamedTuple):
 
 
 def due() -> Iterator[Webhook]:
-    """The webhooks with something to send that no worker is at, the longest waiting first.
+    """Unclaimed webhooks with something to send, those that have waited longest first.
 
     It asks for a batch of webhooks at a time, with a few statements. A single statement would not
-    run on Citus, which has journals and members on its workers, and webhooks on the coordinator.
+    run on Citus, which stores journals and members on its workers, and webhooks on the coordinator.
     """
     waiting = WebhookDelivery.objects.waiting().filter(webhook=OuterRef("pk"))
     by_hand = Exists(waiting.filter(by_hand=True))
@@ -88,7 +88,7 @@ def due() -> Iterator[Webhook]:
 
 
 def _with_news(webhooks: Sequence[Webhook]) -> set[int]:
-    """The ids of those that are behind a journal, or do not know a trip of their account."""
+    """The ids of webhooks that are behind a journal, or do not know a trip of their account yet."""
     positions = WebhookPosition.objects.filter(webhook__in=webhooks)
     # Rows that are not sent come after those that are, so the next ones tell.
     next_rows = (F("number") + 1, F("number") + BATCH_ROWS)
@@ -108,7 +108,7 @@ def _with_news(webhooks: Sequence[Webhook]) -> set[int]:
 
 
 def _busy_accounts() -> Any:
-    """The accounts of which workers are at `MOST_OF_AN_ACCOUNT` webhooks."""
+    """The accounts that have `MOST_OF_AN_ACCOUNT` webhooks claimed by workers."""
     claimed = Webhook.objects.filter(claimed_until__gt=timezone.now()).order_by()
     counted = claimed.values("user").annotate(claims=models.Count("pk"))
     return counted.filter(claims__gte=MOST_OF_AN_ACCOUNT).values("user")
@@ -130,7 +130,7 @@ class Lease:
         """Claim a webhook that is due; None if there is none."""
         worker = uuid4()
         for webhook in islice(due(), CANDIDATES):
-            # Only columns of the row: PostgreSQL compares them again after waiting for it.
+            # Only columns of the row, because PostgreSQL compares them again after waiting for it.
             free = Webhook.objects.filter(_unclaimed(), pk=webhook.pk)
             if free.update(claimed_by=worker, claimed_until=timezone.now() + LEASE):
                 lease = cls(webhook, worker)
@@ -145,7 +145,7 @@ class Lease:
         self._mine().update(claimed_by=None, claimed_until=None)
 
     def _renew(self) -> bool:
-        """Renew it, and lock and read the row; False if another worker has taken over.
+        """Renew the lease, and lock and read the row; False if another worker has taken over.
 
         Call it inside a transaction.
         """
@@ -155,7 +155,7 @@ class Lease:
         return True
 
     def _align(self) -> None:
-        """Follow the memberships of an account whose webhook is for all of its trips."""
+        """Follow the memberships of an account whose webhook is for all its trips."""
         webhook = self.webhook
         if webhook.trip_id is not None:
             return
@@ -176,11 +176,11 @@ class Lease:
             )
 
     def _memberships(self) -> MemberQuerySet:
-        """Those of its account; of a deleted trip until it is gone, so that it hears of that."""
+        """The trips of the account, with deleted ones until the webhook has heard of it."""
         return Member.objects.present_or_restorable().filter(user=self.webhook.user_id)
 
     def _still_seen(self, trip_column: str) -> Q:
-        """Filters rows with a trip in this column: the account may have lost it meanwhile."""
+        """Filters rows by the trip in this column; the account may have left the trip."""
         if self.webhook.trip_id is not None:
             return Q()
         trips = self._memberships().values("trip")
@@ -220,10 +220,10 @@ class Lease:
         return None
 
     def note(self, delivery: WebhookDelivery, attempt: Attempt) -> bool:
-        """Store what came of an attempt; return whether this worker may go on at once.
+        """Store the result of an attempt; return whether this worker may go on at once.
 
-        After a failure it may not, unless the message was sent by hand. Then that was all;
-        otherwise the message is sent again after a pause. After `GIVE_UP_AFTER`, the webhook is
+        It may not after a failure, unless the message was sent by hand. A message sent by hand is
+        sent only once; others are sent again after a pause. After `GIVE_UP_AFTER`, the webhook is
         turned off, and its account is notified by mail.
         """
         with transaction.atomic():
@@ -274,13 +274,13 @@ class Lease:
 def _is_told(journal: str = "") -> Q:
     """Filters the rows that are sent, of the journal to which this path leads.
 
-    They are those of a deleted trip until then, and the others if it is restored. Members who
-    delete their accounts leave it meanwhile.
+    Of a deleted trip, these are the rows up to its deletion; the others follow if it is restored.
+    Members who delete their accounts leave it meanwhile.
     """
     return Q(trip__deleted_at=None) | Q((f"{journal}at__lte", F("trip__deleted_at")))
 
 
 def events_after(trip_id: int, number: int) -> list[tuple[int, str]]:
-    """Number and event of the next rows of a trip's journal that are sent."""
+    """Number and event of the next rows of a trip's journal that must be sent."""
     rows = JournalEntry.objects.filter(_is_told(), trip=trip_id, number__gt=number)
     return list(rows.order_by("number").values_list("number", "event")[:BATCH_ROWS])

@@ -57,7 +57,7 @@ class Command(BaseCommand):
     ) -> None:
         started_at = timezone.now()
         found: list[Difference] = []
-        # A progress bar for each kind of row; none without a terminal.
+        # A progress bar for each kind of row, if there is a terminal.
         watch = partial(tqdm, disable=None, leave=False)
         with ExitStack() as stack:
             if replica:
@@ -93,7 +93,7 @@ class Command(BaseCommand):
 
 
 def _batches(trip: int | None, changed: bool) -> tuple[Sequence[Trips], int]:
-    """What to audit, one after the other, and how many trips that is."""
+    """The batches of trips to audit, in order, and the number of trips in all of them."""
     if trip is not None and not audited(trip).exists():
         raise CommandError(f"There is no trip {trip}.")
     chosen = changed_trips() if changed else None

@@ -41,14 +41,15 @@ def _watch() -> None:
 
     def work() -> bool:
         deliver(ended.is_set)
-        # A receiver that fails delays no other one.
+        # One receiver that fails does not delay the others.
         return True
 
     def serve() -> None:
         try:
             watch(ended, work)
         finally:
-            # After an error the others end, too, and whoever runs the command starts it again.
+            # After an error in one thread the others end too, and the operator's supervisor
+            # restarts all.
             ended.set()
             connection.close()
 

@@ -72,7 +72,7 @@ class Command(BaseCommand):
 
 
 def _require_no_strangers(scale: int) -> None:
-    """Raise `CommandError` if accounts must be created and there are some not from the demo.
+    """Raise `CommandError` if accounts must be created, but others than the demo's exist.
 
     In a database with real accounts, an ADMIN with a public password is a back door.
     """
@@ -98,7 +98,7 @@ def _missing(scale: int) -> Iterator[tuple[Journey, int]]:
 
 
 def _people(copy: int) -> dict[str, User]:
-    """The accounts of one copy by key; missing ones are registered."""
+    """The accounts of one copy, by key. Those that are missing are registered."""
     keys = {email_key(_email(person, copy)): person for person in PEOPLE}
     users = {user.email_key: user for user in User.objects.filter(email_key__in=keys)}
     new: list[int] = []

@@ -53,8 +53,8 @@ class Command(BaseCommand):
 def newest_rates(source: str) -> list[Rate]:
     """Unsaved rates of the newest day in the file at `source` (a path or a URL).
 
-    Raises OSError or HTTPException if it cannot be read. If it is something else than a reference
-    file, the error depends on what it is.
+    Raises OSError or HTTPException if it cannot be read. If it is not a reference file, the error
+    depends on its content.
     """
     converter = CurrencyConverter(source, decimal=True)
     days = {code: bounds.last_date for code, bounds in converter.bounds.items() if code != BASE}
