@@ -24,8 +24,8 @@ logger = logging.getLogger(__name__)
 
 #: For lookup, connection, request and response together.
 TIMEOUT_SECONDS = 5
-#: How many messages a worker sends to one webhook before it looks after the others, and for how
-#: long: a receiver that answers slowly delays nobody else.
+#: How many messages a worker sends to one webhook before it turns to the others, and for how long,
+#: so that a slow receiver does not delay the others.
 MESSAGES_IN_A_ROW = 50
 TURN_SECONDS = 2.0
 

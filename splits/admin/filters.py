@@ -1,4 +1,4 @@
-"""Filters of the ledger's lists that are typed: there are too many trips to choose from."""
+"""Filters of the ledger's lists for typed values: there are too many trips to choose from."""
 
 from typing import Any
 

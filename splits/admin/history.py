@@ -56,7 +56,7 @@ class AuditRunAdmin(ReadOnlyAdmin):
 
 @admin.register(JournalEntry)
 class JournalAdmin(ReadOnlyAdmin):
-    """The journal of all trips, also of those that are gone."""
+    """The journal of all trips, including deleted ones."""
 
     csv_columns = trip_columns.JOURNAL
     list_display = ("number", "at", "trip_number", "event", "author", "via")

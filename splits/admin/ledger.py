@@ -36,22 +36,21 @@ class LedgerAdmin(ReadOnlyAdmin):
 
     ordering = ("-id",)
     search_help_text = gettext_lazy("A person's e-mail or name, or a trip's title")
-    #: What is searched in other rows of the same trip, by the relation that leads to them.
+    #: Fields of other rows of the same trip that are searched too, by the relation to these rows.
     search_beside: ClassVar[Mapping[str, str]] = {}
 
     def get_search_fields(self, request: HttpRequest) -> Any:
-        """Django offers a search only if there are some."""
+        """Django shows the search box only if there are search fields."""
         beside = [f"{relation}__{path}" for relation, path in self.search_beside.items()]
         return [*self.search_fields, *beside]
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """Rows in which each word is found, in a column of theirs or in a row beside them.
+        """Rows in which each word is found, in one of their fields or in a row beside them.
 
-        A word may be their amount, as it is shown.
-
-        Each relation has a subquery, by the trip, too: so Citus joins the rows where they are.
+        A word may also be their amount, as it is displayed. Each relation has a subquery that names
+        the trip, too, so that Citus joins the rows where they are.
         """
         for word in smart_split(search_term):
             text = unescape_string_literal(word) if word[0] in "\"'" else word

@@ -11,7 +11,7 @@ from trips.admin import person
 
 @admin.register(Webhook)
 class WebhookAdmin(ReadOnlyAdmin):
-    """Webhooks and what came of their last messages. Of the URLs only the hosts are displayed."""
+    """Webhooks and the results of their last messages. Only the hosts of the URLs are displayed."""
 
     csv_columns = csv_columns.WEBHOOKS
     list_display = (

@@ -59,7 +59,7 @@ def _unwatched(rows: Iterable[Row], /, *, desc: str, total: int) -> Iterable[Row
 
 
 def differences(trips: Trips = None, watch: Watch = _unwatched) -> Iterator[Difference]:
-    """Every difference in the ledger, or in some trips of it. Streams the rows.
+    """Every difference in the ledger, or in some of its trips. Streams the rows.
 
     Reads one snapshot, because others may write meanwhile.
     """
@@ -162,7 +162,7 @@ def _allocations(joins: Joins) -> Iterator[Difference]:
 
 
 def _debts_of_others(of_trip: Q) -> Iterator[Difference]:
-    """Checks that debts are those of the participants of their splits."""
+    """Checks that the debtor of each debt is the participant of its split."""
     same = {"pk": OuterRef("split"), "participant": OuterRef("debtor")}
     own = Split.objects.filter(expense__trip=OuterRef("trip"), trip=OuterRef("trip"), **same)
     for debt in Debt.objects.filter(of_trip).filter(~Exists(own)).iterator():
@@ -170,7 +170,7 @@ def _debts_of_others(of_trip: Q) -> Iterator[Difference]:
 
 
 def _trips_of_rows(of_trip: Q) -> Iterator[Difference]:
-    """Checks that the trip of each row is that of the row it belongs to."""
+    """Checks that each row has the same trip as the row that it belongs to."""
     for parents, name, model in (
         (Expense, "expense", Payer),
         (Expense, "expense", Split),

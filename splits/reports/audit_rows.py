@@ -14,10 +14,10 @@ CHUNK_ROWS = 10_000
 
 
 def plan_for_all_rows() -> None:
-    """Let PostgreSQL plan cursors for all of their rows, until the transaction ends.
+    """Make PostgreSQL plan cursors for all of their rows, until the transaction ends.
 
-    By default it plans for the first tenth, and would rather search an index for each row than sort
-    them. With the rows of some trips, it would search those of all.
+    By default it plans for the first tenth of the rows. It then prefers searching an index for each
+    row to sorting them. With the rows of some trips, it would search those of all.
     """
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
@@ -32,14 +32,15 @@ def streamed(queryset: QuerySet[Any], *columns: str) -> Iterator[tuple[Any, ...]
 class Joins(NamedTuple):
     """How tables are joined: by the trip too, so that Citus joins them where they are.
 
-    If a row is stored as one of another trip, which Citus does not allow, by the ids alone.
+    If a row is stored with the wrong trip, which cannot happen on Citus, they are joined by the ids
+    alone.
     """
 
     of_trip: Q
     by_trip: bool
 
     def __call__(self, *paths: str) -> Q:
-        """The condition that what `paths` lead to is in the trip of the row."""
+        """The condition that the rows at the end of `paths` are in the same trip."""
         same = {f"{path}__trip": F("trip") for path in paths}
         return Q(**same) if self.by_trip else Q()
 

@@ -58,7 +58,7 @@ class Plan:
     def record(cls, trip: Trip, by: User, tag: str) -> list[Settlement]:
         """Record the whole plan in one transaction, if its tag is still the given one.
 
-        It includes former members whose balance changed after they left. Raises `PlanChanged`.
+        Former members are included if their balance changed after they left. Raises `PlanChanged`.
         """
         with locked_trip(
             trip.pk, by, Can.SETTLE, lambda locked: cls(locked).is_own(by, Can.SETTLE)
@@ -80,7 +80,7 @@ class Plan:
 
 @CompiledForViewer
 def balances_of(user: ViewerParam, trip: Param) -> MemberQuerySet:
-    """Current members and others with an entry, in the order they joined.
+    """Current members and others with an entry, in the order in which they joined.
 
     No rows if the caller may not see the trip, or if everybody has left it.
     """
@@ -115,9 +115,9 @@ def _summed(owing: MemberQuerySet) -> QuerySet[Member, tuple[str, int]]:
 def total_debt(user: User, currency: str, *, answered: bool | None = None) -> Decimal:
     """What `user` still owes in all trips, in major units of `currency`, at the latest rates.
 
-    Only in one trip if a scoped token restricts `user` to it. With `answered`, only in the trips in
-    which they have answered, or have not; see `Member.introduced_by`.
-    Raises `NoRate` if something is owed in a currency that cannot be converted.
+    If a scoped token restricts `user` to one trip, only in that trip. `answered` restricts the sum
+    to trips in which the user has answered, or has not; see `Member.introduced_by`. Raises `NoRate`
+    if something is owed in a currency that cannot be converted.
     """
 
     def owed() -> dict[str, int]:

@@ -1,7 +1,7 @@
 """How far a client has read the journals of its trips, as a signed text.
 
-Rows are numbered in each trip, under its lock. A position for all trips together would lose rows:
-transactions of different trips do not end in the order in which they began.
+Rows are numbered in each trip, under its lock. A single position for all trips would lose rows,
+because transactions of different trips do not end in the order in which they began.
 """
 
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ from users.models import User
 
 _SALT = "splits.changes"
 _LIFETIME = timedelta(days=30)
-#: Cursors of another form have expired.
+#: Cursors of an older version count as expired.
 _VERSION = 1
 
 
@@ -31,7 +31,7 @@ class CursorExpired(APIException):
 
 
 class Delivery(NamedTuple):
-    """A trip, or its expenses, that are sent piece by piece, and how far that is."""
+    """The delivery of a trip, or of its expenses, which takes several pages, and its progress."""
 
     trip_id: int
     #: Why they are sent.
@@ -40,7 +40,7 @@ class Delivery(NamedTuple):
     stage: int
     #: Whether the stages after that of the expenses follow.
     is_whole: bool
-    #: The key of what was sent last in this stage; what the two mean depends on the stage.
+    #: The key of what was sent last in this stage. What its two parts mean depends on the stage.
     after: int = 0
     then: int = 0
 
@@ -56,8 +56,8 @@ class Partial(NamedTuple):
 class Cursor:
     """Positions in journals. It moves as changes are read; `text` is what clients get."""
 
-    #: Who it is for, and what they may see: the user's id, whether they see expenses, and the
-    #: trip to which their token is confined.
+    #: The reader and their rights: the user's id, whether they see expenses, and the trip to which
+    #: their token is confined.
     reader: list[Any]
     #: The number of the last row that was read, by trip.
     positions: dict[int, int] = field(default_factory=dict)
@@ -71,10 +71,10 @@ class Cursor:
 
     @classmethod
     def read(cls, text: str, user: User) -> Self:
-        """The cursor that `text` says.
+        """The cursor in `text`.
 
-        Raises `CursorExpired`, and `ValidationError` if it is none, or not one of this user and
-        of a token with the same rights.
+        Raises `CursorExpired`, and `ValidationError` if it is not a cursor, or one of another user
+        or of a token with other rights.
         """
         cursor = cls.of(user)
         try:
@@ -98,7 +98,7 @@ class Cursor:
         return cursor
 
     def text(self) -> str:
-        """It as a text that is short enough for a URL, also for a thousand trips."""
+        """The cursor as a text that is short enough for a URL, even for a thousand trips."""
         distances, before = [], 0
         for trip_id, number in sorted(self.positions.items()):
             distances += [trip_id - before, number]
@@ -107,7 +107,7 @@ class Cursor:
         return signing.dumps(stored, salt=_SALT, compress=True)
 
     def forget(self, trip_id: int) -> None:
-        """Remove a trip that the reader has lost."""
+        """Forget a trip that the reader no longer sees."""
         self.positions.pop(trip_id, None)
         if self.delivery is not None and self.delivery.trip_id == trip_id:
             self.delivery = None

@@ -1,9 +1,9 @@
 """Which trips were written since an audit, as PostgreSQL's row versions tell.
 
-Every row names the transaction that wrote it (`xmin`), so nothing has to note changes, and changes
+Every row names the transaction that wrote it (`xmin`), so changes need no extra record, and changes
 by hand count too. What was written while an old transaction was open, in any database of the
-server, counts as written since. A row that was deleted by hand is not noticed; the full audit
-finds it.
+server, counts as written since. A row that was deleted by hand is not noticed; the full audit finds
+it.
 """
 
 from typing import Any
@@ -56,7 +56,7 @@ def changed_trips() -> list[int] | None:
     [age] = _row("SELECT age(%s::text::xid)", str(last.snapshot % _XIDS))
     [age_of_run] = _row("SELECT age(xmin) FROM splits_auditrun WHERE id = %s", last.pk)
     if age_of_run > age:
-        # The run was restored: its transaction is of another server.
+        # The run was restored from a backup: its transaction belongs to another server.
         return None
     with connection.cursor() as cursor:
         cursor.execute(_CHANGED, {"age": age})

@@ -1,8 +1,8 @@
 """What changed in all trips of a reader since a cursor, in pages.
 
-A change names an object that is to be read as it is now. An object that changed several times is
-in a page once. A page reads at most as many rows as it may have objects, in a constant number of
-statements, whatever the number of trips and of rows.
+A change names an object, whose current state is read with it. An object that changed several times
+is in a page once. A page reads at most as many rows as it may have objects. The number of
+statements is constant, whatever the number of trips and rows.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ from trips.models.journal import Subject
 from users.models import User
 
 _COLUMNS = ("trip", "number", "at", "event", "object_id", "expense_id", "stored_changes")
-#: The keys of the own objects of a row; those of touched objects are their ids.
+#: The keys of the objects of rows. Touched objects have their ids as keys.
 _OWN_KEYS = (-1, 0)
 
 
@@ -63,7 +63,7 @@ class Changes:
     """What changed for `reader` after the position of a cursor. Read it in one snapshot."""
 
     def __init__(self, reader: User, since: str | None) -> None:
-        """Raises what `Cursor.read` raises. Without `since`, nothing changed yet."""
+        """Raises what `Cursor.read` raises. Without `since`, there are no changes yet."""
         self._reader, self._money = reader, sees_money(reader)
         self._trips = _trips_of(reader)
         if since is None:
@@ -115,7 +115,7 @@ class Changes:
             self._add(trip_id, event, Subject("trip", trip_id), is_gone=True)
 
     def _events_of_loss(self, trip_ids: list[int]) -> dict[int, str]:
-        """How the reader lost each trip; what happened in it later is none of their business."""
+        """How the reader lost each trip. What happened there later is not for them to see."""
         own = {"event__in": (Event.MEMBER_LEFT, Event.MEMBER_REMOVED)}
         ended = Q(object_id=self._reader.pk, **own) | Q(event=Event.TRIP_DELETED)
         unread = _any_of(
@@ -130,7 +130,7 @@ class Changes:
         return found
 
     def _begin_new_trip(self) -> None:
-        """Begin to deliver one of the trips that the cursor does not know."""
+        """Begin to deliver a trip that the cursor does not know yet."""
         new = self._trips.keys() - self._cursor.positions.keys()
         if new and self._cursor.delivery is None:
             trip_id = min(new)
@@ -157,7 +157,7 @@ class Changes:
                 return
 
     def _unread_rows(self) -> list[JournalEntry]:
-        """The next rows of the journals, as many as there is room for; the oldest trip first."""
+        """The next rows of the journals, as many as there is room for, the oldest trip first."""
         unread, room = [], self._room
         for trip_id, number in sorted(self._cursor.positions.items()):
             last = min(self._trips[trip_id].last, number + room) if room else number
@@ -191,7 +191,7 @@ class Changes:
         return True
 
     def _pass(self, row: JournalEntry, touched: Touched) -> None:
-        """Move the cursor behind a row."""
+        """Move the cursor past a row."""
         self._cursor.positions[row.trip_id] = row.number
         self._cursor.partial = None
         if self._sees(row) and (resend := touched.resend(row)) is not None:
@@ -201,14 +201,14 @@ class Changes:
         return self._money or row.object_type in OF_TRIPS
 
     def _subjects(self, row: JournalEntry, touched: Touched) -> Iterator[tuple[int, Subject]]:
-        """The objects that a row changed, each with a key that orders them."""
+        """The objects that a row changed, each with a key for their order."""
         own = row.subject
         if own.type == "split":
             # They are shown as parts of their expense.
             own = Subject("expense", row.expense_id or 0)
         yield _OWN_KEYS[0], own
         if own == Subject("member", self._reader.pk):
-            # It says which role the reader has.
+            # Its response contains the reader's role.
             yield _OWN_KEYS[1], Subject("trip", row.trip_id)
         for subject in touched.by(row):
             yield subject.id, subject

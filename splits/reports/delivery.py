@@ -1,7 +1,7 @@
-"""Sends a whole trip, or all of its expenses, piece by piece.
+"""Sends a whole trip, or all its expenses, over several pages.
 
-Each stage reads on after a key that does not change, with an index, so that a piece costs the same
-in any trip.
+Each stage continues after a key that does not change, with an index, so each page costs the same in
+any trip.
 """
 
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ _SEARCHED = 1000
 class Stage(IntEnum):
     """What is sent, in this order."""
 
-    #: The trip as if it were gone, so that nothing remains of what the client had.
+    #: The trip as if it were deleted, so that the client drops everything that it had.
     NOTHING = 0
     TRIP = 1
     EXPENSES = 2
@@ -47,7 +47,7 @@ class SentObject(NamedTuple):
 
 
 def begin(trip_id: int, event: str, *, is_whole: bool) -> Delivery:
-    """A delivery of which nothing is sent yet."""
+    """A delivery that has sent nothing yet."""
     stage = Stage.NOTHING if is_whole else Stage.EXPENSES
     return Delivery(trip_id, event, stage, is_whole)
 
@@ -57,8 +57,8 @@ def send(
 ) -> tuple[list[SentObject], Delivery | None]:
     """At most `room` objects of one stage, and the delivery after them, or None at its end.
 
-    `expenses` is how many the trip ever recorded. Without `money`, expenses, comments and
-    settlements are left out.
+    `expenses` is the number of expenses ever recorded in the trip. Without `money`, expenses,
+    comments and settlements are left out.
     """
     stage, is_gone = Stage(delivery.stage), delivery.stage == Stage.NOTHING
     sent = [
@@ -84,14 +84,14 @@ def _trip(delivery: Delivery, room: int) -> Iterator[Sent]:
 
 
 def _expenses(delivery: Delivery, room: int) -> Iterator[Sent]:
-    """After is the number of the next expense: they are numbered from 0."""
+    """`after` is the number of the next expense; numbers start at 0."""
     rows = Expense.objects.filter(trip=delivery.trip_id, number__gte=delivery.after)
     for number, expense_id in rows.order_by("number").values_list("number", "pk")[:room]:
         yield Subject("expense", expense_id), number + 1, 0
 
 
 def _comments(delivery: Delivery, room: int) -> Iterator[Sent]:
-    """After is the number of an expense, then the id of a comment on it."""
+    """`after` is the number of an expense, `then` the id of a comment on it."""
     first, last = delivery.after, delivery.after + _SEARCHED
     rest = Q(expense__number__gt=first) | Q(pk__gt=delivery.then)
     near = {
@@ -106,7 +106,7 @@ def _comments(delivery: Delivery, room: int) -> Iterator[Sent]:
 
 
 def _settlements(delivery: Delivery, room: int) -> Iterator[Sent]:
-    """After is a day, as its ordinal, then the id of a settlement of it; the latest are first."""
+    """`after` is a day, as its ordinal, `then` the id of a settlement on it; latest first."""
     rows: Any = Settlement.objects.filter(trip=delivery.trip_id)
     if delivery.after:
         day = date.fromordinal(delivery.after)

@@ -48,7 +48,7 @@ class Explanation:
     def page(self, size: int, after: int) -> tuple[list[Line], int]:
         """At most `size` lines from an offset, and the total number of lines.
 
-        Streams all entries, because the running sum needs those before; keeps only the page.
+        Streams all entries, because the running sum needs the earlier ones; keeps only the page.
         """
         lines, total, balance_minor = [], 0, 0
         for line in merge(self._expenses(), self._settlements(), key=_as_recorded):
@@ -101,7 +101,7 @@ class Explanation:
 
 
 def _shares_of_what_is_left(expenses: Iterable[Any], trip: Trip, user_id: int) -> dict[int, int]:
-    """What `user_id` bears of the expenses they paid for that no splits cover in full."""
+    """The share of `user_id` in the expenses that they paid and that splits do not cover."""
     ids = [e.pk for e in expenses if e.paid_minor and e.divided_minor != e.amount_minor]
     if not ids:
         return {}

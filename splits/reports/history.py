@@ -12,7 +12,7 @@ from trips.models.journal import JournalQuerySet
 from users.models import User, named
 from users.scopes import Scope
 
-#: The types of objects that a token sees without the scope `expenses:read`.
+#: The types of objects that a token may see without the scope `expenses:read`.
 OF_TRIPS = {"trip", "member", "invitation"}
 #: The column and the lookup of each filter.
 _FILTERS = {"since": "at__gte", "by": "by", "event": "event", "number": "number"}
@@ -43,9 +43,9 @@ class History:
     _alone = False
 
     def page(self, size: int, after: int) -> tuple[list[JournalEntry], int]:
-        """At most `size` rows after so many, and how many there are in all.
+        """At most `size` rows after the first `after`, and the number of all.
 
-        The whole history is not counted: its rows are numbered without gaps, so that a page takes
+        Rows are numbered without gaps, so the whole history need not be counted, and a page takes
         the same time in any history.
         """
         newest = self.rows.order_by("-number")
@@ -57,7 +57,7 @@ class History:
         return self._told(newest.filter(number__gt=last - size, number__lte=last)), total
 
     def _told(self, found: JournalQuerySet) -> list[JournalEntry]:
-        """The rows with their sentences; the names in them take three statements at most."""
+        """The rows with their sentences. The names in them take at most three statements."""
         rows = list(found.with_author())
         people = named({user_id for row in rows for user_id in people_in(row)})
         titles = _Titles({row.expense_id for row in rows} - {None})
@@ -69,7 +69,7 @@ class History:
 
 
 class _Titles:
-    """The descriptions of expenses at any row of the journal."""
+    """The descriptions of expenses at the time of each row of the journal."""
 
     def __init__(self, expense_ids: set[Any]) -> None:
         self._now: dict[int, str] = {}

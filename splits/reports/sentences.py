@@ -56,15 +56,15 @@ _SENTENCES = {
     Event.COMMENT_CHANGED: gettext_lazy("%(by)s changed a comment on %(what)s."),
     Event.COMMENT_DELETED: gettext_lazy("%(by)s deleted a comment on %(what)s."),
 }
-#: If somebody did it for themselves.
+#: For members who did it to themselves.
 _OWN = {
     Event.SPLIT_PAID: gettext_lazy("%(by)s paid their part of %(what)s."),
     Event.SETTLEMENT_CREATED: gettext_lazy("%(by)s gave %(receiver)s %(amount)s."),
 }
-#: Where the expense is the page itself, it is not named.
+#: On the page of an expense, the expense is not named.
 _ALONE = gettext_lazy("%(by)s changed %(changes)s.")
 
-#: The fields in the order in which a sentence names them. Those of a sum follow from the others.
+#: The fields in the order in which a sentence names them, without those that follow from others.
 _FIELDS = {
     "title": gettext_lazy("the title"),
     "description": gettext_lazy("the description"),
@@ -85,7 +85,7 @@ _FIELDS = {
     "receiptUrl": gettext_lazy("the receipt"),
     "notes": gettext_lazy("the notes"),
 }
-#: Too long to be quoted, or not a single value.
+#: Fields that are too long to be quoted, or that are not a single value.
 _NOT_QUOTED = {"payers", "splits", "imageUrl", "receiptUrl", "notes", "description"}
 _LABELS: Mapping[str, Any] = {
     "joinRole": ROLE_LABELS,
@@ -95,7 +95,7 @@ _LABELS: Mapping[str, Any] = {
 
 
 class Names(NamedTuple):
-    """What the ids in a row stood for; an id that is missing is somebody who is gone."""
+    """The names of the ids in a row. If an id is missing, the person no longer exists."""
 
     people: Mapping[int, str]
     #: The description of the expense.
@@ -173,7 +173,7 @@ def _changed(changes: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _following(changes: Mapping[str, Mapping[str, Any]]) -> set[str]:
-    """The fields that changed only because the amount or the division did."""
+    """The fields that changed only because the amount or the division changed."""
     if changes.keys().isdisjoint({"amount", "currency", "exchangeRate", "splitType"}):
         return set()
     ids = {"payers": "userId", "splits": "participantUserId"}

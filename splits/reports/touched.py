@@ -1,8 +1,8 @@
 """What else rows of the journal changed besides their own objects.
 
-A settlement pays splits, and its deletion opens them again; a member who loses their role takes
-the invitations that they made with them. These have no rows of their own. What was touched is
-read as it is now: if it changed again since, a later row touches it again.
+A settlement pays splits, and deleting it reopens them; members who lose their role also lose the
+invitations that they made. These effects have no rows of their own. Touched objects are read in
+their current state: if one changed again since, a later row touches it again.
 """
 
 from collections import defaultdict
@@ -38,7 +38,7 @@ Found = Mapping[Any, set[int]]
 
 
 class Resend(NamedTuple):
-    """What a row is a reason to send again."""
+    """What a row causes to be sent again."""
 
     #: All of the trip, or only its expenses.
     is_whole: bool
@@ -47,7 +47,7 @@ class Resend(NamedTuple):
 class Touched:
     """What these rows touched, read in a constant number of statements.
 
-    With `money` False it leaves expenses out.
+    If `money` is false, expenses are left out.
     """
 
     def __init__(self, rows: Rows, *, money: bool) -> None:
@@ -59,7 +59,7 @@ class Touched:
             self._closed_by = _closings(rows)
 
     def by(self, row: JournalEntry) -> list[Subject]:
-        """The objects that a row touched, ordered by their ids; all are of one type."""
+        """The objects that a row touched, ordered by id. All are of one type."""
         if row.event in _PAYING:
             return _subjects("expense", self._paid, row.object_id)
         if row.event == Event.SETTLEMENT_DELETED:
@@ -71,7 +71,7 @@ class Touched:
         return []
 
     def resend(self, row: JournalEntry) -> Resend | None:
-        """What to send again after a row; None if `by` is all."""
+        """What must be sent again after a row; None if `by` returns everything."""
         is_whole = (
             row.event in _MERGING
             or (row.event == Event.GUEST_ADDED and "userId" in row.changes)
@@ -167,7 +167,7 @@ def _comments(rows: Rows) -> Found | None:
 
 
 def _invitations(rows: Rows) -> Found | None:
-    """The invitations that each member made whose rights may have changed."""
+    """The invitations of each member whose rights may have changed."""
     members = {(row.trip_id, row.object_id) for row in rows if row.event in _MEMBERSHIPS}
     if not members:
         return _NOTHING

@@ -35,7 +35,7 @@ from tripcompanion.currency.fields import (
 )
 
 MAX_PEOPLE = 1000
-#: Each participant may owe each payer, so this bounds what one expense adds to the ledger.
+#: Each participant may owe each payer, so this limits the debts of one expense.
 MAX_PAYERS = 20
 
 

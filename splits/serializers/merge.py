@@ -8,7 +8,7 @@ from users.serializers import UserSummary
 
 
 class MergeRequest(CamelCaseSerializer):
-    """Whose the entries of the guest become."""
+    """The member who gets the entries of the guest."""
 
     user_id = IdField(help_text="Another member of the trip.")
     dry_run = StrictBoolean(
@@ -20,7 +20,7 @@ class MergeSerializer(CamelCaseSerializer):
     """What a merge moves."""
 
     guest = UserSummary(source="guest.user", help_text="Who was, or would be, merged.")
-    user = UserSummary(source="member.user", help_text="Whose the entries become.")
+    user = UserSummary(source="member.user", help_text="The member who gets the entries.")
     expenses = serializers.IntegerField(
         source="expense_count", help_text="How many expenses name the guest."
     )

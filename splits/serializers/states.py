@@ -47,9 +47,9 @@ _SOURCES: Mapping[str, _Source] = {
 def states_of(
     reader: User, wanted: Iterable[tuple[int, Subject]]
 ) -> dict[tuple[int, Subject], Any]:
-    """What `reader` would see of each of these objects of trips; nothing of those they may not see.
+    """The current state of these objects of trips for `reader`, without those they may not see.
 
-    It takes a constant number of statements for each type of object. Read it in one snapshot.
+    It takes a constant number of statements for each type of object. Call it in one snapshot.
     """
     by_type: dict[str, set[tuple[int, int]]] = defaultdict(set)
     for trip_id, subject in wanted:

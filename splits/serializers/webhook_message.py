@@ -20,7 +20,7 @@ def message_of(webhook: Webhook, delivery: WebhookDelivery) -> bytes | None:
     """The body of a message as JSON; None if its account may no longer see the trip.
 
     It is an entry of the history, in the language of the webhook, with `state`: the object as its
-    own endpoint shows it now to the account of the webhook, or null if it is gone.
+    own endpoint currently shows it to the account of the webhook, or null if it no longer exists.
     """
     show_addresses_to(webhook.user)
     with translation.override(webhook.language):

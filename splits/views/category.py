@@ -37,8 +37,8 @@ class CategoryViewSet(ReferenceViewSet):
     def list(self, request: Request) -> Response:
         """The categories that an expense may have.
 
-        Names are in the caller's language. The list changes with a release only, so it may be
-        kept for a week.
+        Names are in the caller's language. Only a new release changes the list, so clients may keep
+        it for a week.
         """
         rows = [NamedCategory(code, capfirst(str(label))) for code, label in Category.choices]
         return self.reference(request, rows)

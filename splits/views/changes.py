@@ -24,11 +24,11 @@ class ChangeViewSet(InTripViewSet):
     problems: ClassVar = {"changes": [CursorExpired]}
 
     def changes(self, request: Request) -> Response:
-        """What changed in all trips of the caller since a cursor, with each object as it is now.
+        """What changed in all trips of the caller since a cursor, with the current states.
 
-        Without `since`, the response is a cursor for now, without items. Each object is sent once
-        in a response, however often it changed; a state of null means that it is gone. Losing a
-        trip is a trip that is gone, and a new trip is sent whole. A scoped token without
+        Without `since`, the response has a cursor for now, and no items. Each object is sent once
+        in a response, however often it changed; a state of null means that it is gone. A trip that
+        the caller has lost is gone, and a new trip is sent as a whole. A scoped token without
         `expenses:read` gets trips, members and invitations only.
         """
         query = self.query()

@@ -105,7 +105,8 @@ class ExpenseViewSet(InTripViewSet):
         """Record an expense and divide it.
 
         The splits add up to the amount; cents left over by rounding go to some of them. Without
-        payers, the caller paid it all. A payer's own split is paid from the start; others are owed.
+        payers, the caller paid everything. A payer's own split is paid from the start; others are
+        owed.
         """
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
         expense = Expense.record(trip, self.caller, **self._new(trip))
@@ -133,7 +134,7 @@ class ExpenseViewSet(InTripViewSet):
     ) -> Response:
         """Replace an expense and divide it again.
 
-        Without payers, the caller paid it all. Splits that do not change keep their payments.
+        Without payers, the caller paid everything. Splits that do not change keep their payments.
         """
         expense = self.get_permitted_object(
             Expense.objects.with_trip, trip_id=trip_id, pk=expense_id
@@ -163,8 +164,8 @@ class ExpenseViewSet(InTripViewSet):
     def restore(self, request: Request, trip_id: int, expense_id: int) -> Response:
         """Restore a deleted expense, with its id and its division.
 
-        Payments that were recorded for its splits are restored as well; what else covered or
-        closed them does so again if it is still there. Nobody in it may have left since.
+        Payments that were recorded for its splits are restored as well. What else covered or closed
+        them does so again if it still exists. None of its people may have left the trip since.
         """
         try:
             entry = self.get_permitted_object(
@@ -184,7 +185,7 @@ class ExpenseViewSet(InTripViewSet):
         return self.body(partial=True, **context)
 
     def _whole(self, **context: Any) -> dict[str, Any]:
-        """The body of a complete expense; without payers, the caller paid it all."""
+        """The body of a complete expense; without payers, the caller paid everything."""
         body = self.body(**context)
         body["division"] = {"entered": None, **body["division"]}
         body["paid_by_user"] = body["paid_by_user"] or {self.caller.pk: None}

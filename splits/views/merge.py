@@ -19,7 +19,7 @@ class MergeViewSet(InTripViewSet):
     tag = "members"
     operation_ids: ClassVar = {"merge": "mergeGuest"}
     scope_prefix = "trips"
-    # It shows balances and changes whose the entries are.
+    # It shows balances and gives entries to another person.
     more_scopes = (Scope.EXPENSES_READ, Scope.EXPENSES_WRITE)
     needs: ClassVar = {"merge": Can.MANAGE_MEMBERS}
     request_serializers: ClassVar = {"merge": MergeRequest}
@@ -30,7 +30,7 @@ class MergeViewSet(InTripViewSet):
         """Give all entries of a guest to another member, and delete the guest.
 
         No amount changes, only the name. It is refused (409 `names_both`) if an expense or a
-        settlement names both people, also a deleted one: `expenses` and `settlements` are the ids.
+        settlement names both people, even a deleted one: `expenses` and `settlements` are the ids.
         """
         guest: Any = self.get_permitted_object(
             Member.objects.with_details, trip_id=trip_id, user_id=user_id

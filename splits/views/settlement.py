@@ -104,7 +104,7 @@ class SettlementViewSet(InTripViewSet):
         """Restore a deleted settlement, with its id.
 
         It covers and closes again what it did before, as far as that is still open; the rest is
-        credit. Neither of the two people may have left since.
+        credit. Neither of the two people may have left the trip since.
         """
         try:
             entry = self.get_permitted_object(
@@ -146,7 +146,7 @@ class BalanceViewSet(InTripViewSet):
     def list(self, request: Request, trip_id: int) -> Response:
         """The balances of a trip, which add up to zero.
 
-        Of all members, and of former members with an entry.
+        They include all members, and former members with an entry.
         """
         rows = balances_of(self.caller, trip=trip_id)
         return self.answer(self.get_permitted_list(rows, trip_id))
@@ -187,10 +187,7 @@ class ExplanationViewSet(InTripViewSet):
     lists: ClassVar = frozenset({"explain"})
 
     def explain(self, request: Request, trip_id: int, user_id: int) -> Response:
-        """The entries of a balance, with the running sum.
-
-        In the order in which they were recorded.
-        """
+        """The entries of a balance, in the order of recording, with the running sum."""
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
         get_object_or_404(trip.members, user_id=user_id)
         return self.page(Explanation(trip, user_id))

@@ -94,12 +94,12 @@ class SplitViewSet(InTripViewSet):
     def pay(self, request: Request, expense_id: int, split_id: int) -> Response:
         """Pay what is still open of a split.
 
-        It records the settlement. Repeating it changes nothing.
+        This records a settlement. Repeating it changes nothing.
         """
         return self.answer(self.split(expense_id, split_id).pay(by=self.caller))
 
     def unpay(self, request: Request, expense_id: int, split_id: int) -> Response:
-        """Take back the payments of a split.
+        """Undo the payments of a split.
 
         Settlements that `paySplit` recorded for it are deleted. Repeating it changes nothing.
         """
@@ -140,7 +140,7 @@ class DebtViewSet(ApiViewSet):
         return True
 
     def pending(self, request: Request, user_id: int) -> Response:
-        """The splits that a user still owes something of.
+        """The splits of which a user still owes something.
 
         In all trips, oldest first, as a plain array. Allowed to the user and to an ADMIN.
         """

@@ -74,11 +74,12 @@ class WebhookViewSet(ApiViewSet):
         return self.page(self.own().order_by("-id"))
 
     def create(self, request: Request) -> Response:
-        """Register an address that gets what changes in a trip, or in all trips of the caller.
+        """Register an address that gets the changes of a trip, or of all trips of the caller.
 
         Only this response contains the secret, and a repeat with the same `Idempotency-Key` is 409
-        `already_made` with the `id` of the webhook. The account is told of it by mail. A webhook
-        for one trip takes the role OWNER there; it gets nothing while its account does not have it.
+        `already_made` with the `id` of the webhook. The account is notified by mail. A webhook for
+        one trip needs the role OWNER there; it gets nothing while its account does not have this
+        role.
         """
         webhook = Webhook.register(self.caller, **self.body())
         return self.answer(webhook, location=f"/api/webhooks/{webhook.pk}")
@@ -97,16 +98,16 @@ class WebhookViewSet(ApiViewSet):
         return self.no_content()
 
     def test(self, request: Request, webhook_id: int) -> Response:
-        """Send a message with the event `webhook.test` soon, also if the webhook is off.
+        """Send a message with the event `webhook.test` soon, even if the webhook is off.
 
-        It is sent once. The log of deliveries shows what came of it.
+        It is sent once. The log of deliveries shows the result.
         """
         return self.answer(WebhookDelivery.test(self.caller, webhook_id))
 
     def rotate_secret(self, request: Request, webhook_id: int) -> Response:
         """Renew the secret, which only this response contains.
 
-        For 24 hours, messages are signed with the former secret, too.
+        For 24 hours, messages are signed with the previous secret, too.
         """
         return self.answer(Webhook.rotate_secret(self.caller, webhook_id))
 
