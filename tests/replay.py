@@ -3,19 +3,19 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from splits.models import Expense, Settlement
 from tests.splits.ledger import exact
-from trips.models import JournalEntry
+from trips.models import JournalEntry, Trip
+from trips.models.journal_fields import plain_fields
 
 State = dict[str, Any]
 #: The fields that the journal and the API have in common.
-TRIP = (
-    *("title", "destination", "description", "imageUrl", "startDate", "endDate", "budget"),
-    *("currency", "joinRole", "tripCode"),
-)
+TRIP = (*plain_fields(Trip), "budget", "tripCode")
 EXPENSE = (
-    *("description", "amount", "currency", "tripAmount", "exchangeRate", "exchangeRateSource"),
-    *("exchangeRateDate", "expenseDate", "category", "splitType", "receiptUrl", "notes"),
+    *(*plain_fields(Expense), "amount", "currency", "tripAmount"),
+    *("exchangeRate", "exchangeRateSource", "exchangeRateDate"),
 )
+SETTLEMENT = ("amount", *plain_fields(Settlement))
 
 
 class Replay:
@@ -95,7 +95,7 @@ class Replay:
             | {"payers": row["payers"], "splits": by_person(row["splits"])}
             for key, row in self.expenses.items()
         }
-        names = ("fromUserId", "toUserId", "amount", "settledOn", "note")
+        names = ("fromUserId", "toUserId", *SETTLEMENT)
         settlements = {
             key: {name: row.get(name) for name in names} for key, row in self.settlements.items()
         }
@@ -136,7 +136,7 @@ def shown(get: Callable[[str], Any], trip_id: int) -> State:
         row["id"]: {
             "fromUserId": row["from"]["id"],
             "toUserId": row["to"]["id"],
-            **{name: row[name] for name in ("amount", "settledOn", "note")},
+            **{name: row[name] for name in SETTLEMENT},
         }
         for row in items(get, f"{url}/settlements")
     }

@@ -15,6 +15,7 @@ from splits.reports.history import ExpenseHistory
 from tripcompanion.adminsite.base import table
 from tripcompanion.currency.formats import format_amount
 from trips.admin import money_column, person
+from trips.models.journal_fields import plain_fields
 
 
 @admin.register(Expense)
@@ -39,19 +40,14 @@ class ExpenseAdmin(LedgerAdmin):
     date_hierarchy = "expense_date"
     readonly_fields = (
         "trip",
-        "description",
-        "expense_date",
-        "category",
+        *(field.name for field in plain_fields(Expense).values()),
         AMOUNT,
         "entered",
         "exchange_rate",
         "rate_source",
         "rate_day",
-        "split_type",
         "payers",
         "splits",
-        "receipt_url",
-        "notes",
         "created_by",
         "created_at",
         "updated_at",

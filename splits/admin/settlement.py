@@ -14,6 +14,7 @@ from splits.models import Allocation, Debt, Settlement
 from splits.reports.history import SettlementHistory
 from tripcompanion.adminsite.base import StateFilter, formatted, link
 from trips.admin import money_column, person
+from trips.models.journal_fields import plain_fields
 
 CREDIT = money_column("credit_minor", gettext_lazy("credit"))
 DEBTOR = person("debtor", gettext_lazy("debtor"))
@@ -48,8 +49,7 @@ class SettlementAdmin(LedgerAdmin):
         "receiver",
         AMOUNT,
         CREDIT,
-        "settled_on",
-        "note",
+        *(field.name for field in plain_fields(Settlement).values()),
         "paid_expense",
         "created_by",
         "created_at",

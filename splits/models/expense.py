@@ -6,7 +6,7 @@ from copy import copy
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from operator import attrgetter
-from typing import Any
+from typing import Any, ClassVar
 
 from django.db import models
 from django.db.models import Prefetch, Q
@@ -39,6 +39,7 @@ from tripcompanion.compiled import insert
 from tripcompanion.currency.amounts import MAX_AMOUNT, all_to_major, convert, to_major, to_minor
 from trips.models import InTripQuerySet, Trip, locked_row, locked_trip, notify
 from trips.models.events import Event
+from trips.models.journal_fields import plain_values
 from trips.models.trip import CurrencyChanged, parse_former_ids
 from trips.roles import Can
 from users.models import User, possible_readers
@@ -110,6 +111,8 @@ class Expense(models.Model):
 
     objects = ExpenseQuerySet.as_manager()
 
+    #: See `plain_fields`: the rate has other names in the API, and goes with the currency.
+    special_columns: ClassVar = {"currency", "exchange_rate", "rate_source", "rate_day"}
     caller_role: str
     # Set by `with_details`.
     loaded_payers: list[Payer]
@@ -506,16 +509,13 @@ def expense_fields(
     shares_minor = [parts[user_id].amount_minor for user_id in user_ids]
     shares = all_to_major([expense.amount_minor, *shares_minor], expense.trip.currency)
     return {
-        "description": expense.description,
+        **plain_values(expense),
         "amount": entered[0],
         "currency": expense.currency,
         "tripAmount": shares[0],
         "exchangeRate": None if rate is None else rate.normalize(),
         "exchangeRateSource": expense.rate_source,
         "exchangeRateDate": expense.rate_day,
-        "expenseDate": expense.expense_date,
-        "category": str(expense.category),
-        "splitType": str(expense.split_type),
         "payers": [
             {"userId": user_id, "amount": amount}
             for user_id, amount in zip(paid_by_user, entered[1:], strict=True)
@@ -524,8 +524,6 @@ def expense_fields(
             _part_fields(user_id, parts[user_id], share)
             for user_id, share in zip(user_ids, shares[1:], strict=True)
         ],
-        "receiptUrl": expense.receipt_url,
-        "notes": expense.notes,
     }
 
 

@@ -36,6 +36,7 @@ from tripcompanion.database.deletes import delete_unread
 from trips.models import InTripQuerySet, Member, Trip, locked_row, locked_trip
 from trips.models.events import Event
 from trips.models.journal import Entry, write
+from trips.models.journal_fields import plain_values
 from trips.roles import Can
 from users.models import User
 
@@ -445,8 +446,7 @@ def settlement_entries(
             "toUserId": row.receiver_id,
             "amount": amount,
             "currency": currency,
-            "settledOn": row.settled_on,
-            "note": row.note,
+            **plain_values(row),
         }
         if is_deleted and row.has_closed:
             fields["closed"] = True

@@ -9,10 +9,11 @@ from django.utils.formats import date_format, number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from splits.models import Category, SplitType
-from trips.models import JournalEntry
+from splits.models import Expense
+from trips.models import JournalEntry, Trip
 from trips.models.events import Event
 from trips.models.joining import ROLE_LABELS
+from trips.models.journal_fields import plain_fields
 from trips.roles import TripRole
 
 _SENTENCES = {
@@ -64,8 +65,10 @@ _OWN = {
 #: On the page of an expense, the expense is not named.
 _ALONE = gettext_lazy("%(by)s changed %(changes)s.")
 
-#: The fields in the order in which a sentence names them, without those that follow from others.
-_FIELDS = {
+_PLAIN = {**plain_fields(Trip), **plain_fields(Expense)}
+#: The fields in the order in which a sentence names them. Those of a sum follow from the others; a
+#: plain field without a phrase here is called as its column is.
+_PHRASES = {
     "title": gettext_lazy("the title"),
     "description": gettext_lazy("the description"),
     "amount": gettext_lazy("the amount"),
@@ -85,12 +88,16 @@ _FIELDS = {
     "receiptUrl": gettext_lazy("the receipt"),
     "notes": gettext_lazy("the notes"),
 }
-#: Fields that are too long to be quoted, or that are not a single value.
-_NOT_QUOTED = {"payers", "splits", "imageUrl", "receiptUrl", "notes", "description"}
+_FIELDS = _PHRASES | {
+    name: field.verbose_name for name, field in _PLAIN.items() if name not in _PHRASES
+}
+_MAX_QUOTED_CHARS = 100
+#: Too long to be quoted, or not a single value.
+_NOT_QUOTED = {"payers", "splits"} | {
+    name for name, field in _PLAIN.items() if (field.max_length or 0) > _MAX_QUOTED_CHARS
+}
 _LABELS: Mapping[str, Any] = {
-    "joinRole": ROLE_LABELS,
-    "category": dict(Category.choices),
-    "splitType": dict(SplitType.choices),
+    name: dict(field.flatchoices) for name, field in _PLAIN.items() if field.choices
 }
 
 

@@ -1,7 +1,12 @@
-"""The fields of a trip and of an invitation in the journal, as the API shows them."""
+"""The fields of rows as the API shows them, for the journal and for all that lists them."""
 
+from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from django.db import models
+
+from tripcompanion.api.serializers import camel_case
 from tripcompanion.currency.amounts import to_major
 
 if TYPE_CHECKING:
@@ -9,19 +14,36 @@ if TYPE_CHECKING:
     from trips.models.trip import Trip
 
 
+@cache
+def plain_fields(model: type[models.Model]) -> "Mapping[str, models.Field[Any, Any]]":
+    """The columns that are shown as they are, by their names in the API.
+
+    The history, CSV files and the admin site take them from here, so they have each new column. It
+    is plain if it is editable, and neither a key, nor an amount in minor units, nor one of the
+    model's `special_columns`, which all of them name themselves.
+    """
+    special = getattr(model, "special_columns", ())
+    return {
+        camel_case(field.name): field
+        for field in model._meta.concrete_fields
+        if field.editable
+        and not (field.primary_key or field.is_relation)
+        and not field.name.endswith("_minor")
+        and field.name not in special
+    }
+
+
+def plain_values(row: models.Model) -> dict[str, Any]:
+    """The values of the plain fields, by their names in the API."""
+    return {name: getattr(row, field.attname) for name, field in plain_fields(type(row)).items()}
+
+
 def trip_fields(trip: "Trip") -> dict[str, Any]:
     """The fields of a trip that people enter, and its code."""
     budget_minor = trip.budget_minor
     return {
-        "title": trip.title,
-        "destination": trip.destination,
-        "description": trip.description,
-        "imageUrl": trip.image_url,
-        "startDate": trip.start_date,
-        "endDate": trip.end_date,
+        **plain_values(trip),
         "budget": None if budget_minor is None else to_major(budget_minor, trip.currency),
-        "currency": trip.currency,
-        "joinRole": trip.join_role,
         "tripCode": trip.code,
     }
 

@@ -110,6 +110,8 @@ class Trip(JoinableTrip, DeletableTrip):
 
     objects = TripQuerySet.as_manager()
 
+    #: See `plain_fields`; in the API it is `tripCode`.
+    special_columns: ClassVar = {"code"}
     #: Set by `visible_to` and under the lock.
     caller_role: str
     #: The accounts and guests who are present members, by id; `locked_trip` sets it.
