@@ -1,27 +1,57 @@
 """The columns of the admin site's CSV files of the ledger and of exchange rates."""
 
-from tripcompanion.adminsite.csv_export import CsvColumns
-from trips.csv_columns import TRIP, amount
+from typing import Any
+
+from django.db.models import Aggregate, JSONField, OuterRef, Subquery
+
+from splits.models import Expense, Payer, Settlement
+from tripcompanion.adminsite.csv_export import Column, CsvColumns
+from tripcompanion.currency.amounts import to_major
+from trips.csv_columns import TRIP, amount, plain
 
 
 def _person(name: str) -> CsvColumns:
     return {f"{name}_id": f"{name}_id", f"{name}_name": f"{name}__name"}
 
 
+class _Rows(Aggregate):
+    """A JSON array with an array of the given columns for each row."""
+
+    template = "JSONB_AGG(JSONB_BUILD_ARRAY(%(expressions)s))"
+    output_field = JSONField()
+
+    def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        template = "JSON_GROUP_ARRAY(JSON_ARRAY(%(expressions)s))"
+        return self.as_sql(compiler, connection, template=template, **context)
+
+
+_PAYERS = (
+    Payer.objects.filter(trip=OuterRef("trip"), expense=OuterRef("pk"))
+    .values("expense")
+    .annotate(rows=_Rows("id", "user_id", "user__name", "entered_minor"))
+    .values("rows")
+)
+
+
+def _payers(rows: list[tuple[int, int, str, int]], currency: str) -> str:
+    """`17 Olga 10.00; 18 Ed 2.50`, in the order in which they were entered."""
+    return "; ".join(
+        f"{user_id} {name} {to_major(minor, currency)}"
+        for _pk, user_id, name, minor in sorted(rows)
+    )
+
+
 EXPENSES: CsvColumns = {
     "id": "id",
     **TRIP,
-    "expense_date": "expense_date",
-    "description": "description",
-    "category": "category",
-    "split_type": "split_type",
+    **plain(Expense),
     "amount": amount("amount_minor"),
     "currency": "trip__currency",
     "entered_amount": amount("entered_minor", "currency"),
     "entered_currency": "currency",
-    "exchange_rate": "exchange_rate",
+    **{name: name for name in ("exchange_rate", "rate_source", "rate_day")},
+    "payers": Column((Subquery(_PAYERS), "currency"), _payers),
     **_person("created_by"),
-    "notes": "notes",
     "created_at": "created_at",
     "updated_at": "updated_at",
 }
@@ -37,13 +67,12 @@ COMMENTS: CsvColumns = {
 SETTLEMENTS: CsvColumns = {
     "id": "id",
     **TRIP,
-    "settled_on": "settled_on",
+    **plain(Settlement),
     **_person("sender"),
     **_person("receiver"),
     "amount": amount("amount_minor"),
     "credit": amount("credit_minor"),
     "currency": "trip__currency",
-    "note": "note",
     "paid_split_id": "split_id",
     **_person("created_by"),
     "created_at": "created_at",

@@ -129,6 +129,27 @@ def test_amounts_are_exact_and_have_their_currency_beside_them(
     assert debt["debtor_name"] == "Ed Editor"
 
 
+def test_an_expense_has_its_payers_receipt_and_rate_beside_it(
+    admin_client: AdminClient, trip: Trip, olga: User, ed: User
+) -> None:
+    spend(
+        trip,
+        3000,
+        paid_by=olga,
+        among=[ed],
+        paid_by_user={ed.pk: 1000, olga.pk: 2000},
+        currency="USD",
+        exchange_rate=Decimal("0.5"),
+        receipt_url="/receipts/7.pdf",
+    )
+    [row] = exported(admin_client, Expense)
+    assert row["payers"] == f"{ed.pk} Ed Editor 10.00; {olga.pk} Olga Owner 20.00"
+    assert (row["entered_amount"], row["entered_currency"]) == ("30.00", "USD")
+    assert (row["amount"], row["currency"]) == ("15.00", "EUR")
+    assert (Decimal(row["exchange_rate"]), row["rate_source"]) == (Decimal("0.5"), "ENTERED")
+    assert row["receipt_url"] == "/receipts/7.pdf"
+
+
 def test_a_file_has_the_filters_the_search_and_the_order_of_its_list(
     admin_client: AdminClient, trip: Trip, olga: User, ed: User
 ) -> None:

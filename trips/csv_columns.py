@@ -2,8 +2,17 @@
 
 from decimal import Decimal
 
+from django.db.models import Model
+
 from tripcompanion.adminsite.csv_export import Column, CsvColumns
 from tripcompanion.currency.amounts import to_major
+from trips.models import Trip
+from trips.models.journal_fields import plain_fields
+
+
+def plain(model: type[Model]) -> CsvColumns:
+    """The plain fields; see `plain_fields`."""
+    return {field.name: field.name for field in plain_fields(model).values()}
 
 
 def amount(name: str, currency: str = "trip__currency") -> Column:
@@ -22,14 +31,9 @@ def _balance(paid: int, share: int, sent: int, received: int, currency: str) -> 
 TRIP: CsvColumns = {"trip_id": "trip_id", "trip_title": "trip__title"}
 TRIPS: CsvColumns = {
     "id": "id",
-    "title": "title",
-    "destination": "destination",
-    "start_date": "start_date",
-    "end_date": "end_date",
+    **plain(Trip),
     "members": "member_count",
     "budget": amount("budget_minor", "currency"),
-    "currency": "currency",
-    "join_role": "join_role",
     "created_at": "created_at",
     "updated_at": "updated_at",
     "deleted_at": "deleted_at",

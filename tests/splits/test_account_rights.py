@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -72,6 +73,19 @@ def test_it_is_a_file_of_everything_about_the_caller(
     [settlement] = held["settlements"]
     assert (settlement["to"], settlement["amount"]) == (people[olga.pk], 4)
     assert (settlement["note"], settlement["recordedBy"]) == ("In cash", people[ed.pk])
+
+
+def test_an_expense_in_another_currency_has_its_rate_and_the_amount_of_the_trip(
+    api: Api, trip: Trip, olga: User, ed: User
+) -> None:
+    spend(trip, 3000, paid_by=ed, among=[olga], currency="USD", exchange_rate=Decimal("0.5"))
+    held = export(api(ed))
+    [expense], [payment] = held["expenses"], held["payments"]
+    assert (expense["exchangeRate"], expense["exchangeRateSource"]) == (0.5, "ENTERED")
+    for row in (expense, payment):
+        assert (row["amount"], row["currency"]) == (30, "USD")
+        assert (row["tripAmount"], row["tripCurrency"]) == (15, "EUR")
+    assert expense.keys().isdisjoint({"paidBy", "payers", "splits"})
 
 
 def test_others_appear_with_id_and_name_only_and_no_secret_is_in_it(

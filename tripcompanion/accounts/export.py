@@ -39,12 +39,12 @@ def personal_data_of(user: User) -> Mapping[str, QuerySet]:
         "invitations": Invitation.objects.filter(created_by=user).order_by("id"),
         "webhooks": user.webhooks.order_by("id"),
         "memberships": Member.objects.filter(user=user).select_related("trip"),
-        "expenses": Expense.objects.filter(created_by=user).order_by("id"),
+        "expenses": Expense.objects.filter(created_by=user).select_related("trip").order_by("id"),
         "comments": Comment.objects.filter(in_trip, created_by=user)
         .select_related("expense")
         .order_by("id"),
         "payments": Payer.objects.filter(in_trip, user=user)
-        .select_related("expense")
+        .select_related("expense__trip")
         .order_by("id"),
         "splits": Split.objects.filter(in_trip, participant=user)
         .select_related("expense__trip")

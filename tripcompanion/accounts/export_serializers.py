@@ -1,9 +1,14 @@
 """Serializers of `/api/users/me/export`."""
 
+from typing import Any
+
 from rest_framework import serializers
 
-from splits.models import Category, SplitType
+from splits.serializers.comment import CommentSerializer
+from splits.serializers.expense_response import ExpenseSerializer
 from splits.serializers.history import ChangesField, ObjectSerializer
+from splits.serializers.settlement import SettlementSerializer
+from splits.serializers.split import ScaledField
 from splits.serializers.webhook import WebhookSerializer
 from tripcompanion.api.serializers import CamelCaseSerializer
 from tripcompanion.currency.fields import CurrencyField, MoneyField
@@ -104,34 +109,20 @@ class ExportedMembership(CamelCaseSerializer):
     )
 
 
-class ExportedExpense(CamelCaseSerializer):
+class ExportedExpense(ExpenseSerializer):
     """An expense that the user recorded; others may have paid it."""
 
-    id = serializers.IntegerField(help_text="The expense's id.")
-    trip_id = serializers.IntegerField(help_text="The trip.")
-    description = serializers.CharField(help_text="What it was.")
-    amount = MoneyField(source="entered", help_text="What it cost.")
-    currency = CurrencyField(help_text="The currency of `amount`.")
-    expense_date = serializers.DateField(help_text="The day of the expense.")
-    category = serializers.ChoiceField(choices=Category.values, help_text="What it was for.")
-    split_type = serializers.ChoiceField(choices=SplitType.values, help_text="How it is divided.")
-    receipt_url = serializers.CharField(
-        allow_null=True, help_text="A URL or a path; null if none is set."
-    )
-    notes = serializers.CharField(help_text="May be empty.")
-    created_at = serializers.DateTimeField(help_text="When it was recorded.")
-    updated_at = serializers.DateTimeField(help_text="When it last changed.")
+    # What others paid and owe is theirs; what the user did is in `payments` and `splits`.
+    paid_by: Any = None
+    payers: Any = None
+    splits: Any = None
 
 
-class ExportedComment(CamelCaseSerializer):
+class ExportedComment(CommentSerializer):
     """A comment that the user wrote."""
 
-    id = serializers.IntegerField(help_text="The comment's id.")
-    expense_id = serializers.IntegerField(help_text="The expense.")
+    by: Any = None
     trip_id = serializers.IntegerField(source="expense.trip_id", help_text="The trip.")
-    text = serializers.CharField(help_text="What the user wrote.")
-    created_at = serializers.DateTimeField(help_text="When it was written.")
-    updated_at = serializers.DateTimeField(help_text="When it last changed.")
 
 
 class ExportedPayment(CamelCaseSerializer):
@@ -147,6 +138,10 @@ class ExportedPayment(CamelCaseSerializer):
         source="entered", currency="expense.currency", help_text="What the user paid."
     )
     currency = CurrencyField(source="expense.currency", help_text="The currency of `amount`.")
+    trip_amount = MoneyField(
+        source="amount", currency="expense.trip.currency", help_text="The same in `tripCurrency`."
+    )
+    trip_currency = CurrencyField(source="expense.trip.currency", help_text="The trip's currency.")
 
 
 class ExportedSplit(CamelCaseSerializer):
@@ -161,6 +156,11 @@ class ExportedSplit(CamelCaseSerializer):
     )
     amount = MoneyField(currency="expense.trip.currency", help_text="The user's part.")
     currency = CurrencyField(source="expense.trip.currency", help_text="The currency of `amount`.")
+    percentage = ScaledField(
+        source="percentage_e4",
+        allow_null=True,
+        help_text="The percentage that was entered; null for other split types.",
+    )
     created_at = serializers.DateTimeField(help_text="When it was created.")
 
 
@@ -176,19 +176,13 @@ class ExportedDebt(CamelCaseSerializer):
     currency = CurrencyField(source="trip.currency", help_text="The currency of the amounts.")
 
 
-class ExportedSettlement(CamelCaseSerializer):
+class ExportedSettlement(SettlementSerializer):
     """A settlement that the user sent, received or recorded."""
 
-    id = serializers.IntegerField(help_text="The settlement's id.")
-    trip_id = serializers.IntegerField(help_text="The trip.")
-    from_ = ExportedPerson(source="sender", help_text="Who paid.")
-    to = ExportedPerson(source="receiver", help_text="Who received it.")
-    amount = MoneyField(currency="trip.currency", help_text="The amount.")
+    from_: Any = ExportedPerson(source="sender", help_text="Who paid.")
+    to: Any = ExportedPerson(source="receiver", help_text="Who received it.")
     currency = CurrencyField(source="trip.currency", help_text="The currency of `amount`.")
-    settled_on = serializers.DateField(help_text="The day of the payment.")
-    note = serializers.CharField(help_text="May be empty.")
     recorded_by = ExportedPerson(source="created_by", help_text="Who recorded it.")
-    created_at = serializers.DateTimeField(help_text="When it was recorded.")
 
 
 class ExportedChange(CamelCaseSerializer):

@@ -9,7 +9,7 @@ from decimal import Decimal
 from tempfile import TemporaryFile
 from typing import IO, Any, NamedTuple
 
-from django.db.models import QuerySet
+from django.db.models import QuerySet, Subquery
 
 #: How many rows are in memory at a time.
 CHUNK_ROWS = 2000
@@ -23,7 +23,7 @@ _FORMULA = re.compile(r"(?<![\s;])([\s;]*+)([=+\-@＝＋－＠])")  # noqa: RUF0
 class Column(NamedTuple):
     """A column of several lookups: `cell` gets their values and returns one."""
 
-    lookups: tuple[str, ...]
+    lookups: tuple[str | Subquery, ...]
     cell: Callable[..., Any]
 
 
@@ -56,7 +56,7 @@ def csv_file(rows: QuerySet, columns: CsvColumns) -> IO[bytes]:
 
 
 def _cells(
-    columns: Iterable[Column | None], lookups: Iterable[tuple[str, ...]], values: Iterator[Any]
+    columns: Iterable[Column | None], lookups: Iterable[tuple[Any, ...]], values: Iterator[Any]
 ) -> Iterator[Any]:
     for column, several in zip(columns, lookups, strict=True):
         found = [next(values) for _lookup in several]

@@ -2211,9 +2211,7 @@ export interface components {
             id: number;
             /** @description The expense. */
             expenseId: number;
-            /** @description The trip. */
-            tripId: number;
-            /** @description What the user wrote. */
+            /** @description What they wrote; empty once the author deleted their account. */
             text: string;
             /**
              * Format: date-time
@@ -2225,6 +2223,8 @@ export interface components {
              * @description When it last changed.
              */
             updatedAt: string;
+            /** @description The trip. */
+            tripId: number;
         };
         /** @description A debt of the user or to the user, from a split. */
         ExportedDebt: {
@@ -2251,10 +2251,23 @@ export interface components {
             tripId: number;
             /** @description What it was. */
             description: string;
-            /** @description What it cost. */
+            /** @description What it cost, in `currency`. */
             amount: number;
-            /** @description The currency of `amount`. */
+            /** @description The currency of `amount` and of the payers' amounts. */
             currency: components["schemas"]["CurrencyEnum"];
+            /** @description `amount` in `tripCurrency`, which the splits add up to. */
+            tripAmount: number;
+            /** @description The trip's currency, in which it is divided. */
+            tripCurrency: components["schemas"]["CurrencyEnum"];
+            /** @description What one unit of `currency` is worth in `tripCurrency`; null if they are the same. */
+            exchangeRate: number | null;
+            /** @description Where the rate is from; empty if none was needed. */
+            exchangeRateSource: string;
+            /**
+             * Format: date
+             * @description The day of a stored rate; null if it was sent, or none was needed.
+             */
+            exchangeRateDate: string | null;
             /**
              * Format: date
              * @description The day of the expense.
@@ -2264,7 +2277,7 @@ export interface components {
             category: components["schemas"]["CategoryEnum"];
             /** @description How it is divided. */
             splitType: components["schemas"]["SplitTypeEnum"];
-            /** @description A URL or a path; null if none is set. */
+            /** @description A URL or a path on the front end; null if none is set. */
             receiptUrl: string | null;
             /** @description May be empty. */
             notes: string;
@@ -2275,7 +2288,7 @@ export interface components {
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it last changed.
+             * @description When it last changed, without payments.
              */
             updatedAt: string;
         };
@@ -2389,6 +2402,10 @@ export interface components {
             amount: number;
             /** @description The currency of `amount`. */
             currency: components["schemas"]["CurrencyEnum"];
+            /** @description The same in `tripCurrency`. */
+            tripAmount: number;
+            /** @description The trip's currency. */
+            tripCurrency: components["schemas"]["CurrencyEnum"];
         };
         /** @description Another user, with only what is needed to read the ledger. */
         ExportedPerson: {
@@ -2407,10 +2424,8 @@ export interface components {
             from: components["schemas"]["ExportedPerson"];
             /** @description Who received it. */
             to: components["schemas"]["ExportedPerson"];
-            /** @description The amount. */
+            /** @description The amount, in the trip's currency. */
             amount: number;
-            /** @description The currency of `amount`. */
-            currency: components["schemas"]["CurrencyEnum"];
             /**
              * Format: date
              * @description The day of the payment.
@@ -2418,13 +2433,15 @@ export interface components {
             settledOn: string;
             /** @description May be empty. */
             note: string;
-            /** @description Who recorded it. */
-            recordedBy: components["schemas"]["ExportedPerson"];
             /**
              * Format: date-time
              * @description When it was recorded.
              */
             createdAt: string;
+            /** @description The currency of `amount`. */
+            currency: components["schemas"]["CurrencyEnum"];
+            /** @description Who recorded it. */
+            recordedBy: components["schemas"]["ExportedPerson"];
         };
         /** @description The user's share of an expense. */
         ExportedSplit: {
@@ -2445,6 +2462,8 @@ export interface components {
             amount: number;
             /** @description The currency of `amount`. */
             currency: components["schemas"]["CurrencyEnum"];
+            /** @description The percentage that was entered; null for other split types. */
+            percentage: number | null;
             /**
              * Format: date-time
              * @description When it was created.

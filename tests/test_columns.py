@@ -1,0 +1,155 @@
+"""Every column of the ledger is in all that shows rows, or on a list of exceptions."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.db.models import Model, Subquery
+
+from splits import csv_columns
+from splits.models import Comment, Expense, Payer, Settlement, Split
+from splits.serializers.comment import CommentRequest, CommentSerializer
+from splits.serializers.expense import ExpenseRequest
+from splits.serializers.expense_response import ExpenseSerializer, PayerSerializer
+from splits.serializers.settlement import SettlementRequest, SettlementSerializer
+from splits.serializers.split import ExpenseSplitSerializer
+from tests.conftest import Api
+from tests.factories import settle, spend
+from tripcompanion.accounts.export_serializers import (
+    ExportedComment,
+    ExportedExpense,
+    ExportedPayment,
+    ExportedSettlement,
+    ExportedSplit,
+)
+from tripcompanion.adminsite.csv_export import Column, CsvColumns
+from trips import csv_columns as trip_csv_columns
+from trips.models import Trip
+from trips.models.journal_fields import plain_fields
+from trips.serializers import TripDetailSerializer, TripRequest
+from users.models import User
+
+Columns = set[str]
+
+
+def sources_of(serializer: type[Any]) -> Columns:
+    """The first attributes that the fields of a serializer read."""
+    return {str(field.source).split(".")[0] for field in serializer().fields.values()}
+
+
+def lookups_of(columns: CsvColumns) -> Columns:
+    lookups: set[Any] = set()
+    for column in columns.values():
+        lookups |= set(column.lookups) if isinstance(column, Column) else {column}
+    return {text.split("__")[0] for text in lookups if not isinstance(text, Subquery)}
+
+
+#: What each shows, and the columns that it leaves out on purpose.
+SHOWN: Mapping[str, Mapping[type[Model], tuple[Columns, Columns]]] = {
+    "response": {
+        Expense: (
+            sources_of(ExpenseSerializer),
+            {"number", "divided", "merged_guests", "created_by"},
+        ),
+        Payer: (sources_of(PayerSerializer), {"id", "trip", "expense", "amount_minor"}),
+        Split: (
+            sources_of(ExpenseSplitSerializer),
+            {"trip", "entered_minor", "weight_e4", "created_at"},
+        ),
+        Settlement: (
+            sources_of(SettlementSerializer),
+            {"credit_minor", "split", "created_by"},
+        ),
+        Comment: (sources_of(CommentSerializer), {"trip"}),
+        Trip: (
+            sources_of(TripDetailSerializer),
+            {
+                *("expenses_recorded", "expenses_that_day", "counted_on", "claimed_guests"),
+                "deleted_at",
+            },
+        ),
+    },
+    "personal export": {
+        Expense: (
+            sources_of(ExportedExpense),
+            {"number", "divided", "merged_guests", "created_by"},
+        ),
+        Payer: (sources_of(ExportedPayment), {"id", "trip", "user"}),
+        Split: (
+            sources_of(ExportedSplit),
+            {"trip", "participant", "entered_minor", "weight_e4"},
+        ),
+        Settlement: (sources_of(ExportedSettlement), {"credit_minor", "split"}),
+        Comment: (sources_of(ExportedComment), {"trip", "created_by"}),
+    },
+    "CSV": {
+        Expense: (
+            lookups_of(csv_columns.EXPENSES),
+            {"number", "divided", "merged_guests"},
+        ),
+        Settlement: (lookups_of(csv_columns.SETTLEMENTS), set()),
+        Comment: (lookups_of(csv_columns.COMMENTS), {"trip"}),
+        Trip: (
+            lookups_of(trip_csv_columns.TRIPS),
+            {"code", "expenses_recorded", "expenses_that_day", "counted_on", "claimed_guests"},
+        ),
+    },
+}
+CASES = [
+    pytest.param(model, *case, id=f"{name}-{model.__name__}")
+    for name, models in SHOWN.items()
+    for model, case in models.items()
+]
+#: What is entered for each; a plain field that the service sets itself is an exception.
+REQUESTS: Mapping[type[Model], tuple[type[Any], Columns]] = {
+    Expense: (ExpenseRequest, set()),
+    Settlement: (SettlementRequest, set()),
+    Comment: (CommentRequest, set()),
+    Trip: (TripRequest, set()),
+}
+
+
+@pytest.mark.once
+@pytest.mark.parametrize(("model", "shown", "left_out"), CASES)
+def test_every_column_is_shown_or_left_out_on_purpose(
+    model: type[Model], shown: Columns, left_out: Columns
+) -> None:
+    columns = {field.name: {field.name, field.attname} for field in model._meta.concrete_fields}
+    assert {name for name, names in columns.items() if not names & shown} == left_out
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("model", REQUESTS)
+def test_every_plain_field_can_be_entered(model: type[Model]) -> None:
+    request, left_out = REQUESTS[model]
+    assert plain_fields(model).keys() - request().fields.keys() == left_out
+
+
+#: The fields of a response that a history does not have, because they do not change by a command.
+NOT_IN_HISTORY = {
+    "expense": {"id", "tripId", "tripCurrency", "paidBy", "createdAt", "updatedAt"},
+    "settlement": {"id", "tripId", "from", "to", "createdAt"},
+    "trip": {"id", "members", "currentUserRole", "createdAt", "updatedAt"},
+}
+
+
+@pytest.mark.parametrize("kind", NOT_IN_HISTORY)
+def test_every_field_of_a_response_is_in_the_history(
+    api: Api, trip: Trip, olga: User, ed: User, kind: str
+) -> None:
+    client = api(olga)
+    # None of the fields is null, because the history has no null for a new object.
+    if kind == "trip":
+        body = {"title": "Wine", "destination": "Porto", "imageUrl": "/porto.jpg", "budget": 900}
+        dates = {"startDate": "2026-05-14", "endDate": "2026-05-16"}
+        shown = client.post("/api/trips", {**body, **dates})
+        trip = Trip.objects.get(pk=shown.json()["id"])
+    else:
+        fields = {"currency": "USD", "exchange_rate": Decimal("0.5"), "receipt_url": "/7.pdf"}
+        dinner = spend(trip, 1000, paid_by=olga, among=[olga, ed], **fields)
+        row = settle(trip, ed, olga, 200) if kind == "settlement" else dinner
+        shown = client.get(f"/api/trips/{trip.pk}/{kind}s/{row.pk}")
+    items = client.get(f"/api/trips/{trip.pk}/history?event={kind}.created").json()["items"]
+    [created] = items
+    assert shown.json().keys() - created["changes"].keys() == NOT_IN_HISTORY[kind]
