@@ -1,5 +1,6 @@
 """Who may do what: every endpoint of the URL map, for every kind of caller."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -10,6 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 from tests.conftest import Api
 from tests.factories import TripFactory, join
 from tests.scoped import script_of
+from tests.server import ROOT
 from tests.stored import everything_stored
 from tests.trips.access import CALLERS, MEMBERS, ROWS, Row, Scene, call, endpoints
 from tests.trips.scopes import AREAS, OPEN, scope_of, scopes_of
@@ -43,6 +45,26 @@ PROMISED = {
     Can.MANAGE_MEMBERS:     ("any", "none", "none"),
     Can.MANAGE_TRIP:        ("any", "none", "none"),
 }  # fmt: skip
+
+
+#: The demo data is of people, and people have roles.
+NAMES_ROLES = {
+    "trips/roles.py",
+    "splits/management/demo_data.py",
+    "splits/management/demo_loading.py",
+}
+
+
+def test_roles_are_compared_where_their_table_is() -> None:
+    names = "|".join(TripRole.names)
+    named = re.compile(rf"""TripRole\.({names})\b|["']({names})["']""")
+    files = (
+        path.relative_to(ROOT).as_posix()
+        for app in ("trips", "splits", "users", "tripcompanion")
+        for path in (ROOT / app).rglob("*.py")
+        if "migrations" not in path.parts and named.search(path.read_text())
+    )
+    assert set(files) == NAMES_ROLES
 
 
 def cells() -> Iterator[Any]:

@@ -1,17 +1,20 @@
 """Who may do what in a trip: the table that the permissions, the docs and the tests read."""
 
 from collections.abc import Callable, Mapping
-from enum import Enum, StrEnum
+from enum import Enum
+
+from django.db.models import TextChoices
+from django.utils.translation import gettext_lazy
 
 from users.scopes import Scope
 
 
-class TripRole(StrEnum):
-    """A member's role, strongest first."""
+class TripRole(TextChoices):
+    """A member's role, strongest first. What each may do is its column in `TABLE`."""
 
-    OWNER = "OWNER"
-    EDITOR = "EDITOR"
-    VIEWER = "VIEWER"
+    OWNER = "OWNER", gettext_lazy("owner")
+    EDITOR = "EDITOR", gettext_lazy("editor")
+    VIEWER = "VIEWER", gettext_lazy("viewer")
 
 
 class Can(Enum):
@@ -68,6 +71,12 @@ TABLE: Mapping[Can, Mapping[TripRole, Access]] = {
 }  # fmt: skip
 
 
+#: The role of whoever creates a trip, and of an ADMIN in every trip.
+CREATOR_ROLE = TripRole.OWNER
+#: The role of those for whom nobody chose another one, and of guests.
+DEFAULT_ROLE = TripRole.VIEWER
+#: The roles that lead a trip, which always has a member with one of them.
+OWNER_ROLES = [role for role in TripRole if TABLE[Can.MANAGE_TRIP][role] is Reach.ANY]
 #: The capabilities of each token scope. A token never exceeds its owner's current role.
 SCOPES: Mapping[Scope, frozenset[Can]] = {
     Scope.TRIPS_READ: frozenset({Can.READ}),
@@ -103,3 +112,7 @@ def may_grant(own: str, granted: str) -> bool:
     """Whether a member with role `own` may grant the role `granted`: none above their own."""
     order = list(TripRole)
     return order.index(TripRole(granted)) >= order.index(TripRole(own))
+
+
+#: The roles that those who join with the code of a trip may have: they lead it never.
+JOIN_ROLE_CHOICES = [(role.value, role.label) for role in TripRole if role not in OWNER_ROLES]

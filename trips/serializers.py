@@ -16,9 +16,9 @@ from tripcompanion.api.serializers import (
 )
 from tripcompanion.currency.amounts import Amount
 from tripcompanion.currency.fields import AmountField, CurrencyField, MoneyField
-from trips.models import CODE_CHARS, JOIN_ROLE_CHOICES, ROLE_CHOICES, InvitationState
+from trips.models import CODE_CHARS, InvitationState
 from trips.models.invitation import MAX_NOTE_CHARS, MAX_USES
-from trips.roles import TripRole
+from trips.roles import DEFAULT_ROLE, JOIN_ROLE_CHOICES, TripRole
 from users.serializers import EmailAddress, UserSummary, user_name
 
 
@@ -59,7 +59,7 @@ class TripRequest(CamelCaseSerializer):
     )
     join_role = StrictChoice(
         choices=JOIN_ROLE_CHOICES,
-        default=TripRole.VIEWER,
+        default=DEFAULT_ROLE,
         help_text="The role of those who join with the code. Default: `VIEWER`.",
     )
 
@@ -81,7 +81,9 @@ class TripMemberSerializer(CamelCaseSerializer):
     )
     trip_id = serializers.IntegerField(help_text="The trip.")
     user = UserSummary(help_text="The person.")
-    role = serializers.ChoiceField(choices=ROLE_CHOICES, help_text="What they may do in the trip.")
+    role = serializers.ChoiceField(
+        choices=TripRole.choices, help_text="What they may do in the trip."
+    )
     joined_at = serializers.DateTimeField(help_text="When they joined, or joined again.")
 
 
@@ -108,7 +110,7 @@ class TripSerializer(CamelCaseSerializer):
         choices=JOIN_ROLE_CHOICES, help_text="The role of those who join with the code."
     )
     current_user_role = serializers.ChoiceField(
-        choices=ROLE_CHOICES,
+        choices=TripRole.choices,
         source="caller_role",
         help_text="The caller's role; for an ADMIN who is no member, `OWNER`.",
     )
@@ -155,8 +157,8 @@ class AddMemberRequest(CamelCaseSerializer):
     user_id = IdField(required=False, help_text="The user to add. Send either this or `email`.")
     email = EmailAddress(required=False, help_text="The address of the user to add, in any case.")
     role = StrictChoice(
-        choices=ROLE_CHOICES,
-        default=TripRole.VIEWER,
+        choices=TripRole.choices,
+        default=DEFAULT_ROLE,
         help_text="Not above the caller's own. Default: `VIEWER`.",
     )
 
@@ -178,15 +180,15 @@ class ChangeMemberRoleRequest(CamelCaseSerializer):
     ChangeMemberRoleRequestDTO.
     """
 
-    role = StrictChoice(choices=ROLE_CHOICES, help_text="The new role.")
+    role = StrictChoice(choices=TripRole.choices, help_text="The new role.")
 
 
 class InvitationRequest(CamelCaseSerializer):
     """Whom to invite, and to what."""
 
     role = StrictChoice(
-        choices=ROLE_CHOICES,
-        default=TripRole.VIEWER,
+        choices=TripRole.choices,
+        default=DEFAULT_ROLE,
         help_text="The role of those who accept, not above the caller's own. Default: `VIEWER`.",
     )
     email = EmailAddress(
@@ -241,7 +243,9 @@ class InvitationSerializer(CamelCaseSerializer):
 
     id = serializers.IntegerField(help_text="The invitation's id, to revoke it.")
     trip_id = serializers.IntegerField(help_text="The trip.")
-    role = serializers.ChoiceField(choices=ROLE_CHOICES, help_text="The role of those who accept.")
+    role = serializers.ChoiceField(
+        choices=TripRole.choices, help_text="The role of those who accept."
+    )
     email = serializers.CharField(
         allow_null=True, help_text="The only address that may accept; null for any account."
     )
@@ -282,4 +286,6 @@ class InvitationPreview(CamelCaseSerializer):
     end_date = serializers.DateField(source="trip.end_date", help_text="The last day.")
     invited_by = serializers.CharField(source="created_by.name", help_text="Who invites.")
     member_count = serializers.IntegerField(help_text="How many members the trip has now.")
-    role = serializers.ChoiceField(choices=ROLE_CHOICES, help_text="The role of those who accept.")
+    role = serializers.ChoiceField(
+        choices=TripRole.choices, help_text="The role of those who accept."
+    )

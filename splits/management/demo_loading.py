@@ -25,7 +25,7 @@ from tripcompanion.currency.amounts import Amount, to_minor
 from trips.models import Invitation, JournalEntry, Trip, note_answer
 from trips.models.joining import CODE_ALPHABET
 from trips.models.journal import as_text
-from trips.roles import TripRole
+from trips.roles import DEFAULT_ROLE, Can, TripRole, may
 from users.models import User
 
 #: The order of events in a trip: it is booked, then come comments and payments.
@@ -178,7 +178,7 @@ class Loading:
         entered_minor = to_minor(Decimal(number), currency)
         first, *_others = paid.split()
         paid_by_user = self._figures(paid, currency) or {self.people[first].pk: entered_minor}
-        may_record = self.journey.members.get(first, TripRole.VIEWER) != TripRole.VIEWER
+        may_record = may(self.journey.members.get(first, DEFAULT_ROLE), Can.RECORD, lambda: False)
         recorded_at = _evening(self._day(int(day)))
         Expense.record(
             self.trip,

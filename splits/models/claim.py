@@ -8,7 +8,7 @@ from trips.models import Invitation, Member, Trip
 from trips.models.events import Event
 from trips.models.joining import require_trip_quota
 from trips.models.journal import Entry, entries_between, write
-from trips.roles import Can, TripRole, may
+from trips.roles import DEFAULT_ROLE, Can, may
 from users.models import User
 from users.models.token import InsufficientScope
 from users.scopes import Scope
@@ -63,7 +63,7 @@ def _claim(trip: Trip, guest_id: int, account: User, role: str) -> list[Entry]:
         revoked = Invitation.objects.filter(trip=trip, guest=guest_id).withdraw()
         trip.replace_person(guest_id, account.pk, role)
         User.objects.filter(pk=guest_id, is_guest=True).delete()
-        guest = {"userId": guest_id, "role": TripRole.VIEWER}
+        guest = {"userId": guest_id, "role": DEFAULT_ROLE}
         now = {"userId": account.pk, "role": role}
         return [*revoked, *entries_between(Event.GUEST_CLAIMED, account.pk, guest, now)]
     joined = []

@@ -22,7 +22,7 @@ from tripcompanion.database.lending import without_connection
 from tripcompanion.webhooks.outgoing import MAX_URL_CHARS, BadAddress, require_reachable
 from trips.models import Member, Trip, locked_trip
 from trips.models.journal import JournalEntry
-from trips.roles import TABLE, Access, Can, TripRole
+from trips.roles import OWNER_ROLES, Can
 from users.mail_templates import MailTemplate
 from users.models import Mail, Role, User
 from users.models.outbox import current_language
@@ -47,10 +47,6 @@ class WebhookState(models.TextChoices):
     OFF = "off", gettext_lazy("off")
 
 
-#: The roles whose members may register a webhook for a trip.
-_OWNERS = [role for role in TripRole if TABLE[Can.MANAGE_TRIP][role] is Access.ANY]
-
-
 class WebhookQuerySet(models.QuerySet["Webhook"]):
     def remove(self) -> None:
         """Delete these with their deliveries. Call it inside a transaction.
@@ -63,7 +59,7 @@ class WebhookQuerySet(models.QuerySet["Webhook"]):
 
     def permitted_for(self, trip: Trip) -> "WebhookQuerySet":
         """The webhooks for this trip that are permitted; see `permitted`."""
-        owners = Member.objects.present_or_restorable().filter(trip=trip, role__in=_OWNERS)
+        owners = Member.objects.present_or_restorable().filter(trip=trip, role__in=OWNER_ROLES)
         may = Q(user__in=owners.values("user")) | Q(user__role=Role.ADMIN)
         return self.filter(may, trip=trip, user__in=User.objects.active())
 
@@ -276,7 +272,7 @@ def permitted(webhooks: Iterable[Webhook]) -> list[Webhook]:
     owners = Member.objects.present_or_restorable().filter(
         trip__in={webhook.trip_id for webhook in of_trips},
         user__in={webhook.user_id for webhook in of_trips},
-        role__in=_OWNERS,
+        role__in=OWNER_ROLES,
     )
     owned = set(owners.values_list("trip", "user"))
     refused = {one.pk for one in of_trips if (one.trip_id, one.user_id) not in owned}

@@ -12,7 +12,6 @@ from django.utils.translation import gettext_lazy
 from splits.models import Expense
 from trips.models import JournalEntry, Trip
 from trips.models.events import Event
-from trips.models.joining import ROLE_LABELS
 from trips.models.journal_fields import plain_fields
 from trips.roles import TripRole
 
@@ -163,7 +162,7 @@ def _what(row: JournalEntry, names: Names, latest: Mapping[str, Any]) -> str:
 
 
 def _role(role: str | None) -> str:
-    return str(ROLE_LABELS[TripRole(role)]) if role else ""
+    return str(TripRole(role).label) if role else ""
 
 
 def _changed(changes: Mapping[str, Mapping[str, Any]]) -> str:

@@ -10,7 +10,7 @@ DELETED: Guards = {
     "trips/models/deleted.py": [
         ("former OWNER lists a deleted trip", 'filter(members__left_at=F("deleted_at"), **owned)',
          "filter(**owned)", f"{_TRIPS} -k only_those"),
-        ("everybody lists a deleted trip", ', "members__role__in": _OWNERS}', "}",
+        ("everybody lists a deleted trip", ', "members__role__in": OWNER_ROLES}', "}",
          f"{_TRIPS} -k only_those"),
         ("deleted trip restored when it is over", "filter(deleted_at__gt=_oldest_deletion())",
          "filter(deleted_at__isnull=False)", f"{_TRIPS} -k week"),

@@ -50,7 +50,7 @@ WEBHOOKS: Guards = {
          'return [SECRET_PREFIX + b64encode(_key(salt)).decode() for salt in salts]',
          "return [SECRET_PREFIX + salt for salt in salts]", _REGISTERING),
         ("messages for those who are no owner any more",
-         "        role__in=_OWNERS,\n", "",
+         "        role__in=OWNER_ROLES,\n", "",
          f"{_DELIVERIES} -k no_longer"),
         ("messages for deactivated accounts", "for webhook in webhooks if webhook.user.is_active]",
          "for webhook in webhooks]", f"{_DELIVERIES} -k no_longer"),

@@ -20,7 +20,7 @@ from trips.models.invitation import Invitation
 from trips.models.journal import Entry, JournalEntry, JournalQuerySet, write_all
 from trips.models.member import Member
 from trips.models.trip import Trip
-from trips.roles import TripRole
+from trips.roles import OWNER_ROLES
 from users.models import Role, User
 
 
@@ -153,7 +153,7 @@ def _obstacles(member: Any) -> Iterator[dict[str, Any]]:
     """The obstacles from one membership, which may be a former one."""
     is_last_owner = (
         member.left_at is None
-        and member.role == TripRole.OWNER
+        and member.role in OWNER_ROLES
         and member.has_others
         and not member.has_other_owner
     )

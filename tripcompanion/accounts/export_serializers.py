@@ -12,8 +12,8 @@ from splits.serializers.split import ScaledField
 from splits.serializers.webhook import WebhookSerializer
 from tripcompanion.api.serializers import CamelCaseSerializer
 from tripcompanion.currency.fields import CurrencyField, MoneyField
-from trips.models import ROLE_CHOICES
 from trips.models.events import Event
+from trips.roles import TripRole
 from users.serializers import UserSerializer
 
 
@@ -72,7 +72,9 @@ class ExportedInvitation(CamelCaseSerializer):
     """An invitation that the user made, without its token."""
 
     trip_id = serializers.IntegerField(help_text="The trip.")
-    role = serializers.ChoiceField(choices=ROLE_CHOICES, help_text="The role of those who accept.")
+    role = serializers.ChoiceField(
+        choices=TripRole.choices, help_text="The role of those who accept."
+    )
     email = serializers.CharField(
         allow_null=True, help_text="The address that it was sent to; null if it is a link only."
     )
@@ -94,7 +96,7 @@ class ExportedMembership(CamelCaseSerializer):
     destination = serializers.CharField(source="trip.destination", help_text="Where the trip goes.")
     start_date = serializers.DateField(source="trip.start_date", help_text="The first day.")
     end_date = serializers.DateField(source="trip.end_date", help_text="The last day.")
-    role = serializers.ChoiceField(choices=ROLE_CHOICES, help_text="The role in the trip.")
+    role = serializers.ChoiceField(choices=TripRole.choices, help_text="The role in the trip.")
     joined_at = serializers.DateTimeField(help_text="When the user joined.")
     left_at = serializers.DateTimeField(
         allow_null=True, help_text="When they left; null if they are a member."

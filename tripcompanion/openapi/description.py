@@ -147,8 +147,8 @@ TAGS: list[dict[str, str]] = [
 #: The choices behind each enum schema.
 ENUM_NAMES: dict[str, str] = {
     "AccountRoleEnum": "users.models.Role",
-    "TripRoleEnum": "trips.models.joining.ROLE_CHOICES",
-    "JoinRoleEnum": "trips.models.joining.JOIN_ROLE_CHOICES",
+    "TripRoleEnum": "trips.roles.TripRole",
+    "JoinRoleEnum": "trips.roles.JOIN_ROLE_CHOICES",
     "CategoryEnum": "splits.models.Category.values",
     "SplitTypeEnum": "splits.models.SplitType.values",
     "CurrencyEnum": "tripcompanion.currency.amounts.CODES",

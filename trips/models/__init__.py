@@ -2,7 +2,7 @@
 
 from trips.models.invitation import Invitation, invitations_of
 from trips.models.invitation_queryset import InvitationState
-from trips.models.joining import CODE_CHARS, JOIN_ROLE_CHOICES, ROLE_CHOICES
+from trips.models.joining import CODE_CHARS
 from trips.models.journal import JournalEntry
 from trips.models.lock import lock_trip, locked_row, locked_trip
 from trips.models.member import (
@@ -30,8 +30,6 @@ from trips.models.visibility import (
 
 __all__ = [
     "CODE_CHARS",
-    "JOIN_ROLE_CHOICES",
-    "ROLE_CHOICES",
     "InTripQuerySet",
     "Invitation",
     "InvitationState",

@@ -20,7 +20,7 @@ from trips.models.events import Event
 from trips.models.journal import Entry, write
 from trips.models.lock import locked_deleted_trip, locked_trip
 from trips.models.visibility import InTripQuerySet
-from trips.roles import TABLE, Access, Can, TripRole
+from trips.roles import CREATOR_ROLE, OWNER_ROLES, Can
 from users.models import Mail, User
 from users.models.lock import lock_rows
 from users.models.position import store_position_after_commit
@@ -29,9 +29,6 @@ Row = TypeVar("Row", bound=models.Model)
 
 #: How many trips are looked up at a time to be purged.
 BATCH_TRIPS = 100
-
-#: The roles whose members may restore a trip.
-_OWNERS = [role for role in TripRole if TABLE[Can.MANAGE_TRIP][role] is Access.ANY]
 
 
 class NotRestorable(Conflict):
@@ -60,13 +57,13 @@ class DeletableTripQuerySet(InTripQuerySet[Row]):
         """
         rows = self.restorable().in_token_scope(user)
         if user.is_admin:
-            return rows.annotate(caller_role=Value(TripRole.OWNER.value))
+            return rows.annotate(caller_role=Value(CREATOR_ROLE.value))
         then = rows.filter(members__user=user, members__left_at=F("deleted_at"))
         return then.annotate(caller_role=F("members__role"))
 
     def deleted_of(self, user: User) -> Self:
         """Deleted trips that `user` owned and can restore, last deleted first."""
-        owned = {"members__user": user, "members__role__in": _OWNERS}
+        owned = {"members__user": user, "members__role__in": OWNER_ROLES}
         rows = self.restorable().in_token_scope(user)
         then = rows.filter(members__left_at=F("deleted_at"), **owned)
         return then.annotate(caller_role=F("members__role")).order_by("-deleted_at", "-id")
@@ -151,7 +148,7 @@ def _oldest_deletion() -> datetime:
 
 
 def _require_owner(members: models.QuerySet[Any]) -> None:
-    if not members.filter(role__in=_OWNERS, user__is_active=True).exists():
+    if not members.filter(role__in=OWNER_ROLES, user__is_active=True).exists():
         raise NotRestorable(reason=_("None of its owners can log in any more."))
 
 

@@ -16,7 +16,7 @@ from rest_framework.exceptions import NotFound, PermissionDenied, ValidationErro
 from tripcompanion.api.problems import Conflict, LimitReached
 from trips.models.events import Event
 from trips.models.invitation_queryset import InvitationQuerySet, InvitationState
-from trips.models.joining import ROLE_CHOICES, AlreadyMember
+from trips.models.joining import AlreadyMember
 from trips.models.journal import Entry, changes_between, write, write_change
 from trips.models.journal_fields import invitation_fields
 from trips.models.lock import lock_trip, locked_row, locked_trip
@@ -69,7 +69,7 @@ class Invitation(models.Model):
     created_by = models.ForeignKey(
         User, on_delete=models.PROTECT, related_name="+", verbose_name=gettext_lazy("invited by")
     )
-    role = models.CharField(gettext_lazy("role"), max_length=6, choices=ROLE_CHOICES)
+    role = models.CharField(gettext_lazy("role"), max_length=6, choices=TripRole)
     #: Only the account with this address may accept; null if everybody may who has the link.
     email = models.CharField(gettext_lazy("email"), max_length=MAX_EMAIL_CHARS, null=True)  # noqa: DJ001
     #: `email` in the form that is compared.
@@ -111,7 +111,7 @@ class Invitation(models.Model):
                 name="invitation_uses_in_range",
             ),
             models.CheckConstraint(
-                condition=Q(role__in=[role.value for role in TripRole]),
+                condition=Q(role__in=TripRole.values),
                 name="invitation_role_known",
             ),
         ]

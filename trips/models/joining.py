@@ -17,7 +17,7 @@ from trips.models.events import Event
 from trips.models.journal import Entry, write
 from trips.models.lock import lock_trip, locked_trip
 from trips.models.notices import notify
-from trips.roles import Can, TripRole, may_grant
+from trips.roles import DEFAULT_ROLE, JOIN_ROLE_CHOICES, OWNER_ROLES, Can, may_grant
 from users.models import User
 
 if TYPE_CHECKING:
@@ -27,15 +27,6 @@ if TYPE_CHECKING:
 CODE_ALPHABET = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 CODE_CHARS = 8
 
-ROLE_LABELS = {
-    TripRole.OWNER: gettext_lazy("owner"),
-    TripRole.EDITOR: gettext_lazy("editor"),
-    TripRole.VIEWER: gettext_lazy("viewer"),
-}
-ROLE_CHOICES = [(role.value, ROLE_LABELS[role]) for role in TripRole]
-JOIN_ROLE_CHOICES = [
-    (role.value, ROLE_LABELS[role]) for role in TripRole if may_grant(TripRole.EDITOR, role)
-]
 _CODE_ATTEMPTS = 5
 
 
@@ -82,7 +73,7 @@ class JoinableTrip(models.Model):
         gettext_lazy("role of those who join"),
         max_length=6,
         choices=JOIN_ROLE_CHOICES,
-        default=TripRole.VIEWER,
+        default=DEFAULT_ROLE,
     )
 
     #: The reverse relation of `Member.trip`.
@@ -181,8 +172,8 @@ class JoinableTrip(models.Model):
         with locked_trip(self.pk, by, Can.ADD_MEMBERS) as trip:
             trip._require_member_quota()
             guest = User.create_guest(name)
-            member = trip.members.create(user=guest, role=TripRole.VIEWER)
-            changes = {"name": (None, name), "role": (None, TripRole.VIEWER)}
+            member = trip.members.create(user=guest, role=DEFAULT_ROLE)
+            changes = {"name": (None, name), "role": (None, DEFAULT_ROLE)}
             write(trip.pk, by, Entry(Event.GUEST_ADDED, guest.pk, changes))
             return member
 
@@ -192,7 +183,7 @@ class JoinableTrip(models.Model):
         A trip loses its last owner when the only member with an account deletes it. Call it under
         the lock.
         """
-        if role != TripRole.OWNER and not self.members.owners().exists():
+        if role not in OWNER_ROLES and not self.members.owners().exists():
             raise NoOwner
 
     def _require_member_quota(self) -> None:

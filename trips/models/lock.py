@@ -20,7 +20,7 @@ from rest_framework.exceptions import NotAuthenticated, NotFound, PermissionDeni
 from tripcompanion.compiled import CompiledQuery, Param
 from tripcompanion.observability.instruments import TRIP_LOCK_WAIT
 from trips.models.visibility import InTripQuerySet, get_visible_with_account_or_404
-from trips.roles import Can, TripRole, may
+from trips.roles import CREATOR_ROLE, Can, may
 from users.models import User, summary_of
 from users.models.user import Access
 
@@ -126,7 +126,7 @@ def _judge(trip: "Trip", caller: User, access: Access, members: Iterable["Member
         if not member.caller_is_active:
             raise NotAuthenticated
     is_admin, confined_to = access
-    own_role = TripRole.OWNER if is_admin else roles.get(caller.pk)
+    own_role = CREATOR_ROLE if is_admin else roles.get(caller.pk)
     if own_role is None or confined_to not in {None, trip.pk}:
         raise NotFound
     trip.caller_role, trip.present_roles, trip.present_people = own_role, roles, people

@@ -18,12 +18,11 @@ from tripcompanion.compiled import CompiledQuery, Param
 from tripcompanion.database.statements import fetch_all
 from trips.models.conflicts import BalanceOpen, GuestIsViewer, LastOwner
 from trips.models.events import Event
-from trips.models.joining import ROLE_CHOICES
 from trips.models.journal import Changes, Entry, write, write_change
 from trips.models.lock import locked_row
 from trips.models.trip import Trip, TripQuerySet
 from trips.models.visibility import InTripQuerySet
-from trips.roles import Can, TripRole
+from trips.roles import DEFAULT_ROLE, OWNER_ROLES, Can, TripRole
 from users.models import User, summary_of
 from users.readers import show_to
 
@@ -60,7 +59,7 @@ class MemberQuerySet(InTripQuerySet["Member"]):
 
     def owners(self) -> "MemberQuerySet":
         """Present OWNERs who can log in: a deactivated account leads no trip."""
-        return self.present().filter(role=TripRole.OWNER, user__is_active=True)
+        return self.present().filter(role__in=OWNER_ROLES, user__is_active=True)
 
     def present_or_restorable(self) -> "MemberQuerySet":
         """Present members, and those who would be again if their deleted trip was restored."""
@@ -117,7 +116,7 @@ class Member(models.Model):
         verbose_name=gettext_lazy("user"),
     )
     role = models.CharField(
-        gettext_lazy("role"), max_length=6, choices=ROLE_CHOICES, default=TripRole.VIEWER
+        gettext_lazy("role"), max_length=6, choices=TripRole, default=DEFAULT_ROLE
     )
     joined_at = models.DateTimeField(gettext_lazy("joined at"), default=timezone.now)
     #: Null once the account has answered: it has read or written in the trip, or joined by itself.
@@ -157,9 +156,7 @@ class Member(models.Model):
                 condition=Q(owed_minor__gte=0, owed_minor__lte=MAX_INTEGER),
                 name="member_owed_in_range",
             ),
-            models.CheckConstraint(
-                condition=Q(role__in=[role.value for role in TripRole]), name="member_role_known"
-            ),
+            models.CheckConstraint(condition=Q(role__in=TripRole.values), name="member_role_known"),
         ]
 
     def __str__(self) -> str:
@@ -190,9 +187,9 @@ class Member(models.Model):
     def change_role(self, role: str, by: User) -> None:
         """Change the member's role. Raises `LastOwner` or `GuestIsViewer`."""
         with self._locked(by, Can.MANAGE_MEMBERS) as member:
-            if member.user.is_guest and role != TripRole.VIEWER:
+            if member.user.is_guest and role != DEFAULT_ROLE:
                 raise GuestIsViewer
-            if role != TripRole.OWNER:
+            if role not in OWNER_ROLES:
                 member._require_other_owner()
             old, member.role = member.role, role
             self.role = role
@@ -252,10 +249,10 @@ class Member(models.Model):
             self.save(update_fields=["left_at"])
             return [left]
         guest = User.create_guest(self.user.name)
-        self.trip.replace_person(self.user_id, guest.pk, TripRole.VIEWER)
+        self.trip.replace_person(self.user_id, guest.pk, DEFAULT_ROLE)
         changes: Changes = {
             "name": (None, guest.name),
-            "role": (None, TripRole.VIEWER),
+            "role": (None, DEFAULT_ROLE),
             "userId": (self.user_id, guest.pk),
         }
         return [left, Entry(Event.GUEST_ADDED, guest.pk, changes)]
@@ -292,7 +289,7 @@ class Member(models.Model):
         return locked_row(Member.objects.with_user, by, can, trip_id=self.trip_id, **lookup)
 
     def _require_other_owner(self) -> None:
-        if self.role == TripRole.OWNER and not self._other_owners().exists():
+        if self.role in OWNER_ROLES and not self._other_owners().exists():
             raise LastOwner
 
     def _other_owners(self) -> MemberQuerySet:
@@ -311,7 +308,7 @@ def members_of(trip: Param) -> MemberQuerySet:
 def trips_led_alone_by(user: User) -> list[int]:
     """The ids of the trips in which no OWNER but `user` can log in."""
     others = Member.objects.owners().exclude(user=user)
-    own = Member.objects.present().filter(user=user, role=TripRole.OWNER)
+    own = Member.objects.present().filter(user=user, role__in=OWNER_ROLES)
     alone = own.exclude(trip__in=others.values("trip")).order_by("trip")
     return list(alone.values_list("trip", flat=True))
 

@@ -19,12 +19,12 @@ from tripcompanion.currency.amounts import CODES, Amount, to_major
 from tripcompanion.currency.fields import minor_units
 from trips.models.deleted import DeletableTrip, DeletableTripQuerySet
 from trips.models.events import Event
-from trips.models.joining import JOIN_ROLE_CHOICES, JoinableTrip, require_trip_quota
+from trips.models.joining import JoinableTrip, require_trip_quota
 from trips.models.journal import Entry, entries_between, write, write_change
 from trips.models.journal_fields import trip_fields
 from trips.models.lock import locked_trip
 from trips.models.visibility import CompiledForViewer, ViewerParam
-from trips.roles import Can, TripRole
+from trips.roles import CREATOR_ROLE, JOIN_ROLE_CHOICES, OWNER_ROLES, Can
 from trips.signals import person_replaced
 from users.models import User
 from users.models.token import InsufficientScope
@@ -59,7 +59,9 @@ class TripQuerySet(DeletableTripQuerySet["Trip"]):
         if not (code.isascii() and code.isalnum()):
             return self.none()
         owned = Trip.objects.filter(
-            members__role=TripRole.OWNER, members__left_at=None, members__user__is_active=True
+            members__role__in=OWNER_ROLES,
+            members__left_at=None,
+            members__user__is_active=True,
         )
         return self.filter(Exists(owned.filter(pk=OuterRef("pk"))), code=code.upper())
 
@@ -167,11 +169,11 @@ class Trip(JoinableTrip, DeletableTrip):
             require_trip_quota(owner)
             trip = cls(**fields)
             trip._save_with_new_code()
-            trip.members.create(user=owner, role=TripRole.OWNER)
-            joined = Entry(Event.MEMBER_JOINED, owner.pk, {"role": (None, TripRole.OWNER)})
+            trip.members.create(user=owner, role=CREATOR_ROLE)
+            joined = Entry(Event.MEMBER_JOINED, owner.pk, {"role": (None, CREATOR_ROLE)})
             shown = trip_fields(trip)
             write_change(trip.pk, owner, Event.TRIP_CREATED, trip.pk, {}, shown, then=[joined])
-        trip.caller_role = TripRole.OWNER
+        trip.caller_role = CREATOR_ROLE
         return trip
 
     def change(self, by: User, **fields: Any) -> None:

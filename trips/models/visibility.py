@@ -9,7 +9,7 @@ from django.db.models import Exists, F, Value
 from rest_framework.exceptions import NotFound
 
 from tripcompanion.compiled import CompiledQuery, Param
-from trips.roles import TripRole
+from trips.roles import CREATOR_ROLE
 from users.models import User
 
 Row = TypeVar("Row", bound=models.Model)
@@ -97,7 +97,7 @@ class InTripQuerySet(models.QuerySet[Row]):
         Nobody sees the rows of a deleted trip.
         """
         if user.is_admin:
-            return self.in_kept_trips().annotate(caller_role=Value(TripRole.OWNER.value))
+            return self.in_kept_trips().annotate(caller_role=Value(CREATOR_ROLE.value))
         return self.of_member(user)
 
     def in_kept_trips(self) -> Self:
