@@ -128,3 +128,21 @@ def test_people_are_not_taken_for_each_other_when_rows_come_and_go() -> None:
     shown = serialize(SettlementSerializer, rows(), {}, many=True)
     assert [row["from"]["id"] for row in shown] == list(range(1, 300))
     assert {row["to"]["name"] for row in shown} == {"Olga"}
+
+
+def test_where_drf_serializes_many_rows_take_one_serializer() -> None:
+    class Counting(SettlementSerializer):
+        made = 0
+
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            Counting.made += 1
+            super().__init__(*args, **kwargs)
+
+        def to_representation(self, instance: Settlement) -> Any:
+            return super().to_representation(instance)
+
+    trip, two = Trip(id=1, currency="EUR"), [User(id=1, name="Olga"), User(id=2, name="Ed")]
+    row = Settlement(trip=trip, sender=two[0], receiver=two[1], amount_minor=1)
+    assert len(serialize(Counting, [row] * 20, {}, many=True)) == 20
+    # DRF makes one, and one more to look at its class.
+    assert Counting.made <= 2

@@ -40,13 +40,13 @@ def serialize(shape: Any, instance: Any, context: Mapping[str, Any], *, many: bo
     DRF does this if `shape` overrides `to_representation`. An object that occurs in many rows, such
     as a person, is serialized once.
     """
-    rows = instance if many else [instance]
     if not IS_COMPILING or not _is_plain(shape):
-        data = [shape(row, context=dict(context)).data for row in rows]
-    else:
-        compiled, seen = _compiled(shape), Seen()
-        data = [_read(compiled, row, seen) for row in rows]
-    return data if many else data[0]
+        # Not `data`, from which DRF's HTML pages would take the values of their forms.
+        return shape(many=many, context=dict(context)).to_representation(instance)
+    compiled, seen = _compiled(shape), Seen()
+    if many:
+        return [_read(compiled, row, seen) for row in instance]
+    return _read(compiled, instance, seen)
 
 
 class _Compiled(NamedTuple):
