@@ -6,10 +6,8 @@ nobody else, connections are spread evenly over the processes, the next request 
 takes no detour, and errors from gunicorn itself are problem documents. chaos/README.md compares it
 with other servers and with the unchanged `gthread`.
 
-gunicorn does not document these names, so pyproject.toml bounds its version: the worker's
-`set_accept_enabled`, `accept`, `enqueue_req`, `finish_request`, `handle`, `handle_error`, and what
-they use; `util.close_graceful`; and in `wsgi.py`, the socket in the WSGI environment and the
-response behind `start_response`, with its `force_close`.
+gunicorn does not document what it uses; docs/private-names.md lists it. To go back, set
+`worker_class = "gthread"` in gunicorn.conf.py.
 """
 
 import os
