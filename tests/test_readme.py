@@ -17,7 +17,7 @@ import pytest
 from django.conf import settings
 
 from tests.server import ROOT, Server, running_server
-from trips.roles import SCOPES, TABLE, Can, Reach, TripRole
+from trips.roles import SCOPES, TABLE, Access, Can, TripRole
 from users.scopes import Scope
 
 pytestmark = pytest.mark.once
@@ -223,7 +223,7 @@ def test_the_example_file_names_every_variable_with_its_default() -> None:
 
 
 def test_the_table_of_roles_is_the_one_in_the_code() -> None:
-    cells = {Reach.ANY: "yes", Reach.OWN: "own", Reach.NONE: "–"}
+    cells = {Access.ANY: "yes", Access.OWN: "own", Access.NONE: "–"}
     assert re.search(
         r"^\| May \| OWNER \| EDITOR \| VIEWER \|$", section("Roles", DOCS["roles"]), re.M
     )

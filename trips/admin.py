@@ -48,7 +48,7 @@ def money_column(
     def column(row: Any) -> str:
         return format_amount(getattr(row, name), currency_of(row))
 
-    # The class of the cells in a list is made of this name; `admin.css` aligns them by it.
+    # The class of the cells in a list contains this name; `admin.css` uses it to align them.
     column.__name__ = name
     column.is_amount = True
     return column

@@ -16,7 +16,7 @@ def plain(model: type[Model]) -> CsvColumns:
 
 
 def amount(name: str, currency: str = "trip__currency") -> Column:
-    """The exact amount of the lookup `name` in major units. Put its currency beside it."""
+    """The exact amount of the lookup `name` in major units. Put its currency in the next column."""
     return Column((name, currency), _major)
 
 

@@ -25,7 +25,7 @@ class MayInTrip(IsUser):
 
 
 class IsTripOwner(MayInTrip):
-    """Role OWNER of the specification: may do what the table reserves for owners."""
+    """Role OWNER of the specification: may do what the table allows owners only."""
 
     def capability(self, view: Any) -> Can:
         return Can.MANAGE_MEMBERS

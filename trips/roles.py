@@ -76,7 +76,7 @@ CREATOR_ROLE = TripRole.OWNER
 #: The role of those for whom nobody chose another one, and of guests.
 DEFAULT_ROLE = TripRole.VIEWER
 #: The roles that lead a trip, which always has a member with one of them.
-OWNER_ROLES = [role for role in TripRole if TABLE[Can.MANAGE_TRIP][role] is Reach.ANY]
+OWNER_ROLES = [role for role in TripRole if TABLE[Can.MANAGE_TRIP][role] is Access.ANY]
 #: The capabilities of each token scope. A token never exceeds its owner's current role.
 SCOPES: Mapping[Scope, frozenset[Can]] = {
     Scope.TRIPS_READ: frozenset({Can.READ}),

@@ -18,13 +18,13 @@ class LookupThrottle(WindowThrottle):
 
 
 class LinkThrottle(WindowThrottle):
-    """Lookups of invitations by their token, per IP address: they need no log-in."""
+    """Lookups of invitations by their token, per IP address, because they need no log-in."""
 
     scope = "lookup"
 
 
 class InvitationMailThrottle(WindowThrottle):
-    """Invitations to one address, whoever sends them from whichever trip."""
+    """Invitations to one address, by all senders and from all trips."""
 
     scope = "mail"
 

@@ -37,7 +37,7 @@ def accounts_locked(request: HttpRequest, queryset: QuerySet[User]) -> list[User
     """Lock the accounts of `queryset` and those of all administrators, and return the former.
 
     One statement locks them all in one order, so actions on several accounts cannot deadlock. The
-    caller's own account comes last, because the action may take away their rights. Call inside a
+    caller's own account comes last, because the action may end their rights. Call inside a
     transaction.
     """
     own = request.user.pk
@@ -147,7 +147,7 @@ class ScopedTokenAdmin(ReadOnlyAdmin):
 
 @admin.register(LogEntry)
 class LogEntryAdmin(ReadOnlyAdmin):
-    """What administrators did in this site, including each row of an action on several."""
+    """What administrators did in this site. An action on several rows has an entry for each."""
 
     csv_columns = csv_columns.LOG
     list_display = ("action_time", "by", "message", "row", "kind", "action_flag")

@@ -26,7 +26,7 @@ class UsersConfig(AppConfig):
     verbose_name = gettext_lazy("Accounts")
 
     def ready(self) -> None:
-        # drf-spectacular uses the extensions that are imported, and nothing else imports these.
+        # drf-spectacular finds its extensions by their import, and nothing else imports these.
         import_module("users.schema")
         # Django skips its own receiver, because this one is connected first with the same
         # dispatch_uid. Django's would save an instance that was read without the lock.

@@ -22,7 +22,7 @@ from users.second_factor import code_url, half_authenticated, is_missing
 
 
 class BrowserLogin(LoginView):
-    """The login page of the browsable API. It leads to the second factor if there is one."""
+    """The login page of the browsable API. It leads to the second factor of accounts with one."""
 
     template_name = "rest_framework/api.html"
     authentication_form = LimitedLogin

@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponseBase
 from tripcompanion.database.replica import HEADER, as_text
 from users.models.position import store_position
 
-#: Refusals that are about what is stored. The caller will read it again.
+#: Refusals because of what is stored: the caller will read it again.
 _CONTRADICTED = {404, 409, 410, 412}
 
 
@@ -25,7 +25,7 @@ class Consistency:
         if request.method in {"GET", "HEAD", "OPTIONS"}:
             return response
         status = response.status_code
-        # DRF sets the user whom it has authenticated on Django's request, too.
+        # DRF also sets the authenticated user on Django's request.
         caller = request.user
         if caller.is_authenticated and (status < 400 or status in _CONTRADICTED):
             position = store_position([caller.pk])

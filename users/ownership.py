@@ -1,4 +1,4 @@
-"""Proof that the owner of an account makes a change that could take the account away."""
+"""Proof that the owner of an account makes a change by which the account could be stolen."""
 
 from datetime import timedelta
 from typing import Any
@@ -10,7 +10,7 @@ from users.models import Session, User
 from users.models.conflicts import LogInAgain, WrongPassword
 from users.throttles import is_password_of
 
-#: For how long a log-in stands for the current password.
+#: How recent a log-in must be to replace the current password.
 JUST_LOGGED_IN = timedelta(minutes=10)
 
 
@@ -25,9 +25,9 @@ def require_owner(
 ) -> None:
     """Raise `LogInAgain` or `WrongPassword` unless the owner sets this address and password.
 
-    Proof is the current password, also as `password`, which then is no new one. For a password
-    with `log_in_suffices`, and for an address, a log-in just before is enough. Nothing is asked of
-    an ADMIN for another user. Raises `Throttled` after too many wrong passwords.
+    Proof is the current password, also if it is sent as the new `password`, which then changes
+    nothing. For an address, and for a password with `log_in_suffices`, a recent log-in is enough.
+    An ADMIN needs no proof for another user. Raises `Throttled` after too many wrong passwords.
     """
     has_new_email = email is not None and email_key(email) != user.email_key
     if request.user.pk != user.pk or not (has_new_email or password):

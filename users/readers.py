@@ -1,7 +1,7 @@
 """Whose addresses the reader of a response may see.
 
-An account that somebody added to a trip, and that has not answered there, has its address shown to
-those alone who knew it. Higher layers know who that is; they say for whom a response is made.
+If somebody added an account to a trip in which it has not answered, only people who knew its
+address before see it. Higher layers know who these are; they tell for whom a response is made.
 """
 
 from collections.abc import Callable

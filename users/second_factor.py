@@ -1,7 +1,7 @@
 """The second factor of a browser session.
 
-A password alone authenticates an ADMIN halfway: until the second factor is there, every view sees
-an anonymous user. Only the pages that ask for a code, or set up an app, see who it is.
+After the password alone, an ADMIN is not logged in yet: every view sees an anonymous user. Only the
+pages that ask for a code, or set up an app, see who it is.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from users.models import AuthenticatorApp, User
 
 
 class SecondFactor:
-    """Hides the user of a session that lacks the second factor. After AuthenticationMiddleware."""
+    """Hides the user of a session without the second factor. After AuthenticationMiddleware."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -36,7 +36,7 @@ def _fully_authenticated(request: Any, user: Any) -> Any:
 
 
 def half_authenticated(request: Any) -> User | None:
-    """Who is authenticated by password but not yet by a second factor."""
+    """The user who has entered the password, but not the second factor yet."""
     # Reading the user determines this.
     return None if request.user.is_authenticated else request.half_authenticated
 

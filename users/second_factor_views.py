@@ -143,7 +143,7 @@ class CodePage(FormPage):
 
 
 class SetUpPage(FormPage):
-    """Sets up an authenticator app, also for whoever must have one to go on."""
+    """Sets up an authenticator app, also for those who must have one to continue."""
 
     form_class = SetUpForm
     title = gettext_lazy("Set up an authenticator app")

@@ -242,7 +242,7 @@ class UserSummary(CamelCaseSerializer):
 
 
 class LoginResponse(CamelCaseSerializer):
-    """A pair of tokens, and whose they are.
+    """A pair of tokens, and the user to whom they belong.
 
     LoginResponseDTO.
     """

@@ -1,4 +1,4 @@
-"""Signals of accounts, for what higher layers keep of them."""
+"""Signals of accounts, for what higher layers store about them."""
 
 from django.dispatch import Signal
 

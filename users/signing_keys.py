@@ -47,7 +47,7 @@ class SigningKey:
             # Files that take one line for each variable write line breaks as `\\n`.
             return cls._read_pem(text.replace("\\n", "\n"))
         secret = text.encode()
-        # A hash that says nothing about a random text; the label keeps it apart from other uses.
+        # A hash that reveals nothing about a random text; the label separates it from other uses.
         kid = _base64(hmac.digest(secret, b"users.signing_keys.kid", "sha256")[:12])
         return cls(_HMAC, secret, secret, kid)
 

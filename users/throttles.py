@@ -23,15 +23,15 @@ from users.models import Mail, Session, User
 WRONG_PASSWORD = "wrong_password"  # noqa: S105 -- a name
 #: Once it is exceeded: one attempt in these seconds.
 SLOW = (1, 15 * 60)
-#: How many sessions of an account are looked at for a client that is known.
+#: How many sessions of an account are searched for one from a known client.
 _RECENT_SESSIONS = 50
 
 
 def account_key(typed: object) -> str:
-    """The key by which login attempts are counted: the one by which accounts are looked up.
+    """The key by which login attempts are counted, the same as the one for finding accounts.
 
     Otherwise each spelling of an address, such as a full-width domain, would have a limit of its
-    own. Input that is not an address matches no account, and is counted as typed.
+    own. Input that is not an address matches no account, and is counted as entered.
     """
     text = typed.strip() if isinstance(typed, str) else ""
     try:
@@ -47,7 +47,7 @@ class LoginAddressThrottle(WindowThrottle):
 
 
 class LoginThrottle(WindowThrottle):
-    """Logins per account and client, and per account once many passwords for it were wrong."""
+    """Logins per account and client, and per account after many wrong passwords for it."""
 
     scope = "login"
 
@@ -68,7 +68,7 @@ class LoginThrottle(WindowThrottle):
     def seconds_over_for(self, request: Any, email: str) -> float:
         """Count an attempt; return the seconds to wait, 0 if it is allowed.
 
-        The limits are asked one after the other, and nothing is counted behind one that is over.
+        The limits are checked in order. After one that is exceeded, the others count nothing.
         """
         address = LoginAddressThrottle()
         for count in (
@@ -90,10 +90,10 @@ class LoginThrottle(WindowThrottle):
 
 
 def _slowed(request: Any, email: object) -> LimitState | None:
-    """Count an attempt for an account for which many passwords were wrong; None for others.
+    """Count an attempt on an account that had many wrong passwords; None for others.
 
-    It does not concern a client from which the account has logged in before, so that nobody is
-    locked out by strangers.
+    It does not affect clients from which the account has logged in before, so that strangers cannot
+    lock anybody out.
     """
     key = account_key(email)
     if not is_exceeded(WRONG_PASSWORD, key) or _is_known(request, key):
@@ -109,7 +109,7 @@ def _is_known(request: Any, key: str) -> bool:
 
 
 def note_wrong_password(request: Any, email: object) -> None:
-    """Count a wrong password of an account, existing or not; tell the owner of too many."""
+    """Count a wrong password for an address; tell the owner of its account of too many."""
     state = count_against_limit(WRONG_PASSWORD, account_key(email), request=request)
     if state is not None and state.taken == state.quota:
         for user in User.objects.with_email(str(email)):
@@ -117,7 +117,7 @@ def note_wrong_password(request: Any, email: object) -> None:
 
 
 def is_password_of(user: User, password: str, request: Any) -> bool:
-    """Whether `password`, typed again by an authenticated user, is their password.
+    """Whether `password`, entered again by an authenticated user, is their password.
 
     It counts as a login attempt, so a stolen token cannot bypass the limit. Raises `Throttled`.
     """

@@ -172,7 +172,7 @@ _MAX_OWNERS = 4096
 def account_of(authorization: str) -> str:
     """The account of a token without asking the database, or "" if it is not known.
 
-    A scoped token that was not used in this process stands for itself.
+    A scoped token that this process has not seen yet is counted by itself.
     """
     scheme, _space, raw_token = authorization.partition(" ")
     raw_token = raw_token.strip()
@@ -189,8 +189,8 @@ def issuing_session(
 ) -> tuple[Session, Mapping[str, Any]]:
     """The session of a token of `kind`, with its user, and the claims of the token.
 
-    The token is genuine and has not expired, but the session may have ended. Raises `TokenExpired`
-    or `TokenRefused`, and nothing else, for any token.
+    The token is genuine and has not expired, but the session may have ended. For any other token,
+    raises `TokenExpired` or `TokenRefused`, and nothing else.
     """
     try:
         # Checked here, because SimpleJWT applies its leeway to `exp` too.

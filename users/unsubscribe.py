@@ -15,7 +15,7 @@ from rest_framework.exceptions import NotFound
 from tripcompanion.api.error_views import method_not_allowed, not_found
 from users.models import User
 
-#: The page runs nothing, loads its style sheet only, and its form leads back to it.
+#: The page runs no scripts and loads only its style sheet, and its form leads back to it.
 _POLICY = "; ".join(
     (
         "default-src 'none'",
@@ -30,10 +30,10 @@ _POLICY = "; ".join(
 
 @method_decorator(csrf_exempt, name="dispatch")
 class UnsubscribePage(View):
-    """The link in mails with notices: `?token=` is signed, and is all that is needed.
+    """The page that links in mails with notices open: the signed `?token=` is all that it needs.
 
-    Mail programs send a POST without a cookie (RFC 8058), so there is no CSRF token; its body does
-    not matter. A GET only asks, because mail scanners open all links.
+    Mail programs send a POST without a cookie (RFC 8058), so there is no CSRF token; the body of
+    the POST does not matter. A GET only asks, because mail scanners open all links.
     """
 
     http_method_names = ["get", "head", "post"]

@@ -140,7 +140,8 @@ class SessionViewSet(ApiViewSet):
     def refresh(self, request: Request) -> Response:
         """Exchange a refresh token for a new pair.
 
-        The old one is spent: using it again ends the session, because it may have been stolen.
+        The old one becomes invalid: using it again ends the session, because it may have been
+        stolen.
         """
         session, token = issuing_session(self.body()["refresh_token"], RefreshToken)
         if not (session.is_good() and session.renew(token["jti"])):

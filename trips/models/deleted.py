@@ -1,7 +1,7 @@
 """Deleted trips: kept as they were, out of every sum and list, until they are restored.
 
-A deleted trip has no present members, so whatever asks for membership finds it gone: its members
-have left at the very instant at which it was deleted. Restoring it brings back exactly those.
+A deleted trip has no present members, so every check of membership fails: its members left at the
+very instant at which it was deleted. Restoring it brings back exactly these members.
 """
 
 from datetime import datetime, timedelta
@@ -51,9 +51,9 @@ class DeletableTripQuerySet(InTripQuerySet[Row]):
         return self.filter(deleted_at__lte=_oldest_deletion())
 
     def restorable_to(self, user: User) -> Self:
-        """Deleted trips that `user` may know of, with `caller_role`: theirs when they were deleted.
+        """Deleted trips that `user` may see, with the `caller_role` from the time of deletion.
 
-        An ADMIN knows of all, as an OWNER.
+        An ADMIN sees all of them, as an OWNER.
         """
         rows = self.restorable().in_token_scope(user)
         if user.is_admin:
@@ -71,8 +71,8 @@ class DeletableTripQuerySet(InTripQuerySet[Row]):
     def purge(self) -> int:
         """Delete these trips and everything in them with their guests; return how many.
 
-        Each has a transaction of its own. A trip that somebody else has locked is left out. Their
-        journals stay until `prune` deletes them.
+        Each is deleted in a transaction of its own. Trips that somebody else has locked are
+        skipped. Their journals stay until `prune` deletes them.
         """
         purged = found = done = 0
         while found == done:
@@ -110,7 +110,7 @@ class DeletableTrip(models.Model):
         abstract = True
 
     def remove(self, by: User) -> None:
-        """Delete the trip with everything in it; notices of it that wait are not sent."""
+        """Delete the trip with everything in it. Pending notices about it are not sent."""
         with locked_trip(self.pk, by, Can.MANAGE_TRIP) as trip:
             write(trip.pk, by, Entry(Event.TRIP_DELETED, trip.pk, {"title": (trip.title, None)}))
             store_position_after_commit(trip.present_roles)
@@ -123,12 +123,12 @@ class DeletableTrip(models.Model):
         """Undo the deletion that this instance was read with.
 
         Those who were members then are members again, unless they deleted their account. Raises
-        `NotFound` if it was undone or is final, and `NotRestorable` if nobody who owned the trip
-        can log in, or a member would have more than `QUOTA_TRIPS` trips.
+        `NotFound` if the deletion was undone or is final, and `NotRestorable` if none of the trip's
+        owners can log in, or a member would have more than `QUOTA_TRIPS` trips.
         """
         with transaction.atomic():
             then = self.members.filter(left_at=self.deleted_at)
-            # Accounts are locked before trips. Nobody gets into a deleted trip meanwhile.
+            # Accounts are locked before trips. Nobody can join a deleted trip meanwhile.
             lock_rows(User.objects.all(), then.values_list("user", flat=True))
             rows = type(self).objects.restorable().filter(pk=self.pk, deleted_at=self.deleted_at)
             with locked_deleted_trip(rows, by, Can.MANAGE_TRIP) as trip:
@@ -143,7 +143,7 @@ class DeletableTrip(models.Model):
 
 
 def _oldest_deletion() -> datetime:
-    """When the trips were deleted that can just be restored."""
+    """The earliest time of deletion after which trips can still be restored."""
     return timezone.now() - timedelta(days=settings.DELETED_TRIP_DAYS)
 
 

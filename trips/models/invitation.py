@@ -55,9 +55,9 @@ class InvitedByAddress(PermissionDenied):
 class Invitation(models.Model):
     """An invitation to a trip: whoever has its token may become a member with its role.
 
-    The token is returned once, in a link, and another is in the mail to `email`, if it has one.
-    Both are 256 random bits, so storing their SHA-256 is safe. An invitation is void once the one
-    who made it may no longer add members.
+    The token is returned once, in a link. If there is an `email`, the mail to it contains another
+    token. Both are 256 random bits, so storing their SHA-256 is safe. An invitation is void once
+    its maker may no longer add members.
     """
 
     trip = models.ForeignKey(
@@ -75,7 +75,7 @@ class Invitation(models.Model):
     #: `email` in the form that is compared.
     email_key = models.CharField(max_length=MAX_EMAIL_CHARS * 2, null=True, db_index=True)  # noqa: DJ001
     note = models.CharField(gettext_lazy("note"), max_length=MAX_NOTE_CHARS, blank=True, default="")
-    #: Whose place the account takes that accepts; null if it becomes one more member.
+    #: The guest whose place the account takes; null if it becomes an additional member.
     guest = models.ForeignKey(
         User,
         on_delete=models.CASCADE,
@@ -136,9 +136,9 @@ class Invitation(models.Model):
 
         `expires_at` defaults to `DEFAULT_LIFETIME` from now. An invitation to an address works
         once, and so does one to take the place of the guest `guest_user_id`. Raises
-        `PermissionDenied` if `role` is above the caller's own, `AlreadyMember`,
-        `AlreadyInvited`, `LimitReached`, and `ValidationError` if `expires_at` is in the past or
-        too late, or if there is no such guest.
+        `PermissionDenied` if `role` is above the caller's own, `AlreadyMember`, `AlreadyInvited`,
+        `LimitReached`, and `ValidationError` if `expires_at` is in the past or too late, or if
+        there is no such guest.
         """
         token = new_token(PREFIX)
         issued = cls(role=role, email=email, note=note, digest=digest_of(token), max_uses=max_uses)
@@ -176,7 +176,7 @@ class Invitation(models.Model):
             raise AlreadyInvited
 
     def revoke(self, by: User) -> None:
-        """Make the invitation invalid at once; its mail is not sent if it still waits.
+        """Make the invitation invalid at once. Its mail is not sent if it is still queued.
 
         Revoking it again changes nothing.
         """
@@ -214,13 +214,13 @@ class Invitation(models.Model):
             account = User.objects.active().locked(user.pk)
             before = cls.presented(token)
             trip = lock_trip(before.trip_id)
-            # Read again: the last use may have been taken before the lock.
+            # Read again: somebody may have used it for the last time before this got the lock.
             invitation = cls.presented(token)
             if user.confined_to not in {None, trip.pk}:
                 raise NotFound
             invitation._require_addressee(account)
             invitation.trip = trip
-            # Without the guest, who may be gone in the end.
+            # Without the guest, who may be deleted by the end of the block.
             cls.objects.filter(pk=invitation.pk).update(uses=F("uses") + 1, guest=None)
             yield invitation, account
 
@@ -230,7 +230,7 @@ class Invitation(models.Model):
 
     @property
     def acceptance(self) -> Entry:
-        """What the journal says of the use that `accepted` counted."""
+        """The journal entry for the use that `accepted` counted."""
         changes = changes_between(
             {"uses": self.uses, "guestUserId": self.guest_id}, {"uses": self.uses + 1}
         )
@@ -260,7 +260,7 @@ class Invitation(models.Model):
         return url_of(MailTemplate.INVITATION, self.token)
 
     def mail_token(self) -> str:
-        """A new token for the mail, which replaces that of a former attempt; "" if it is void."""
+        """A new token for the mail, which replaces that of a previous attempt; "" if it is void."""
         found = Invitation.objects.with_details().filter(pk=self.pk).first()
         if found is None or found.state != InvitationState.OPEN:
             return ""

@@ -14,7 +14,7 @@ from trips.models.visibility import InTripQuerySet
 from trips.roles import TABLE, Access, Can, TripRole, may_grant
 from users.models import Role
 
-#: Which members may invite to each role: those who may add members with it.
+#: The roles whose members may invite to each role: they must be able to add members with it.
 _INVITERS = {
     granted: [
         role
@@ -41,7 +41,7 @@ class InvitationQuerySet(InTripQuerySet[Any]):
         return self.filter(is_left, revoked_at=None, expires_at__gt=timezone.now())
 
     def withdraw(self) -> list[Entry]:
-        """Delete these invitations, whose guest goes; returns what the journal notes.
+        """Delete these invitations, whose guest is being deleted; returns the journal entries.
 
         Call it under the trip's lock.
         """
@@ -54,7 +54,7 @@ class InvitationQuerySet(InTripQuerySet[Any]):
         return revoked
 
     def revoke(self) -> list[Entry]:
-        """Revoke those that are not; returns what the journal notes.
+        """Revoke those that are not revoked yet; returns the journal entries.
 
         Call it under the trip's lock.
         """
@@ -64,11 +64,11 @@ class InvitationQuerySet(InTripQuerySet[Any]):
         return [Entry(Event.INVITATION_REVOKED, pk) for pk in ids]
 
     def revoke_void(self) -> list[Entry]:
-        """Like `revoke`, for those whose maker may no longer invite: they must not revive."""
+        """Like `revoke`, for invitations whose maker may no longer invite; they end for good."""
         return self.with_details().filter(inviter_may=False).revoke()
 
     def with_details(self) -> "InvitationQuerySet":
-        """With `inviter_may`: whether the one who made it may still add members with its role."""
+        """With `inviter_may`: whether the maker may still add members with its role."""
         members = Member.objects.present().filter(
             trip=OuterRef("trip"), user=OuterRef("created_by"), user__is_active=True
         )

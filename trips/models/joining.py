@@ -36,7 +36,7 @@ def new_code() -> str:
 
 
 class UserNotFound(NotFound):
-    """404 `user_not_found`: no user to add has this id or address."""
+    """404 `user_not_found`: there is no user with this id or address."""
 
     default_code = "user_not_found"
     default_detail = gettext_lazy("There is no such user.")
@@ -50,14 +50,14 @@ class AlreadyMember(Conflict):
 
 
 class InviteInstead(Conflict):
-    """409 `invite_instead`: the user lets nobody add them; an invitation asks them."""
+    """409 `invite_instead`: the user does not let others add them, but can be invited."""
 
     default_code = "invite_instead"
     default_detail = gettext_lazy("This user joins by invitation only. Please invite them.")
 
 
 class NoOwner(Conflict):
-    """409 `no_owner`: no OWNER is left who could log in, so only an OWNER can be added."""
+    """409 `no_owner`: no OWNER is left who can log in, so only an OWNER can be added."""
 
     default_code = "no_owner"
     default_detail = gettext_lazy("This trip has no owner who can log in; add an owner first.")
@@ -87,7 +87,7 @@ class JoinableTrip(models.Model):
     ) -> "Member":
         """Add a member, by user id or by address.
 
-        They have not answered yet, so it counts in none of their quotas. Raises `PermissionDenied`
+        Until they have answered, the trip counts in none of their quotas. Raises `PermissionDenied`
         if `role` is above the caller's own, `UserNotFound`, `InviteInstead`, and what `admit`
         raises.
         """
@@ -144,10 +144,9 @@ class JoinableTrip(models.Model):
     ) -> "Member":
         """Add `user` or a former member; the caller holds both locks.
 
-        For `introduced_by` see `Member`.
-
-        The journal says that they joined, or that somebody else (`by`) added them, after `entries`.
-        Lock the account first and then the trip, as in `delete_account`, to avoid a deadlock.
+        For `introduced_by` see `Member`. The journal gets `entries`, and then an entry that the
+        user joined, or that somebody else (`by`) added them. Lock the account first and then the
+        trip, as in `delete_account`, to avoid a deadlock.
         """
         member: Member | None = self.members.filter(user=user).first()
         if member is not None and member.left_at is None:
@@ -178,7 +177,7 @@ class JoinableTrip(models.Model):
             return member
 
     def require_owner_besides(self, role: str) -> None:
-        """Raise `NoOwner` if somebody with `role` would leave the trip without an owner.
+        """Raise `NoOwner` if somebody with `role` would be in a trip without an owner.
 
         A trip loses its last owner when the only member with an account deletes it. Call it under
         the lock.

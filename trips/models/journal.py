@@ -31,7 +31,7 @@ from users.models.position import store_position_after_commit
 Changes = Mapping[str, tuple[Any, Any]]
 
 
-#: What ends something is possible in a trip that others have filled: nobody is held there.
+#: Events by which people leave or end something are always possible, even in a full trip.
 _ENDINGS = frozenset(
     {Event.TRIP_DELETED, Event.MEMBER_LEFT, Event.MEMBER_REMOVED, Event.INVITATION_REVOKED}
 )
@@ -45,11 +45,11 @@ class Subject(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """What `write` notes of one object.
+    """What `write` records of one object.
 
     `object_id` is what the path of the object in the API ends with: for a member or a guest, the
-    user's id. `expense_id` is the expense to which the object belongs, or which it is;
-    `person_id` is the participant of a split.
+    user's id. `expense_id` is the expense to which the object belongs, or which it is; `person_id`
+    is the participant of a split.
     """
 
     event: Event
@@ -76,14 +76,14 @@ class JournalQuerySet(InTripQuerySet["JournalEntry"]):
         return rows.only(*columns, "person_id", "stored_changes", *summary_of("by"))
 
     def outdated(self, before: datetime) -> "JournalQuerySet":
-        """The rows of trips that are gone, and were deleted before this; the oldest first."""
+        """The rows of trips that no longer exist and were deleted before this; the oldest first."""
         deletions = self.model.objects.filter(event=Event.TRIP_DELETED)
         later = deletions.filter(trip=OuterRef("trip"), number__gt=OuterRef("number"))
         # A trip may have been deleted more than once.
         deleted = deletions.filter(~Exists(later), at__lte=before)
         trips = apps.get_model("trips", "Trip").objects.filter(pk=OuterRef("trip"))
         gone = self.filter(~Exists(trips), trip__in=deleted.values("trip"))
-        # What says so goes last, so a part of the rows can be deleted.
+        # The rows of the deletions go last, so that a part of the rows can be deleted.
         others = self.model.objects.filter(trip=OuterRef("trip")).exclude(event=Event.TRIP_DELETED)
         return gone.exclude(Q(Exists(others), event=Event.TRIP_DELETED)).order_by(
             "trip_id", "number"
@@ -105,7 +105,7 @@ class JournalQuerySet(InTripQuerySet["JournalEntry"]):
 
 
 class JournalEntry(models.Model):
-    """One change of a trip. Its rows outlive the trip, so that clients learn that it is gone."""
+    """One change of a trip. Its rows outlive the trip, so that clients learn of its deletion."""
 
     trip = models.ForeignKey(
         "trips.Trip",
@@ -191,7 +191,7 @@ def entries_between(
     expense_id: int | None = None,
     person_id: int | None = None,
 ) -> list[Entry]:
-    """An entry with the fields that differ, or none if none does; see `changes_between`."""
+    """An entry with the fields that differ, or none if all are equal; see `changes_between`."""
     changes = changes_between(old, new)
     return [Entry(event, object_id, changes, expense_id, person_id)] if changes else []
 
@@ -208,16 +208,16 @@ def write_change(
     person_id: int | None = None,
     then: Iterable[Entry] = (),
 ) -> None:
-    """`write` a row with the fields that differ, if any does, and then the rows of `then`."""
+    """`write` a row with the fields that differ, if any do, and then the rows of `then`."""
     entries = entries_between(event, object_id, old, new, expense_id, person_id)
     write(trip_id, by, *entries, *then)
 
 
 def write(trip_id: int, by: User | None, *entries: Entry) -> None:
-    """Write rows into the journal of a trip with one statement; without `entries`, nothing.
+    """Write rows into the journal of a trip with one statement; without `entries`, do nothing.
 
-    Call it under the trip's lock. `by` is the caller as the request authenticated them; None is
-    the service.
+    Call it under the trip's lock. `by` is the caller as the request authenticated them; None is the
+    service.
     """
     is_ending = any(entry.event in _ENDINGS for entry in entries)
     write_all({trip_id: entries}, by, is_limited=not is_ending)
@@ -226,7 +226,7 @@ def write(trip_id: int, by: User | None, *entries: Entry) -> None:
 def write_all(
     entries_by_trip: Mapping[int, Sequence[Entry]], by: User | None, *, is_limited: bool = False
 ) -> None:
-    """Like `write`, for several trips, all of which are locked: a statement for each.
+    """Like `write`, for several trips, all of which are locked, with one statement for each.
 
     Raises `LimitReached` if it `is_limited` and a trip got too many rows within a day.
     """
@@ -251,7 +251,7 @@ def write_all(
             numbers = fetch_all(_INSERT.format(**_PLACES[connection.vendor]), values)
             if is_limited:
                 _require_quota(trip_id, max(number for (number,) in numbers))
-    # Who is added or removed reads so at once, also on a replica.
+    # People who are added or removed must read that at once, also on a replica.
     people = {
         entry.object_id
         for entries in entries_by_trip.values()

@@ -51,7 +51,7 @@ def trip_fields(trip: "Trip") -> dict[str, Any]:
 def invitation_fields(invitation: "Invitation") -> dict[str, Any]:
     """The fields of an invitation, without its address.
 
-    That is of somebody who may have no account, and the journal would keep it for ever.
+    The address may be that of somebody without an account, and the journal would keep it for ever.
     """
     return {
         "role": invitation.role,

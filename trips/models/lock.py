@@ -58,7 +58,7 @@ def locked_trip(
 
 @contextmanager
 def locked_deleted_trip(rows: QuerySet["Trip"], by: User, can: Can) -> Iterator["Trip"]:
-    """Like `locked_trip`, for the trip in `rows`, which was deleted.
+    """Like `locked_trip`, for the trip in `rows`, which is deleted.
 
     The roles are those that its members had when it was deleted.
     """
@@ -93,7 +93,7 @@ def locked_row(
 def lock_trip(trip_id: int) -> "Trip":
     """Lock the trip until the transaction ends, and return it; raises `NotFound`.
 
-    It checks nothing else. It is for the two context managers above, for admitting members and
+    It checks nothing else. Use it only in the two context managers above, for admitting members and
     for comparing `If-Match`.
     """
     # For a compiled statement, Django does not check that it runs inside a transaction.
@@ -113,7 +113,7 @@ def _measured(lock: Callable[[], "Trip | None"]) -> "Trip":
 
 @cache
 def _path_to_parent(rows: Callable[[], InTripQuerySet[Row]]) -> list[str]:
-    """The attributes that lead from a row of `rows()` to what refers to its trip."""
+    """The attributes that lead from a row of `rows()` to the row that refers to its trip."""
     *parents, _trip, _members = rows().members_path.split("__")
     return parents
 
@@ -138,7 +138,7 @@ def _require(role: str, can: Can, is_own: Callable[[], bool]) -> None:
 
 
 def _as_of_now(by: User) -> tuple[User, Access]:
-    """The caller with their `access`, read again if they were an ADMIN: they may be none now."""
+    """The caller with their `access`, read again for an ADMIN, who may have lost that role."""
     access = by.access
     is_admin, _confined_to = access
     if not is_admin:
@@ -156,7 +156,7 @@ def _trips() -> Any:
 
 @CompiledQuery
 def _locking(pk: Param) -> QuerySet["Trip"]:
-    # Whoever waits while it is deleted finds none.
+    # Whoever waits for the lock while the trip is deleted finds no trip.
     return _trips().select_for_update().filter(pk=pk, deleted_at=None)
 
 

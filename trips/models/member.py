@@ -35,12 +35,12 @@ _INCREMENT = (
     "UPDATE trips_member SET "  # noqa: S608 -- names of columns only
     + ", ".join(f"{name} = trips_member.{name} + change.{name}" for name in KEPT_SUMS)
     + " FROM {changes} WHERE trips_member.user_id = change.user_id AND trips_member.trip_id = %s"
-    # A difference of two sums stays within 64 bits, their sum may not.
+    # A difference of two sums fits into 64 bits, but their sum may not.
     " RETURNING trips_member.paid_minor - trips_member.share_minor"
     " <> trips_member.received_minor - trips_member.sent_minor"
 )
 _NAMES = ("user_id", *KEPT_SUMS)
-#: The changes are one JSON array, so that there is one statement for any number of members.
+#: The changes are one JSON array, so one statement changes any number of members.
 _CHANGES = {
     "postgresql": "json_to_recordset(%s::json) AS change({})".format(
         ", ".join(f"{name} bigint" for name in _NAMES)
@@ -58,11 +58,11 @@ class MemberQuerySet(InTripQuerySet["Member"]):
         return self.filter(left_at=None)
 
     def owners(self) -> "MemberQuerySet":
-        """Present OWNERs who can log in: a deactivated account leads no trip."""
+        """Present OWNERs who can log in; deactivated accounts do not count as owners."""
         return self.present().filter(role__in=OWNER_ROLES, user__is_active=True)
 
     def present_or_restorable(self) -> "MemberQuerySet":
-        """Present members, and those who would be again if their deleted trip was restored."""
+        """Present members, and those who would be again if their deleted trip were restored."""
         return self.filter(Q(left_at=None) | Q(left_at=F("trip__deleted_at")))
 
     def with_details(self) -> "MemberQuerySet":
@@ -79,12 +79,12 @@ class MemberQuerySet(InTripQuerySet["Member"]):
 
     def unsettled(self) -> "MemberQuerySet":
         """Present and former members whose balance is not zero."""
-        # A difference of two sums stays within 64 bits, their sum may not.
+        # A difference of two sums fits into 64 bits, but their sum may not.
         put_in = self.alias(put_in_minor=F("paid_minor") - F("share_minor"))
         return put_in.exclude(put_in_minor=F("received_minor") - F("sent_minor"))
 
     def known_to(self, reader: User) -> "MemberQuerySet":
-        """Those who have answered, or whose address `reader` gave when adding them."""
+        """Those who have answered, or whose address `reader` entered when adding them."""
         return self.filter(Q(introduced_by=None) | Q(introduced_by=reader.pk))
 
     def sharing_a_trip_with(self, user: User) -> "MemberQuerySet":
@@ -97,9 +97,9 @@ class MemberQuerySet(InTripQuerySet["Member"]):
 class Member(models.Model):
     """The membership of a user in a trip, with a role and the sums of their ledger entries.
 
-    The row stays after the member has left (`left_at`), because the sums are still needed. All
-    sums are in minor units of the trip's currency and change in the transaction of the entry.
-    When a trip is deleted, its present members leave at that very instant.
+    The row stays after the member has left (`left_at`), because the sums are still needed. All sums
+    are in minor units of the trip's currency and change in the transaction of the entry. When a
+    trip is deleted, its present members leave at that very instant.
     """
 
     trip = models.ForeignKey(
@@ -120,7 +120,7 @@ class Member(models.Model):
     )
     joined_at = models.DateTimeField(gettext_lazy("joined at"), default=timezone.now)
     #: Null once the account has answered: it has read or written in the trip, or joined by itself.
-    #: Else who added it, if they gave its address, or 0.
+    #: Otherwise the user who added it, if they entered its address, or 0.
     introduced_by = models.BigIntegerField(null=True, editable=False)
     left_at = models.DateTimeField(gettext_lazy("left at"), null=True, blank=True, editable=False)
     paid_minor = models.BigIntegerField(default=0, editable=False)
@@ -201,7 +201,7 @@ class Member(models.Model):
     def readmit(self, role: str, introduced_by: int | None = None) -> None:
         """Let a former member be one again. Call it under the trip's lock.
 
-        Who answered before has answered.
+        Members who answered before need not answer again.
         """
         self.role, self.left_at, self.joined_at = role, None, timezone.now()
         self.introduced_by = None if self.introduced_by is None else introduced_by
@@ -216,7 +216,7 @@ class Member(models.Model):
             member._end(by)
             changes = {"role": (member.role, None)}
             if member.user.is_guest:
-                # Soon nothing else knows the name.
+                # Afterwards, nothing else stores the name.
                 changes["name"] = (member.user.name, None)
             removed = Entry(Event.MEMBER_REMOVED, member.user_id, changes)
             void = member._invitations_made().revoke_void()
@@ -227,7 +227,8 @@ class Member(models.Model):
     def leave(self, by: User) -> None:
         """End one's own membership. Raises `BalanceOpen` or `LastOwner`.
 
-        Who has not answered may leave with any balance; a guest of their name keeps it.
+        Members who have not answered may leave with any balance. A guest of the same name then
+        takes their place.
         """
         with self._locked(by, Can.LEAVE) as member:
             if member.introduced_by is not None:
@@ -239,9 +240,10 @@ class Member(models.Model):
             write(member.trip_id, by, left, *member._invitations_made().revoke_void())
 
     def leave_place_to_guest(self) -> list[Entry]:
-        """End the membership of somebody who has not answered; returns what the journal notes.
+        """End the membership of somebody who has not answered; returns the journal entries.
 
-        What names them stays with a new guest of the same name. Call it under the trip's lock.
+        A new guest of the same name takes their place in all entries. Call it under the trip's
+        lock.
         """
         left = Entry(Event.MEMBER_LEFT, self.user_id, {"role": (self.role, None)})
         if not any(getattr(self, name) for name in KEPT_SUMS):
@@ -260,7 +262,7 @@ class Member(models.Model):
     def rename_guest(self, name: str, by: User) -> None:
         """Change the name of a guest. Raises `NotFound` if the member has an account."""
         with self._locked(by, Can.ADD_MEMBERS) as member:
-            # They belong to this trip only, so its lock is enough.
+            # Guests belong to this trip only, so its lock is enough.
             guests = User.objects.filter(pk=member.user_id, is_guest=True)
             guest = guests.first()
             if guest is None:
@@ -284,7 +286,7 @@ class Member(models.Model):
         self.save(update_fields=["left_at"])
 
     def _locked(self, by: User, can: Can) -> AbstractContextManager["Member"]:
-        # By the user too: whoever claimed a guest meanwhile has the guest's row.
+        # By the user too: the account that claimed a guest meanwhile has the guest's row.
         lookup = {"pk": self.pk, "user_id": self.user_id}
         return locked_row(Member.objects.with_user, by, can, trip_id=self.trip_id, **lookup)
 
@@ -301,7 +303,7 @@ class Member(models.Model):
 
 @CompiledQuery
 def members_of(trip: Param) -> MemberQuerySet:
-    """The present members of a trip, in the order they joined."""
+    """The present members of a trip, in the order in which they joined."""
     return Member.objects.with_details().filter(trip=trip)
 
 
@@ -332,7 +334,7 @@ def _sees_address(viewer: User, user_id: int) -> bool:
 
 
 def show_addresses_to(viewer: User | None) -> None:
-    """Make the next responses of this thread for `viewer`; see `users/readers.py`."""
+    """Make the next responses in this thread for `viewer`; see `users/readers.py`."""
     show_to(partial(_sees_address, viewer) if viewer else None)
 
 
@@ -349,9 +351,9 @@ def note_answer(user: User, trip_id: int) -> None:
 def with_companionship(
     users: models.QuerySet[User], user_id: int, viewer: User
 ) -> models.QuerySet[User]:
-    """The one of `users` with this id, with `is_companion`: whether `viewer` knows them in a trip.
+    """The one of `users` with this id, with `is_companion`: whether `viewer` shares a trip.
 
-    Guests are visible only to those who do, and to an ADMIN.
+    Guests are visible only to their companions and to an ADMIN.
     """
     shared = Member.objects.sharing_a_trip_with(viewer).known_to(viewer).filter(user=user_id)
     annotated = users.filter(pk=user_id).annotate(is_companion=Exists(shared))

@@ -52,9 +52,9 @@ class CurrencyChanged(Conflict):
 
 class TripQuerySet(DeletableTripQuerySet["Trip"]):
     def with_code(self, code: str) -> "TripQuerySet":
-        """The trip with this code, ignoring case, or none.
+        """The trip with this code, ignoring case, or no trip.
 
-        While nobody who owns the trip can log in, the code is invalid.
+        The code is invalid while none of the trip's owners can log in.
         """
         if not (code.isascii() and code.isalnum()):
             return self.none()
@@ -96,7 +96,7 @@ class Trip(JoinableTrip, DeletableTrip):
     currency = models.CharField(
         gettext_lazy("currency"), max_length=3, choices=[(c, c) for c in CODES]
     )
-    #: How many expenses were ever recorded; it rotates who gets the remaining minor units.
+    #: How many expenses were ever recorded; it decides who gets the remaining minor units.
     expenses_recorded = models.PositiveIntegerField(default=0, editable=False)
     #: How many expenses were recorded on `counted_on`, the day of the last one (UTC).
     expenses_that_day = models.PositiveIntegerField(default=0, editable=False)

@@ -36,7 +36,7 @@ class ViewerParam(_OfViewer):
 
     @property
     def pk(self) -> Param:
-        """The parameter itself: a query filters by a user or by their id alike."""
+        """The parameter, for queries that filter by a user or by an id."""
         return self
 
 
@@ -92,7 +92,7 @@ class InTripQuerySet(models.QuerySet[Row]):
         return self.filter(**{trip_path: user.confined_to})
 
     def visible_to(self, user: User | ViewerParam) -> Self:
-        """Rows that `user` may see, with `caller_role`; an ADMIN sees all as an OWNER.
+        """Rows that `user` may see, with `caller_role`; an ADMIN sees all of them as an OWNER.
 
         Nobody sees the rows of a deleted trip.
         """
@@ -101,7 +101,7 @@ class InTripQuerySet(models.QuerySet[Row]):
         return self.of_member(user)
 
     def in_kept_trips(self) -> Self:
-        """Rows of trips that are not deleted; a deleted one has no present members either."""
+        """Rows of trips that are not deleted. Deleted trips have no present members either."""
         trip_path = self.members_path.rpartition("__")[0]
         return self.filter(**{f"{trip_path}__deleted_at" if trip_path else "deleted_at": None})
 

@@ -29,7 +29,7 @@ class WrongPassword(ValidationError):
 
 
 class LogInAgain(PermissionDenied):
-    """403 `log_in_again`: the change needs the current password or a log-in just before."""
+    """403 `log_in_again`: the change needs the current password or a recent log-in."""
 
     default_code = "log_in_again"
     default_detail = gettext_lazy("Please send currentPassword, or log in again first.")

@@ -100,7 +100,7 @@ class EmailToken(models.Model):
     def _spent(self) -> Iterator[User]:
         """Delete the row, and yield the locked account.
 
-        Of any number of simultaneous uses, exactly one deletes the row.
+        If it is used several times at once, exactly one use deletes the row.
         """
         try:
             with self.user.locked(by=None) as user:

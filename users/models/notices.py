@@ -1,4 +1,4 @@
-"""Notices by mail: what an account wants to hear of."""
+"""Notices by mail: what an account wants to be told about."""
 
 from typing import NamedTuple
 

@@ -27,14 +27,14 @@ from users.models.user import User
 
 logger = logging.getLogger(__name__)
 
-#: Between two mails with notices to one account.
+#: The time between two mails with notices to one account.
 PAUSE = timedelta(minutes=5)
-#: When the digest of a day is due (UTC).
+#: When the daily digest is due (UTC).
 DIGEST_AT = time(16)
-#: How many notices may wait for an account; what happens beyond is not reported.
+#: How many notices may wait for an account; more are dropped.
 MAX_WAITING = 50
 
-#: When notices that were collected for a mail are due again, if it could not be sent.
+#: When the notices of a mail that could not be sent are due again.
 RETRY_AFTER = timedelta(minutes=10)
 #: The pause doubles after each attempt. The first is longer than the mail time-out.
 FIRST_PAUSE = timedelta(minutes=2)
@@ -62,7 +62,7 @@ class Delivery(NamedTuple):
 
 
 def _readers_of(event: str, users: models.QuerySet[User]) -> models.QuerySet[User]:
-    """Those of `users` who want to be notified of `event` and have room for one more notice."""
+    """Those of `users` who want to be notified of `event` and have room for another notice."""
     wanting = (
         users.filter(is_active=True, deleted_at=None, email_verified_at__isnull=False)
         .filter(notice_events__contains=event)
@@ -76,7 +76,7 @@ def _readers_of(event: str, users: models.QuerySet[User]) -> models.QuerySet[Use
 
 
 def _next_notice_at(reader: User) -> datetime:
-    """When a notice that is written now is due."""
+    """When a notice that is created now is due."""
     now = timezone.now()
     if reader.notice_mode != NoticeMode.DAILY:
         return now
@@ -86,7 +86,7 @@ def _next_notice_at(reader: User) -> datetime:
 
 class MailQuerySet(models.QuerySet["Mail"]):
     def waiting(self) -> "MailQuerySet":
-        """Mails that were not given up, whether due now or later."""
+        """Mails that were not given up, whether they are due or not."""
         return self.filter(given_up_at=None)
 
     def due(self) -> "MailQuerySet":
@@ -96,7 +96,7 @@ class MailQuerySet(models.QuerySet["Mail"]):
     def ask_for_reset(self, address: str) -> None:
         """Queue a password reset mail. The account is looked up when the mail is sent.
 
-        So the response cannot reveal whether the address has an account, not even by its timing.
+        So the response does not reveal whether the address has an account, not even by its timing.
         """
         self.create(letter=MailTemplate.RESET, address=address)
 
@@ -123,7 +123,7 @@ class MailQuerySet(models.QuerySet["Mail"]):
         """Queue a notice of `event` for those of `users` who want it.
 
         `event` is a key of `NOTICES`. `about` has the trip's id and, unless it is about the trip
-        itself, the expense's. Who has the same notice waiting gets no second one.
+        itself, the expense's. Accounts for which the same notice is waiting get no second one.
         """
         letter = NOTICES[event]
         same = self.waiting().filter(user__isnull=False, letter=letter, **about)
@@ -171,14 +171,14 @@ class MailQuerySet(models.QuerySet["Mail"]):
 
 
 class Mail(models.Model):
-    """A mail to send. A reset has an address only; its account is looked up on sending.
+    """A mail to send. A reset has an address only; its account is looked up when it is sent.
 
-    An invitation has no account either: it is sent to whoever reads the address. The
-    notices that are due for an account are sent in one mail. It contains links and no text that a
-    user typed, so nobody can have the service deliver their words to somebody else.
+    An invitation has no account either: it goes to whoever reads mail at the address. All due
+    notices of an account are sent in one mail. It contains links and no text that a user entered,
+    so nobody can make the service send their words to somebody else.
     """
 
-    #: CASCADE: nobody needs to hear of what is gone.
+    #: CASCADE: nobody needs a mail about something that was deleted.
     trip = models.ForeignKey("trips.Trip", on_delete=models.CASCADE, null=True, related_name="+")
     expense = models.ForeignKey(
         "splits.Expense", on_delete=models.CASCADE, null=True, related_name="+"
@@ -190,7 +190,7 @@ class Mail(models.Model):
         related_name="mails",
         verbose_name=gettext_lazy("user"),
     )
-    #: What it invites to. CASCADE: what is gone needs no mail.
+    #: What it invites to. CASCADE: a deleted invitation needs no mail.
     invitation = models.ForeignKey(
         "trips.Invitation", on_delete=models.CASCADE, null=True, related_name="mails"
     )
@@ -223,12 +223,12 @@ class Mail(models.Model):
         return f"{self.get_letter_display()} #{self.pk}"
 
     def retry(self) -> bool:
-        """Queue a mail that was given up as if it was new; False if it was not given up.
+        """Queue a mail that was given up as if it were new; False if it was not given up.
 
-        One that still waits is left alone: a sender may be at work on it.
+        A mail that is still waiting is not changed, because a sender may be working on it.
         """
         now, given_up = timezone.now(), Mail.objects.filter(pk=self.pk, given_up_at__isnull=False)
-        # Patience is counted from the creation.
+        # The time until a mail is given up starts with its creation.
         return bool(given_up.update(given_up_at=None, created_at=now, due_at=now, attempts=0))
 
     def claim(self) -> bool:
@@ -265,9 +265,10 @@ class Mail(models.Model):
         return self.letter in NOTICES.values()
 
     def send_notices(self, reader: User | None, connection: Any) -> bool:
-        """Send all notices that are due for `reader` in one mail; False if there is none to send.
+        """Send all notices that are due for `reader` in one mail; False if there are none to send.
 
-        Within `PAUSE` of the last one, this notice is postponed instead. Raises what `send` raises.
+        Within `PAUSE` after the last mail, this notice is postponed instead. Raises what `send`
+        raises.
         """
         if reader is None:
             self.delete()
@@ -283,7 +284,7 @@ class Mail(models.Model):
         return True
 
     def _collect(self, reader: User) -> tuple[EmailMessage, models.QuerySet[Any]] | None:
-        """The mail and the rows that it reports; None if nothing is to be sent now.
+        """The mail and the rows that it reports; None if there is nothing to send now.
 
         The account is locked, so that two senders do not report the same rows.
         """
@@ -313,7 +314,7 @@ class Mail(models.Model):
             return None
 
     def page(self) -> str:
-        """The page of the front end with what it is about."""
+        """The page of the front end that shows what the mail is about."""
         return page_of(self.trip_id or 0, self.expense_id)
 
     def _invitation_message(self, connection: Any) -> EmailMessage | None:
@@ -361,7 +362,7 @@ class Mail(models.Model):
         return EmailMessage(subject, text, to=[address], headers=headers, connection=connection)
 
     def note(self, error: OSError) -> None:
-        """Store and log why it could not be sent; it is due again after the pause."""
+        """Store and log why it could not be sent. It is due again after the pause."""
         self.error = _summary(error)
         Mail.objects.filter(pk=self.pk).update(error=self.error)
         logger.warning("%s %s was not sent: %s", self.letter, self.pk, self.error)
@@ -372,7 +373,7 @@ class Mail(models.Model):
         return _code(error) >= 500 and self.give_up(self.error)
 
     def give_up(self, reason: str) -> bool:
-        """Stop trying, but keep the row for inspection; False if another process did so."""
+        """Stop trying, but keep the row for inspection; False if another process already has."""
         given_up = Mail.objects.waiting().filter(pk=self.pk)
         if not given_up.update(given_up_at=timezone.now(), error=reason):
             return False

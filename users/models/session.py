@@ -81,10 +81,10 @@ class Session(models.Model):
 
     @classmethod
     def start(cls, user: User, device: str = "", address: str = "") -> "Session":
-        """Start a session of `user`; `device` and `address` lose unprintable characters.
+        """Start a session of `user`. Unprintable characters in `device` and `address` are removed.
 
-        Raises `NotAuthenticated` if the account was deleted, deactivated or given another password
-        since `user` was read, or if all its sessions were ended.
+        Raises `NotAuthenticated` if the account was deleted or deactivated, got another password or
+        lost all its sessions since `user` was read.
         """
         with user.locked(by=user):
             return cls.objects.create(

@@ -37,7 +37,7 @@ from users.readers import sees_address_of
 from users.signals import sessions_ended
 
 MAX_NAME_CHARS = 50
-#: How many former names are remembered.
+#: How many previous names are stored.
 MAX_FORMER_NAMES = 20
 DELETED_NAME = "Deleted user"
 _ALL_EVENTS = " ".join(NOTICES)
@@ -139,7 +139,7 @@ class User(AbstractBaseUser):
     )
     #: The language of the request that last set the above.
     notice_language = models.CharField(max_length=7, default="en", db_default="en", editable=False)
-    #: When the last mail with notices was written.
+    #: When notices were last written into a mail.
     noticed_at = models.DateTimeField(null=True, editable=False)
     name = models.CharField(gettext_lazy("name"), max_length=MAX_NAME_CHARS, blank=True)
     email = models.CharField(  # noqa: DJ001 -- null once deleted
@@ -153,7 +153,7 @@ class User(AbstractBaseUser):
     email_verified_at = models.DateTimeField(
         gettext_lazy("email confirmed at"), null=True, editable=False
     )
-    #: JSON: the names before, each with the time until which it was the name; the oldest first.
+    #: JSON: previous names, each with the time until which it was used; the oldest first.
     former_names = models.TextField(default="", db_default="", editable=False)
     role = models.CharField(gettext_lazy("role"), max_length=5, choices=Role, default=Role.USER)
     profile_picture = models.CharField(  # noqa: DJ001 -- as in the API
@@ -170,7 +170,7 @@ class User(AbstractBaseUser):
         gettext_lazy("updated at"), default=timezone.now, editable=False
     )
     deleted_at = models.DateTimeField(gettext_lazy("deleted at"), null=True, editable=False)
-    #: Guests are never active, so nothing that needs an account finds them.
+    #: Guests are never active, so queries for accounts do not find them.
     is_guest = models.BooleanField(
         gettext_lazy("is a guest"), default=False, db_default=False, editable=False
     )
@@ -178,7 +178,7 @@ class User(AbstractBaseUser):
     may_be_added = models.BooleanField(
         gettext_lazy("may be added to trips"), default=True, db_default=True
     )
-    #: Whether it was added to a trip in which it has not answered; see `Member.introduced_by`.
+    #: Whether it is in a trip in which it has not answered; see `Member.introduced_by`.
     is_unanswered = models.BooleanField(default=False, db_default=False, editable=False)
     #: How often all sessions were ended at once, in the API and in browsers.
     session_epoch = models.PositiveIntegerField(default=0, editable=False)
@@ -276,14 +276,14 @@ class User(AbstractBaseUser):
         return self.email if not self.is_unanswered or sees_address_of(self.pk) else None
 
     def name_at(self, moment: datetime) -> str:
-        """The name at a moment, so that what happened then is told with it."""
+        """The name at a given time, so that past events are told with the names of their time."""
         for until, name in json.loads(self.former_names or "[]"):
             if moment < datetime.fromisoformat(until):
                 return name
         return self.shown_name
 
     def rename(self, name: str) -> None:
-        """Set the name, and remember the one before; the caller stores both."""
+        """Set the name, and add the previous one to the list; the caller stores both."""
         if name != self.name:
             former = [*json.loads(self.former_names or "[]"), [str(timezone.now()), self.name]]
             self.former_names = json.dumps(former[-MAX_FORMER_NAMES:])
@@ -469,7 +469,7 @@ class User(AbstractBaseUser):
     def require_other_admin(self, refusal: type[Conflict] = LastAdmin) -> None:
         """Raise `refusal` if this is the only active ADMIN. Call inside a transaction.
 
-        The rows of all administrators stay locked until its end, so the last two cannot leave at
+        The rows of all administrators stay locked until it ends, so the last two cannot leave at
         the same time.
         """
         if self.role == Role.ADMIN:
@@ -484,7 +484,7 @@ class User(AbstractBaseUser):
 
     @property
     def may_want_notices(self) -> bool:
-        """Whether notices are on; `Mail.objects.notify` asks for the rest."""
+        """Whether notices are turned on; `Mail.objects.notify` checks the rest."""
         return self.notice_mode != NoticeMode.OFF
 
     def wants(self, event: str) -> bool:
@@ -515,7 +515,7 @@ class User(AbstractBaseUser):
         return account
 
     def turn_off_notices(self) -> None:
-        """Send no more notices; what waits is deleted. Repeating it changes nothing."""
+        """Send no more notices; waiting ones are deleted. Repeating it changes nothing."""
         with self.locked(by=None) as account:
             account.notice_mode = NoticeMode.OFF
             account.save(update_fields=["notice_mode"])
@@ -550,10 +550,11 @@ class User(AbstractBaseUser):
 
     @contextmanager
     def just_created(self) -> Iterator[None]:
-        """Until the end of the block, `locked` takes no lock of this account.
+        """Until the end of the block, `locked` does not lock this account.
 
-        For the transaction that has created it: nobody else sees it yet. Citus locks all users
-        when it locks one, so two that lock what they have created would wait for each other.
+        This is for the transaction that has created the account, which nobody else sees yet. Citus
+        locks all users when it locks one, so two transactions that lock what they have created
+        would wait for each other.
         """
         self._is_locked = True
         store_position_after_commit([self.pk])
@@ -605,7 +606,7 @@ def read_under_lock(
     `by` is the caller as the request authenticated them; None is the service itself. They must be
     an ADMIN if the account is not their own or if `as_admin` is set. Raises `NotAuthenticated` if
     the caller's session has ended since, `PermissionDenied` if they are not an ADMIN, and
-    `NotFound` if the account is deleted or is none: guests have none.
+    `NotFound` if the account is deleted or is a guest.
     """
     ids = {user_id} if by is None else {user_id, by.pk}
     rows = lock_rows(users, ids, lock_admins=lock_admins)
@@ -644,5 +645,5 @@ def _fingerprint(account: User) -> str:
 
 
 def possible_readers(users: Iterable[User]) -> set[int]:
-    """The ids of those of `users` who have notices on; it takes no statement."""
+    """The ids of those of `users` who have notices turned on, without a statement."""
     return {user.pk for user in users if user.may_want_notices}

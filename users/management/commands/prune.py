@@ -53,7 +53,7 @@ class Command(BaseCommand):
 def outdated() -> Iterator[tuple[str, list[QuerySet]]]:
     """The rows to delete, by name: one queryset per column that ends a row, oldest first.
 
-    Each of these columns has an index, which serves a batch in that order.
+    Each of these columns has an index that finds a batch in that order.
     """
     now = timezone.now()
     month_ago = now - KEPT

@@ -8,7 +8,7 @@ from users.models import AuthenticatorApp, User
 
 
 class Command(BaseCommand):
-    """For an operator, after making sure who asks for it."""
+    """For an operator, who has made sure that the request comes from the administrator."""
 
     help = (
         "Remove the authenticator app and the recovery codes of the account with this e-mail "
