@@ -57,7 +57,7 @@ def refuse(text: str) -> NoReturn:
 
 
 def load(path: Path) -> None:
-    """Take what the environment lacks from a file; refuse a line that is no setting."""
+    """Take missing variables from a file; refuse a line that is not a setting."""
     if path.is_file():
         with path.open(encoding="utf-8") as lines:
             for binding in parse_stream(lines):
@@ -67,7 +67,7 @@ def load(path: Path) -> None:
 
 
 def warn_of_misspelt() -> None:
-    """Name variables that are nearly a setting that was read: they have no effect."""
+    """Warn of variables whose names are nearly those of settings: they have no effect."""
     for name in sorted(os.environ.keys() - _KNOWN):
         if meant := get_close_matches(name, sorted(_KNOWN), n=1, cutoff=_NEARLY):
             sys.stderr.write(f"{name} is not a setting; did you mean {meant[0]}?\n")

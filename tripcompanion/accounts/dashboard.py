@@ -40,7 +40,7 @@ _REMEMBERED_SECONDS = 3600
 
 
 class Recorded(NamedTuple):
-    """What was recorded in one currency: minor units in each month, the oldest first."""
+    """The sums of one currency: minor units in each month, the oldest first."""
 
     currency: str
     sums_minor: list[int]
@@ -80,12 +80,12 @@ def unsent_mails() -> Mapping[str, int]:
 
 
 def oldest_unsent_mail() -> datetime | None:
-    """When the oldest waiting mail was queued; None if no mail is waiting."""
+    """When the oldest waiting mail was queued; None if none is waiting."""
     return Mail.objects.waiting().aggregate(oldest=Min("created_at"))["oldest"]
 
 
 def last_audit() -> AuditRun | None:
-    """The latest audit of the whole ledger, if there ever was one."""
+    """The latest audit of the whole ledger; None if there was none."""
     return AuditRun.objects.order_by("-pk").first()
 
 
@@ -109,7 +109,7 @@ def recorded_by_month() -> Chart:
 def _finished(starts: list[datetime]) -> list[Any]:
     """The sums of all months but the current one, in one statement.
 
-    It has one range for each month, because SQLite would call Python to find a row's month.
+    It has a range for each month, because otherwise SQLite would call Python to find a row's month.
     """
     bounds = pairwise(starts)
     first, *others = [_sums(at, start, end) for at, (start, end) in enumerate(bounds)]
@@ -134,7 +134,7 @@ def _sums(at: int, start: datetime, end: datetime | None) -> Any:
 
 
 def _month_starts(now: datetime) -> list[datetime]:
-    """The first instants of the current month and of those before it, the oldest first."""
+    """The first instants of the current month and of the months before it, the oldest first."""
     latest = now.year * 12 + now.month - 1
     return [
         datetime(number // 12, number % 12 + 1, 1, tzinfo=UTC)

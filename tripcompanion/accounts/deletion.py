@@ -74,16 +74,16 @@ def delete_account(
         # They contain addresses: that of the account, or those that its owner typed.
         to_account = Q(email_key=account.email_key, email_key__isnull=False)
         invitations = Invitation.objects.filter(Q(created_by=account) | to_account)
-        # An ADMIN also comments and invites where they were never a member.
+        # An ADMIN can comment and invite in trips without being a member.
         traces = (members, invitations, comments_written_by(account))
         concerned = (Exists(rows.filter(trip=OuterRef("pk"))) for rows in traces)
         trips = Trip.objects.filter(reduce(or_, map(Q, concerned)))
         locked = _lock(trips)
         entries: dict[int, list[Entry]] = {trip_id: [] for trip_id in locked}
-        # Nobody is bound by what others recorded before they answered.
+        # Entries that others recorded before they answered do not hold them back.
         for member in members.present().exclude(introduced_by=None).select_related("trip", "user"):
             entries[member.trip_id] += member.leave_place_to_guest()
-        # In a deleted trip nothing can be settled or handed over.
+        # In a deleted trip, nothing can be settled or handed over.
         kept = _annotated(members.in_kept_trips())
         obstacles = [obstacle for member in kept for obstacle in _obstacles(member)]
         if settled and obstacles:
@@ -112,7 +112,8 @@ def delete_account(
 def _lock(trips: QuerySet[Trip]) -> list[int]:
     """Lock these trips and return their ids.
 
-    One after the other, in the order of their ids: Citus locks rows of one trip in a statement.
+    One after the other, in the order of their ids, because Citus locks rows of only one trip in a
+    statement.
     """
     rows = Trip.objects.select_for_update().order_by().values_list("pk", flat=True)
     ids = list(trips.order_by("pk").values_list("pk", flat=True))
@@ -120,7 +121,7 @@ def _lock(trips: QuerySet[Trip]) -> list[int]:
 
 
 def _guests_replaced_by(account: User, journal: JournalQuerySet) -> set[int]:
-    """The ids that the account had as a guest, also of guests that were merged before that."""
+    """The ids of the guests whose place the account took, also by earlier merges."""
     former: dict[int, set[int]] = defaultdict(set)
     for row in journal.filter(event__in=(Event.GUEST_CLAIMED, Event.GUEST_MERGED)):
         former[row.object_id].add(row.changes["userId"]["old"])
@@ -132,7 +133,7 @@ def _guests_replaced_by(account: User, journal: JournalQuerySet) -> set[int]:
 
 
 def _annotated(members: QuerySet[Member]) -> QuerySet[Member]:
-    """`members`, annotated with whether others with an account are there, and another owner."""
+    """`members`, annotated with whether the trip has others with an account and another owner."""
     others = (
         Member.objects.present()
         .filter(trip=OuterRef("trip"), user__is_guest=False)
@@ -150,7 +151,7 @@ def _annotated(members: QuerySet[Member]) -> QuerySet[Member]:
 
 
 def _obstacles(member: Any) -> Iterator[dict[str, Any]]:
-    """The obstacles from one membership, which may be a former one."""
+    """The obstacles from one membership, which may have ended."""
     is_last_owner = (
         member.left_at is None
         and member.role in OWNER_ROLES

@@ -188,7 +188,7 @@ class ExportedSettlement(SettlementSerializer):
 
 
 class ExportedChange(CamelCaseSerializer):
-    """A change of a trip that the user made, as the trip's history has it."""
+    """A change of a trip that the user made, as it is in the trip's history."""
 
     trip_id = serializers.IntegerField(help_text="The trip.")
     number = serializers.IntegerField(help_text="Counts the changes of the trip.")

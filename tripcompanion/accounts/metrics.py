@@ -55,7 +55,7 @@ class Metrics:
 
 
 def _registry() -> Collector:
-    """What all processes have measured so far, and what the database says now."""
+    """What all processes have measured so far, and the current figures of the database."""
     registry = CollectorRegistry()
     if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
         MultiProcessCollector(registry)
@@ -67,7 +67,7 @@ def _registry() -> Collector:
 
 
 class _StoredFigures(Collector):
-    """Outbox and last audit. If the database is away, only `tripcompanion_database_up`, 0."""
+    """Outbox and last audit; only `tripcompanion_database_up 0` without the database."""
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         try:

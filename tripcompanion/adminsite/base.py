@@ -96,14 +96,15 @@ def list_link(model: type[Model], label: Any, **rows: Any) -> str:
 
 
 def in_reader_language(message: str) -> str:
-    """The text of a log entry, which is stored in English, in the active language."""
+    """The text of a log entry in the active language; it is stored in English."""
     return _(message) if message else ""
 
 
 class RulesAdmin(CsvExport, admin.ModelAdmin):
     """Pages that write only through commands of the models, and show their errors as messages.
 
-    The log outlives the rows, and names of people must not: it contains ids, see `logged_as`.
+    The log outlives the rows, but must not contain the names of people, so it contains ids; see
+    `logged_as`.
     """
 
     show_full_result_count = False
@@ -190,7 +191,7 @@ class RulesAdmin(CsvExport, admin.ModelAdmin):
         self.message_user(request, text % {"count": count}, level)
 
     def journal(self, row: Any) -> str:
-        """What the page of the history shows besides the log of the admin site."""
+        """What the page of the history shows in addition to the log of the admin site."""
         return ""
 
     def logged_as(self, row: Any) -> str:
@@ -229,7 +230,7 @@ class RulesAdmin(CsvExport, admin.ModelAdmin):
     ) -> Any:
         """Name the changed fields by their English names, which can be translated later.
 
-        Django stores the labels of the form, whose capitals the translations do not have.
+        Django stores the labels of the form. They are capitalized, and so have no translations.
         """
         if add or not form.changed_data:
             return super().construct_change_message(request, form, formsets, add)

@@ -16,7 +16,7 @@ CHUNK_ROWS = 2000
 #: A spreadsheet may split a line at these characters, so a cell may begin after each of them. The
 #: separator of the file itself is harmless: every text is in quotes.
 _STARTS_CELL = frozenset(";\t\r\n")
-#: The characters that start a formula, after all white space and separators before them.
+#: The characters that start a formula, after any white space and separators.
 _FORMULA = re.compile(r"(?<![\s;])([\s;]*+)([=+\-@＝＋－＠])")  # noqa: RUF001 -- they start formulas too
 
 

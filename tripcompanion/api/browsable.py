@@ -50,7 +50,7 @@ class BrowsableRenderer(BrowsableAPIRenderer):
         accepted_media_type: Any,
         renderer_context: Mapping[str, Any],
     ) -> Any:
-        """The response as indented JSON, or where to find it: of megabytes, no page is made."""
+        """The response as indented JSON, or a link to it if it is too long for a page."""
         size = len(ExactJSONRenderer().render(data))
         if size <= MAX_SHOWN_BYTES:
             return super().get_content(renderer, data, accepted_media_type, renderer_context)
@@ -68,11 +68,11 @@ class BrowsableRenderer(BrowsableAPIRenderer):
         return super().get_filter_form(data, view, request)
 
     def get_raw_data_form(self, data: Any, view: Any, method: str, request: Any) -> Any:
-        """DRF's form, which is empty, or has what was sent and refused."""
+        """DRF's form, which is empty or contains the values that were sent and refused."""
         form = super().get_raw_data_form(data, view, method, request)
         is_sent = request.method == method or {request.method, method} == {"PUT", "PATCH"}
         if form and is_sent and self.renderer_context["response"].status_code >= 400:
-            # It may be no JSON.
+            # The body may not be JSON.
             with suppress(APIException):
                 if request.data:
                     sent = ExactJSONRenderer().render(request.data, None, {"indent": 4})
@@ -96,13 +96,13 @@ class BrowsableRenderer(BrowsableAPIRenderer):
             "rows": rows,
         }
         if rows and page.is_list:
-            # In place of the JSON, which is folded up below.
+            # Shown instead of the JSON, which is collapsed below.
             context |= {"content": "", "json": context["content"]}
         return context
 
 
 class _Page:
-    """What the page of a response shows besides DRF's."""
+    """What the page of a response shows in addition to DRF's."""
 
     def __init__(self, view: Any, response: Any, data: Any) -> None:
         self.view, self.request, self.path = view, view.request, view.request.path
@@ -110,7 +110,7 @@ class _Page:
         self.is_ok, self.location = response.status_code < 400, response.get("Location", "")
         self.may_read = response.status_code < 500
         content = ExactJSONRenderer().render(data) if self.is_ok else b""
-        #: As a client reads it.
+        #: As clients read it.
         self.data = json.loads(content, parse_float=Decimal) if content else None
         items = self.data.get("items") if isinstance(self.data, dict) else self.data
         self.is_list = isinstance(items, list)
@@ -150,7 +150,7 @@ class _Page:
                 return None
 
     def links(self) -> Iterator[Link]:
-        """What was created, and the pages below this one."""
+        """A link to what was created, and the pages below this one."""
         if self.location:
             yield Link(_name_of(self.data) or self.location, self.location)
         if not self.is_ok and self.request.method == "GET":

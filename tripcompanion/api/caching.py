@@ -1,4 +1,4 @@
-"""What is remembered for a while, in the cache of the service."""
+"""Values that are kept for a while in the cache of the service."""
 
 from collections.abc import Callable
 from typing import Any
@@ -23,7 +23,7 @@ def answers() -> bool:
 
 
 def remember(key: str, seconds: int, compute: Callable[[], Any]) -> Any:
-    """The value of `compute`, at most `seconds` old; computed again if the cache is away."""
+    """The value of `compute`, at most `seconds` old; computed every time without the cache."""
     try:
         return cache.get_or_set(key, compute, seconds)
     except redis_error():

@@ -73,7 +73,7 @@ def invalid(request: HttpRequest, errors: Mapping[str, list[str]]) -> HttpRespon
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """What Django rejects before a view is resolved: an unknown Host, a malformed upload."""
     detail = _("The request is not acceptable.")
-    # Nobody but the operator is told of settings.
+    # Only operators are told about settings.
     if isinstance(exception, DisallowedHost) and is_local(request):
         detail = _("This host is not in ALLOWED_HOSTS.")
     return _answer(request, 400, "bad_request", detail)
@@ -95,7 +95,7 @@ def method_not_allowed(request: HttpRequest, allowed: list[str]) -> HttpResponse
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """A path without a route."""
     is_known = area_of(request.path_info[1:]) in areas()
-    # An object that does not exist, and one that is hidden, are the same 404.
+    # A missing object and a hidden one are the same 404.
     detail = str(exceptions.NotFound.default_detail) if is_known else _("There is no such path.")
     if request.path_info.startswith("/api/") and request.path_info.endswith("/"):
         detail = _("There is no such path. Paths of the API have no trailing slash.")

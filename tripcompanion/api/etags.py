@@ -10,7 +10,7 @@ from rest_framework.request import Request
 
 from tripcompanion.api.rendering import ExactJSONRenderer
 
-#: How much of a list of tags is read: repeated, a header may have 800 KB, which take a second.
+#: How much of a list of tags is read: a repeated header may have 800 KB, which takes a second.
 _MOST_CHARS = 8190
 
 

@@ -142,7 +142,7 @@ def _claim(user_id: int | None, key: str, fingerprint: str) -> bool:
             raise
         taken = cursor.rowcount == 1
         if is_postgresql:
-            # The default would be another value behind a pooler.
+            # Behind a pooler, resetting it to the default would set another value.
             cursor.execute("SELECT set_config('lock_timeout', %s, true)", [before])
     return taken
 

@@ -34,7 +34,7 @@ logger = logging.getLogger("tripcompanion.requests")
 
 #: The ids accepted from a client or a proxy; any other id is replaced, not rejected.
 _ACCEPTABLE_ID = re.compile(r"[A-Za-z0-9._:/+=-]{1,128}")
-#: A response that is not a page loads and runs nothing, even if a browser displays it.
+#: A response that is not a page must not load or run anything, even if a browser displays it.
 _FOR_DATA = "default-src 'none'; frame-ancestors 'none'"
 #: The admin site, the browsable API and the docs: from here only. Swagger's page has styles inside.
 _FOR_PAGES = "; ".join(

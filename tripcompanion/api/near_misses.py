@@ -17,7 +17,7 @@ from rest_framework.serializers import BaseSerializer, Serializer
 
 #: How similar a name has to be to a known one: a letter of seven may be missing or wrong.
 _SIMILAR = 0.86
-#: How many unknown names are looked at: comparing takes time.
+#: How many unknown names are compared, because comparing takes time.
 _MOST_UNKNOWN = 50
 #: What follows the name of a person in a body: `paidBy` of a response is `paidByUserId` there.
 _ID_SUFFIXES = ("UserId", "Id", "UserIds")

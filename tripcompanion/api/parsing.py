@@ -51,7 +51,7 @@ class LengthRequired(APIException):
 
 
 def require_short_body(request: Request) -> None:
-    """Raise `PayloadTooLarge` above `MAX_OPEN_BYTES`; for what everybody may send."""
+    """Raise `PayloadTooLarge` above `MAX_OPEN_BYTES`, for operations that are open to everybody."""
     if int(request.META.get("CONTENT_LENGTH") or 0) > MAX_OPEN_BYTES:
         raise PayloadTooLarge(MAX_OPEN_BYTES)
 

@@ -32,7 +32,7 @@ _IPV6_CLIENT_BITS = 64
 BYTES_OF_A_REQUEST = 64 * 1024
 #: How many exceeded limits a process remembers.
 _MAX_EXCEEDED = 10_000
-#: The counters that are exceeded, and when their windows end: counting on would only cost.
+#: The exceeded counters, and the ends of their windows: these are not counted any further.
 _exceeded: dict[str, float] = {}
 
 
@@ -104,7 +104,7 @@ def count_against_limit(
 
 
 def is_exceeded(scope: str, identity: str) -> bool:
-    """Whether `identity` has used up the limit of a guard, without counting a request."""
+    """Whether `identity` has used up the limit of a guard; this counts no request."""
     limit = _limit_of(scope)
     if limit is None:
         return False
@@ -136,14 +136,14 @@ def _limit_of(scope: str) -> tuple[int, int] | None:
 
 
 def _counter(scope: str, identity: str, window_seconds: int) -> tuple[str, int]:
-    """The key of the counter in the window of now, and when that ends, in seconds since 1970."""
+    """The key of the counter of the current window, and the window's end, in seconds since 1970."""
     window = int(time.time() // window_seconds)
     key = f"{scope}:{window}:{sha256(identity.encode()).hexdigest()}"
     return key, (window + 1) * window_seconds
 
 
 def _is_free(request: Any, scope: str) -> bool:
-    """Whether a developer who calls from the same machine meets no limit of this scope."""
+    """Whether a developer on the same machine is exempt from the limit of this scope."""
     is_set = f"THROTTLE_{scope.upper()}" in os.environ
     return settings.DEBUG and not is_set and is_local(request)
 

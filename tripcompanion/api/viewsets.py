@@ -157,7 +157,7 @@ class ApiViewSet(GenericViewSet):
             setattr(self, name, partial(replica.read, handler, position))
 
     def check_throttles(self, request: Request) -> None:
-        """Stop at the first limit that is over, the cheapest first; DRF goes on counting."""
+        """Stop at the first exceeded limit, the cheapest first. DRF would go on counting."""
         for throttle in self.get_throttles():
             if not throttle.allow_request(request, self):
                 self.throttled(request, throttle.wait() or 0)

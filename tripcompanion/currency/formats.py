@@ -25,7 +25,7 @@ def format_amount(amount_minor: int | None, currency: str) -> str:
 
 
 def typed_amount(text: str) -> Decimal | None:
-    """The amount in major units that somebody typed in their format; None if it is no amount."""
+    """The amount in major units that somebody typed in their format; None if it is invalid."""
     try:
         plain = text.replace(get_format("THOUSAND_SEPARATOR"), "").replace("\N{NO-BREAK SPACE}", "")
         amount = Decimal(plain.replace(get_format("DECIMAL_SEPARATOR"), "."))
@@ -39,14 +39,14 @@ def amount_between(field: str, currency: str, least: Decimal, most: Decimal) -> 
     found = Q()
     for decimals, codes in _CODES.items():
         limits = (least.scaleb(decimals), most.scaleb(decimals))
-        # The least whole number from there on, and the greatest up to there.
+        # The smallest whole number in the range, and the largest.
         whole = (int(-(-limits[0] // 1)), int(limits[1] // 1))
         found |= Q((f"{currency}__in", codes), (f"{field}__range", whole))
     return found
 
 
 def in_order(field: str, currency: str) -> Combinable:
-    """What sorts rows by an amount in minor units as if it were shown in major units."""
+    """An expression that sorts amounts in minor units by their values in major units."""
     scales = [
         When(Q((f"{currency}__in", codes)), then=10 ** (_DECIMALS[-1] - decimals))
         for decimals, codes in _CODES.items()

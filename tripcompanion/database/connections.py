@@ -32,11 +32,11 @@ def connections_settings(url: str, replica_url: str, **settings: Any) -> dict[st
         if not all(row["ENGINE"] == _POSTGRESQL for row in (replica, *databases.values())):
             env.refuse(f"{name} needs PostgreSQL, and so does DATABASE_URL then.")
         primary, place = databases["default"], ("HOST", "PORT", "NAME")
-        # Of several hosts, each may be a standby.
+        # Each of several hosts may be a standby.
         is_one = "," not in str(primary["HOST"])
         if is_one and all(replica[key] == primary[key] for key in place):
             env.refuse(f"{name} must be a standby of DATABASE_URL, not the same server.")
-        # The shortest time that libpq takes: a request may wait for it, once in a while.
+        # The shortest time-out of libpq. A request may have to wait for it, but rarely.
         replica["OPTIONS"]["connect_timeout"] = 2
         databases["replica"] = replica
     return databases

@@ -39,7 +39,7 @@ REPLICA = "replica"
 HEADER = "X-Consistency"
 #: As PostgreSQL writes a position.
 _POSITION = re.compile(r"([0-9A-F]{1,8})/([0-9A-F]{1,8})")
-#: Further than any log gets. What needs it is read on the primary.
+#: Beyond any log: what needs this position is read on the primary.
 NEVER = 2**64
 #: How long a replica that could not be reached is not tried again.
 _RETRY_SECONDS = 5
@@ -58,7 +58,7 @@ _REPLAYED = (
 _SECONDS = (
     "SELECT COALESCE(EXTRACT(EPOCH FROM clock_timestamp() - pg_last_xact_replay_timestamp()), 0)"
 )
-#: A refusal may be due to what the replica does not know yet.
+#: A refusal may have its cause in something that the replica does not have yet.
 _REFUSALS = (APIException, Http404, PermissionDenied)
 
 
@@ -137,7 +137,7 @@ def measured_lag() -> Lag | None:
 
 
 class _PrimaryPositions:
-    """How far the primary was in the last seconds, as seen by this process."""
+    """How far the primary had got in the last seconds, as seen by this process."""
 
     def __init__(self) -> None:
         self._seen: tuple[tuple[float, int], ...] = ()
@@ -151,7 +151,8 @@ class _PrimaryPositions:
         now, lag = time.monotonic(), settings.DATABASE_REPLICA_MAX_LAG
         recent = tuple(each for each in self._seen if each[0] >= now - lag)
         if not recent or recent[-1][0] < now - lag / _NOTES:
-            # The time is of before: what was committed until then is before the position.
+            # The time is from before the query: everything committed until then is before the
+            # position.
             recent += ((now, _number(connections[DEFAULT_DB_ALIAS], _COMMITTED)),)
             self._seen = recent
         return recent[0][1]
@@ -243,7 +244,7 @@ class _Replica:
         finally:
             bounded.wait_seconds = before
         if replayed is None:
-            # It was promoted: nobody knows whether it still is what the primary is.
+            # It was promoted, so it may differ from the primary.
             self._retry_at = time.monotonic() + _RETRY_SECONDS
             connection.close()
             raise ReplicaUnusable("no_standby")

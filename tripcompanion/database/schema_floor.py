@@ -25,7 +25,7 @@ _RAISE = """
 
 
 class Code(NamedTuple):
-    """The migrations of this version: the last of each app, and all."""
+    """The migrations of this version: the last one of each app, and all of them."""
 
     latest: Migrations
     all: Migrations
@@ -34,7 +34,7 @@ class Code(NamedTuple):
 def raise_schema_floor(app: str, migration: str) -> RunSQL:
     """An operation: from now on, only versions that have `migration` may run on this database.
 
-    For a migration that takes away what older versions use, or fills what they do not maintain. It
+    For a migration that removes what older versions use, or adds what they do not maintain. It
     depends on `("kit", "0003_schema_floor")`. The floor stays if the migration is reversed.
     """
     return RunSQL([(_RAISE, [app, migration])], RunSQL.noop)
@@ -64,7 +64,7 @@ def schema_mismatch() -> str:
 
 
 def _applied_and_floor() -> Iterable[tuple[str, str, bool]]:
-    """The applied migrations and the floor, in one statement: both are of one moment."""
+    """The applied migrations and the floor, in one statement, so both are of one moment."""
     applied = MigrationRecorder(connection).migration_qs.annotate(is_floor=Value(False))
     # `wsgi.py` imports this module before the models are loaded.
     floor = apps.get_model("kit", "SchemaFloor").objects.annotate(is_floor=Value(True))

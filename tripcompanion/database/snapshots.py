@@ -14,7 +14,7 @@ Answer = TypeVar("Answer")
 
 @contextmanager
 def snapshot() -> Iterator[None]:
-    """All reads inside see one state, whatever others write meanwhile. Do not write inside.
+    """All reads inside see one state, even if others write meanwhile. Do not write inside.
 
     Readers do not wait for writers, nor writers for readers. Inside a transaction this does
     nothing, for example in a request with an `Idempotency-Key`.
@@ -32,7 +32,7 @@ def snapshot() -> Iterator[None]:
 
 @contextmanager
 def _deferred(database: Any) -> Iterator[None]:
-    """An SQLite transaction that does not take the write lock, as others here do.
+    """An SQLite transaction that does not take the write lock, unlike the others here.
 
     `transaction_mode` is Django's attribute for the option of that name; it is read when a
     transaction begins.

@@ -23,7 +23,7 @@ def ended_by_signal() -> Event:
 
 
 def watch(ended: Event, work: Callable[[], bool], *, pause_seconds: float = PAUSE_SECONDS) -> None:
-    """Call `work` again and again until `ended` is set; it returns whether all went well.
+    """Call `work` again and again until `ended` is set; it returns whether it succeeded.
 
     A database that is unavailable is a failure, after which the pause is longer.
     """

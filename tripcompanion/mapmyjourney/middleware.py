@@ -5,7 +5,7 @@ from collections.abc import Callable
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.cache import patch_vary_headers
 
-#: Where the header makes a difference.
+#: The paths on which the header makes a difference.
 _PATHS = ("/api/trips", "/api/expenses", "/api/health/")
 
 

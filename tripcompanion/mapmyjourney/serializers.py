@@ -67,7 +67,7 @@ class TripReference(CamelCaseSerializer):
 
 
 class NewExpenseRequest(expense.ExpenseRequest):
-    """An expense to record and divide equally; other fields than these are ignored."""
+    """An expense to record and divide equally. Fields other than these are ignored."""
 
     #: The fields of `ExpenseRequest` under the names that the client gives them.
     FIELDS: ClassVar = {

@@ -12,8 +12,8 @@ from pythonjsonlogger.json import JsonFormatter
 from tripcompanion.observability.request_ids import current_route, current_trace_id, request_id
 
 FORMATS = ("json", "line")
-#: Whoever sends a request chooses what is in the line. So each takes a time in proportion to its
-#: length: a run of characters is entered at its start only, and not searched again from its middle.
+#: Clients choose a part of each line, so masking must take a time in proportion to its length: a
+#: run of characters is entered only at its start, and not searched again from its middle.
 _HIDDEN = (
     (
         re.compile(r"(?<![\w.+%-])(?:[\w.+-]|%(?!40))++(?:@|%40)[\w-]++(?:\.[\w-]++)*+"),

@@ -4,7 +4,7 @@ import re
 
 #: `ready` may wait for the database, so each has a connection of its own.
 PROBES = ("/api/health", "/api/health/ready")
-#: What Prometheus reads. It explains why the server is busy, so it does not wait either.
+#: What Prometheus reads. It explains why the server is busy, so it must not wait either.
 METRICS_PATH = "/metrics"
 #: Longer heads are not recognized; those of orchestrators have a few hundred bytes.
 MAX_HEAD_BYTES = 4096

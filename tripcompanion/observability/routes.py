@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from django.urls import get_resolver
 from django.urls.resolvers import RoutePattern
 
-#: Static files, unknown paths, and what a middleware answers.
+#: Static files, unknown paths, and requests that a middleware answers.
 OTHER = "other"
 
 
@@ -35,7 +35,7 @@ def area_of(path: str) -> str:
 
 def _routes(patterns: Iterable[Any], prefix: str = "") -> Iterator[str]:
     for pattern in patterns:
-        # The others are those of the admin site.
+        # The others belong to the admin site.
         if isinstance(pattern.pattern, RoutePattern):
             route = prefix + str(pattern.pattern)
             yield from (

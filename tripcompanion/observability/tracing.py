@@ -30,7 +30,8 @@ from tripcompanion.observability.slow_statements import MAX_CHARS
 
 #: The only header that is read: `tracestate` may contain anything.
 _HEADER = "traceparent"
-#: By default ten: a process that ends sends its last spans, and waits for a collector that is away.
+#: Instead of ten seconds: a process that ends sends its last spans, and waits for a collector that
+#: cannot be reached.
 _TIMEOUT_SECONDS = "2"
 _parents = TraceContextTextMapPropagator()
 
@@ -66,7 +67,7 @@ class Traces:
             return response
 
 
-#: Any other word is the client's.
+#: Any other word was chosen by the client.
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 

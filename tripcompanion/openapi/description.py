@@ -166,7 +166,7 @@ ENUM_NAMES: dict[str, str] = {
     "NoticeEventEnum": "users.serializers.NOTICE_EVENTS",
 }
 
-#: Descriptions of schemas that are no serializers.
+#: Descriptions of schemas that are not serializers.
 SCHEMAS: dict[str, str] = {
     "AccountRoleEnum": "`USER`, or `ADMIN`, who may do what the OWNER of any trip may.",
     "TripRoleEnum": (
@@ -223,7 +223,7 @@ PARAMETERS: dict[str, str] = {
 
 
 def describe(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
-    """Postprocessing hook: describe what has no declaration with a text of its own."""
+    """Postprocessing hook: describe what has no declaration of its own."""
     for name, schema in result["components"]["schemas"].items():
         if name in SCHEMAS:
             schema["description"] = SCHEMAS[name]

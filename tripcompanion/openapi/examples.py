@@ -46,7 +46,7 @@ class Example:
     response: Any = None
 
     def description(self, path: str) -> str:
-        """Who sends it where, with the demo data."""
+        """Who sends the request and where, with the demo data."""
         url = re.sub(r"{(\w+)}", lambda match: str(self.path[match[1]]), path)
         where = f"`{url}?{urlencode(self.query)}`" if self.query else f"`{url}`"
         sender = f"`{self.caller}@example.com`" if self.caller else "anybody"
@@ -56,7 +56,7 @@ class Example:
 
 
 def example_files() -> Iterator[Path]:
-    """The files with examples, one an app at most."""
+    """The files with examples, at most one for each app."""
     for app in apps.get_app_configs():
         file = Path(app.path) / FILE_NAME
         if file.exists():
@@ -126,7 +126,7 @@ def _add_to_parameters(operation: dict[str, Any], found: Sequence[Example]) -> N
 
 
 def _add(content: dict[str, Any] | None, added: dict[str, Any]) -> None:
-    """Add to the examples of `content`; those that are declared with the serializer go."""
+    """Add to the examples of `content`; examples that the serializer declares are replaced."""
     if content is not None and added:
         content["examples"] = added
 
@@ -134,7 +134,7 @@ def _add(content: dict[str, Any] | None, added: dict[str, Any]) -> None:
 def _add_refusals(
     operation: dict[str, Any], status: str, added: dict[str, Any], components: dict[str, Any]
 ) -> None:
-    """Give an operation a refusal of its own, in which the examples replace the usual ones."""
+    """Give an operation its own refusal, in which the examples replace the usual ones."""
     shared = components["responses"][operation["responses"][status]["$ref"].rpartition("/")[2]]
     codes = {example["value"]["code"] for example in added.values()}
     refusal = deepcopy(shared)

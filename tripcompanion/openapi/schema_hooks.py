@@ -54,7 +54,7 @@ def _finish_schema(name: str, schema: dict[str, Any]) -> None:
     for field in schema.get("properties", {}).values():
         if "example" in field:
             field["examples"] = [field.pop("example")]
-        # Every schema is of requests or of responses only.
+        # No schema is used for both requests and responses.
         field.pop("readOnly", None)
         field.pop("writeOnly", None)
 

@@ -1,9 +1,9 @@
 """How much of a process one caller may hold at once, so that nobody takes the service from others.
 
 A caller is an account or, without one, an address. Each may hold a share of the threads; beyond it,
-a request is refused at once. Each may use half of the database connections; further requests wait.
-So do those that change a trip which others are changing: they would wait for its lock with a
-connection in hand. All waiting ends after `WAIT_SECONDS`.
+requests are refused at once. Each may use half of the database connections; further requests wait.
+Requests that change a trip which others are changing also wait here. Otherwise they would hold a
+connection while they wait for its lock. No wait is longer than `WAIT_SECONDS`.
 """
 
 import re
@@ -52,7 +52,7 @@ def changed_by(environ: dict[str, Any]) -> str | None:
 
 
 class Shares:
-    """Who holds how much. Each key may have `at_once` requests, of which `running` run."""
+    """How many requests each key has. It may have `at_once`, of which `running` may run."""
 
     def __init__(self, *, at_once: int, running: int) -> None:
         self._at_once, self._running = at_once, running
@@ -103,7 +103,7 @@ class Deadlines:
         key = object()
         self._watched[key] = time.monotonic() + seconds, sock
         if self._thread is None:
-            # Not before: the server forks its processes, and a thread would stay behind.
+            # Not earlier: the server forks its processes, and a thread would not follow.
             self._thread = Thread(target=self._watch, daemon=True)
             self._thread.start()
         try:

@@ -32,7 +32,8 @@ LINGER_SECONDS = 5
 LINGER_BYTES = 32 * 1024 * 1024
 #: How long a thread waits for the next request of its client before it returns the connection.
 NEXT_REQUEST_MS = 5
-#: For each open connection of its own, up to twenty, a process waits so long before it accepts one.
+#: For each of its own open connections, up to twenty, a process waits this long before it accepts
+#: another.
 ACCEPT_WAIT_SECONDS = 50e-6
 MOST_COUNTED = 20
 #: Threads that are used only for probes, and only while all others are busy.
@@ -124,10 +125,10 @@ class DrainingWorker(ThreadWorker):
         return bool(self.nr_conns - waiting_for_data <= self.cfg.threads)
 
     def handle(self, conn: Any) -> Any:
-        """Handle a request, and those that follow at once, in this thread.
+        """Handle a request, and those that follow immediately, in this thread.
 
-        gunicorn returns the connection to the loop after every response, which takes a third of
-        the processor time of a small request.
+        gunicorn returns the connection to the loop after every response, which takes a third of the
+        processor time of a small request.
 
         After the last response, wait here until the client has it. gunicorn waits in the loop that
         all connections share, and reads less. Closing a socket while the client is sending resets

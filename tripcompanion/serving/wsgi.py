@@ -98,9 +98,9 @@ class Dispatcher:
     def _sending(
         self, environ: WSGIEnvironment, parts: Iterable[bytes], until_sent: ExitStack
     ) -> Iterable[bytes]:
-        """`parts`, which close `until_sent` when the client has read them or is given up.
+        """`parts`, which close `until_sent` when the client has read them or has been given up.
 
-        A file may take longer than what is in memory.
+        A file may take longer than a response in memory.
         """
         response: Any = parts
         if isinstance(parts, list):
@@ -146,7 +146,7 @@ class Dispatcher:
     def _answer_with_new_connection(
         self, environ: WSGIEnvironment, start_response: StartResponse
     ) -> Iterable[bytes]:
-        """For requests that wait for no other; Django opens the connection if it is used."""
+        """For requests that need not wait. Django opens the connection if it is used."""
         try:
             return self._answer(environ, start_response)
         finally:
@@ -205,8 +205,9 @@ def _connections(count: int) -> "LifoQueue[BaseDatabaseWrapper]":
 def _give_up_body(environ: WSGIEnvironment, start_response: StartResponse) -> None:
     """Make the server close the connection after the response, if a body was left unread.
 
-    Otherwise it would read the rest, for as long as the client takes. What has arrived is read:
-    closing the socket would else reset the connection, and the client lose the response.
+    Otherwise it would read the rest for as long as the client takes to send it. What has arrived is
+    read: otherwise, closing the socket would reset the connection, and the client would lose the
+    response.
     """
     sock = environ.get("gunicorn.socket")
     if sock is not None and not isinstance(environ["wsgi.input"], BytesIO) and _has_body(environ):
@@ -262,7 +263,7 @@ from tripcompanion.serving.admission import (  # noqa: E402
 )
 
 application = Dispatcher(_django, settings.DATABASE_POOL_SIZE or 4)
-# Before the workers are forked, because these take longer than a probe may. Django would import the
-# views with the first request of each worker, and no two workers would share them.
+# Loaded before the workers are forked, because loading takes longer than a probe may. Django would
+# import the views with the first request of each worker, and no two workers would share them.
 import_module(settings.ROOT_URLCONF)
 migrations_of_code()

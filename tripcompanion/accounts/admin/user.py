@@ -106,8 +106,8 @@ class AccountState(StateFilter):
 class UserAdmin(RulesAdmin):
     """Accounts: search, create, change, deactivate and delete.
 
-    Deleting an account erases its personal data; its entries stay for others. Guests are shown
-    with their trip, and changed in the trip only.
+    Deleting an account erases its personal data; its entries stay for others. Guests are listed
+    with their trip, and can only be changed there.
     """
 
     form = AccountForm
@@ -166,7 +166,7 @@ class UserAdmin(RulesAdmin):
         return not lookup.startswith("password") and super().lookup_allowed(lookup, value, request)
 
     def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
-        """A deleted account cannot be changed, nor a guest, who has none."""
+        """Deleted accounts cannot be changed, nor can guests, who have no account."""
         is_account = obj is None or (obj.deleted_at is None and not obj.is_guest)
         return is_account and super().has_change_permission(request)
 
@@ -214,7 +214,7 @@ class UserAdmin(RulesAdmin):
             update_session_auth_hash(request, obj)
 
     def _tell_of_trips(self, request: HttpRequest, user: User) -> None:
-        """Warn if a trip has no OWNER any more who can log in."""
+        """Warn if no OWNER of a trip is left who can log in."""
         if trip_ids := trips_led_alone_by(user):
             ids = ", ".join(map(str, trip_ids))
             text = _("These trips have no owner any more who can log in: %(ids)s.")

@@ -108,7 +108,7 @@ def _bars(currency: str, months: list[str], sums_minor: list[int]) -> list[dict[
         {
             "month": month,
             "amount": format_amount(sum_minor, currency),
-            # The smallest amount can still be seen.
+            # Even the smallest amount must be visible.
             "width": max(1, sum_minor * 100 // longest) if sum_minor else 0,
         }
         for month, sum_minor in zip(months, sums_minor, strict=True)

@@ -63,7 +63,7 @@ class RootViewSet(ApiViewSet):
     is_token_optional = True
     permission_classes = (AllowAny,)
     response_serializers: ClassVar = {"links": LinksSerializer}
-    #: Nothing but the caller is read.
+    #: The request reads nothing but the caller.
     without_snapshot: ClassVar = frozenset({"links"})
 
     def links(self, request: Request) -> Response:
