@@ -32,17 +32,15 @@ def texts_in_the_code() -> set[str]:
     return found
 
 
-def names_of_translation_functions() -> set[str]:
-    """The local names of the `gettext` functions that the code imports."""
-    return {
-        imported.asname or imported.name
-        for app in APPS
-        for file in (ROOT / app).rglob("*.py")
-        for node in ast.walk(ast.parse(file.read_text()))
-        if isinstance(node, ast.ImportFrom) and node.module == "django.utils.translation"
-        for imported in node.names
-        if "gettext" in imported.name
-    }
+def translation_functions() -> Iterator[tuple[str, str]]:
+    """The `gettext` functions that the code imports: the local name, and that in Django."""
+    for app in APPS:
+        for file in (ROOT / app).rglob("*.py"):
+            for node in ast.walk(ast.parse(file.read_text())):
+                if isinstance(node, ast.ImportFrom) and node.module == "django.utils.translation":
+                    for imported in node.names:
+                        if "gettext" in imported.name:
+                            yield imported.asname or imported.name, imported.name
 
 
 @pytest.fixture(scope="module")
@@ -58,9 +56,14 @@ def test_every_text_of_the_code_has_a_spanish_translation(catalog):
 
 
 def test_every_translation_function_has_a_name_that_babel_extracts():
-    names = names_of_translation_functions()
+    names = {local for local, _imported in translation_functions()}
     assert "gettext_lazy" in names
     assert names - (DEFAULT_KEYWORDS | LAZY).keys() == set()
+
+
+def test_the_underscore_is_gettext_everywhere():
+    assert {imported for local, imported in translation_functions() if local == "_"} == {"gettext"}
+    assert "gettext" not in {local for local, _imported in translation_functions()}
 
 
 def test_no_translation_is_a_guess_or_loses_a_placeholder(catalog):
