@@ -11,6 +11,7 @@ from tests.document import problem_of
 from tests.trips.bodies import lisbon
 from tripcompanion.currency.amounts import CODES, EXPONENTS
 from trips.models import Trip
+from trips.roles import TripRole
 from users.models import User
 
 PATHS = ("/api/currencies", "/api/categories")
@@ -102,7 +103,7 @@ def test_a_wrong_choice_is_told_the_right_ones(api: Api, trip: Trip, olga: User)
     spanish = client.post(url, body, headers={"Accept-Language": "es"})
     assert refused(spanish, "category").endswith(f"{', '.join(Category.values)}.")
     role = client.post(f"/api/trips/{trip.pk}/members", {"email": olga.email, "role": "ADMIN"})
-    assert refused(role, "role").endswith("Choose one of: OWNER, EDITOR, VIEWER.")
+    assert refused(role, "role").endswith(f"Choose one of: {', '.join(TripRole)}.")
 
 
 def test_a_wrong_filter_is_told_the_right_ones(api: Api, trip: Trip, olga: User) -> None:
