@@ -26,7 +26,7 @@ TRIP = (
     "t.budget_minor, t.currency, t.code, t.join_role, m.role, t.created_at, t.updated_at"
 )
 USER = (
-    "id, name, email, role, profile_picture, currency, notice_mode, notice_events, "
+    "id, name, email, role, profile_picture, currency, may_be_added, notice_mode, notice_events, "
     "created_at, updated_at"
 )
 
@@ -39,10 +39,12 @@ def summary(row: Iterable[Any]) -> dict[str, Any]:
 
 
 def user(row: Iterable[Any]) -> dict[str, Any]:
-    *values, mode, events, created_at, updated_at = row
+    *values, may_be_added, mode, events, created_at, updated_at = row
     names = ("id", "name", "email", "role", "profilePicture", "currency")
     return {
         **dict(zip(names, values, strict=True)),
+        # SQLite has no booleans.
+        "mayBeAdded": bool(may_be_added),
         "notices": {"email": mode, "events": events.split()},
         "createdAt": created_at,
         "updatedAt": updated_at,
