@@ -9,10 +9,13 @@ from typing import Any
 UNITS = {"EUR": 100}
 
 SUMMARY = "u.id, u.name, u.email, u.profile_picture, u.is_guest"
+#: What an expense need not have: the column, and the value in a new one without it.
+OPTIONAL = {"receiptUrl": ("receipt_url", None), "notes": ("notes", "")}
 EXPENSE = (
     "e.id, e.trip_id, e.description, e.entered_minor, e.currency, e.amount_minor, t.currency, "
     "e.exchange_rate, e.rate_source, e.rate_day, e.expense_date, e.category, e.split_type, "
-    "e.receipt_url, e.notes, e.created_at, e.updated_at"
+    + ", ".join(f"e.{column}" for column, _value in OPTIONAL.values())
+    + ", e.created_at, e.updated_at"
 )
 #: With a join, PostgreSQL would read all debts. The alias gives SQLite the type of the maximum.
 SPLIT = (
@@ -90,11 +93,10 @@ def expense(row: tuple[Any, ...], payers: list[Any], splits: list[Any]) -> dict[
         "splitType": row[12],
         "paidBy": payers[0]["user"],
         "payers": payers,
-        "receiptUrl": row[13],
-        "notes": row[14],
+        **dict(zip(OPTIONAL, row[13:-2], strict=True)),
         "splits": splits,
-        "createdAt": row[15],
-        "updatedAt": row[16],
+        "createdAt": row[-2],
+        "updatedAt": row[-1],
     }
 
 

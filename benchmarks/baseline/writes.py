@@ -152,7 +152,9 @@ def create(db: Database, caller_id: int, trip_id: int, body: Mapping[str, Any]) 
         _shift(db, trip_id, ("paid", "share", "owed"), moved)
     row = (
         *(expense_id, trip_id, body["description"], amount_minor, currency, amount_minor),
-        *(currency, None, "", None, day, "OTHER", "EQUAL", None, "", now, now),
+        *(currency, None, "", None, day, "OTHER", "EQUAL"),
+        *(value for _column, value in shapes.OPTIONAL.values()),
+        *(now, now),
     )
     splits = shapes.splits(
         (
