@@ -25,7 +25,7 @@ _SMALLEST, _MOST_ROUNDS = 20, 8
 
 
 class Bench:
-    """One run: both servers, the trips of each size, and the results so far."""
+    """One run: the servers, the trips of each size, and the results so far."""
 
     def __init__(
         self, servers: dict[str, Server], sizes: list[int], *, seconds: float, rounds: int
@@ -64,7 +64,7 @@ class Bench:
                     self.wrong.append(f"mixed: {answer.request.path}: {answer.status}")
 
     def _round(self, operation: Operation, turn: int) -> None:
-        """Alternate between all sizes and both servers in short slices.
+        """Alternate between all sizes and servers in short slices.
 
         The speed of a machine varies; compared measurements are only seconds apart.
         """
@@ -72,22 +72,22 @@ class Bench:
         for clients in (1, CROWD):
             for piece in range(slices):
                 for world in self.worlds:
-                    self._both(operation, world, clients, (turn + piece) % 2 == 0, slices)
+                    self._each(operation, world, clients, (turn + piece) % 2 == 0, slices)
 
-    def _both(
+    def _each(
         self,
         operation: Operation,
         world: World,
         clients: int,
-        is_service_first: bool,
+        is_baseline_last: bool,
         slices: int,
     ) -> None:
         row = self.rows[operation.name, world.size]
-        # Distribute the remaining open splits over the remaining legs, of both servers.
+        # Distribute the remaining open splits over the remaining legs of all servers.
         done = len(row.service.alone) + len(row.service.crowd)
-        most = len(world.open_splits) // (2 * (2 * self.rounds * slices - done))
-        for name in sorted(self.servers, reverse=is_service_first):
-            side = row.service if name == "service" else row.baseline
+        most = len(world.open_splits) // (len(self.servers) * (2 * self.rounds * slices - done))
+        for name in sorted(self.servers, reverse=is_baseline_last):
+            side = row.sides[name]
             requests = operation.requests(world)
             if operation.writes:
                 requests = islice(requests, max(most, 1))
@@ -119,7 +119,7 @@ class Bench:
         return leg
 
     def _compare(self, operation: Operation, world: World) -> None:
-        """Warm up both servers; their read responses must be equal, field by field."""
+        """Warm up the servers; their read responses must be equal, field by field."""
         answers = {}
         for name, server in self.servers.items():
             requests = islice(operation.requests(world), CROWD)
@@ -128,8 +128,9 @@ class Bench:
             for answer in (*crowd.answers, answers[name]):
                 self._check(name, operation, world, answer)
         is_read = not operation.writes and answers["service"].request.method == "GET"
-        if is_read and answers["service"].data != answers["baseline"].data:
-            self._note("the servers differ", operation, world, answers["service"])
+        for name, answer in answers.items():
+            if is_read and answer.data != answers["service"].data:
+                self._note(f"{name} differs", operation, world, answer)
 
     def _check(self, name: str, operation: Operation, world: World, answer: Answer) -> None:
         """Check against the reference; for equal responses to equal requests only once."""
@@ -210,11 +211,15 @@ def main(args: list[str]) -> int:
         say(f"{here.title}; {machine()}")
         say(
             f"Rounds: {chosen.rounds}; {chosen.seconds:g} s per measurement, {PROCESSES} processes "
-            f"per server, alternating between service and baseline"
+            f"per server, alternating between service, uncompiled service and baseline"
         )
         baseline_server = here.baseline(has_same_worker=chosen.same_worker)
-        with here.service() as service, baseline_server as baseline:
-            servers = {"service": service, "baseline": baseline}
+        with (
+            here.service() as service,
+            here.service(COMPILED_QUERIES="false") as uncompiled,
+            baseline_server as baseline,
+        ):
+            servers = {"service": service, "uncompiled": uncompiled, "baseline": baseline}
             bench = Bench(servers, chosen.sizes, seconds=chosen.seconds, rounds=chosen.rounds)
             bench.measure(operations)
             bench.mix(operations, chosen.requests)

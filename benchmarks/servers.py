@@ -94,9 +94,9 @@ class Home:
             with psycopg.connect(url, autocommit=True) as connection:
                 connection.execute("VACUUM ANALYZE")
 
-    def service(self) -> AbstractContextManager[Server]:
-        """The service, configured as in production."""
-        return self._gunicorn()
+    def service(self, **settings: str) -> AbstractContextManager[Server]:
+        """The service, configured as in production but for `settings`."""
+        return self._gunicorn(**settings)
 
     def baseline(self, *, has_same_worker: bool = False) -> AbstractContextManager[Server]:
         """The baseline under gunicorn's own worker, or under that of the service."""
@@ -109,14 +109,14 @@ class Home:
         return self._gunicorn(*own, "baseline.app:application")
 
     @contextmanager
-    def _gunicorn(self, *arguments: str) -> Iterator[Server]:
+    def _gunicorn(self, *arguments: str, **settings: str) -> Iterator[Server]:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
         process = subprocess.Popen(
             [_PYTHON, "-m", "gunicorn", "--bind", f"127.0.0.1:{port}", *arguments],
             cwd=ROOT,
-            env=self.environment | self.of_servers,
+            env=self.environment | self.of_servers | settings,
             stderr=subprocess.DEVNULL,
         )
         try:

@@ -80,6 +80,7 @@ def test_ratios_and_growth_are_those_of_the_medians() -> None:
             leg = Leg(seconds=2, latencies_ms=[time_ms] * 8, answers=[answer])
             row.service.alone.append(leg)
             row.service.crowd.append(leg)
+            row.uncompiled.alone.append(leg)
             row.baseline.alone.append(replace(leg, latencies_ms=[1] * 8))
             row.baseline.crowd.append(replace(leg, seconds=1))
     *_head, small, large = table(rows).splitlines()
