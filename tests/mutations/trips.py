@@ -225,7 +225,7 @@ TRIPS: Guards = {
     ],
     "trips/models/conflicts.py": [
         ("balance told to a token without its scope",
-         "        if not by.covers(Scope.EXPENSES_READ):\n", "        if False:\n",
+         "        if not reader.covers(Scope.EXPENSES_READ):\n", "        if False:\n",
          "tests/trips/test_leaving.py"),
     ],
     "splits/models/merge.py": [
@@ -239,7 +239,7 @@ TRIPS: Guards = {
         ("merged beyond 64 bits", "        if any(self._sum(name) > MAX_INTEGER for",
          "        if any(False for", f"{_MERGES} -k 64_bits"),
         ("odd cents of a merged guest rotate again",
-         "        self._of_guest.update(merged_guests=ranks)\n", "", f"{_MERGES} -k odd_cents"),
+         "        self._of_guest.update(merged_guests=pairs)\n", "", f"{_MERGES} -k odd_cents"),
         ("replaced guest stays in deleted entries", "        entry.rename(user_id, to)\n",
          "        pass\n", "tests/splits/test_deleted_people.py"),
         ("dry run merges", "            if not dry_run:\n", "            if True:\n",
@@ -261,7 +261,7 @@ TRIPS: Guards = {
          "tests/splits/test_neutral.py"),
         ("deleted entries in another currency", "    if trip.currency != entry.currency:\n",
          "    if False:\n", f"{_RESTORING} -k of_their_time"),
-        ("restored twice", "        kept.delete()\n        shown", "        shown",
+        ("restored twice", "        kept.delete()\n        fields", "        fields",
          f"{_RESTORING} -k expense_is_restored"),
     ],
     "trips/models/visibility.py": [
