@@ -39,8 +39,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--short",
         action="store_true",
-        help="without what is marked `slow`; on SQLite, the ledger and what runs there only; "
-        "elsewhere, no random histories",
+        help="without what is marked `slow`; on SQLite, the ledger and what runs there only",
     )
 
 
@@ -61,7 +60,7 @@ def _is_in_short_run(item: pytest.Item) -> bool:
         return False
     is_once = item.get_closest_marker("once") is not None
     if connection.vendor != "sqlite":
-        return not is_once and item.get_closest_marker("soak") is None
+        return not is_once
     return is_once or item.nodeid.startswith(ON_BOTH)
 
 
