@@ -135,7 +135,7 @@ class DeletedEntry(models.Model):
         the table lacks is left out.
         """
         fields = {field.attname: field for field in model._meta.concrete_fields}
-        # Not in rows that 1.0.0 stored, and without a default.
+        # Rows that 1.0.0 stored lack the trip, which has no default.
         rows = ({"trip_id": self.trip_id} | row for row in self.stored[name])
         return [
             model(**{key: fields[key].to_python(row[key]) for key in row.keys() & fields.keys()})
