@@ -1,16 +1,19 @@
 """Fixtures, and the cast: Olga owns, Ed edits, Vera views, Sam is a stranger, Ada is admin."""
 
+import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
+from django.conf import settings
 from django.core.cache import cache
 from django.db import connection, transaction
 from django.db.migrations.recorder import MigrationRecorder
 from django.test import override_settings
-from hypothesis import settings
+from hypothesis import settings as hypothesis_settings
 from rest_framework.settings import api_settings
 from rest_framework.test import APIClient
 
@@ -18,15 +21,22 @@ from tests import citus
 from tests.checkout import checked_out
 from tests.factories import TripFactory, UserFactory, join
 from tests.hostile import World
+from tests.migrated import migrated_database
 from tests.server import Server, running_server
 from tripcompanion.api import throttling
 from trips.models import Trip
 from trips.roles import TripRole
+from users.hashers import SmallServerArgon2
 from users.models import Role, Session, User
 from users.tokens import token_pair
 
 #: The profile that `make soak` uses.
-settings.register_profile("soak", max_examples=30, stateful_step_count=60, deadline=None)
+hypothesis_settings.register_profile("soak", max_examples=30, stateful_step_count=60, deadline=None)
+
+#: What a password costs in production.
+HASH_COSTS = {
+    name: getattr(SmallServerArgon2, name) for name in ("memory_cost", "time_cost", "parallelism")
+}
 
 Api = Callable[[User | None], APIClient]
 
@@ -72,15 +82,27 @@ def _static_files_on_demand() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def django_db_modify_db_settings(django_db_modify_db_settings: None) -> None:
+def django_db_modify_db_settings(
+    request: pytest.FixtureRequest, django_db_modify_db_settings: None
+) -> None:
+    """Copy a migrated database in place of migrating one; SQLite's is filled in later."""
     if citus.URL:
         citus.drop_test_database()
+    elif not request.config.getoption("nomigrations"):
+        test = connection.settings_dict["TEST"]
+        test["MIGRATE"] = False
+        if connection.vendor == "postgresql":
+            test["TEMPLATE"] = migrated_database(settings.DATABASE_URL)
 
 
 @pytest.fixture(scope="session")
-def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+def django_db_setup(
+    request: pytest.FixtureRequest, django_db_setup: None, django_db_blocker: Any
+) -> Iterator[None]:
     """With --nomigrations, as in mutation tests, the readiness probe still has its table."""
     with django_db_blocker.unblock():
+        if connection.vendor == "sqlite" and not request.config.getoption("nomigrations"):
+            _fill_in()
         MigrationRecorder(connection).ensure_schema()
         if connection.vendor == "postgresql":
             _commit_in_memory()
@@ -90,6 +112,13 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[N
     if citus.URL:
         with django_db_blocker.unblock():
             citus.close_test_database()
+
+
+def _fill_in() -> None:
+    """Make the database in memory a copy of the migrated one."""
+    connection.ensure_connection()
+    with closing(sqlite3.connect(migrated_database(settings.DATABASE_URL))) as migrated:
+        migrated.backup(connection.connection)
 
 
 def _commit_in_memory() -> None:
@@ -117,6 +146,20 @@ def _no_throttles(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     monkeypatch.setattr(throttling, "_exceeded", {})
     cache.clear()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _cheap_hashes() -> Iterator[None]:
+    """Hash passwords in a fiftieth of the time; servers and `full_hashes` take all of it."""
+    with patch.multiple(SmallServerArgon2, memory_cost=64, time_cost=1):
+        yield
+
+
+@pytest.fixture
+def full_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hash passwords as in production."""
+    for name, cost in HASH_COSTS.items():
+        monkeypatch.setattr(SmallServerArgon2, name, cost)
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -63,8 +64,9 @@ def read_document() -> dict[str, Any]:
     return parse_yaml((ROOT / "openapi.yaml").read_text())
 
 
-def _read_with_refusals() -> dict[str, Any]:
-    """The same, with every refusal where it is referred to."""
+@cache
+def document() -> dict[str, Any]:
+    """The same, parsed once, with every refusal where it is referred to."""
     document = read_document()
     for item in document["paths"].values():
         for operation in item.values():
@@ -74,25 +76,38 @@ def _read_with_refusals() -> dict[str, Any]:
     return document
 
 
-DOCUMENT = _read_with_refusals()
-OPERATIONS = [
-    Operation(method.upper(), path, item[method])
-    for path, item in DOCUMENT["paths"].items()
-    for method in METHODS
-    if method in item
-]
-#: The names of all parameters in paths, each with a value that leads somewhere only by chance.
-ANY_IDS: Mapping[str, Any] = {
-    parameter["name"]: 1 if "format" in parameter["schema"] else "x"  # int64 or uuid
-    for operation in OPERATIONS
-    for parameter in operation.parameters("path")
-}
+@cache
+def operations() -> list[Operation]:
+    return [
+        Operation(method.upper(), path, item[method])
+        for path, item in document()["paths"].items()
+        for method in METHODS
+        if method in item
+    ]
+
+
+@cache
+def any_ids() -> Mapping[str, Any]:
+    """All parameters in paths, each with a value that leads somewhere by chance only."""
+    return {
+        parameter["name"]: 1 if "format" in parameter["schema"] else "x"  # int64 or uuid
+        for operation in operations()
+        for parameter in operation.parameters("path")
+    }
+
+
+def __getattr__(name: str) -> Any:
+    """DOCUMENT, OPERATIONS and ANY_IDS; who does not need them does not wait for the parser."""
+    lazy = {"DOCUMENT": document, "OPERATIONS": operations, "ANY_IDS": any_ids}
+    if name not in lazy:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return lazy[name]()
 
 
 def resolved(schema: Mapping[str, Any]) -> dict[str, Any]:
     """`schema` without `$ref` and `allOf` at its top."""
     if "$ref" in schema:
-        return resolved(DOCUMENT["components"]["schemas"][schema["$ref"].rpartition("/")[2]])
+        return resolved(document()["components"]["schemas"][schema["$ref"].rpartition("/")[2]])
     merged = {key: value for key, value in schema.items() if key != "allOf"}
     for part in schema.get("allOf", ()):
         merged = resolved(part) | merged
@@ -131,12 +146,14 @@ def _closed(node: Any) -> Any:
     return closed
 
 
-COMPONENTS = _closed(DOCUMENT["components"])
+@cache
+def _components() -> dict[str, Any]:
+    return _closed(document()["components"])
 
 
 def errors_of(value: Any, schema: dict[str, Any]) -> list[str]:
     """What is wrong with `value` under `schema`; fields that it does not name are."""
-    whole = {**_closed(schema), "components": COMPONENTS}
+    whole = {**_closed(schema), "components": _components()}
     checker = Draft202012Validator.FORMAT_CHECKER
     return [
         f"{error.json_path}: {error.message[:200]}"

@@ -10,18 +10,17 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import httpx
-import psycopg
 from django.conf import settings
 
 from tests import citus
+from tests.migrated import administrator, migrated_database
 
 ROOT = Path(__file__).resolve().parent.parent
 START_SECONDS = 30
@@ -140,7 +139,7 @@ def _database(folder: Path, durable: bool, root: Path) -> Iterator[str]:
         finally:
             citus.drop_database(name)
         return
-    with _administrator(settings.DATABASE_URL) as connection:
+    with administrator(settings.DATABASE_URL) as connection:
         connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
         try:
             if not durable:
@@ -153,41 +152,22 @@ def _database(folder: Path, durable: bool, root: Path) -> Iterator[str]:
 @cache
 def _template(database_url: str, root: Path) -> str:
     """The file or the name of a migrated database, which servers get a copy of."""
-    parts = urlsplit(database_url)
-    if parts.scheme.startswith("sqlite"):
-        folder = tempfile.mkdtemp()
-        atexit.register(shutil.rmtree, folder)
-        name = f"{folder}/template.sqlite3"
-        url = f"sqlite:///{name}"
-    else:
-        name = f"tripcompanion_template_{secrets.token_hex(4)}"
-        url = urlunsplit(parts._replace(path=f"/{name}"))
-        with _administrator(database_url) as connection:
-            connection.execute(f'CREATE DATABASE "{name}"')
-        atexit.register(_drop, database_url, name)
+    if not _is_distributed(database_url, root):
+        return migrated_database(database_url, root)
+    name = f"tripcompanion_template_{secrets.token_hex(4)}"
+    with administrator(database_url) as connection:
+        connection.execute(f'CREATE DATABASE "{name}"')
+    atexit.register(citus.drop_database, name)
+    url = urlunsplit(urlsplit(database_url)._replace(path=f"/{name}"))
     environment = {"DEBUG": "true", "SECRET_KEY": secrets.token_urlsafe(48), "DATABASE_URL": url}
     server = Server("", os.environ | environment, root=root)
     server.manage("migrate_safely", "--verbosity", "0")
-    if _is_distributed(database_url, root):
-        atexit.register(citus.drop_database, name)
-        citus.join_nodes(name)
-        server.manage("distribute")
-        citus.close_database(name)
+    citus.join_nodes(name)
+    server.manage("distribute")
+    citus.close_database(name)
     return name
 
 
 def _is_distributed(database_url: str, root: Path) -> bool:
     """Whether this checkout's tables are distributed; another release may not know how."""
     return bool(citus.URL) and database_url == citus.URL and root == ROOT
-
-
-def _administrator(database_url: str) -> psycopg.Connection[Any]:
-    parts = urlsplit(database_url)
-    url = urlunsplit(parts._replace(scheme="postgresql", path="/postgres"))
-    return psycopg.connect(url, autocommit=True)
-
-
-def _drop(database_url: str, name: str) -> None:
-    """Drop a database, unless its server has ended, as those that a test starts."""
-    with suppress(psycopg.OperationalError), _administrator(database_url) as connection:
-        connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')

@@ -156,7 +156,9 @@ def test_passwords_are_never_trimmed() -> None:
     assert try_to_log_in("nina@example.com", "four-green-suitcases").status_code == 401
 
 
-def test_a_password_is_never_shown_and_stored_as_argon2id_for_a_small_server() -> None:
+def test_a_password_is_never_shown_and_stored_as_argon2id_for_a_small_server(
+    full_hashes: None,
+) -> None:
     response = register()
     stored = User.objects.get().password
     assert PASSWORD not in response.content.decode()

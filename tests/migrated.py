@@ -1,0 +1,96 @@
+"""A migrated database to copy: made once for each state of the migrations, then kept.
+
+Migrations take seconds, a copy does not. SQLite's is a file in the folder for temporary files,
+PostgreSQL's a database beside the one of the tests; a new one replaces the former.
+"""
+
+import fcntl
+import os
+import secrets
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import django
+import psycopg
+from psycopg import sql
+
+ROOT = Path(__file__).resolve().parent.parent
+PREFIX = "tripcompanion_migrated_"
+
+
+@cache
+def migrated_database(database_url: str, root: Path = ROOT) -> str:
+    """The file or the name of a database of this engine that the checkout in `root` migrated."""
+    name = f"{PREFIX}{_state_of(root)}"
+    parts = urlsplit(database_url)
+    if parts.scheme.startswith("sqlite"):
+        path = Path(tempfile.gettempdir(), f"{name}_{os.getuid()}.sqlite3")
+        with _locked(path.with_suffix(".lock")):
+            if not path.exists():
+                unfinished = path.with_suffix(".unfinished")
+                unfinished.unlink(missing_ok=True)
+                _migrate(f"sqlite:///{unfinished}", root)
+                unfinished.rename(path)
+        return str(path)
+    with administrator(database_url) as connection:
+        connection.execute("SELECT pg_advisory_lock(hashtext(%s))", [PREFIX])
+        names = "SELECT datname FROM pg_database WHERE starts_with(datname, %s)"
+        found = {row[0] for row in connection.execute(names, [PREFIX])}
+        if name not in found:
+            for former in found:
+                _drop_unused(connection, former)
+            unfinished_name = f"{PREFIX}{secrets.token_hex(4)}"
+            connection.execute(_named("CREATE DATABASE {}", unfinished_name))
+            _migrate(urlunsplit(parts._replace(path=f"/{unfinished_name}")), root)
+            connection.execute(_named("ALTER DATABASE {} RENAME TO {}", unfinished_name, name))
+    return name
+
+
+def _state_of(root: Path) -> str:
+    """What decides the tables: the migrations, their operations, and Django."""
+    files = [*root.glob("*/migrations/*.py"), *root.glob("tripcompanion/*/migrations/*.py")]
+    files += root.glob("tripcompanion/database/**/*.py")
+    contents = [django.__version__.encode(), *(path.read_bytes() for path in sorted(files))]
+    return sha256(b"\0".join(contents)).hexdigest()[:12]
+
+
+def _migrate(database_url: str, root: Path) -> None:
+    own = {"DEBUG": "true", "SECRET_KEY": secrets.token_urlsafe(48), "DATABASE_URL": database_url}
+    subprocess.run(
+        [sys.executable, "manage.py", "migrate_safely", "--verbosity", "0"],
+        cwd=root,
+        env=os.environ | own,
+        check=True,
+    )
+
+
+def administrator(database_url: str) -> psycopg.Connection[Any]:
+    """A connection to the `postgres` database of the same server."""
+    parts = urlsplit(database_url)
+    url = urlunsplit(parts._replace(scheme="postgresql", path="/postgres"))
+    return psycopg.connect(url, autocommit=True)
+
+
+def _drop_unused(connection: psycopg.Connection[Any], name: str) -> None:
+    """Drop a database, unless somebody copies it just now."""
+    with suppress(psycopg.errors.ObjectInUse):
+        connection.execute(_named("DROP DATABASE IF EXISTS {}", name))
+
+
+def _named(statement: str, *names: str) -> sql.Composed:
+    return sql.SQL(statement).format(*map(sql.Identifier, names))  # type: ignore[arg-type]
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
