@@ -102,15 +102,6 @@ AUDITS: CsvColumns = {
     name: name
     for name in ("id", "started_at", "finished_at", "trip_count", "difference_count", "report")
 }
-WEBHOOKS: CsvColumns = {
-    "id": "id",
-    "user_email": "user__email",
-    "trip_id": "trip_id",
-    **{
-        name: name
-        for name in ("state", "last_at", "last_status", "failing_since", "due_at", "created_at")
-    },
-}
 DELETED_ENTRIES: CsvColumns = {
     "id": "id",
     **TRIP,

@@ -25,11 +25,11 @@ from splits.models import (
     Rate,
     Settlement,
     Split,
-    Webhook,
 )
 from splits.models.settlement import today
 from tests.admin_client import AdminClient, tables, text
 from tests.factories import PASSWORD, TripFactory, UserFactory, join, settle, spend
+from tripcompanion.webhooks.models import Webhook
 from trips.models import Invitation, JournalEntry, Member, Trip
 from trips.roles import TripRole
 from users.models import Mail, ScopedToken, Session, User

@@ -14,11 +14,12 @@ from django.db.models import Model
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from splits.models import Allocation, Comment, Debt, Expense, Settlement, Webhook
+from splits.models import Allocation, Comment, Debt, Expense, Settlement
 from tests.admin_client import AdminClient, told
 from tests.factories import TripFactory, join, settle, spend
 from tripcompanion.adminsite import export as admin_export
 from tripcompanion.adminsite.csv_export import defused
+from tripcompanion.webhooks.models import Webhook
 from trips.models import Invitation, Member, Trip
 from users.models import Mail, ScopedToken, Session, User
 

@@ -11,11 +11,12 @@ from django.contrib.admin.models import LogEntry
 from django.http import HttpResponse
 from django.utils import timezone, translation
 
-from splits.models import Allocation, AuditRun, Comment, Debt, Expense, Rate, Webhook
+from splits.models import Allocation, AuditRun, Comment, Debt, Expense, Rate
 from splits.models.settlement import today
 from tests.admin_client import AdminClient
 from tests.factories import TripFactory, UserFactory, join, settle, spend
 from tripcompanion.adminsite.base import page_url
+from tripcompanion.webhooks.models import Webhook
 from trips.models import Invitation, Member, Trip
 from users.mail_templates import MailTemplate
 from users.models import Mail, ScopedToken, Session, User
@@ -120,7 +121,7 @@ def pages_of(app: str, *with_history: Any) -> dict[str, str]:
     return pages
 
 
-@pytest.mark.parametrize("app", ["users", "trips", "splits", "admin", "alone"])
+@pytest.mark.parametrize("app", ["users", "trips", "splits", "webhooks", "admin", "alone"])
 def test_no_page_contains_english_for_a_spanish_reader(
     admin_client: AdminClient, rows: dict[str, Any], trip: Trip, olga: User, ed: User, app: str
 ) -> None:
@@ -131,6 +132,7 @@ def test_no_page_contains_english_for_a_spanish_reader(
         "users": {**pages_of("users", olga), "add": page_url(User, "add")},
         "trips": {**pages_of("trips", trip), "add": page_url(Member, "add")},
         "splits": pages_of("splits"),
+        "webhooks": pages_of("webhooks"),
         "admin": pages_of("admin"),
         "alone": {
             "dashboard": "/admin/",

@@ -11,11 +11,11 @@ import pytest
 from django.contrib.staticfiles import finders
 from django.test import Client
 
-from splits.models import Webhook
 from tests.document import OPERATIONS, parse_yaml, problem_of, read_document
 from tests.factories import PASSWORD, overwrite, spend
 from tests.scoped import script_of
 from tripcompanion.openapi.document import _generated, document
+from tripcompanion.webhooks.models import Webhook
 from trips.models import Invitation
 
 pytestmark = pytest.mark.once

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from splits.reports.change_cursor import Cursor
 from tests.document import (
     OPERATIONS,
     Operation,
@@ -16,6 +15,7 @@ from tests.document import (
 )
 from tests.factories import PASSWORD, UserFactory
 from tests.users.logins import bearer
+from tripcompanion.sync.cursor import Cursor
 from users.mail_templates import MailTemplate
 from users.models import EmailToken
 

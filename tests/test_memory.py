@@ -41,7 +41,7 @@ def held() -> Counter[str]:
         kind.__name__
         for kind in kinds
         if issubclass(kind, Response)
-        or (issubclass(kind, Model) and kind._meta.app_label in {"trips", "splits"})
+        or (issubclass(kind, Model) and kind._meta.app_label in {"trips", "splits", "webhooks"})
     )
 
 

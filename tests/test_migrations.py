@@ -20,7 +20,7 @@ from django_migration_linter.sql_analyser import analyse_sql_statements
 
 from tests.server import ROOT
 
-APPS = ("kit", "users", "trips", "splits")
+APPS = ("kit", "users", "trips", "splits", "webhooks")
 SQUAWK = Path(sysconfig.get_path("scripts"), "squawk")
 
 #: Rules of django-migration-linter that squawk has too.

@@ -9,12 +9,13 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from splits.models import Comment, Debt, Rate, Webhook, WebhookDelivery
-from splits.models.webhook_delivery import new_message_id
+from splits.models import Comment, Debt, Rate
 from tests.conftest import Api
 from tests.factories import TripFactory, UserFactory, join, settle, spend
 from tests.trips.access import endpoints
 from tests.users.logins import bearer
+from tripcompanion.webhooks.models import Webhook, WebhookDelivery
+from tripcompanion.webhooks.models.delivery import new_message_id
 from trips.models import Invitation, Trip
 from trips.roles import TripRole
 from users.models import ScopedToken, Session, User

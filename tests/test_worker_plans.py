@@ -10,12 +10,12 @@ from django.db import connection
 from django.db.models import Q
 from django.utils import timezone
 
-from splits.models import Webhook
-from splits.models.webhook_queue import Lease, due
 from tests import citus
 from tests.bulk import analyse
 from tests.factories import TripFactory, UserFactory, join, overwrite
 from tests.test_plans import full_scans
+from tripcompanion.webhooks.models import Webhook
+from tripcompanion.webhooks.models.queue import Lease, due
 from trips.models import Trip, notify
 from trips.roles import TripRole
 from users.models import Mail, User

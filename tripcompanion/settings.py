@@ -32,6 +32,8 @@ INSTALLED_APPS = [
     "users",
     "trips",
     "splits",
+    "tripcompanion.webhooks",
+    "tripcompanion.sync",
     "tripcompanion.accounts",
     "tripcompanion.api",
     "tripcompanion.adminsite",

@@ -12,7 +12,6 @@ from splits.views import (
     AcceptanceViewSet,
     BalanceViewSet,
     CategoryViewSet,
-    ChangeViewSet,
     CommentViewSet,
     DebtViewSet,
     ExpenseHistoryViewSet,
@@ -22,7 +21,6 @@ from splits.views import (
     MergeViewSet,
     SettlementViewSet,
     SplitViewSet,
-    WebhookViewSet,
 )
 from tripcompanion.accounts.views import AccountViewSet, RootViewSet, TokenViewSet, UserViewSet
 from tripcompanion.api import error_views
@@ -31,6 +29,8 @@ from tripcompanion.api.health import HealthViewSet
 from tripcompanion.api.landing import LandingPage
 from tripcompanion.currency.views import CurrencyViewSet
 from tripcompanion.openapi.document import DocumentView
+from tripcompanion.sync.views import ChangeViewSet
+from tripcompanion.webhooks.views import WebhookViewSet
 from trips.views import (
     GuestViewSet,
     InvitationPreviewViewSet,

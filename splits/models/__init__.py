@@ -12,8 +12,6 @@ from splits.models.payer import Payer
 from splits.models.rate import Rate
 from splits.models.settlement import Settlement
 from splits.models.split import Split
-from splits.models.webhook import Webhook, WebhookPosition
-from splits.models.webhook_delivery import WebhookDelivery
 
 __all__ = [
     "Allocation",
@@ -29,7 +27,4 @@ __all__ = [
     "Settlement",
     "Split",
     "SplitType",
-    "Webhook",
-    "WebhookDelivery",
-    "WebhookPosition",
 ]

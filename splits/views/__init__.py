@@ -1,7 +1,6 @@
 """The views of expenses, comments, splits, settlements, balances, plans and debts."""
 
 from splits.views.category import CategoryViewSet
-from splits.views.changes import ChangeViewSet
 from splits.views.comment import CommentViewSet
 from splits.views.expense import ExpenseViewSet
 from splits.views.history import ExpenseHistoryViewSet, HistoryViewSet
@@ -9,13 +8,11 @@ from splits.views.invitation import AcceptanceViewSet
 from splits.views.merge import MergeViewSet
 from splits.views.settlement import BalanceViewSet, ExplanationViewSet, SettlementViewSet
 from splits.views.split import DebtViewSet, SplitViewSet
-from splits.views.webhook import WebhookViewSet
 
 __all__ = [
     "AcceptanceViewSet",
     "BalanceViewSet",
     "CategoryViewSet",
-    "ChangeViewSet",
     "CommentViewSet",
     "DebtViewSet",
     "ExpenseHistoryViewSet",
@@ -25,5 +22,4 @@ __all__ = [
     "MergeViewSet",
     "SettlementViewSet",
     "SplitViewSet",
-    "WebhookViewSet",
 ]

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from django.urls import get_resolver
 
-from splits.management.distributing import distributed_tables
 from tests.compiled_only import compiled_only
+from tripcompanion.accounts.distributing import distributed_tables
 from tripcompanion.compiled import CompiledQuery, CompiledUpdate
 from trips.models import CompiledForViewer
 from trips.models.visibility import ViewerParam

@@ -6,7 +6,7 @@ _CHANGES = "tests/splits/test_changes.py"
 _CURSORS = "tests/splits/test_change_cursors.py"
 
 CHANGES: Guards = {
-    "splits/reports/change_cursor.py": [
+    "tripcompanion/sync/cursor.py": [
         ("cursors never expire", "salt=_SALT, max_age=_LIFETIME)", "salt=_SALT)",
          f"{_CURSORS} -k expires"),
         ("cursors of others are accepted", "if reader != cursor.reader:", "if False:",
@@ -19,7 +19,7 @@ CHANGES: Guards = {
         ("a lost trip is still sent", "            self.delivery = None\n", "            pass\n",
          f"{_CHANGES} -k lost_while"),
     ],
-    "splits/reports/changes.py": [
+    "tripcompanion/sync/changes.py": [
         ("token without the scope of expenses gets money",
          "return self._money or row.object_type in OF_TRIPS", "return True",
          f"{_CHANGES} -k no_money"),
@@ -38,7 +38,7 @@ CHANGES: Guards = {
          "if self._sees(row) and (resend := touched.resend(row)) is not None:",
          "if (resend := None) is not None:", f"{_CHANGES} -k closing"),
     ],
-    "splits/reports/touched.py": [
+    "tripcompanion/sync/touched.py": [
         ("any number of touched objects is read", "if at == MAX_TOUCHED:", "if False:",
          f"{_CHANGES} -k too_many"),
         ("closing is not noticed", "row.object_id in self._closed_by", "False",
@@ -57,7 +57,7 @@ CHANGES: Guards = {
          'return _subjects("invitation", self._invitations, (row.trip_id, row.object_id))',
          "return []", f"{_CHANGES} -k who_made_them"),
     ],
-    "splits/reports/delivery.py": [
+    "tripcompanion/sync/delivery.py": [
         ("what was there before stays", "Stage.NOTHING if is_whole", "Stage.TRIP if is_whole",
          f"{_CHANGES} -k merged"),
         ("money is sent with a new trip", "(money or other not in _OF_MONEY)", "True",

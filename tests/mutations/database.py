@@ -142,7 +142,7 @@ DATABASE: Guards = {
          '                store_position_after_commit(then.values_list("user", flat=True))\n', "",
          f"{_REPLICA} rights"),
     ],
-    "users/management/commands/prune.py": [
+    "tripcompanion/accounts/management/commands/prune.py": [
         ("prune reads whole tables", '.order_by("ended_at")', '.order_by("pk")',
          "tests/users/test_prune.py"),
     ],

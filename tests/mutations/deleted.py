@@ -63,13 +63,13 @@ DELETED: Guards = {
         ("debts of deleted trips are owed", "return owing.in_kept_trips()", "return owing",
          f"{_TRIPS} -k nowhere"),
     ],
-    "splits/models/webhook.py": [
+    "tripcompanion/webhooks/models/webhook.py": [
         ("webhook of a trip is not told of its deletion",
          "owners = Member.objects.present_or_restorable().filter(\n",
          "owners = Member.objects.present().filter(\n",
          f"{_TRIPS} -k webhooks"),
     ],
-    "splits/models/webhook_queue.py": [
+    "tripcompanion/webhooks/models/queue.py": [
         ("webhook of all trips is not told of a deletion",
          "return Member.objects.present_or_restorable()", "return Member.objects.present()",
          f"{_TRIPS} -k webhooks"),

@@ -31,7 +31,7 @@ WEBHOOKS: Guards = {
         ("a lookup may take forever", "answer.result(seconds)", "answer.result()",
          f"{_OUTGOING} -k resolver"),
     ],
-    "splits/models/webhook.py": [
+    "tripcompanion/webhooks/models/webhook.py": [
         ("webhooks survive the sessions of their account",
          ".update(state=WebhookState.OFF) and account.email", ".none() and account.email",
          "tests/users/test_sessions_end.py"),
@@ -58,7 +58,7 @@ WEBHOOKS: Guards = {
          "if self.former_until is not None and self.former_until > timezone.now():",
          "if self.former_salt:", f"{_SIGNATURES} -k rotation"),
     ],
-    "splits/models/webhook_queue.py": [
+    "tripcompanion/webhooks/models/queue.py": [
         ("a claimed webhook is claimed again",
          "return Q(claimed_until=None) | Q(claimed_until__lte=timezone.now())", "return Q()",
          f"{_DELIVERIES} -k not_noted"),
@@ -85,7 +85,7 @@ WEBHOOKS: Guards = {
         ("messages for former members", "            webhook.positions.exclude(trip__in=present"
          '.values("trip")).delete()\n', "", f"{_DELIVERIES} -k of_an_account"),
     ],
-    "users/management/commands/prune.py": [
+    "tripcompanion/accounts/management/commands/prune.py": [
         ("the log of webhooks is never deleted",
          'yield "webhook deliveries", [deliveries.order_by("created_at")]',
          'yield "webhook deliveries", [deliveries.none()]', f"{_DELIVERIES} -k month"),

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from django.core import signing
 
-from splits.reports.change_cursor import Cursor
 from tests.conftest import Api
 from tests.trips.access import script_of
 from tests.users.logins import bearer
+from tripcompanion.sync.cursor import Cursor
 from trips.models import Trip
 from users.models import User
 from users.scopes import Scope

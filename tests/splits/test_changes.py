@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from django.db import connection, transaction
 
-from splits.reports import delivery, touched
 from splits.serializers.states import states_of
 from tests.conftest import Api
 from tests.factories import PASSWORD, TripFactory, add_guest, join, settle, spend
 from tests.scoped import script_of
 from tests.splits.changes_client import Replica, lists
 from tests.users.logins import bearer
+from tripcompanion.sync import delivery, touched
 from trips.models import Trip
 from trips.models.journal import Subject
 from trips.roles import TripRole

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from splits.reports import delivery, touched
 from tests.conftest import Api
 from tests.splits.changes_client import Replica, lists
 from tests.trips.bodies import lisbon
+from tripcompanion.sync import delivery, touched
 from trips.models import note_answer
 from users.models import User
 

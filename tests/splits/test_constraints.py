@@ -19,13 +19,11 @@ from splits.models import (
     Rate,
     Settlement,
     Split,
-    Webhook,
-    WebhookDelivery,
-    WebhookPosition,
 )
 from splits.models.payer import Payer
 from tests import citus
 from tests.factories import settle, spend
+from tripcompanion.webhooks.models import Webhook, WebhookDelivery, WebhookPosition
 from trips.models import Member, Trip
 from users.models import User
 
@@ -157,7 +155,8 @@ def test_a_rate_is_positive(db: None) -> None:
 def test_every_constraint_of_the_ledger_is_violated_here() -> None:
     named = {
         constraint.name
-        for model in apps.get_app_config("splits").get_models()
+        for app in ("splits", "webhooks")
+        for model in apps.get_app_config(app).get_models()
         for constraint in model._meta.constraints
         if isinstance(constraint, CheckConstraint | UniqueConstraint)
     }

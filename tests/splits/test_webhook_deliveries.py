@@ -14,15 +14,15 @@ from django.core.management import call_command
 from django.utils import timezone
 from standardwebhooks import Webhook as Verifier
 
-from splits.models import Webhook, WebhookDelivery
-from splits.models.webhook_queue import GIVE_UP_AFTER, LEASE, MOST_OF_AN_ACCOUNT, Lease, due
-from splits.webhooks import deliver, send
 from tests.conftest import Api
 from tests.factories import TripFactory, join
 from tests.receiver import HOST, Receiver, never, status
 from tests.splits.webhooks import WEBHOOKS, bodies, log_of, make_due, record, register
 from tripcompanion.database.lending import returning
+from tripcompanion.webhooks.models import Webhook, WebhookDelivery
+from tripcompanion.webhooks.models.queue import GIVE_UP_AFTER, LEASE, MOST_OF_AN_ACCOUNT, Lease, due
 from tripcompanion.webhooks.outgoing import BadAddress, require_reachable
+from tripcompanion.webhooks.sending import deliver, send
 from trips.models import Member, Trip
 from trips.roles import TripRole
 from users.models import Mail, User
@@ -152,7 +152,7 @@ def test_webhooks_are_looked_at_in_batches_the_longest_waiting_first(
         add(path, 40, tripId=trip.pk)
     with django_assert_num_queries(5):
         at_once = list(due())
-    monkeypatch.setattr("splits.models.webhook_queue.BATCH_WEBHOOKS", 2)
+    monkeypatch.setattr("tripcompanion.webhooks.models.queue.BATCH_WEBHOOKS", 2)
     assert [webhook.pk for webhook in due()] == [webhook.pk for webhook in at_once]
     assert deliver() == (3, 0)
     assert [request.path for request in receiver.received] == ["/first", "/second", "/third"]
@@ -177,7 +177,7 @@ def test_a_receiver_that_never_answers_is_a_timeout(
     hook: dict[str, Any],
     monkeypatch: Any,
 ) -> None:
-    monkeypatch.setattr("splits.webhooks.TIMEOUT_SECONDS", 0.3)
+    monkeypatch.setattr("tripcompanion.webhooks.sending.TIMEOUT_SECONDS", 0.3)
     receiver.answer = never
     record(api, olga, trip)
     assert deliver() == (0, 1)
@@ -371,7 +371,7 @@ def test_t196_a_slow_receiver_delays_no_other_account(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Each message of Olga's takes a fifth of a turn; Ed's comes after one turn, not after all."""
-    monkeypatch.setattr("splits.webhooks.TURN_SECONDS", 0.5)
+    monkeypatch.setattr("tripcompanion.webhooks.sending.TURN_SECONDS", 0.5)
     other = TripFactory()
     join(other, ed, TripRole.OWNER)
     register(api, ed, url=f"https://{HOST}:{receiver.port}/ed", tripId=other.pk)
@@ -424,7 +424,8 @@ def test_a_host_is_looked_up_without_a_connection(
 
     monkeypatch.setattr("tripcompanion.database.lending.connection", NoTransaction)
     monkeypatch.setattr(
-        "splits.models.webhook.require_reachable", lambda *_url, **_how: said.append("looked up")
+        "tripcompanion.webhooks.models.webhook.require_reachable",
+        lambda *_url, **_how: said.append("looked up"),
     )
     token = returning.set(give_back)
     register(api, olga)

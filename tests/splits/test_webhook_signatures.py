@@ -7,11 +7,11 @@ from django.utils import timezone
 from standardwebhooks import Webhook as Verifier
 from standardwebhooks import WebhookVerificationError
 
-from splits.models import Webhook
-from splits.webhooks import deliver
 from tests.conftest import Api
 from tests.receiver import Receiver
 from tests.splits.webhooks import WEBHOOKS, record
+from tripcompanion.webhooks.models import Webhook
+from tripcompanion.webhooks.sending import deliver
 from trips.models import Trip
 from users.models import User
 

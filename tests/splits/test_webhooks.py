@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from splits.models import Webhook, WebhookDelivery
-from splits.models.webhook_delivery import DeliveryState, new_message_id
 from tests.conftest import Api
 from tests.factories import PASSWORD, purge
 from tests.splits.webhooks import URL, WEBHOOKS, register
 from tests.stored import everything_stored
+from tripcompanion.webhooks.models import Webhook, WebhookDelivery
+from tripcompanion.webhooks.models.delivery import DeliveryState, new_message_id
 from trips.models import Member, Trip
 from trips.roles import TripRole
 from users.models import User

@@ -5,9 +5,9 @@ from typing import Any
 
 from django.utils import timezone
 
-from splits.models import Webhook
 from tests.conftest import Api
 from tests.receiver import Receiver
+from tripcompanion.webhooks.models import Webhook
 from trips.models import Trip
 from users.models import User
 

@@ -11,13 +11,14 @@ from typing import Any
 
 from django.urls import URLResolver
 
-from splits.models import Comment, Expense, Settlement, Webhook, WebhookDelivery
+from splits.models import Comment, Expense, Settlement
 from splits.models.individual_splits import remove_split
 from splits.reports.balances import Plan
 from tests.factories import PASSWORD, UserFactory, acting_as_owner, add_guest, join, settle, spend
 from tests.scoped import script_of
 from tests.trips.bodies import lisbon
 from tripcompanion.urls import urlpatterns
+from tripcompanion.webhooks.models import Webhook, WebhookDelivery
 from trips.models import Invitation, Trip
 from trips.roles import TABLE, Access, Can, TripRole
 from users.mail_templates import MailTemplate

@@ -9,7 +9,6 @@ from splits.views import (
     AcceptanceViewSet,
     BalanceViewSet,
     CategoryViewSet,
-    ChangeViewSet,
     CommentViewSet,
     DebtViewSet,
     ExpenseHistoryViewSet,
@@ -19,13 +18,14 @@ from splits.views import (
     MergeViewSet,
     SettlementViewSet,
     SplitViewSet,
-    WebhookViewSet,
 )
 from tests.trips.access import endpoints
 from tripcompanion.accounts.views import AccountViewSet, RootViewSet, TokenViewSet, UserViewSet
 from tripcompanion.api.health import HealthViewSet
 from tripcompanion.currency.views import CurrencyViewSet
 from tripcompanion.openapi.document import DocumentView
+from tripcompanion.sync.views import ChangeViewSet
+from tripcompanion.webhooks.views import WebhookViewSet
 from trips.views import (
     GuestViewSet,
     InvitationPreviewViewSet,

@@ -10,10 +10,7 @@ from django.core.management import call_command
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from splits.models import Webhook
-from splits.models.webhook_queue import Lease
 from splits.reports.audit import differences
-from splits.serializers.webhook_message import message_of
 from tests.admin_client import AdminClient, text, told
 from tests.conftest import Api
 from tests.document import problem_of
@@ -21,6 +18,9 @@ from tests.factories import PASSWORD, TripFactory, add_guest, join, overwrite, s
 from tests.scoped import script_of
 from tests.trips.access import PUBLIC_URL
 from tests.trips.bodies import lisbon
+from tripcompanion.webhooks.messages import message_of
+from tripcompanion.webhooks.models import Webhook
+from tripcompanion.webhooks.models.queue import Lease
 from trips.models import JournalEntry, Trip
 from trips.roles import TripRole
 from users.models import Mail, User

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from splits.models import Webhook
 from tests.conftest import Api
 from tests.factories import PASSWORD, overwrite
 from tests.splits.webhooks import URL, register
 from tests.users.logins import bearer, log_in, try_to_log_in
+from tripcompanion.webhooks.models import Webhook
 from trips.models import Invitation, Trip
 from users.mail_templates import MailTemplate
 from users.models import EmailToken, Mail, ScopedToken, User

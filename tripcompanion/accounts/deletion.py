@@ -11,9 +11,9 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
 from splits.models.comment import comments_written_by, forget_comments_of
-from splits.models.webhook import Webhook
 from tripcompanion.api.problems import Conflict
 from tripcompanion.currency.amounts import to_major
+from tripcompanion.webhooks.models.webhook import Webhook
 from trips.models.conflicts import BalanceOpen, LastOwner
 from trips.models.events import Event
 from trips.models.invitation import Invitation

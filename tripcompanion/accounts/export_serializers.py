@@ -9,9 +9,9 @@ from splits.serializers.expense_response import ExpenseSerializer
 from splits.serializers.history import ChangesField, ObjectSerializer
 from splits.serializers.settlement import SettlementSerializer
 from splits.serializers.split import ScaledField
-from splits.serializers.webhook import WebhookSerializer
 from tripcompanion.api.serializers import CamelCaseSerializer
 from tripcompanion.currency.fields import CurrencyField, MoneyField
+from tripcompanion.webhooks.serializers import WebhookSerializer
 from trips.models.events import Event
 from trips.roles import TripRole
 from users.serializers import UserSerializer

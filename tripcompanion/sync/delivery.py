@@ -14,7 +14,7 @@ from django.db.models import Q
 from splits.models.comment import Comment
 from splits.models.expense import Expense
 from splits.models.settlement import Settlement
-from splits.reports.change_cursor import Delivery
+from tripcompanion.sync.cursor import Delivery
 from trips.models import Invitation
 from trips.models.journal import Subject
 

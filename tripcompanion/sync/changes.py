@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 from django.db.models import OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce
 
-from splits.reports.change_cursor import Cursor, CursorExpired, Partial
-from splits.reports.delivery import begin, send
 from splits.reports.history import OF_TRIPS, sees_money
-from splits.reports.touched import Touched
+from tripcompanion.sync.cursor import Cursor, CursorExpired, Partial
+from tripcompanion.sync.delivery import begin, send
+from tripcompanion.sync.touched import Touched
 from trips.models import JournalEntry, Trip
 from trips.models.events import Event
 from trips.models.journal import Subject

@@ -5,10 +5,10 @@ from typing import ClassVar
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from splits.reports.change_cursor import CursorExpired
-from splits.reports.changes import Changes
-from splits.serializers.changes import ChangesQuery, ChangesSerializer
 from splits.serializers.states import states_of
+from tripcompanion.sync.changes import Changes
+from tripcompanion.sync.cursor import CursorExpired
+from tripcompanion.sync.serializers import ChangesQuery, ChangesSerializer
 from trips.viewsets import InTripViewSet
 
 

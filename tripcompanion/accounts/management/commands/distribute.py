@@ -1,10 +1,10 @@
-"""`manage.py distribute`: see `splits.management.distributing`."""
+"""`manage.py distribute`: see `tripcompanion.accounts.distributing`."""
 
 from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from splits.management.distributing import distribute
+from tripcompanion.accounts.distributing import distribute
 
 
 class Command(BaseCommand):

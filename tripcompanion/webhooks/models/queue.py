@@ -17,13 +17,13 @@ from django.db import models, transaction
 from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone, translation
 
-from splits.models.webhook import Webhook, WebhookPosition, WebhookState, permitted
-from splits.models.webhook_delivery import (
+from tripcompanion.webhooks.models.delivery import (
     DeliveryError,
     DeliveryState,
     WebhookDelivery,
     new_message_id,
 )
+from tripcompanion.webhooks.models.webhook import Webhook, WebhookPosition, WebhookState, permitted
 from trips.models import Member
 from trips.models.journal import JournalEntry
 from trips.models.member import MemberQuerySet

@@ -113,6 +113,8 @@ class Webhook(models.Model):
     secret: str
 
     class Meta:
+        # As all tables of webhooks, it is named after the app that they belonged to at first.
+        db_table = "splits_webhook"
         verbose_name = gettext_lazy("webhook")
         verbose_name_plural = gettext_lazy("webhooks")
         indexes: ClassVar = [models.Index(fields=["state", "due_at"], name="webhook_due")]
@@ -232,6 +234,7 @@ class WebhookPosition(models.Model):
     number = models.BigIntegerField(default=0)
 
     class Meta:
+        db_table = "splits_webhookposition"
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["webhook", "trip"], name="webhook_position_unique")
         ]

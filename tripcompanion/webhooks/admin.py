@@ -3,17 +3,27 @@
 from django.contrib import admin
 from django.utils.translation import gettext_lazy
 
-from splits import csv_columns
-from splits.models import Webhook
 from tripcompanion.adminsite.base import ReadOnlyAdmin
+from tripcompanion.adminsite.csv_export import CsvColumns
+from tripcompanion.webhooks.models import Webhook
 from trips.admin import person
+
+CSV_COLUMNS: CsvColumns = {
+    "id": "id",
+    "user_email": "user__email",
+    "trip_id": "trip_id",
+    **{
+        name: name
+        for name in ("state", "last_at", "last_status", "failing_since", "due_at", "created_at")
+    },
+}
 
 
 @admin.register(Webhook)
 class WebhookAdmin(ReadOnlyAdmin):
     """Webhooks and the results of their last messages. Only the hosts of the URLs are displayed."""
 
-    csv_columns = csv_columns.WEBHOOKS
+    csv_columns = CSV_COLUMNS
     list_display = (
         "id",
         person("user", gettext_lazy("user")),

@@ -5,14 +5,14 @@ from typing import Any
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 
-from splits.models.webhook import Webhook
-from splits.models.webhook_delivery import WebhookDelivery
 from splits.reports.history import History
 from splits.serializers.history import HistoryEntrySerializer
 from splits.serializers.states import states_of
 from tripcompanion.api.rendering import ExactJSONRenderer
 from tripcompanion.compiled import serialize
 from tripcompanion.database.snapshots import in_snapshot
+from tripcompanion.webhooks.models.delivery import WebhookDelivery
+from tripcompanion.webhooks.models.webhook import Webhook
 from trips.models import Trip, show_addresses_to
 
 

@@ -8,18 +8,18 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.throttling import BaseThrottle
 
-from splits.models.webhook import Webhook
-from splits.models.webhook_delivery import WebhookDelivery
-from splits.serializers.webhook import (
+from tripcompanion.api.idempotency import AlreadyMade
+from tripcompanion.api.problems import LimitReached
+from tripcompanion.api.viewsets import ApiViewSet
+from tripcompanion.webhooks.models.delivery import WebhookDelivery
+from tripcompanion.webhooks.models.webhook import Webhook
+from tripcompanion.webhooks.serializers import (
     DeliverySerializer,
     WebhookChange,
     WebhookRequest,
     WebhookSerializer,
     WebhookWithSecret,
 )
-from tripcompanion.api.idempotency import AlreadyMade
-from tripcompanion.api.problems import LimitReached
-from tripcompanion.api.viewsets import ApiViewSet
 from trips.throttles import LookupThrottle
 
 

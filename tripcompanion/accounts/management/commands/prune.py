@@ -7,14 +7,16 @@ from functools import reduce
 from operator import or_
 from typing import Any
 
-from django.apps import apps
 from django.conf import settings
 from django.contrib.sessions.models import Session as BrowserSession
 from django.core.management.base import BaseCommand
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from splits.models import DeletedEntry
 from tripcompanion.database.models import IdempotencyRecord, ThrottleCounter
+from tripcompanion.webhooks.models import WebhookDelivery
+from trips.models import Invitation, JournalEntry, Trip
 from users.models import EmailToken, Mail, ScopedToken, Session
 
 #: How long ended sessions, expired tokens and given-up mails are kept for inspection.
@@ -40,7 +42,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, dry_run: bool = False, **options: Any) -> None:
         # A trip is one row, with many that reference it.
-        trips = apps.get_model("trips", "Trip").objects.outdated()
+        trips = Trip.objects.outdated()
         self.stdout.write(f"{trips.count() if dry_run else trips.purge()} deleted trips")
         for name, ends in outdated():
             # A row may be in several of the querysets, so the sum of their counts is too high.
@@ -73,17 +75,14 @@ def outdated() -> Iterator[tuple[str, list[QuerySet]]]:
     yield "links", [EmailToken.objects.expired().order_by("expires_at")]
     mails = Mail.objects.filter(given_up_at__lte=month_ago)
     yield "mails", [mails.order_by("given_up_at")]
-    # This command belongs to a lower layer than invitations, the journal and webhooks.
-    invitations = apps.get_model("trips", "Invitation").objects.filter(expires_at__lte=month_ago)
+    invitations = Invitation.objects.filter(expires_at__lte=month_ago)
     yield "invitations", [invitations.order_by("expires_at")]
-    journal = apps.get_model("trips", "JournalEntry").objects
-    yield "journal entries of deleted trips", [journal.outdated(month_ago)]
-    deliveries = apps.get_model("splits", "WebhookDelivery").objects.ended(before=month_ago)
+    yield "journal entries of deleted trips", [JournalEntry.objects.outdated(month_ago)]
+    deliveries = WebhookDelivery.objects.ended(before=month_ago)
     yield "webhook deliveries", [deliveries.order_by("created_at")]
     deleted_before = now - timedelta(days=settings.DELETED_ENTRY_DAYS)
-    deleted = apps.get_model("splits", "DeletedEntry").objects
-    rows = deleted.filter(deleted_at__lte=deleted_before)
-    yield "deleted entries", [rows.order_by("deleted_at")]
+    entries = DeletedEntry.objects.filter(deleted_at__lte=deleted_before)
+    yield "deleted entries", [entries.order_by("deleted_at")]
     browsers = BrowserSession.objects.filter(expire_date__lte=now)
     yield "browser sessions", [browsers.order_by("expire_date")]
 

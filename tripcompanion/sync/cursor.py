@@ -36,7 +36,7 @@ class Delivery(NamedTuple):
     trip_id: int
     #: Why they are sent.
     event: str
-    #: Of `splits.reports.delivery.Stage`.
+    #: Of `tripcompanion.sync.delivery.Stage`.
     stage: int
     #: Whether the stages after that of the expenses follow.
     is_whole: bool

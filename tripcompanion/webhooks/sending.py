@@ -14,10 +14,10 @@ from typing import NamedTuple
 from django.conf import settings
 from django.utils import timezone
 
-from splits.models.webhook import SECRET_PREFIX, Webhook
-from splits.models.webhook_delivery import DeliveryError, WebhookDelivery
-from splits.models.webhook_queue import Attempt, Lease
-from splits.serializers.webhook_message import message_of
+from tripcompanion.webhooks.messages import message_of
+from tripcompanion.webhooks.models.delivery import DeliveryError, WebhookDelivery
+from tripcompanion.webhooks.models.queue import Attempt, Lease
+from tripcompanion.webhooks.models.webhook import SECRET_PREFIX, Webhook
 from tripcompanion.webhooks.outgoing import NotAnswered, post
 
 logger = logging.getLogger(__name__)

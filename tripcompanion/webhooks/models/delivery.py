@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import NotFound
 
-from splits.models.webhook import Webhook
+from tripcompanion.webhooks.models.webhook import Webhook
 from trips.models.events import Event
 from users.models import User
 
@@ -84,6 +84,7 @@ class WebhookDelivery(models.Model):
     objects = WebhookDeliveryQuerySet.as_manager()
 
     class Meta:
+        db_table = "splits_webhookdelivery"
         verbose_name = gettext_lazy("delivery")
         verbose_name_plural = gettext_lazy("deliveries")
         constraints: ClassVar = [

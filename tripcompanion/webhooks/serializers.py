@@ -7,8 +7,6 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from splits.models.webhook import EVERYTHING, WebhookState
-from splits.models.webhook_delivery import EVENT_CHOICES, DeliveryState
 from tripcompanion.api.serializers import (
     CamelCaseSerializer,
     IdField,
@@ -16,6 +14,8 @@ from tripcompanion.api.serializers import (
     StrictList,
     StrictText,
 )
+from tripcompanion.webhooks.models.delivery import EVENT_CHOICES, DeliveryState
+from tripcompanion.webhooks.models.webhook import EVERYTHING, WebhookState
 from tripcompanion.webhooks.outgoing import MAX_URL_CHARS
 from trips.models.events import Event
 

@@ -7,8 +7,8 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from django.db import connection
 
-from splits.webhooks import deliver
 from tripcompanion.database.watching import ended_by_signal, watch
+from tripcompanion.webhooks.sending import deliver
 
 #: How many webhooks one process serves at the same time, each with a database connection.
 THREADS = 4

@@ -1,0 +1,1 @@
+"""What changed in trips, for clients that were offline."""
