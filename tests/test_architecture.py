@@ -202,9 +202,8 @@ def test_commands_lock_a_trip_together_with_the_question_who_may() -> None:
         if taking.search(path.read_text())
     }
     assert found == {
-        "trips/models/lock.py",
-        "trips/models/deleted.py",
-        "trips/models/joining.py",
+        "trips/models/trip.py",
+        "trips/models/member.py",
         "trips/models/invitation.py",
         "tripcompanion/accounts/deletion.py",
         "trips/viewsets.py",

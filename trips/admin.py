@@ -145,7 +145,7 @@ class MemberAdmin(RulesAdmin):
         if change:
             obj.change_role(obj.role, by=caller_of(request))
             return
-        member = obj.trip.add_member(caller_of(request), role=obj.role, user_id=obj.user_id)
+        member = Member.add(obj.trip, caller_of(request), role=obj.role, user_id=obj.user_id)
         obj.pk = member.pk
 
     @admin.action(permissions=["change"], description=gettext_lazy("End these memberships"))

@@ -22,7 +22,7 @@ from splits.models.claim import accept_invitation
 from splits.models.division import SCALE
 from splits.reports.balances import Plan
 from tripcompanion.currency.amounts import Amount, to_minor
-from trips.models import Invitation, JournalEntry, Trip, note_answer
+from trips.models import Invitation, JournalEntry, Member, Trip, note_answer
 from trips.models.joining import CODE_ALPHABET
 from trips.models.journal import as_text
 from trips.roles import DEFAULT_ROLE, Can, TripRole, may
@@ -62,10 +62,10 @@ class Loading:
         for key in others:
             if key not in claimed:
                 role = journey.members[key]
-                self.trip.add_member(self.owner, user_id=people[key].pk, role=role)
+                Member.add(self.trip, self.owner, user_id=people[key].pk, role=role)
                 note_answer(people[key], self.trip.pk)
         for key, name in (*journey.guests, *journey.claimed):
-            self.people[key] = self.trip.add_guest(self.owner, name).user
+            self.people[key] = Member.add_guest(self.trip, self.owner, name).user
         self.accounts = people
         #: When the expenses that are now deleted had been recorded.
         self.recorded_at: dict[int, datetime] = {}

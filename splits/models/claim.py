@@ -19,7 +19,7 @@ def accept_invitation(token: str, user: User) -> Member:
 
     If the invitation names a guest, `user` takes the guest's place. A member may do so only if the
     person who invited may merge guests. Raises `PermissionDenied` otherwise, `InsufficientScope` if
-    a token may not change entries, and what `Invitation.accepted` and `Trip.admit` raise.
+    a token may not change entries, and what `Invitation.accepted` and `Member.admit` raise.
     """
     with Invitation.accepted(token, user) as (invitation, account):
         if invitation.guest_id is None:

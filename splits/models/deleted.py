@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from trips.models import InTripQuerySet, Trip
-from trips.models.deleted import NotRestorable
+from trips.models.conflicts import NotRestorable
 from trips.roles import Can
 from users.models import User
 

@@ -38,9 +38,10 @@ from splits.models.split import Split
 from tripcompanion.compiled import insert
 from tripcompanion.currency.amounts import MAX_AMOUNT, all_to_major, convert, to_major, to_minor
 from trips.models import InTripQuerySet, Trip, locked_row, locked_trip, notify
+from trips.models.conflicts import CurrencyChanged
 from trips.models.events import Event
 from trips.models.journal_fields import plain_values
-from trips.models.trip import CurrencyChanged, parse_former_ids
+from trips.models.trip import parse_former_ids
 from trips.roles import Can
 from users.models import User, possible_readers
 

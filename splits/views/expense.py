@@ -22,8 +22,7 @@ from tripcompanion.api.problems import LimitReached
 from tripcompanion.api.serializers import DeletedQuery
 from tripcompanion.database.snapshots import snapshot
 from trips.models import Trip, get_visible_or_404
-from trips.models.deleted import NotRestorable
-from trips.models.trip import CurrencyChanged
+from trips.models.conflicts import CurrencyChanged, NotRestorable
 from trips.roles import Can
 from trips.viewsets import ETAG_ACTIONS, InTripViewSet
 

@@ -10,8 +10,8 @@ from rest_framework.response import Response
 from splits.models.claim import accept_invitation
 from splits.models.merge import NamesBoth
 from tripcompanion.api.problems import LimitReached
+from trips.models.conflicts import AlreadyMember, NoOwner
 from trips.models.invitation import InvitedByAddress
-from trips.models.joining import AlreadyMember, NoOwner
 from trips.serializers import TripMemberSerializer
 from trips.throttles import LookupThrottle
 from trips.viewsets import InTripViewSet

@@ -24,8 +24,7 @@ from splits.serializers.settlement import (
 )
 from tripcompanion.api.serializers import DeletedQuery
 from trips.models import Trip, get_visible_or_404
-from trips.models.deleted import NotRestorable
-from trips.models.trip import CurrencyChanged
+from trips.models.conflicts import CurrencyChanged, NotRestorable
 from trips.roles import Can
 from trips.viewsets import InTripViewSet
 

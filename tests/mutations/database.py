@@ -135,7 +135,7 @@ DATABASE: Guards = {
          "        store_position_after_commit(people)\n", "        pass\n",
          f"{_REPLICA} rights"),
     ],
-    "trips/models/deleted.py": [
+    "trips/models/trip.py": [
         ("a deleted trip is read on the replica",
          "            store_position_after_commit(trip.present_roles)\n", "", f"{_REPLICA} rights"),
         ("a restored trip is missing on the replica",

@@ -7,7 +7,7 @@ _LOCK = "tests/trips/test_behind_the_lock.py"
 _PEOPLE = "tests/splits/test_deleted_people.py"
 
 DELETED: Guards = {
-    "trips/models/deleted.py": [
+    "trips/models/trip.py": [
         ("former OWNER lists a deleted trip", 'filter(members__left_at=F("deleted_at"), **owned)',
          "filter(**owned)", f"{_TRIPS} -k only_those"),
         ("everybody lists a deleted trip", ', "members__role__in": OWNER_ROLES}', "}",
@@ -35,8 +35,6 @@ DELETED: Guards = {
         ("restoring a trip is not in the journal",
          "write(trip.pk, by, Entry(Event.TRIP_RESTORED, trip.pk, restored))",
          "pass", "tests/test_journal.py"),
-    ],
-    "trips/models/lock.py": [
         ("commands run in a deleted trip", "filter(pk=pk, deleted_at=None)", "filter(pk=pk)",
          f"{_LOCK} -k is_deleted_nothing"),
         ("former OWNER restores a trip", 'trip=trip_id, left_at=F("trip__deleted_at"))',
@@ -46,7 +44,7 @@ DELETED: Guards = {
         ("ADMIN reads deleted trips", "return self.in_kept_trips().annotate(",
          "return self.annotate(", f"{_TRIPS} -k nowhere"),
     ],
-    "trips/models/invitation_queryset.py": [
+    "trips/models/invitation.py": [
         ("invitation of an ADMIN leads into a deleted trip",
          "        may &= Q(trip__deleted_at=None)\n", "", f"{_TRIPS} -k nowhere"),
     ],

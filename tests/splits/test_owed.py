@@ -161,6 +161,6 @@ def test_it_outlives_the_membership_and_comes_along_again(
     assert ledger.debt(vera) == 10
     ledger.change(by_ed, olga, amount=15)
     assert ledger.debt(vera) == 15
-    trip.add_member(olga, role="VIEWER", user_id=vera.pk)
+    Member.add(trip, olga, role="VIEWER", user_id=vera.pk)
     ledger.pay(ledger.split(by_ed, vera), vera)
     assert ledger.debt(vera) == 0

@@ -11,10 +11,10 @@ from django.utils import timezone
 
 from tests.conftest import Api
 from tests.factories import PASSWORD, TripFactory, add_guest, spend
+from tripcompanion.accounts.deletion import delete_account
 from trips.models import JournalEntry, Trip
 from trips.models.events import Event
 from trips.models.journal import Entry, write, write_all
-from trips.roles import TripRole
 from users.models import ScopedToken, User, Via
 from users.scopes import Scope
 
@@ -59,19 +59,19 @@ def test_a_command_that_fails_leaves_no_gap(trip: Trip, olga: User) -> None:
     assert [row.number for row in rows_of(trip)] == [1]
 
 
-def test_it_says_who_did_it_and_how(api: Api, trip: Trip, olga: User) -> None:
+def test_it_says_who_did_it_and_how(api: Api, trip: Trip, olga: User, ed: User) -> None:
     url = f"/api/trips/{trip.pk}"
     token = ScopedToken.issue(olga, name="Import", scopes=list(Scope))
     client = api(None)
     client.credentials(HTTP_AUTHORIZATION=f"Bearer {token.token}")
     assert api(olga).patch(url, {"title": "A"}).status_code == 200
     assert client.patch(url, {"title": "B"}).status_code == 200
-    trip.admit(User.register("new@example.com", "four-green-suitcases"), TripRole.VIEWER)
+    delete_account(ed, by=None)
     found = [(row.by, row.via, row.event) for row in rows_of(trip)]
     assert found == [
         (olga, Via.SESSION, Event.TRIP_CHANGED),
         (olga, Via.TOKEN, Event.TRIP_CHANGED),
-        (None, Via.SERVICE, Event.MEMBER_ADDED),
+        (None, Via.SERVICE, Event.MEMBER_LEFT),
     ]
 
 

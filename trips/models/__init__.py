@@ -1,10 +1,8 @@
 """Trips and their members. Every change of members or money locks the trip first."""
 
-from trips.models.invitation import Invitation, invitations_of
-from trips.models.invitation_queryset import InvitationState
+from trips.models.invitation import Invitation, InvitationState, invitations_of
 from trips.models.joining import CODE_CHARS
 from trips.models.journal import JournalEntry
-from trips.models.lock import lock_trip, locked_row, locked_trip
 from trips.models.member import (
     Member,
     members_of,
@@ -19,6 +17,9 @@ from trips.models.notices import notify
 from trips.models.trip import (
     Trip,
     TripQuerySet,
+    lock_trip,
+    locked_row,
+    locked_trip,
     trips_of,
 )
 from trips.models.visibility import (

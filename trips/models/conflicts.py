@@ -1,10 +1,10 @@
-"""Reasons to refuse a change of the members."""
+"""Reasons to refuse a change of a trip, its members or invitations."""
 
 from typing import ClassVar
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from rest_framework.exceptions import ErrorDetail
+from rest_framework.exceptions import ErrorDetail, NotFound, PermissionDenied
 
 from tripcompanion.api.problems import Conflict
 from tripcompanion.currency.amounts import to_major
@@ -43,3 +43,73 @@ class GuestIsViewer(Conflict):
 
     default_code = "guest_is_viewer"
     default_detail = gettext_lazy("A guest cannot have a role above VIEWER.")
+
+
+class CurrencyFixed(Conflict):
+    """409 `currency_fixed`: the trip has entries in its current currency."""
+
+    default_code = "currency_fixed"
+    default_detail = gettext_lazy(
+        "The currency cannot be changed: the trip has entries in %(currency)s."
+    )
+    example_values: ClassVar = {"currency": "EUR"}
+
+
+class CurrencyChanged(Conflict):
+    """409 `currency_changed`: the amounts are in the trip's previous currency."""
+
+    default_code = "currency_changed"
+    default_detail = gettext_lazy(
+        "The amounts are in %(meant)s, but the currency is now %(currency)s."
+    )
+    example_values: ClassVar = {"meant": "EUR", "currency": "JPY"}
+
+
+class NotRestorable(Conflict):
+    """409 `not_restorable`: what was deleted no longer fits."""
+
+    default_code = "not_restorable"
+    default_detail = gettext_lazy("It cannot be restored: %(reason)s")
+    example_values: ClassVar = {"reason": "Not members of the trip any more: 7."}
+
+
+class UserNotFound(NotFound):
+    """404 `user_not_found`: there is no user with this id or address."""
+
+    default_code = "user_not_found"
+    default_detail = gettext_lazy("There is no such user.")
+
+
+class AlreadyMember(Conflict):
+    """409 `already_member`: the user is a member of the trip."""
+
+    default_code = "already_member"
+    default_detail = gettext_lazy("This user is already a member of the trip.")
+
+
+class InviteInstead(Conflict):
+    """409 `invite_instead`: the user does not let others add them, but can be invited."""
+
+    default_code = "invite_instead"
+    default_detail = gettext_lazy("This user joins by invitation only. Please invite them.")
+
+
+class NoOwner(Conflict):
+    """409 `no_owner`: no OWNER is left who can log in, so only an OWNER can be added."""
+
+    default_code = "no_owner"
+    default_detail = gettext_lazy("This trip has no owner who can log in; add an owner first.")
+
+
+class AlreadyInvited(Conflict):
+    """409 `already_invited`: an invitation to this address is open."""
+
+    default_code = "already_invited"
+    default_detail = gettext_lazy("There is an open invitation to this address.")
+
+
+class InvitedByAddress(PermissionDenied):
+    """403 `invited_by_address`: the invitation is for the account with another address."""
+
+    default_code = "invited_by_address"
+    default_detail = gettext_lazy("This invitation is for another e-mail address.")

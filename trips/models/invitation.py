@@ -3,29 +3,27 @@
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.db import models, transaction
-from django.db.models import Count, F, OuterRef, Q, Subquery
+from django.db.models import Count, Exists, ExpressionWrapper, F, OuterRef, Q, Subquery
 from django.dispatch import receiver
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import NotFound, PermissionDenied, ValidationError
 
-from tripcompanion.api.problems import Conflict, LimitReached
+from tripcompanion.api.problems import LimitReached
+from trips.models.conflicts import AlreadyInvited, AlreadyMember, InvitedByAddress
 from trips.models.events import Event
-from trips.models.invitation_queryset import InvitationQuerySet, InvitationState
-from trips.models.joining import AlreadyMember
 from trips.models.journal import Entry, changes_between, write, write_change
-from trips.models.journal_fields import invitation_fields
-from trips.models.lock import lock_trip, locked_row, locked_trip
 from trips.models.member import Member
-from trips.models.trip import Trip
-from trips.roles import Can, TripRole, may_grant
+from trips.models.trip import Trip, lock_trip, locked_row, locked_trip
+from trips.models.visibility import InTripQuerySet
+from trips.roles import TABLE, Access, Can, TripRole, may_grant
 from users.emails import MAX_EMAIL_CHARS, email_key
 from users.mail_templates import MailTemplate, url_of
-from users.models import EmailUnverified, Mail, User, summary_of
+from users.models import EmailUnverified, Mail, Role, User, summary_of
 from users.random_tokens import digest_of, new_token, require_lifetime
 from users.signals import sessions_ended
 
@@ -36,20 +34,72 @@ MAX_NOTE_CHARS = 200
 MAX_USES = 10_000
 DEFAULT_LIFETIME = timedelta(days=14)
 MAX_LIFETIME = timedelta(days=90)
+#: The roles whose members may invite to each role: they must be able to add members with it.
+_INVITERS = {
+    granted: [
+        role
+        for role in TripRole
+        if TABLE[Can.ADD_MEMBERS][role] is Access.ANY and may_grant(role, granted)
+    ]
+    for granted in TripRole
+}
 
 
-class AlreadyInvited(Conflict):
-    """409 `already_invited`: an invitation to this address is open."""
+class InvitationState(models.TextChoices):
+    """Whether an invitation can be accepted, or why not."""
 
-    default_code = "already_invited"
-    default_detail = gettext_lazy("There is an open invitation to this address.")
+    OPEN = "open", gettext_lazy("open")
+    USED = "used", gettext_lazy("used")
+    EXPIRED = "expired", gettext_lazy("expired")
+    REVOKED = "revoked", gettext_lazy("revoked")
 
 
-class InvitedByAddress(PermissionDenied):
-    """403 `invited_by_address`: the invitation is for the account with another address."""
+class InvitationQuerySet(InTripQuerySet[Any]):
+    def unused(self) -> "InvitationQuerySet":
+        """Invitations that were neither used up nor revoked, and have not expired."""
+        is_left = Q(max_uses=None) | Q(uses__lt=F("max_uses"))
+        return self.filter(is_left, revoked_at=None, expires_at__gt=timezone.now())
 
-    default_code = "invited_by_address"
-    default_detail = gettext_lazy("This invitation is for another e-mail address.")
+    def withdraw(self) -> list[Entry]:
+        """Delete these invitations, whose guest is being deleted; returns the journal entries.
+
+        Call it under the trip's lock.
+        """
+        revoked = [
+            Entry(Event.INVITATION_REVOKED, pk)
+            for pk in self.order_by("pk").values_list("pk", flat=True)
+        ]
+        if revoked:
+            self.delete()
+        return revoked
+
+    def revoke(self) -> list[Entry]:
+        """Revoke those that are not revoked yet; returns the journal entries.
+
+        Call it under the trip's lock.
+        """
+        ids = list(self.filter(revoked_at=None).order_by("pk").values_list("pk", flat=True))
+        if ids:
+            self.model.objects.filter(pk__in=ids).update(revoked_at=timezone.now())
+        return [Entry(Event.INVITATION_REVOKED, pk) for pk in ids]
+
+    def revoke_void(self) -> list[Entry]:
+        """Like `revoke`, for invitations whose maker may no longer invite; they end for good."""
+        return self.with_details().filter(inviter_may=False).revoke()
+
+    def with_details(self) -> "InvitationQuerySet":
+        """With `inviter_may`: whether the maker may still add members with its role."""
+        members = Member.objects.present().filter(
+            trip=OuterRef("trip"), user=OuterRef("created_by"), user__is_active=True
+        )
+        may = Q(created_by__role=Role.ADMIN, created_by__is_active=True)
+        for granted, roles in _INVITERS.items():
+            may |= Q(Exists(members.filter(role__in=roles)), role=granted)
+        # An ADMIN may invite to any trip, but nobody to a deleted one.
+        may &= Q(trip__deleted_at=None)
+        condition: Any = ExpressionWrapper(may, output_field=models.BooleanField())
+        rows: Any = self.select_related("created_by")
+        return rows.annotate(inviter_may=condition)
 
 
 class Invitation(models.Model):
@@ -156,7 +206,7 @@ class Invitation(models.Model):
             if guest_user_id is not None:
                 issued.guest = _guest_of(locked, guest_user_id)
             issued.save()
-            shown = invitation_fields(issued)
+            shown = _fields_of(issued)
             write_change(trip.pk, by, Event.INVITATION_CREATED, issued.pk, {}, shown)
             if email is not None:
                 Mail.objects.invite(issued, email)
@@ -225,8 +275,8 @@ class Invitation(models.Model):
             yield invitation, account
 
     def admit(self, account: User, by: User) -> Member:
-        """Add the account to the trip inside `accepted`. Raises what `Trip.admit` raises."""
-        return self.trip._admit_locked(account, self.role, by, self.acceptance)
+        """Add the account to the trip inside `accepted`. Raises what `Member.admit` raises."""
+        return Member.admit(self.trip, account, self.role, by, self.acceptance)
 
     @property
     def acceptance(self) -> Entry:
@@ -298,3 +348,17 @@ def _guest_of(trip: Trip, user_id: int) -> User:
     if found is None:
         raise ValidationError({"guestUserId": [_("There is no such guest.")]})
     return found.user
+
+
+def _fields_of(invitation: Invitation) -> dict[str, Any]:
+    """The fields of an invitation, without its address.
+
+    The address may be that of somebody without an account, and the journal would keep it for ever.
+    """
+    return {
+        "role": invitation.role,
+        "guestUserId": invitation.guest_id,
+        "expiresAt": invitation.expires_at,
+        "maxUses": invitation.max_uses,
+        "note": invitation.note,
+    }

@@ -2,16 +2,11 @@
 
 from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.db import models
 
 from tripcompanion.api.serializers import camel_case
-from tripcompanion.currency.amounts import to_major
-
-if TYPE_CHECKING:
-    from trips.models.invitation import Invitation
-    from trips.models.trip import Trip
 
 
 @cache
@@ -36,27 +31,3 @@ def plain_fields(model: type[models.Model]) -> "Mapping[str, models.Field[Any, A
 def plain_values(row: models.Model) -> dict[str, Any]:
     """The values of the plain fields, by their names in the API."""
     return {name: getattr(row, field.attname) for name, field in plain_fields(type(row)).items()}
-
-
-def trip_fields(trip: "Trip") -> dict[str, Any]:
-    """The fields of a trip that people enter, and its code."""
-    budget_minor = trip.budget_minor
-    return {
-        **plain_values(trip),
-        "budget": None if budget_minor is None else to_major(budget_minor, trip.currency),
-        "tripCode": trip.code,
-    }
-
-
-def invitation_fields(invitation: "Invitation") -> dict[str, Any]:
-    """The fields of an invitation, without its address.
-
-    The address may be that of somebody without an account, and the journal would keep it for ever.
-    """
-    return {
-        "role": invitation.role,
-        "guestUserId": invitation.guest_id,
-        "expiresAt": invitation.expires_at,
-        "maxUses": invitation.max_uses,
-        "note": invitation.note,
-    }

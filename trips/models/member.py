@@ -6,23 +6,33 @@ from functools import partial
 from typing import Any, ClassVar
 
 import orjson
+from django.conf import settings
 from django.db import connection, models, transaction
 from django.db.models import Exists, F, Prefetch, ProtectedError, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework.exceptions import NotFound, PermissionDenied, ValidationError
 
 from tripcompanion.api.ids import MAX_INTEGER
+from tripcompanion.api.problems import LimitReached
 from tripcompanion.compiled import CompiledQuery, Param
 from tripcompanion.database.statements import fetch_all
-from trips.models.conflicts import BalanceOpen, GuestIsViewer, LastOwner
+from trips.models.conflicts import (
+    AlreadyMember,
+    BalanceOpen,
+    GuestIsViewer,
+    InviteInstead,
+    LastOwner,
+    UserNotFound,
+)
 from trips.models.events import Event
+from trips.models.joining import require_trip_quota
 from trips.models.journal import Changes, Entry, write, write_change
-from trips.models.lock import locked_row
-from trips.models.trip import Trip, TripQuerySet
+from trips.models.notices import notify
+from trips.models.trip import Trip, TripQuerySet, lock_trip, locked_row, locked_trip
 from trips.models.visibility import InTripQuerySet
-from trips.roles import DEFAULT_ROLE, OWNER_ROLES, Can, TripRole
+from trips.roles import DEFAULT_ROLE, OWNER_ROLES, Can, TripRole, may_grant
 from users.models import User, summary_of
 from users.readers import show_to
 
@@ -166,6 +176,98 @@ class Member(models.Model):
     def balance_minor(self) -> int:
         """What the member is owed (positive) or owes (negative)."""
         return self.paid_minor - self.share_minor + self.sent_minor - self.received_minor
+
+    @classmethod
+    def add(
+        cls, trip: Trip, by: User, *, role: str, user_id: int | None = None, email: str = ""
+    ) -> "Member":
+        """Add an account to a trip, by its id or address.
+
+        Until they have answered, the trip counts in none of their quotas. Raises `PermissionDenied`
+        if `role` is above the caller's own, `UserNotFound`, `InviteInstead`, and what `admit`
+        raises.
+        """
+        found = (
+            User.objects.with_email(email)
+            if user_id is None
+            else User.objects.active().filter(pk=user_id)
+        )
+        with transaction.atomic():
+            user = _locked_account(found)
+            with locked_trip(trip.pk, by, Can.ADD_MEMBERS) as locked:
+                if not may_grant(locked.caller_role, role):
+                    raise PermissionDenied(_("You cannot assign a role above your own."))
+                if user is None:
+                    raise UserNotFound
+                if not user.may_be_added:
+                    raise InviteInstead
+                introducer = by.pk if user_id is None else 0
+                member = cls.admit(locked, user, role, by, introduced_by=introducer)
+                if user.may_want_notices:
+                    notify("member.added", Q(pk=user.pk), by=by, trip_id=trip.pk)
+                return member
+
+    @classmethod
+    def join(cls, trip: Trip, user: User, code: str) -> "Member":
+        """Add `user`, who knows the code, with the trip's `join_role`.
+
+        Raises `NotFound` if the code has changed, `EmailUnverified`, and what `admit` raises.
+        """
+        with transaction.atomic():
+            account = User.objects.active().locked(user.pk)
+            account.require_verified_email()
+            locked = lock_trip(trip.pk)
+            if locked.code != code.upper():
+                raise NotFound
+            return cls.admit(locked, account, locked.join_role, user)
+
+    @classmethod
+    def admit(
+        cls,
+        trip: Trip,
+        user: User,
+        role: str,
+        by: User | None,
+        *entries: Entry,
+        introduced_by: int | None = None,
+    ) -> "Member":
+        """Add `user` or a former member, without a check of permissions, under both locks.
+
+        Raises `AlreadyMember`, `NoOwner`, and `LimitReached` above `QUOTA_MEMBERS` or
+        `QUOTA_TRIPS`. The journal gets `entries`, and then an entry that the user joined, or that
+        somebody else (`by`) added them. Lock the account first and then the trip, as in
+        `delete_account`, to avoid a deadlock.
+        """
+        member = trip.members.filter(user=user).first()
+        if member is not None and member.left_at is None:
+            raise AlreadyMember
+        trip.require_owner_besides(role)
+        _require_member_quota(trip)
+        if introduced_by is None or (member is not None and member.introduced_by is None):
+            require_trip_quota(user)
+        elif not user.is_unanswered:
+            User.objects.filter(pk=user.pk).update(is_unanswered=True)
+            user.is_unanswered = True
+        if member is None:
+            member = cls.objects.create(
+                trip=trip, user=user, role=role, introduced_by=introduced_by
+            )
+        else:
+            member.readmit(role, introduced_by)
+        event = Event.MEMBER_JOINED if by == user else Event.MEMBER_ADDED
+        write(trip.pk, by, *entries, Entry(event, user.pk, {"role": (None, role)}))
+        return member
+
+    @classmethod
+    def add_guest(cls, trip: Trip, by: User, name: str) -> "Member":
+        """Add somebody without an account. Raises `LimitReached` above `QUOTA_MEMBERS`."""
+        with locked_trip(trip.pk, by, Can.ADD_MEMBERS) as locked:
+            _require_member_quota(locked)
+            guest = User.create_guest(name)
+            member = cls.objects.create(trip=locked, user=guest, role=DEFAULT_ROLE)
+            changes = {"name": (None, name), "role": (None, DEFAULT_ROLE)}
+            write(trip.pk, by, Entry(Event.GUEST_ADDED, guest.pk, changes))
+            return member
 
     @classmethod
     def increment_balances(cls, trip_id: int, changes: Mapping[int, Mapping[str, int]]) -> bool:
@@ -358,3 +460,13 @@ def with_companionship(
     shared = Member.objects.sharing_a_trip_with(viewer).known_to(viewer).filter(user=user_id)
     annotated = users.filter(pk=user_id).annotate(is_companion=Exists(shared))
     return annotated if viewer.is_admin else annotated.exclude(is_guest=True, is_companion=False)
+
+
+def _require_member_quota(trip: Trip) -> None:
+    if trip.members.present().count() >= settings.QUOTA_MEMBERS:
+        raise LimitReached(limit=settings.QUOTA_MEMBERS)
+
+
+def _locked_account(found: models.QuerySet[User]) -> User | None:
+    """Lock the only account of `found` until the transaction ends, and return it, or None."""
+    return found.select_for_update(no_key=True).first()

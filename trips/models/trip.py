@@ -1,56 +1,72 @@
-"""Trips: creation, changes and removal."""
+"""Trips, and the lock under which everything in them changes.
 
-from collections.abc import Iterable, Mapping
-from datetime import date
-from typing import Any, ClassVar
+A trip is small, and its invariants involve no other trip, so one lock is enough: the trip's row.
+What was true before a command got the lock may be false now: the caller may have been removed or
+demoted, the expense may have other payers, the currency may have changed. So every command starts
+with `locked_trip` or `locked_row`. They take the lock, read caller, role, ownership and currency
+again, and check the table of roles.
 
+A deleted trip is kept, out of every sum and list, until it is restored or `prune` ends it. It has
+no present members, so every check of membership fails: its members left at the very instant at
+which it was deleted. Restoring it brings back exactly these members.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import date, datetime, timedelta
+from functools import cache, partial, reduce
+from typing import Any, ClassVar, TypeVar
+
+from django.apps import apps
 from django.conf import settings
-from django.db import models, transaction
-from django.db.models import Exists, F, OuterRef, Q
+from django.db import IntegrityError, models, transaction
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Value
 from django.utils import timezone
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from rest_framework.exceptions import ValidationError
+from rest_framework.exceptions import (
+    NotAuthenticated,
+    NotFound,
+    PermissionDenied,
+    ValidationError,
+)
 
-from tripcompanion.api.problems import Conflict, LimitReached
-from tripcompanion.compiled import CompiledUpdate, Param
+from tripcompanion.api.problems import LimitReached
+from tripcompanion.compiled import CompiledQuery, CompiledUpdate, Param
 from tripcompanion.currency.amounts import CODES, Amount, to_major
 from tripcompanion.currency.fields import minor_units
-from trips.models.deleted import DeletableTrip, DeletableTripQuerySet
+from tripcompanion.database.deletes import delete_unread
+from tripcompanion.observability.instruments import TRIP_LOCK_WAIT
+from trips.models.conflicts import CurrencyChanged, CurrencyFixed, NoOwner, NotRestorable
 from trips.models.events import Event
-from trips.models.joining import JoinableTrip, require_trip_quota
+from trips.models.joining import CODE_CHARS, new_code, require_trip_quota
 from trips.models.journal import Entry, entries_between, write, write_change
-from trips.models.journal_fields import trip_fields
-from trips.models.lock import locked_trip
-from trips.models.visibility import CompiledForViewer, ViewerParam
-from trips.roles import CREATOR_ROLE, JOIN_ROLE_CHOICES, OWNER_ROLES, Can
+from trips.models.journal_fields import plain_values
+from trips.models.visibility import (
+    CompiledForViewer,
+    InTripQuerySet,
+    ViewerParam,
+    get_visible_with_account_or_404,
+)
+from trips.roles import CREATOR_ROLE, DEFAULT_ROLE, JOIN_ROLE_CHOICES, OWNER_ROLES, Can, may
 from trips.signals import person_replaced
-from users.models import User
+from users.models import Mail, User, summary_of
+from users.models.lock import lock_rows
+from users.models.position import store_position_after_commit
 from users.models.token import InsufficientScope
+from users.models.user import Access
+
+Row = TypeVar("Row", bound=models.Model)
+
+#: How many trips are looked up at a time to be purged.
+BATCH_TRIPS = 100
+_CODE_ATTEMPTS = 5
 
 
-class CurrencyFixed(Conflict):
-    """409 `currency_fixed`: the trip has entries in its current currency."""
+class TripQuerySet(InTripQuerySet["Trip"]):
+    members_path = "members"
 
-    default_code = "currency_fixed"
-    default_detail = gettext_lazy(
-        "The currency cannot be changed: the trip has entries in %(currency)s."
-    )
-    example_values: ClassVar = {"currency": "EUR"}
-
-
-class CurrencyChanged(Conflict):
-    """409 `currency_changed`: the amounts are in the trip's previous currency."""
-
-    default_code = "currency_changed"
-    default_detail = gettext_lazy(
-        "The amounts are in %(meant)s, but the currency is now %(currency)s."
-    )
-    example_values: ClassVar = {"meant": "EUR", "currency": "JPY"}
-
-
-class TripQuerySet(DeletableTripQuerySet["Trip"]):
     def with_code(self, code: str) -> "TripQuerySet":
         """The trip with this code, ignoring case, or no trip.
 
@@ -64,6 +80,59 @@ class TripQuerySet(DeletableTripQuerySet["Trip"]):
             members__user__is_active=True,
         )
         return self.filter(Exists(owned.filter(pk=OuterRef("pk"))), code=code.upper())
+
+    def restorable(self) -> "TripQuerySet":
+        """Deleted trips that can still be restored."""
+        return self.filter(deleted_at__gt=_oldest_deletion())
+
+    def outdated(self) -> "TripQuerySet":
+        """Deleted trips that cannot be restored any more."""
+        return self.filter(deleted_at__lte=_oldest_deletion())
+
+    def restorable_to(self, user: User) -> "TripQuerySet":
+        """Deleted trips that `user` may see, with the `caller_role` from the time of deletion.
+
+        An ADMIN sees all of them, as an OWNER.
+        """
+        rows: Any = self.restorable().in_token_scope(user)
+        if user.is_admin:
+            return rows.annotate(caller_role=Value(CREATOR_ROLE.value))
+        then = rows.filter(members__user=user, members__left_at=F("deleted_at"))
+        return then.annotate(caller_role=F("members__role"))
+
+    def deleted_of(self, user: User) -> "TripQuerySet":
+        """Deleted trips that `user` owned and can restore, last deleted first."""
+        owned = {"members__user": user, "members__role__in": OWNER_ROLES}
+        rows: Any = self.restorable().in_token_scope(user)
+        then = rows.filter(members__left_at=F("deleted_at"), **owned)
+        return then.annotate(caller_role=F("members__role")).order_by("-deleted_at", "-id")
+
+    def purge(self) -> int:
+        """Delete these trips and everything in them with their guests; return how many.
+
+        Each is deleted in a transaction of its own. Trips that somebody else has locked are
+        skipped. Their journals stay until `prune` deletes them.
+        """
+        purged = found = done = 0
+        while found == done:
+            pks = list(self.order_by("deleted_at").values_list("pk", flat=True)[:BATCH_TRIPS])
+            found, done = BATCH_TRIPS, sum(map(self._purge_one, pks))
+            purged += done
+        return purged
+
+    def _purge_one(self, trip_id: int) -> bool:
+        """Delete this trip for good; False if it is locked, or was restored."""
+        with transaction.atomic():
+            rows = self.filter(pk=trip_id).select_for_update(skip_locked=True)
+            trip = rows.first()
+            if trip is None:
+                return False
+            guests = trip.members.filter(user__is_guest=True)
+            guest_ids = list(guests.values_list("user", flat=True))
+            delete_unread(Trip.objects.filter(pk=trip_id))
+            if guest_ids:
+                User.objects.filter(pk__in=guest_ids).delete()
+            return True
 
 
 def parse_former_ids(*texts: str) -> Mapping[int, int]:
@@ -79,9 +148,18 @@ def parse_former_ids(*texts: str) -> Mapping[int, int]:
     return former_ids
 
 
-class Trip(JoinableTrip, DeletableTrip):
+class Trip(models.Model):
     """A trip, with its members and expenses; its ledger is in one currency."""
 
+    code = models.CharField(
+        gettext_lazy("trip code"), max_length=CODE_CHARS, unique=True, default=new_code
+    )
+    join_role = models.CharField(
+        gettext_lazy("role of those who join"),
+        max_length=6,
+        choices=JOIN_ROLE_CHOICES,
+        default=DEFAULT_ROLE,
+    )
     title = models.CharField(gettext_lazy("title"), max_length=100)
     destination = models.CharField(gettext_lazy("destination"), max_length=100)
     description = models.TextField(
@@ -103,6 +181,8 @@ class Trip(JoinableTrip, DeletableTrip):
     counted_on = models.DateField(null=True, editable=False)
     #: Who was a guest before: "17:11" says that account 17 took the place of guest 11.
     claimed_guests = models.TextField(default="", db_default="", editable=False)
+    #: `prune` ends a trip `DELETED_TRIP_DAYS` after its deletion.
+    deleted_at = models.DateTimeField(gettext_lazy("deleted at"), null=True, editable=False)
     created_at = models.DateTimeField(
         gettext_lazy("created at"), default=timezone.now, editable=False
     )
@@ -171,7 +251,7 @@ class Trip(JoinableTrip, DeletableTrip):
             trip._save_with_new_code()
             trip.members.create(user=owner, role=CREATOR_ROLE)
             joined = Entry(Event.MEMBER_JOINED, owner.pk, {"role": (None, CREATOR_ROLE)})
-            shown = trip_fields(trip)
+            shown = _fields_of(trip)
             write_change(trip.pk, owner, Event.TRIP_CREATED, trip.pk, {}, shown, then=[joined])
         trip.caller_role = CREATOR_ROLE
         return trip
@@ -196,14 +276,75 @@ class Trip(JoinableTrip, DeletableTrip):
                 fields.setdefault("budget", kept)
             if "budget" in fields:
                 fields["budget_minor"] = _budget_minor(fields.pop("budget"), currency)
-            old = trip_fields(trip)
+            old = _fields_of(trip)
             for name, value in fields.items():
                 setattr(trip, name, value)
-            changed = entries_between(Event.TRIP_CHANGED, trip.pk, old, trip_fields(trip))
+            changed = entries_between(Event.TRIP_CHANGED, trip.pk, old, _fields_of(trip))
             if changed:
                 trip.updated_at = timezone.now()
                 trip.save(update_fields=[*fields, "updated_at"])
                 write(trip.pk, by, *changed)
+
+    def remove(self, by: User) -> None:
+        """Delete the trip with everything in it. Pending notices about it are not sent."""
+        with locked_trip(self.pk, by, Can.MANAGE_TRIP) as trip:
+            write(trip.pk, by, Entry(Event.TRIP_DELETED, trip.pk, {"title": (trip.title, None)}))
+            store_position_after_commit(trip.present_roles)
+            trip.deleted_at = timezone.now()
+            trip.save(update_fields=["deleted_at"])
+            trip.members.present().update(left_at=trip.deleted_at)
+            Mail.objects.filter(trip=trip.pk).delete()
+
+    def restore(self, by: User) -> None:
+        """Undo the deletion that this instance was read with.
+
+        Those who were members then are members again, unless they deleted their account. Raises
+        `NotFound` if the deletion was undone or is final, and `NotRestorable` if none of the trip's
+        owners can log in, or a member would have more than `QUOTA_TRIPS` trips.
+        """
+        with transaction.atomic():
+            then = self.members.filter(left_at=self.deleted_at)
+            # Accounts are locked before trips. Nobody can join a deleted trip meanwhile.
+            lock_rows(User.objects.all(), then.values_list("user", flat=True))
+            rows = Trip.objects.restorable().filter(pk=self.pk, deleted_at=self.deleted_at)
+            with locked_deleted_trip(rows, by, Can.MANAGE_TRIP) as trip:
+                _require_owner(then)
+                _require_trip_quotas(then)
+                store_position_after_commit(then.values_list("user", flat=True))
+                trip.deleted_at = None
+                trip.save(update_fields=["deleted_at"])
+                then.update(left_at=None)
+                restored = {"title": (None, trip.title)}
+                write(trip.pk, by, Entry(Event.TRIP_RESTORED, trip.pk, restored))
+
+    def renew_code(self, by: User) -> None:
+        """Replace the code of the trip; the old one becomes invalid."""
+        with locked_trip(self.pk, by, Can.MANAGE_TRIP) as trip:
+            old_code, trip.code = trip.code, new_code()
+            trip.updated_at = timezone.now()
+            trip._save_with_new_code(update_fields=["code", "updated_at"])
+            renewed = {"tripCode": (old_code, trip.code)}
+            write(trip.pk, by, Entry(Event.CODE_RENEWED, trip.pk, renewed))
+
+    def _save_with_new_code(self, update_fields: Iterable[str] | None = None) -> None:
+        for attempt in range(_CODE_ATTEMPTS):
+            try:
+                with transaction.atomic():
+                    self.save(update_fields=update_fields)
+                return
+            except IntegrityError:
+                if attempt == _CODE_ATTEMPTS - 1:
+                    raise
+                self.code = new_code()
+
+    def require_owner_besides(self, role: str) -> None:
+        """Raise `NoOwner` if somebody with `role` would be in a trip without an owner.
+
+        A trip loses its last owner when the only member with an account deletes it. Call it under
+        the lock.
+        """
+        if role not in OWNER_ROLES and not self.members.owners().exists():
+            raise NoOwner
 
     @cached_property
     def former_ids(self) -> Mapping[int, int]:
@@ -283,6 +424,148 @@ class Trip(JoinableTrip, DeletableTrip):
             raise ValidationError(errors)
 
 
+@contextmanager
+def locked_trip(
+    trip_id: int,
+    by: User,
+    can: Can,
+    is_own: Callable[[Trip], bool] = lambda _trip: False,
+) -> Iterator[Trip]:
+    """Open a transaction, lock the trip, and yield it for a command of `by` that needs `can`.
+
+    `is_own` returns whether the object of the command is the caller's own; it is called only if
+    the access of their role is own. The trip has `caller_role`, `present_roles` and
+    `present_people`.
+
+    Raises `NotFound` if the trip does not exist or the caller is not a member, `PermissionDenied`
+    if their role does not cover `can`, and `NotAuthenticated` if their account was deactivated.
+    """
+    with transaction.atomic():
+        trip = lock_trip(trip_id)
+        caller, access = _as_of_now(by)
+        members = _present_members.fetch(trip=trip_id, caller=caller.pk)
+        _judge(trip, caller, access, members)
+        _require(trip.caller_role, can, lambda: is_own(trip))
+        yield trip
+
+
+@contextmanager
+def locked_deleted_trip(rows: QuerySet[Trip], by: User, can: Can) -> Iterator[Trip]:
+    """Like `locked_trip`, for the trip in `rows`, which is deleted.
+
+    The roles are those that its members had when it was deleted.
+    """
+    with transaction.atomic():
+        trip = _measured(rows.select_for_update().first)
+        caller, access = _as_of_now(by)
+        _judge(trip, caller, access, _members_at_deletion(trip.pk, caller.pk))
+        _require(trip.caller_role, can, lambda: False)
+        yield trip
+
+
+@contextmanager
+def locked_row(
+    rows: Callable[[], InTripQuerySet[Row]], by: User, can: Can, *, trip_id: int, **lookup: int
+) -> Iterator[Row]:
+    """Like `locked_trip`, but yield the row of `rows()` in the trip that matches `lookup`.
+
+    The row is read under the lock and refers to the locked trip. Its `is_own` decides ownership.
+    Raises what `locked_trip` raises, and `NotFound` if the row does not exist.
+    """
+    with transaction.atomic():
+        trip = lock_trip(trip_id)
+        caller, _access = _as_of_now(by)
+        row: Any = get_visible_with_account_or_404(rows, caller, **lookup)
+        if not row.caller_is_active:
+            raise NotAuthenticated
+        reduce(getattr, _path_to_parent(rows), row).trip = trip
+        _require(row.caller_role, can, lambda: row.is_own(caller, can))
+        yield row
+
+
+def lock_trip(trip_id: int) -> Trip:
+    """Lock the trip until the transaction ends, and return it; raises `NotFound`.
+
+    It checks nothing else. Use it only in the two context managers above, for admitting members and
+    for comparing `If-Match`.
+    """
+    # For a compiled statement, Django does not check that it runs inside a transaction.
+    if not transaction.get_connection().in_atomic_block:
+        raise transaction.TransactionManagementError("A lock needs a transaction.")
+    return _measured(partial(_locking.first, pk=trip_id))
+
+
+@TRIP_LOCK_WAIT.time()
+def _measured(lock: Callable[[], Trip | None]) -> Trip:
+    """The trip that `lock` has locked; raises `NotFound` if there is none."""
+    trip = lock()
+    if trip is None:
+        raise NotFound
+    return trip
+
+
+@cache
+def _path_to_parent(rows: Callable[[], InTripQuerySet[Row]]) -> list[str]:
+    """The attributes that lead from a row of `rows()` to the row that refers to its trip."""
+    *parents, _trip, _members = rows().members_path.split("__")
+    return parents
+
+
+def _judge(trip: Trip, caller: User, access: Access, members: Iterable[Any]) -> None:
+    """Set the people and roles of the locked trip by its `members`; see `_with_accounts`."""
+    roles, people = {}, {}
+    for member in members:
+        roles[member.user_id], people[member.user_id] = member.role, member.user
+        if not member.caller_is_active:
+            raise NotAuthenticated
+    is_admin, confined_to = access
+    own_role = CREATOR_ROLE if is_admin else roles.get(caller.pk)
+    if own_role is None or confined_to not in {None, trip.pk}:
+        raise NotFound
+    trip.caller_role, trip.present_roles, trip.present_people = own_role, roles, people
+
+
+def _require(role: str, can: Can, is_own: Callable[[], bool]) -> None:
+    if not may(role, can, is_own):
+        raise PermissionDenied
+
+
+def _as_of_now(by: User) -> tuple[User, Access]:
+    """The caller with their `access`, read again for an ADMIN, who may have lost that role."""
+    access = by.access
+    is_admin, _confined_to = access
+    if not is_admin:
+        return by, access
+    caller = User.objects.active().filter(pk=by.pk).first()
+    if caller is None:
+        raise NotAuthenticated
+    return caller, caller.access
+
+
+@CompiledQuery
+def _locking(pk: Param) -> QuerySet[Trip]:
+    # Whoever waits for the lock while the trip is deleted finds no trip.
+    return Trip.objects.select_for_update().filter(pk=pk, deleted_at=None)
+
+
+@CompiledQuery
+def _present_members(trip: Param, caller: Param) -> QuerySet[Any]:
+    return _with_accounts(caller).filter(trip=trip, left_at=None)
+
+
+def _members_at_deletion(trip_id: int, caller_id: int) -> QuerySet[Any]:
+    return _with_accounts(caller_id).filter(trip=trip_id, left_at=F("trip__deleted_at"))
+
+
+def _with_accounts(caller: Param | int) -> QuerySet[Any]:
+    """Members with what responses contain of their accounts, and with `caller_is_active`."""
+    columns = ("trip", "user", "role", "user__notice_mode", *summary_of("user"))
+    active = {"caller_is_active": Exists(User.objects.active().filter(pk=caller))}
+    # Members refer to trips, so this module cannot import them.
+    members: QuerySet[Any] = apps.get_model("trips", "Member").objects.order_by()
+    return members.select_related("user").only(*columns).annotate(**active)
+
+
 @CompiledUpdate
 def _note_counts(
     pk: Param,
@@ -311,3 +594,34 @@ def _budget_minor(budget: Amount | None, currency: str) -> int | None:
     if budget.currency != currency:
         raise CurrencyChanged(meant=budget.currency, currency=currency)
     return minor_units("budget", budget.value, currency)
+
+
+def _fields_of(trip: Trip) -> dict[str, Any]:
+    """The fields of a trip that people enter, and its code."""
+    budget_minor = trip.budget_minor
+    return {
+        **plain_values(trip),
+        "budget": None if budget_minor is None else to_major(budget_minor, trip.currency),
+        "tripCode": trip.code,
+    }
+
+
+def _oldest_deletion() -> datetime:
+    """The earliest time of deletion after which trips can still be restored."""
+    return timezone.now() - timedelta(days=settings.DELETED_TRIP_DAYS)
+
+
+def _require_owner(members: models.QuerySet[Any]) -> None:
+    if not members.filter(role__in=OWNER_ROLES, user__is_active=True).exists():
+        raise NotRestorable(reason=_("None of its owners can log in any more."))
+
+
+def _require_trip_quotas(members: models.QuerySet[Any]) -> None:
+    """Raise `NotRestorable` if one of the members has `QUOTA_TRIPS` trips; guests have none."""
+    answered = Q(memberships__left_at=None, memberships__introduced_by=None)
+    present = Count("memberships", filter=answered)
+    accounts = User.objects.filter(pk__in=members.values("user"), is_guest=False)
+    full = accounts.annotate(trips=present).filter(trips__gte=settings.QUOTA_TRIPS).order_by("pk")
+    ids = ", ".join(map(str, full.values_list("pk", flat=True)))
+    if ids:
+        raise NotRestorable(reason=_("These members have too many trips: %(ids)s.") % {"ids": ids})

@@ -33,7 +33,7 @@ class GuestViewSet(InTripViewSet):
         member. `removeMember` removes them.
         """
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
-        member = trip.add_guest(self.caller, **self.body())
+        member = Member.add_guest(trip, self.caller, **self.body())
         location = f"/api/trips/{trip_id}/members/{member.user_id}"
         return self.answer(member, location=location)
 

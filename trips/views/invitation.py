@@ -12,8 +12,8 @@ from tripcompanion.api.idempotency import AlreadyMade
 from tripcompanion.api.problems import LimitReached
 from tripcompanion.api.viewsets import ApiViewSet
 from trips.models import Invitation, Trip, invitations_of
+from trips.models.conflicts import AlreadyMember
 from trips.models.invitation import AlreadyInvited
-from trips.models.joining import AlreadyMember
 from trips.roles import Can
 from trips.serializers import (
     InvitationPreview,

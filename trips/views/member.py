@@ -13,8 +13,15 @@ from trips.models import (
     Trip,
     members_of,
 )
-from trips.models.conflicts import BalanceOpen, GuestIsViewer, LastOwner
-from trips.models.joining import AlreadyMember, InviteInstead, NoOwner, UserNotFound
+from trips.models.conflicts import (
+    AlreadyMember,
+    BalanceOpen,
+    GuestIsViewer,
+    InviteInstead,
+    LastOwner,
+    NoOwner,
+    UserNotFound,
+)
 from trips.permissions import IsTripOwner, MayInTrip
 from trips.roles import Can
 from trips.serializers import (
@@ -97,7 +104,7 @@ class MemberViewSet(InTripViewSet):
         limited, because the response reveals who has an account.
         """
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
-        member = trip.add_member(self.caller, **self.body())
+        member = Member.add(trip, self.caller, **self.body())
         location = f"/api/trips/{trip_id}/members/{member.user_id}"
         return self.answer(member, location=location)
 

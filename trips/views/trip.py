@@ -15,14 +15,19 @@ from tripcompanion.api.problems import LimitReached
 from tripcompanion.api.serializers import DeletedQuery
 from tripcompanion.database.snapshots import snapshot
 from trips.models import (
+    Member,
     Trip,
     get_visible_or_404,
     trips_of,
     trips_with_members,
 )
-from trips.models.deleted import NotRestorable
-from trips.models.joining import AlreadyMember, NoOwner
-from trips.models.trip import CurrencyChanged, CurrencyFixed
+from trips.models.conflicts import (
+    AlreadyMember,
+    CurrencyChanged,
+    CurrencyFixed,
+    NoOwner,
+    NotRestorable,
+)
 from trips.roles import Can
 from trips.serializers import (
     JoinRequest,
@@ -186,6 +191,6 @@ class TripViewSet(InTripViewSet):
         """Join a trip by its code, with the trip's `joinRole`."""
         code = self.body()["trip_code"]
         trip = get_object_or_404(Trip.objects.in_token_scope(self.caller).with_code(code))
-        member = trip.join(self.caller, code)
+        member = Member.join(trip, self.caller, code)
         location = f"/api/trips/{trip.pk}/members/{self.caller.pk}"
         return self.answer(member, location=location)
