@@ -3,8 +3,13 @@
 Other packages import the names in `__all__` and nothing else.
 """
 
-from tripcompanion.compiled.inserts import insert
-from tripcompanion.compiled.queries import ArrayParam, CompiledQuery, CompiledUpdate, Param
 from tripcompanion.compiled.serializers import serialize
+from tripcompanion.compiled.statements import (
+    ArrayParam,
+    CompiledQuery,
+    CompiledUpdate,
+    Param,
+    insert,
+)
 
 __all__ = ["ArrayParam", "CompiledQuery", "CompiledUpdate", "Param", "insert", "serialize"]

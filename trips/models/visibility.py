@@ -1,6 +1,6 @@
 """Who may see the rows of a trip: fetching a row checks that the caller may see it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cache, partial
 from typing import Any, Self, TypeVar
 
@@ -15,24 +15,13 @@ from users.models import User
 Row = TypeVar("Row", bound=models.Model)
 
 
-class _OfViewer(Param):
-    """The parameter of a compiled query that stands for an attribute of the user."""
-
-    def __init__(self, attribute: str) -> None:
-        super().__init__("user")
-        self.attribute = attribute
-
-    def of(self, values: Mapping[str, Any]) -> Any:
-        return getattr(values[self.name], self.attribute)
-
-
-class ViewerParam(_OfViewer):
+class ViewerParam(Param):
     """The parameter of a compiled query that stands for the user; see `CompiledForViewer`."""
 
     def __init__(self, is_admin: bool, is_confined: bool) -> None:
-        super().__init__("pk")
+        super().__init__("user", attribute="pk")
         self.is_admin = is_admin
-        self.confined_to = _OfViewer("confined_to") if is_confined else None
+        self.confined_to = Param("user", attribute="confined_to") if is_confined else None
 
     @property
     def pk(self) -> Param:

@@ -1,0 +1,58 @@
+"""The SQL of querysets and inserts, with places for values."""
+
+from functools import cache
+from itertools import chain, zip_longest
+from typing import Any
+
+from django.db import connection, models
+from django.db.models import Expression, QuerySet
+
+
+def counted(rows: QuerySet[Any]) -> QuerySet[Any]:
+    """The rows with the number of all of them, as `counted`."""
+    return rows.annotate(counted=_Count(rows.order_by()))
+
+
+class _Count(models.Subquery):
+    """The number of rows of a queryset, counted in the statement that reads a page of them."""
+
+    template = "(SELECT COUNT(*) FROM (%(subquery)s) counted)"
+    output_field = models.BigIntegerField()
+
+    def __init__(self, rows: QuerySet[Any]) -> None:
+        super().__init__(rows.values("pk"))
+
+
+def written(compiler: Any) -> tuple[str, tuple[Any, ...]]:
+    """The SQL and its placeholders, which are expressions.
+
+    Constants are inlined, so that the planner can use a partial index.
+    """
+    sql, values = compiler.as_sql()
+    texts = ["%s" if isinstance(value, Expression) else _literal(value) for value in values]
+    text = "".join(chain(*zip_longest(sql.split("%s"), texts, fillvalue="")))
+    return text, tuple(value for value in values if isinstance(value, Expression))
+
+
+def _literal(value: Any) -> str:
+    """A constant of the queryset as SQL."""
+    if isinstance(value, int):
+        return str(value).upper()  # also TRUE and FALSE
+    if isinstance(value, str) and value.isalnum():
+        return f"'{value}'"
+    raise TypeError(f"{value!r} cannot be a constant of a compiled statement.")
+
+
+@cache
+def insert_into(model: Any) -> tuple[str, list[Any], str, str]:
+    """The statement in three parts, with the fields; the second part is that of a single row."""
+    quote = connection.ops.quote_name
+    fields = [field for field in model._meta.local_concrete_fields if not field.primary_key]
+    columns = ", ".join(quote(field.column) for field in fields)
+    table = quote(model._meta.db_table)
+    start = f"INSERT INTO {table} ({columns})"
+    end = f"RETURNING {quote(model._meta.pk.column)}"
+    if connection.vendor == "postgresql":
+        source = f"json_populate_recordset(NULL::{table}, %s::json)"
+        return start, fields, f"SELECT {columns} FROM {source}", end  # noqa: S608 -- names only
+    return start, fields, f"({', '.join(['%s'] * len(fields))})", end
