@@ -56,6 +56,8 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    # The predecessor's front end; see there for how to remove it.
+    "tripcompanion.mapmyjourney.middleware.MapMyJourney",
     "tripcompanion.api.middleware.RequestIds",
     "tripcompanion.api.middleware.ProtectiveHeaders",
     "django.middleware.security.SecurityMiddleware",
@@ -68,12 +70,9 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "tripcompanion.api.middleware.BodyLimits",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "django.contrib.auth.middleware.AuthenticationMiddleware",
     "users.second_factor.SecondFactor",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    # The predecessor's front end; see there for how to remove it.
-    "tripcompanion.mapmyjourney.middleware.MapMyJourney",
 ]
 
 # A server process that uses more memory is replaced; see gunicorn.conf.py.
@@ -83,7 +82,7 @@ METRICS_TOKEN = env.text("METRICS_TOKEN")
 if METRICS_TOKEN:
     env.strong("METRICS_TOKEN", METRICS_TOKEN)
     # After the request ids and the protective headers.
-    MIDDLEWARE[2:2] = [
+    MIDDLEWARE[3:3] = [
         "tripcompanion.accounts.metrics.Metrics",
         "tripcompanion.api.middleware.CountRequests",
     ]
@@ -94,7 +93,7 @@ if env.web_address("OTEL_EXPORTER_OTLP_ENDPOINT"):
         "OTEL_EXPORTER_OTLP_ENDPOINT", package="opentelemetry.sdk", extra="tracing"
     )
     # After the request ids, whose trace id it replaces.
-    MIDDLEWARE.insert(1, "tripcompanion.observability.tracing.Traces")
+    MIDDLEWARE.insert(2, "tripcompanion.observability.tracing.Traces")
 
 TEMPLATES = [
     {

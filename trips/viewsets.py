@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any, ClassVar, TypeVar
 
 from django.core.exceptions import ImproperlyConfigured
@@ -16,6 +17,7 @@ from tripcompanion.compiled import serialize
 from trips.models import Trip, get_visible_or_404, lock_trip, note_answer, show_addresses_to
 from trips.permissions import MayInTrip
 from trips.roles import TABLE, Access, Can
+from users.models import User
 
 Row = TypeVar("Row")
 
@@ -30,21 +32,10 @@ class InTripViewSet(ApiViewSet):
     permission_classes = (MayInTrip,)
     needs: ClassVar[Mapping[str, Can | None]] = {}
 
-    #: The trip that this request has read, once it was permitted.
-    _read_trip: int | None = None
-
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
-        show_addresses_to(self.caller if request.user.is_authenticated else None)
-
-    def finalize_response(self, request: Any, response: Any, *args: Any, **kwargs: Any) -> Any:
-        """Also note that the caller has answered, if somebody had added them to the trip."""
-        response = super().finalize_response(request, response, *args, **kwargs)
-        if self._read_trip is not None and self.caller.is_unanswered and response.status_code < 400:
-            # If the database is away, the next request is the answer.
-            with suppress(*DATABASE_AWAY):
-                note_answer(self.caller, self._read_trip)
-        return response
+        user: Any = request.user
+        show_addresses_to(user if user.is_authenticated else None)
 
     @classmethod
     def as_view(cls, actions: dict[str, Any] | None = None, **initkwargs: Any) -> Any:
@@ -99,8 +90,13 @@ class InTripViewSet(ApiViewSet):
         user: Any = self.request.user
         found = get_visible_or_404(rows, user, **lookup)
         self.check_object_permissions(self.request, found)
-        self._read_trip = found.pk if isinstance(found, Trip) else found.trip_id
+        self._note_answer_in(found.pk if isinstance(found, Trip) else found.trip_id)
         return found
+
+    def _note_answer_in(self, trip_id: int) -> None:
+        """Note, if the request succeeds, that the caller has answered who added them to a trip."""
+        if self.caller.is_unanswered:
+            self.after_success = partial(_note_answer, self.caller, trip_id)
 
     def require_replayable(self, location: str) -> None:
         """Raise `NotFound` unless the caller can see the trip of a stored response.
@@ -122,7 +118,13 @@ class InTripViewSet(ApiViewSet):
         rows = list(found)
         if rows:
             self.check_object_permissions(self.request, rows[0])
-            self._read_trip = trip_id
+            self._note_answer_in(trip_id)
         else:
             self.get_permitted_object(Trip.objects.all, pk=trip_id)
         return rows
+
+
+def _note_answer(user: User, trip_id: int) -> None:
+    # If the database is away, the next request is the answer.
+    with suppress(*DATABASE_AWAY):
+        note_answer(user, trip_id)

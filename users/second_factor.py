@@ -4,13 +4,13 @@ After the password alone, an ADMIN is not logged in yet: every view sees an anon
 pages that ask for a code, or set up an app, see who it is.
 """
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from django.conf import settings
+from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.contrib.auth.models import AnonymousUser
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
 from django_otp import DEVICE_ID_SESSION_KEY
@@ -18,16 +18,13 @@ from django_otp import DEVICE_ID_SESSION_KEY
 from users.models import AuthenticatorApp, User
 
 
-class SecondFactor:
-    """Hides the user of a session without the second factor. After AuthenticationMiddleware."""
+class SecondFactor(AuthenticationMiddleware):
+    """Django's middleware, but it hides the user of a session without the second factor."""
 
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+    def process_request(self, request: HttpRequest) -> None:
+        super().process_request(request)
         user: Any = SimpleLazyObject(partial(_fully_authenticated, request, request.user))
         request.user = user
-        return self.get_response(request)
 
 
 def _fully_authenticated(request: Any, user: Any) -> Any:

@@ -74,9 +74,11 @@ class ExpenseAdmin(LedgerAdmin):
         columns = {
             _("person"): person("participant", ""),
             _("amount"): money_column("amount_minor", "", currency),
-            _("paid amount"): money_column("paid_minor", "", currency),
-            _("paid"): lambda split: split.paid,
-            _("paid at"): lambda split: split.paid_at,
+            _("paid amount"): lambda split: format_amount(
+                split.state.paid_minor, expense.trip.currency
+            ),
+            _("paid"): lambda split: split.state.paid,
+            _("paid at"): lambda split: split.state.paid_at,
         }
         return table(
             Split.objects.with_open_amounts().filter(expense=expense).order_by("id"), columns

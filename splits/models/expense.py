@@ -40,6 +40,7 @@ from tripcompanion.currency.amounts import MAX_AMOUNT, all_to_major, convert, to
 from trips.models import InTripQuerySet, Trip, locked_row, locked_trip, notify
 from trips.models.conflicts import CurrencyChanged
 from trips.models.events import Event
+from trips.models.journal import write_change
 from trips.models.journal_fields import plain_values
 from trips.models.trip import parse_former_ids
 from trips.roles import Can
@@ -152,9 +153,11 @@ class Expense(models.Model):
 
     @cached_property
     def former_ids(self) -> Mapping[int, int]:
-        """The ids of former guests by those of who took their place; see `Trip.former_ids`."""
-        if not self.merged_guests:
-            return self.trip.former_ids
+        """The ids of former guests by those of who took their place.
+
+        Odd cents are divided in the order of these ids, so that neither a claim nor a merge changes
+        an amount.
+        """
         return parse_former_ids(self.merged_guests, self.trip.claimed_guests)
 
     @property
@@ -220,7 +223,9 @@ class Expense(models.Model):
         posting = self.posting(is_written=False)
         payers, splits = posting.rewrite(paid_by_user, parts)
         after = expense_fields(self, paid_by_user, parts)
-        posting.note(Event.EXPENSE_CREATED, by, {}, after)
+        write_change(
+            self.trip_id, by, Event.EXPENSE_CREATED, self.pk, {}, after, expense_id=self.pk
+        )
         # A reference to the expense itself would keep both in memory until the next garbage
         # collection.
         parent = copy(self)
@@ -506,9 +511,11 @@ def expense_fields(
     """The journal fields of an expense that is paid and divided like this, with people by id."""
     rate, user_ids = expense.exchange_rate, sorted(parts)
     entered_minor = [payment.entered_minor for payment in paid_by_user.values()]
-    entered = all_to_major([expense.entered_minor, *entered_minor], expense.currency)
     shares_minor = [parts[user_id].amount_minor for user_id in user_ids]
-    shares = all_to_major([expense.amount_minor, *shares_minor], expense.trip.currency)
+    entered, shares = all_to_major(
+        ([expense.entered_minor, *entered_minor], expense.currency),
+        ([expense.amount_minor, *shares_minor], expense.trip.currency),
+    )
     return {
         **plain_values(expense),
         "amount": entered[0],

@@ -2,7 +2,7 @@
 
 from contextlib import AbstractContextManager
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import models
 from django.db.models import Aggregate, F, Max, OuterRef, Q, Subquery, Sum
@@ -82,6 +82,17 @@ class SplitQuerySet(InTripQuerySet["Split"]):
         return self.in_token_scope(user).filter(OneOf("pk", open_debts)).order_by("id")
 
 
+class SplitState(NamedTuple):
+    """How much of a split is paid.
+
+    `paid_at` is when all of it was (UTC): when it was created if nothing was ever owed for it.
+    """
+
+    paid: bool
+    paid_minor: int
+    paid_at: datetime | None
+
+
 class Split(InTrip):
     """One person's part of an expense, in minor units of the trip's currency.
 
@@ -127,18 +138,11 @@ class Split(InTrip):
         """The currency of all amounts; set by `with_details`, else read from the expense."""
         return self.expense.trip.currency
 
-    @property
-    def paid(self) -> bool:
-        return self.open_minor == 0
-
-    @property
-    def paid_minor(self) -> int:
-        return self.amount_minor - self.open_minor
-
-    @property
-    def paid_at(self) -> datetime | None:
-        """When it was paid (UTC): when it was created if nothing was ever owed for it."""
-        return None if self.open_minor else self.covered_at or self.created_at
+    @cached_property
+    def state(self) -> "SplitState":
+        """How much of it is paid; for a split read `with_open_amounts`."""
+        paid_at = None if self.open_minor else self.covered_at or self.created_at
+        return SplitState(self.open_minor == 0, self.amount_minor - self.open_minor, paid_at)
 
     def is_own(self, user: User, can: Can) -> bool:
         """Whether `user` is debtor or creditor (to pay), or has the expense (for all else)."""
@@ -190,13 +194,14 @@ class Split(InTrip):
 
 def _payment(split: Split) -> dict[str, Any]:
     """How much of a split is paid, as the API shows it."""
-    return {"paid": split.paid, "paidAmount": to_major(split.paid_minor, split.trip_currency)}
+    paid_amount = to_major(split.state.paid_minor, split.trip_currency)
+    return {"paid": split.state.paid, "paidAmount": paid_amount}
 
 
 def _payment_entries(split: Split, payment: SplitPayment, currency: str) -> list[Entry]:
     """The journal entries for a split that was paid, and for each settlement recorded for it."""
     before_minor = split.amount_minor - payment.amount_minor
-    before, after = all_to_major([before_minor, split.amount_minor], currency)
+    [[before, after]] = all_to_major(([before_minor, split.amount_minor], currency))
     changes = {"paid": (False, True), "paidAmount": (before, after)}
     paid = Entry(Event.SPLIT_PAID, split.pk, changes, split.expense_id, split.participant_id)
     return [paid, *settlement_entries(Event.SETTLEMENT_CREATED, payment.settlements, currency)]

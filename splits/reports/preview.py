@@ -33,7 +33,9 @@ class Preview:
             Split(expense=self.expense, participant=people[user_id], **part._asdict())
             for user_id, part in parts.items()
         ]
-        owed = money.debts(amounts(parts), amounts(payments), self.expense.number, trip.former_ids)
+        owed = money.debts(
+            amounts(parts), amounts(payments), self.expense.number, self.expense.former_ids
+        )
         self.debts = [
             Settlement(
                 trip=trip, sender=people[debtor], receiver=people[creditor], amount_minor=amount

@@ -71,16 +71,18 @@ class ExpenseSplitSerializer(CamelCaseSerializer):
         help_text="The percentage that was entered; null for other split types.",
     )
     paid = serializers.BooleanField(
+        source="state.paid",
         help_text=(
             "Whether nothing of it is owed any more. The part of a payer is paid from the start."
-        )
+        ),
     )
     paid_amount = MoneyField(
-        source="paid",
+        source="state.paid",
         currency="trip_currency",
         help_text="How much of `amount` is covered, in the trip's currency.",
     )
     paid_at = serializers.DateTimeField(
+        source="state.paid_at",
         allow_null=True,
         help_text="When it was covered in full; null if it is not, or was from the start.",
     )

@@ -54,7 +54,7 @@ _REFUSED = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 class RequestIds:
-    """The outermost middleware: gives every request an id, and logs it at level INFO.
+    """Gives every request an id, and logs it at level INFO; it is outside of almost all others.
 
     The line contains no query and no body, and the path as masked by `observability/logs.py`.
     """

@@ -12,7 +12,6 @@ from itertools import islice
 from typing import Any
 
 from django.utils.translation import gettext as _
-from rest_framework.request import Request
 from rest_framework.serializers import BaseSerializer, Serializer
 
 #: How similar a name has to be to a known one: a letter of seven may be missing or wrong.
@@ -21,12 +20,6 @@ _SIMILAR = 0.86
 _MOST_UNKNOWN = 50
 #: What follows the name of a person in a body: `paidBy` of a response is `paidByUserId` there.
 _ID_SUFFIXES = ("UserId", "Id", "UserIds")
-
-
-def is_strict(request: Request) -> bool:
-    """Whether the client wants every unknown name to be refused."""
-    preferences = request.headers.get("Prefer", "").split(",")
-    return any(one.replace(" ", "").lower() == "handling=strict" for one in preferences)
 
 
 def refused_names(

@@ -1,6 +1,6 @@
 """The base of every viewset: two tables declare each action's request and response serializers."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import Any, ClassVar
 from weakref import proxy
@@ -16,7 +16,7 @@ from rest_framework.viewsets import GenericViewSet
 from tripcompanion.api.etags import etag_of, is_known
 from tripcompanion.api.idempotency import HEADER as KEY_HEADER
 from tripcompanion.api.idempotency import answer_once, key_of
-from tripcompanion.api.near_misses import is_strict, names_in, refused_names
+from tripcompanion.api.near_misses import names_in, refused_names
 from tripcompanion.api.parsing import require_json_or_nothing, require_short_body
 from tripcompanion.api.rendering import is_json, render_rows
 from tripcompanion.api.serializers import CamelCaseSerializer
@@ -107,17 +107,20 @@ class ApiViewSet(GenericViewSet):
             if not self.is_token_optional:
                 raise
 
+    #: What to do once the request has succeeded.
+    after_success: Callable[[], None] | None = None
     #: The limits that this request was counted for.
     limits: Sequence[LimitState] = ()
 
     def finalize_response(self, request: Any, response: Any, *args: Any, **kwargs: Any) -> Any:
         response = super().finalize_response(request, response, *args, **kwargs)
+        if self.after_success is not None and response.status_code < 400:
+            self.after_success()
         if self.limits:
             for name, value in limit_headers(self.limits).items():
                 response[name] = value
         if isinstance(response, Response):
-            response.add_post_render_callback(partial(_charge_size, self.limits))
-            response.add_post_render_callback(_break_cycles)
+            response.add_post_render_callback(partial(_after_rendering, self.limits))
         return response
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
@@ -133,7 +136,9 @@ class ApiViewSet(GenericViewSet):
         if request.method == "POST" and KEY_HEADER in request.headers and self.repeats_safely:
             key, is_secret = key_of(request), self.action in self.shows_secret
             self.post = partial(answer_once, key, self.post, self.require_replayable, is_secret)
-        alone = self.without_snapshot | self.single_statement
+        # Uncompiled, the rows of a `Prefetch` are read by statements of their own.
+        single = self.single_statement if settings.COMPILED_QUERIES else frozenset()
+        alone = self.without_snapshot | single
         if request.method in {"GET", "HEAD"} and self.action not in alone:
             name = request.method.lower()
             if handler := getattr(self, name, None):
@@ -190,7 +195,8 @@ class ApiViewSet(GenericViewSet):
     @property
     def is_strict(self) -> bool:
         """Whether every unknown name in the body and in the query is refused."""
-        return is_strict(self.request)
+        preferences = self.request.headers.get("Prefer", "").split(",")
+        return any(one.replace(" ", "").lower() == "handling=strict" for one in preferences)
 
     def require_known_parameters(self) -> None:
         """Raise `ValidationError` for near misses of the query parameters of this action."""
@@ -245,7 +251,10 @@ class ApiViewSet(GenericViewSet):
 
     def page(self, queryset: Any, **context: Any) -> Response:
         """The requested page of `queryset`."""
-        rows = self.paginate_queryset(queryset)
+        return self.paginated(self.paginate_queryset(queryset), **context)
+
+    def paginated(self, rows: Any, **context: Any) -> Response:
+        """The rows of the requested page."""
         return self.get_paginated_response(self._as_declared(rows, context))
 
 
@@ -261,12 +270,13 @@ def _without_parameters(serializer_class: type[BaseSerializer]) -> dict[str, Any
     return _validated(serializer_class, {})
 
 
-def _charge_size(counted: Sequence[LimitState], response: Any) -> None:
-    """Count a large response as several requests in the general limit."""
+def _after_rendering(counted: Sequence[LimitState], response: Any) -> None:
+    """Count a large response as several requests in the general limit, and free it soon."""
     more = len(response.content) // BYTES_OF_A_REQUEST
     for state in counted:
         if more and state.scope in {"user", "anon"}:
             charge(state, more)
+    _break_cycles(response)
 
 
 def _break_cycles(response: Any) -> None:

@@ -33,8 +33,7 @@ from trips.models.notices import notify
 from trips.models.trip import Trip, TripQuerySet, lock_trip, locked_row, locked_trip
 from trips.models.visibility import InTripQuerySet
 from trips.roles import DEFAULT_ROLE, OWNER_ROLES, Can, TripRole, may_grant
-from users.models import User, summary_of
-from users.readers import show_to
+from users.models import User, show_addresses_if, summary_of
 
 #: The sums that make up a member's balance.
 SUMS = ("paid_minor", "share_minor", "sent_minor", "received_minor")
@@ -432,12 +431,12 @@ def require_membership(user: User, trip_id: int | None) -> None:
 def _sees_address(viewer: User, user_id: int) -> bool:
     """Whether `viewer` may see the address of an account that has not answered everywhere."""
     shared = Member.objects.sharing_a_trip_with(viewer).known_to(viewer).filter(user=user_id)
-    return viewer.is_admin or viewer.pk == user_id or shared.exists()
+    return viewer.pk == user_id or viewer.is_admin or shared.exists()
 
 
 def show_addresses_to(viewer: User | None) -> None:
-    """Make the next responses in this thread for `viewer`; see `users/readers.py`."""
-    show_to(partial(_sees_address, viewer) if viewer else None)
+    """Make the next responses in this thread for `viewer`; see `User.shown_email`."""
+    show_addresses_if(partial(_sees_address, viewer) if viewer else None)
 
 
 def note_answer(user: User, trip_id: int) -> None:

@@ -346,14 +346,6 @@ class Trip(models.Model):
         if role not in OWNER_ROLES and not self.members.owners().exists():
             raise NoOwner
 
-    @cached_property
-    def former_ids(self) -> Mapping[int, int]:
-        """The ids of former guests by those of the accounts that took their place.
-
-        Odd cents are divided in the order of these ids, so that a claim changes no amount.
-        """
-        return parse_former_ids(self.claimed_guests)
-
     def replace_person(self, user_id: int, to: int, role: str) -> None:
         """Put `to` in the place of a member, in all entries and sums. Call it under the lock.
 

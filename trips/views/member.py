@@ -129,5 +129,5 @@ class MemberViewSet(InTripViewSet):
         in the trip: then a guest of their name keeps what names them.
         """
         self.member(trip_id, self.caller.pk).leave(by=self.caller)
-        self._read_trip = None
+        self.after_success = None
         return self.no_content()

@@ -12,7 +12,14 @@ from users.models.token import (
     MAX_TOKEN_NAME_CHARS,
     ScopedToken,
 )
-from users.models.user import DELETED_NAME, MAX_NAME_CHARS, Role, User, possible_readers
+from users.models.user import (
+    DELETED_NAME,
+    MAX_NAME_CHARS,
+    Role,
+    User,
+    possible_readers,
+    show_addresses_if,
+)
 from users.models.via import Via
 from users.passwords import MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS
 
@@ -36,6 +43,7 @@ __all__ = [
     "Role",
     "current_language",
     "possible_readers",
+    "show_addresses_if",
     "ScopedToken",
     "Session",
     "User",
