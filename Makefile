@@ -13,7 +13,7 @@ export PORT DEBUG
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run serve demo development test check lint format schema screenshots messages soak soak-concurrent \
+.PHONY: help run serve demo development test test-all check lint format schema screenshots messages soak soak-concurrent \
 	fuzz mutate chaos cluster compose bench bench-profile trace lock audit-deps clean test-next test-uncompiled \
 	clients node
 
@@ -49,8 +49,11 @@ development: .venv/.runtime
 
 # -- Checking -------------------------------------------------------------------------------------
 
-test: .venv/.dev ## Run all tests on SQLite and PostgreSQL (20 minutes)
-	@$(BIN)/python -m tests.databases $(ARGS)
+test: .venv/.dev ## Run most tests on SQLite (6 minutes), or those in ARGS on both databases
+	@$(BIN)/python -m tests.databases $(or $(ARGS),--sqlite -m "not slow")
+
+test-all: .venv/.dev ## Run all tests on SQLite and PostgreSQL (25 minutes)
+	@$(BIN)/python -m tests.databases
 
 test-uncompiled: .venv/.dev ## Run the tests without compiled queries and serializers
 	@COMPILED_QUERIES=false $(BIN)/python -m tests.databases $(ARGS)
@@ -71,7 +74,7 @@ PRODUCTION := DEBUG=false ALLOWED_HOSTS=api.example.com \
 	CORS_ALLOWED_ORIGINS=https://app.example.com CSRF_TRUSTED_ORIGINS=https://api.example.com \
 	SECRET_KEY=$$($(BIN)/python -c 'import secrets; print(secrets.token_urlsafe(48))')
 
-check: lint ## Run what CI does in 18 minutes: lint, migrations, schema, most tests, fuzz, chaos, clients
+check: lint ## Run what CI does in 12 minutes: lint, migrations, schema, most tests, fuzz, chaos, clients
 	$(NO_DATABASE) $(MANAGE) makemigrations --check --dry-run
 	@echo 'manage.py check --deploy, under production settings'
 	@$(NO_DATABASE) $(PRODUCTION) $(MANAGE) check --deploy --fail-level WARNING

@@ -3,7 +3,8 @@
 PostgreSQL is, in this order: a running server (DATABASE_URL, else 127.0.0.1:5432 as `postgres`),
 a throw-away cluster of an installed PostgreSQL, a throw-away cluster of the one in the dev wheel.
 TEST_POSTGRES=server, throwaway or wheel allows that one only. Without any, SQLite's outcome
-decides the exit status, unless --require-postgres is given. The last line is the total.
+decides the exit status, unless --require-postgres is given; with --sqlite, none is looked for. The
+last line is the total.
 """
 
 import os
@@ -52,7 +53,9 @@ def run_suite(title: str, database_url: str, args: list[str]) -> Tally:
         "PYTHONDONTWRITEBYTECODE": "",
     }
     # One more than there are cores: many tests wait, for a lock or for a client to be given up.
-    workers = min((os.cpu_count() or 1) + 1, 4)
+    # One file is done before several processes have started.
+    is_one_file = sum(arg.startswith("tests") for arg in args) == 1 and ".py" in " ".join(args)
+    workers = 0 if is_one_file else min((os.cpu_count() or 1) + 1, 4)
     counts = dict.fromkeys(("tests", "failures", "errors", "skipped"), 0)
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "junit.xml")
@@ -80,7 +83,7 @@ def main(args: list[str]) -> int:
     chosen = os.environ.get("TEST_POSTGRES")
     if chosen and chosen not in WAYS:
         raise SystemExit(f"TEST_POSTGRES must be one of {', '.join(WAYS)}, not {chosen!r}.")
-    pytest_args = [arg for arg in args if arg != "--require-postgres"]
+    pytest_args = [arg for arg in args if arg not in {"--require-postgres", "--sqlite"}]
     for arg in pytest_args:
         path = arg.partition("::")[0]
         if re.match("tests(/|$)", path) and not Path(path).exists():
@@ -93,7 +96,8 @@ def main(args: list[str]) -> int:
 
         title = f"SQLite {sqlite3.sqlite_version}"
         tallies = {title: run_suite(title, f"sqlite:///{folder()}/db.sqlite3", pytest_args)}
-        for way in [chosen] if chosen else WAYS:
+        ways = [chosen] if chosen else [*WAYS]
+        for way in [] if "--sqlite" in args else ways:
             try:
                 url = stack.enter_context(WAYS[way](folder()))
                 with connect(url) as connection:
@@ -107,7 +111,7 @@ def main(args: list[str]) -> int:
     say("")
     for title, tally in tallies.items():
         say(f"{title}: {tally}")
-    if len(tallies) == 1:
+    if len(tallies) == 1 and "--sqlite" not in args:
         say(f"PostgreSQL: not run; {'; '.join(reasons)}. {HOW_TO_GET_ONE}")
     total = Tally(*map(sum, zip(*tallies.values(), strict=True)))
     say(str(total))

@@ -128,6 +128,7 @@ def test_of_two_owners_one_stays_whatever_the_other_does_meanwhile(
         assert Counter(roles(journey, witness).values())["OWNER"] == 1
 
 
+@pytest.mark.slow
 def test_who_is_added_while_they_go_is_gone_from_every_trip(newcomer: Newcomer) -> None:
     """They are added again and again, so that one of the additions falls into the deletion."""
     owner = newcomer()
@@ -150,6 +151,7 @@ def test_who_is_added_while_they_go_is_gone_from_every_trip(newcomer: Newcomer) 
             assert user.id not in {row["user"]["id"] for row in owner.done("GET", path)}
 
 
+@pytest.mark.slow
 def test_of_two_administrators_who_go_at_once_one_stays(server: Server, http: httpx.Client) -> None:
     """With a trip in common, the one who waits gets an answer too: there is no deadlock."""
     alone = "from users.models import User; User.objects.filter(role='ADMIN').update(role='USER')"

@@ -57,6 +57,7 @@ def test_a_lock_that_is_not_had_is_503_soon_and_hinders_nobody_else(impatient: S
         assert client.post("/api/users/login", json=ACCOUNT).status_code == 200
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_the_server_ends_statements_and_idle_transactions(impatient: Server) -> None:
     """The connections say so themselves, while commands wait as long as they like."""
@@ -89,6 +90,7 @@ def test_three_that_migrate_at_once_do_it_once() -> None:
         assert sorted(applied) == [0, 0, 1]
 
 
+@pytest.mark.slow
 @citus.unapplies_migrations
 def test_a_migration_waits_shortly_for_a_busy_table_and_tries_again() -> None:
     with running_server() as server, httpx.Client(base_url=server.url, timeout=20) as client:
@@ -160,6 +162,7 @@ call_command("migrate_safely")
 """
 
 
+@pytest.mark.slow
 def test_a_migration_that_is_killed_leaves_no_lock_behind(impatient: Server) -> None:
     with pytest.raises(subprocess.CalledProcessError):
         impatient.manage("shell", "--no-imports", "-c", _KILLED)

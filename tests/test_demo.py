@@ -210,6 +210,7 @@ def test_a_run_that_broke_off_can_be_repeated(
     assert_right(trips=len(JOURNEYS))
 
 
+@pytest.mark.slow
 def test_scale_adds_copies_with_numbered_names(demo: Callable[..., str]) -> None:
     demo()
     demo(scale=2)

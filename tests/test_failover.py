@@ -38,6 +38,7 @@ def primary(folders: list[Path]) -> Iterator[Cluster]:
         yield cluster
 
 
+@pytest.mark.slow
 def test_a_promoted_standby_is_used_without_a_restart(
     folders: list[Path], primary: Cluster
 ) -> None:
@@ -71,6 +72,7 @@ def waiting_for_a_standby(primary: Cluster) -> int:
     return int(run(primary, found)[0][0])
 
 
+@pytest.mark.slow
 def test_a_commit_that_no_standby_confirms_ends_soon_and_says_so(primary: Cluster) -> None:
     with serving(primary.url) as (_server, owner):
         run(primary, "ALTER SYSTEM SET synchronous_standby_names = 'nobody'")

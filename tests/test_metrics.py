@@ -73,6 +73,7 @@ def test_the_counts_of_all_processes_add_up(server: Server) -> None:
     assert timed == before + REQUESTS
 
 
+@pytest.mark.slow
 def test_a_killed_process_loses_no_count_and_leaves_nothing_in_progress() -> None:
     with (
         measured_server() as server,
@@ -280,6 +281,7 @@ def test_a_missing_database_is_said_and_nothing_else_is_missing() -> None:
         assert found["tripcompanion_http_requests_total"] > 0
 
 
+@pytest.mark.slow
 def test_a_silent_database_delays_the_figures_for_seconds_only(server: Server) -> None:
     url = server.environment["DATABASE_URL"]
     if url.startswith("sqlite"):

@@ -97,6 +97,7 @@ class Writers:
         raise AssertionError(f"{self.written} after a minute")
 
 
+@pytest.mark.slow
 def test_two_versions_write_to_one_database_and_the_ledger_is_right(previous: Path) -> None:
     with running_server(root=previous) as old, client(old) as old_host, ExitStack() as stack:
         owner, other = sign_up(old_host), sign_up(old_host)

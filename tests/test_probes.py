@@ -89,6 +89,7 @@ def send_probes(wires: list[Wire]) -> None:
             assert method == "HEAD" or wire.body(head)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_kept", [True, False], ids=["kept connection", "new connection"])
 def test_probes_do_not_wait_behind_requests(is_kept: bool) -> None:
     """More requests wait for a trip's lock than the server has threads."""
@@ -120,6 +121,7 @@ def test_probes_do_not_wait_behind_requests(is_kept: bool) -> None:
         http.close()
 
 
+@pytest.mark.slow
 def test_a_service_is_ready_when_its_database_is_migrated() -> None:
     with running_server() as server, httpx.Client(base_url=server.url) as http:
         assert http.get("/api/health/ready").status_code == 200

@@ -263,6 +263,7 @@ def database_away(server: Server) -> Iterator[None]:
             admin.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS true')
 
 
+@pytest.mark.slow
 def test_without_its_database_the_service_asks_to_come_back_and_then_goes_on():
     account = {"email": "nora@example.com", "password": PASSWORD}
     with (

@@ -123,6 +123,7 @@ def test_clients_that_do_not_hang_up_delay_nobody(proxy: str) -> None:
         assert time.monotonic() - start < AT_ONCE_SECONDS
 
 
+@pytest.mark.slow
 def test_slow_clients_do_not_hold_the_end_up(tmp_path: Path) -> None:
     with running_server() as server, haproxy(server.url, tmp_path) as url, ExitStack() as stack:
         for begun in (b"", *BEGUN.values()):

@@ -143,6 +143,7 @@ def pausing_at_random(pair: Pair) -> Iterator[None]:
         yield
 
 
+@pytest.mark.slow
 def test_own_changes_are_read_at_once_however_far_the_replica_is_behind(
     pair: Pair, olga: Traveller, http: httpx.Client
 ) -> None:
@@ -322,6 +323,7 @@ def test_the_lag_is_measured(pair: Pair, olga: Traveller) -> None:
     wait_until(lambda: total(pair.server, "replica_lag_seconds") == 0)
 
 
+@pytest.mark.slow
 def test_it_works_as_behind_a_pooler(pair: Pair) -> None:
     urls = {"DATABASE_REPLICA_URL": pair.replica.url, "DATABASE_POOLER": "transaction"}
     limits = {"DATABASE_REPLICA_MAX_LAG": "1", "METRICS_TOKEN": TOKEN, "WEB_CONCURRENCY": "1"}

@@ -15,6 +15,8 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from tests.document import DOCUMENT, METHODS
 
+pytest_plugins = ["schemathesis.pytest.plugin"]
+
 #: One in so many of the systematic cases is sent, and all of the random ones. Requests are parsed
 #: alike on both databases, so the slower one gets fewer.
 KEPT, RANDOM = (3, 10) if connection.vendor == "sqlite" else (3, 3)

@@ -71,6 +71,7 @@ def two_hosts() -> Iterator[list[Server]]:
             yield [first, second]
 
 
+@pytest.mark.slow
 @needs_postgresql
 @pytest.mark.parametrize("start", [haproxy_of_hosts, nginx_of_hosts], ids=["HAProxy", "nginx"])
 def test_a_host_stops_under_load_and_no_request_fails(start: Started, tmp_path: Path) -> None:
@@ -80,6 +81,7 @@ def test_a_host_stops_under_load_and_no_request_fails(start: Started, tmp_path: 
         assert set(seen) == {"GET 200", "POST 201"}
 
 
+@pytest.mark.slow
 @needs_postgresql
 def test_a_drained_host_stops_without_repeated_requests(tmp_path: Path) -> None:
     """A POST without a key is never sent twice, so the host gets no more requests first."""

@@ -67,6 +67,7 @@ def refused(
     assert response.headers["Retry-After"] == "2"
 
 
+@pytest.mark.slow
 def test_old_and_new_connections_are_given_up(proxy: SilentProxy, journey: Journey) -> None:
     owner = journey.owner
     proxy.silent = True

@@ -12,17 +12,17 @@ import httpx
 import psycopg
 import pytest
 from django.conf import settings
+from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from tests.conftest import Api
+from tests.conftest import Api, one_of_the_cast, trip_of
 from tests.meanwhile import meanwhile
 from tests.server import Server, running_server
 from tests.splits.journey import Journey, sign_up
 from tests.test_query_counts import QUERIES
 from tests.trips.access import Scene
 from tripcompanion.database.snapshots import snapshot
-from trips.models import Trip
 from users.models import User
 
 READERS = 6
@@ -60,14 +60,22 @@ WITHOUT_ROWS = {
 }
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.fixture(scope="module")
+def committed(django_db_setup: None, django_db_blocker: Any) -> Iterator[Scene]:
+    """Olga in her trip, stored once for all tests that only read: emptying all tables is slow."""
+    with django_db_blocker.unblock():
+        olga, ed, vera = map(one_of_the_cast, ("Olga Owner", "Ed Editor", "Vera Viewer"))
+        yield Scene(trip_of(olga, ed, vera), olga, own=True)
+        call_command("flush", interactive=False, verbosity=0)
+
+
 @pytest.mark.parametrize("method", ["get", "head"])
 @pytest.mark.parametrize("route", sorted(QUERIES.keys() - WITHOUT_ROWS))
 def test_a_get_takes_one_statement_or_one_snapshot(
-    api: Api, trip: Trip, olga: User, route: str, method: str
+    committed: Scene, api: Api, route: str, method: str
 ) -> None:
-    url = route.format(**Scene(trip, olga, own=True).ids(route))
-    client = api(olga)
+    url = route.format(**committed.ids(route))
+    client = api(committed.caller)
     client.get(url)
     with CaptureQueriesContext(connection) as captured:
         assert getattr(client, method)(url).status_code == 200
@@ -203,6 +211,7 @@ for _time in range(60):
 """
 
 
+@pytest.mark.slow
 def test_an_audit_beside_a_writer_finds_no_difference(server: Server, http: httpx.Client) -> None:
     with Flipping(http).writing():
         audits = server.manage("shell", "--no-imports", "-c", AUDITS)

@@ -23,6 +23,7 @@ RELOADS = 4
 NOTICED_SECONDS = 1.5
 
 
+@pytest.mark.slow
 def test_what_comes_over_open_connections_is_answered_at_the_end() -> None:
     """Over fresh and used connections, and over one whose request was sent in part before."""
     with running_server() as server, ExitStack() as stack:
@@ -89,6 +90,7 @@ def test_a_worker_that_is_too_large_is_replaced_and_no_request_fails() -> None:
     assert {*seen} == {"answered", "answered and ended"}
 
 
+@pytest.mark.slow
 def test_reloads_reset_no_connection() -> None:
     ending, seen = threading.Event(), Counter[str]()
     with running_server() as server, ThreadPoolExecutor(CLIENTS) as pool:

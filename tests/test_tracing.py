@@ -202,6 +202,7 @@ def test_without_an_endpoint_nothing_is_imported() -> None:
     assert _python(script).stdout.strip() == "[]"
 
 
+@pytest.mark.slow
 @needs_opentelemetry
 def test_a_collector_that_is_away_costs_requests_nothing() -> None:
     script = """

@@ -66,8 +66,6 @@ def first_failure(pytest: WarmPytest, copy: Path, tests: list[str], mutant: Muta
     arguments = ["-x", "-q", "--tb=no", "-rfE", "-p", "no:cacheprovider", "-n", "0"]
     # The warm process has loaded the plugins before pytest could rewrite their asserts.
     arguments += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
-    if not any(test.endswith(("tests", "schemathesis.py")) for test in tests):
-        arguments += ["-p", "no:schemathesis"]  # it takes a second to load
     if mutant.old:
         arguments.append("--nomigrations")  # so does building the tables step by step
     environment = {

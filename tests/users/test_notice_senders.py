@@ -78,6 +78,7 @@ def send_all(server: Server, post: MailServer) -> None:
     raise AssertionError("Some notices are never sent.")
 
 
+@pytest.mark.slow
 def test_senders_at_once_tell_everybody_once(
     notified: tuple[Server, set[tuple[str, int]]],
 ) -> None:
