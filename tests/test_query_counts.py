@@ -10,6 +10,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from splits.models import Comment, Debt, Rate
+from tests.compiled_only import queries_of_parts
 from tests.conftest import Api
 from tests.factories import TripFactory, UserFactory, join, settle, spend
 from tests.trips.access import endpoints
@@ -39,13 +40,13 @@ QUERIES = {
     "/api/trips": 2,
     "/api/trips/my-trips": 2,
     "/api/trips/code/{code}": 2,
-    "/api/trips/{trip_id}": 3,
+    "/api/trips/{trip_id}": 2 + queries_of_parts(1),
     "/api/trips/{trip_id}/members": 3,
     "/api/trips/{trip_id}/members/{user_id}": 2,
     "/api/trips/{trip_id}/invitations": 4,
     "/api/invitations/{token}": 1,
-    "/api/trips/{trip_id}/expenses": 5,
-    "/api/trips/{trip_id}/expenses/{expense_id}": 4,
+    "/api/trips/{trip_id}/expenses": 2 + queries_of_parts(2),
+    "/api/trips/{trip_id}/expenses/{expense_id}": 2 + queries_of_parts(2),
     "/api/trips/{trip_id}/history": 7,
     "/api/trips/{trip_id}/expenses/{expense_id}/history": 8,
     "/api/trips/{trip_id}/settlements": 3,

@@ -16,7 +16,9 @@ from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from tests.compiled_only import compiled_only
 from tests.conftest import Api, one_of_the_cast, trip_of
+from tests.factories import spend
 from tests.meanwhile import meanwhile
 from tests.server import Server, running_server
 from tests.splits.journey import Journey, sign_up
@@ -42,6 +44,9 @@ SINGLE = {
     "/api/trips",
     "/api/trips/my-trips",
     "/api/trips/code/{code}",
+    "/api/trips/{trip_id}",
+    "/api/trips/{trip_id}/expenses",
+    "/api/trips/{trip_id}/expenses/{expense_id}",
     "/api/trips/{trip_id}/members/{user_id}",
     "/api/trips/{trip_id}/settlements/{settlement_id}",
     "/api/trips/{trip_id}/balances",
@@ -65,10 +70,13 @@ def committed(django_db_setup: None, django_db_blocker: Any) -> Iterator[Scene]:
     """Olga in her trip, stored once for all tests that only read: emptying all tables is slow."""
     with django_db_blocker.unblock():
         olga, ed, vera = map(one_of_the_cast, ("Olga Owner", "Ed Editor", "Vera Viewer"))
-        yield Scene(trip_of(olga, ed, vera), olga, own=True)
+        trip = trip_of(olga, ed, vera)
+        spend(trip, 600, paid_by=olga, among=[olga])
+        yield Scene(trip, olga, own=True)
         call_command("flush", interactive=False, verbosity=0)
 
 
+@compiled_only  # otherwise all of them take a snapshot
 @pytest.mark.parametrize("method", ["get", "head"])
 @pytest.mark.parametrize("route", sorted(QUERIES.keys() - WITHOUT_ROWS))
 def test_a_get_takes_one_statement_or_one_snapshot(

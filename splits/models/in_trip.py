@@ -1,5 +1,7 @@
 """The trip of rows that belong to an expense, a debt or a settlement."""
 
+from typing import ClassVar
+
 from django.db import models
 
 from trips.models import Trip
@@ -20,6 +22,9 @@ class InTrip(models.Model):
         db_constraint=False,
         db_index=False,
     )
+
+    #: Compiled statements that read such rows with the row that they belong to compare this, too.
+    repeats: ClassVar = ("trip",)
 
     class Meta:
         abstract = True

@@ -11,10 +11,11 @@ from trips.models import CompiledForViewer, Member, ViewerParam
 from users.models import User
 
 
-@CompiledQuery
-def expenses_of(trip: Param) -> ExpenseQuerySet:
-    """The expenses of a trip with details, the newest first."""
-    return Expense.objects.with_details().filter(trip=trip).order_by("-expense_date", "-id")
+@CompiledForViewer
+def expenses_of(user: ViewerParam, trip: Param) -> ExpenseQuerySet:
+    """The expenses of a trip that a user may see, with details, the newest first."""
+    found = Expense.objects.visible_to(user).with_details().filter(trip=trip)
+    return found.order_by("-expense_date", "-id")
 
 
 @CompiledQuery

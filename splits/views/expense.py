@@ -20,7 +20,7 @@ from splits.serializers.expense import ExpenseRequest
 from splits.serializers.expense_response import ExpensePreviewSerializer, ExpenseSerializer
 from tripcompanion.api.problems import LimitReached
 from tripcompanion.api.serializers import DeletedQuery
-from tripcompanion.database.snapshots import snapshot
+from tripcompanion.database.snapshots import in_snapshot, snapshot
 from trips.models import Trip, get_visible_or_404
 from trips.models.conflicts import CurrencyChanged, NotRestorable
 from trips.roles import Can
@@ -86,6 +86,7 @@ class ExpenseViewSet(InTripViewSet):
         "restore": ExpenseSerializer,
     }
     query_serializers: ClassVar = {"list": DeletedQuery}
+    single_statement: ClassVar = frozenset({"list", "retrieve"})
     only_reads: ClassVar = frozenset({"preview"})
 
     def list(self, request: Request, trip_id: int) -> Response:
@@ -93,12 +94,14 @@ class ExpenseViewSet(InTripViewSet):
 
         The filters are combined; `ordering` changes the order.
         """
+        special = {"deleted", *ExpenseFilter.base_filters}
+        if request.query_params.keys().isdisjoint(special):
+            found = self.paginate_queryset(expenses_of(user=self.caller, trip=trip_id))
+            return self.paginated(self.get_permitted_list(found, trip_id))
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
         if "deleted" in request.query_params and self.query()["deleted"]:
-            return self.page(DeletedExpenses(trip))
-        if request.query_params.keys().isdisjoint(ExpenseFilter.base_filters):
-            return self.page(expenses_of(trip=trip.pk))
-        return self.page(self.filter_queryset(trip.expenses.with_details()))
+            return in_snapshot(self.page, DeletedExpenses(trip))
+        return in_snapshot(self.page, self.filter_queryset(trip.expenses.with_details()))
 
     def create(self, request: Request, trip_id: int) -> Response:
         """Record an expense and divide it.

@@ -11,7 +11,7 @@ from django.db import connection, models, transaction
 from django.test.utils import CaptureQueriesContext
 
 from splits.models import Debt, Expense, Payer, Rate, Settlement, Split
-from tests.compiled_only import compiled_only
+from tests.compiled_only import compiled_only, queries_of_parts
 from tests.factories import TripFactory, join, settle, spend
 from tripcompanion.api.ids import MAX_INTEGER
 from tripcompanion.compiled import ArrayParam, CompiledQuery, CompiledUpdate, Param, insert
@@ -77,6 +77,28 @@ def test_rows_are_those_of_the_queryset_with_all_that_is_loaded(
     assert not any(row._state.adding for row in found)
 
 
+def test_the_rows_of_a_prefetch_have_exact_integers_and_texts(
+    trip: Trip, expenses: list[Expense], olga: User
+) -> None:
+    name = 'Øl "ga" \\ \u2028 😀'
+    User.objects.filter(pk=olga.pk).update(name=name)
+    Split.objects.filter(trip=trip).update(amount_minor=MAX_INTEGER)
+    [*_, found] = expenses_in(trip=trip.pk)
+    assert {split.amount_minor for split in found.loaded_splits} == {MAX_INTEGER}
+    assert found.loaded_payers[0].user.name == name
+
+
+@compiled_only
+def test_a_prefetch_of_days_is_refused_because_json_has_none(trip: Trip) -> None:
+    @CompiledQuery
+    def with_settlements(trip: Param) -> models.QuerySet[Trip]:
+        rows = models.Prefetch("settlements", Settlement.objects.all(), "loaded")
+        return Trip.objects.filter(pk=trip).prefetch_related(rows)
+
+    with pytest.raises(TypeError, match="cannot be read as JSON"):
+        with_settlements.fetch(trip=trip.pk)
+
+
 def test_each_call_has_its_own_values(trip: Trip, expenses: list[Expense], olga: User) -> None:
     other = TripFactory()
     join(other, olga, TripRole.OWNER)
@@ -91,7 +113,7 @@ def test_a_page_knows_how_many_rows_there_are_in_all(trip: Trip, expenses: list[
     with CaptureQueriesContext(connection) as captured:
         rows, total = expenses_in(trip=trip.pk).page(2, 1)
     assert ([row.pk for row in rows], total) == ([expenses[1].pk, expenses[0].pk], 3)
-    assert len(captured) == 3  # payers, splits
+    assert len(captured) == 1 + queries_of_parts(2)
     assert expenses_in(trip=trip.pk).page(2, 10) == ([], 3)
     assert expenses_in(trip=0).page(2, 0) == ([], 0)
 

@@ -56,3 +56,11 @@ def insert_into(model: Any) -> tuple[str, list[Any], str, str]:
         source = f"json_populate_recordset(NULL::{table}, %s::json)"
         return start, fields, f"SELECT {columns} FROM {source}", end  # noqa: S608 -- names only
     return start, fields, f"({', '.join(['%s'] * len(fields))})", end
+
+
+def rows_as_json(sql: str, columns: list[str]) -> str:
+    """A value with all rows of a statement: JSON text, an array of the columns for each row."""
+    row = ", ".join(columns)
+    if connection.vendor == "postgresql":
+        return f"(SELECT json_agg(json_build_array({row}))::text FROM ({sql}) part)"  # noqa: S608
+    return f"(SELECT json_group_array(json_array({row})) FROM ({sql}) part)"  # noqa: S608

@@ -29,12 +29,12 @@ from typing import Any, NamedTuple, TypeVar
 
 import orjson
 from django.db import DEFAULT_DB_ALIAS, connection, models
-from django.db.models import Expression, F, Prefetch, QuerySet
+from django.db.models import Expression, F, OuterRef, Prefetch, QuerySet
 from django.db.models.base import ModelState
 from django.db.models.sql import UpdateQuery
 
 from tripcompanion.compiled.once import IS_COMPILING, compiled_once
-from tripcompanion.compiled.sql import counted, insert_into, written
+from tripcompanion.compiled.sql import counted, insert_into, rows_as_json, written
 
 _CHUNK_ROWS = 100
 #: Values that are stored as they are; fields convert all others.
@@ -47,7 +47,7 @@ _MOST_VALUES = 30_000
 
 Row = Sequence[Any]
 #: Makes instances of rows.
-Make = Callable[[Sequence[Row]], list[Any]]
+Make = Callable[..., list[Any]]
 #: Makes an instance of a row; the second argument holds the related instances of earlier rows.
 MakeOne = Callable[[Row, dict[Any, Any]], Any]
 #: The position of a column, and what turns a value of the driver into one of Python.
@@ -151,7 +151,7 @@ class CompiledQuery:
         """All rows for these values, in memory."""
         if not IS_COMPILING:
             return list(_ordinary(self._build, values))
-        return self._with_parts(self._statement.fetch(_in_order(self._statement, values)))
+        return self._statement.fetch(_in_order(self._statement, values))
 
     def first(self, **values: Any) -> Any:
         """The first row for these values, or None."""
@@ -161,18 +161,14 @@ class CompiledQuery:
         """Every row. At most a hundred are instances at a time, so many rows take little memory."""
         if not IS_COMPILING:
             return iter(_ordinary(self._build, values))
-        return chain.from_iterable(self._chunks(values))
-
-    def _chunks(self, values: Mapping[str, Any]) -> Iterator[list[Any]]:
-        statement = self._statement
-        for some in statement.chunks(_in_order(statement, values), _CHUNK_ROWS):
-            yield self._with_parts(some)
+        found = self._statement.chunks(_in_order(self._statement, values), _CHUNK_ROWS)
+        return chain.from_iterable(found)
 
     def page(self, values: Mapping[str, Any], size: int, after: int) -> tuple[list[Any], int]:
         """At most `size` rows after so many, and how many there are in all."""
         if IS_COMPILING:
             paged = [*_in_order(self._paged, values), size, after]
-            rows = self._with_parts(self._paged.fetch(paged))
+            rows = self._paged.fetch(paged)
         else:
             rows = list(counted(_ordinary(self._build, values))[after : after + size])
         if not rows and after:
@@ -180,11 +176,6 @@ class CompiledQuery:
             # Rows may have been inserted between the two statements.
             return self.page(values, size, after) if total > after else (rows, total)
         return rows, rows[0].counted if rows else 0
-
-    def _with_parts(self, rows: list[Any]) -> list[Any]:
-        for part in self._parts if rows else ():
-            part.attach(rows)
-        return rows
 
     @compiled_once
     def _rows(self) -> QuerySet[Any]:
@@ -198,11 +189,6 @@ class CompiledQuery:
     def _paged(self) -> Statement:
         statement = _compiled(counted(self._rows))
         return statement._replace(sql=f"{statement.sql} LIMIT %s OFFSET %s")
-
-    @compiled_once
-    def _parts(self) -> list["_Part"]:
-        lookups: Any = self._rows._prefetch_related_lookups  # type: ignore[attr-defined]
-        return [_Part(self._rows.model, lookup) for lookup in lookups]
 
 
 class CompiledUpdate:
@@ -240,36 +226,40 @@ class Result:
         return self._query.page(self._values, size, after)
 
 
-class _Part:
-    """A `Prefetch`: rows that reference the instances, read by one more statement."""
+class _Part(models.Subquery):
+    """A `Prefetch`: the rows that reference an instance, which its statement reads as JSON text.
+
+    A model can say which other columns of its rows have the values of that instance (`repeats`).
+    """
+
+    output_field = models.TextField()
 
     def __init__(self, model: Any, lookup: Prefetch) -> None:
-        self._name = lookup.to_attr
-        self._field = getattr(model, lookup.prefetch_through).rel.field
+        self.parent = getattr(model, lookup.prefetch_through).rel.field
         rows: Any = lookup.queryset
-        owners = ArrayParam("owners")
-        self._query = CompiledQuery(lambda: rows.filter(owners.among(self._field.attname)))
+        same = {name: OuterRef(name) for name in getattr(rows.model, "repeats", ())}
+        super().__init__(rows.filter(**{self.parent.name: OuterRef("pk")}, **same))
 
-    def attach(self, owners: list[Any]) -> None:
+    def as_sql(self, compiler: Any, connection: Any, **_extra: Any) -> Any:
+        inner = self.query.get_compiler(connection=connection)
+        sql, values = inner.as_sql(with_col_aliases=True)
+        self.make = _making(inner, _in_json)
+        names = [connection.ops.quote_name(alias) for _column, _sql, alias in inner.select]
+        return rows_as_json(sql, names), values
+
+    def attach(self, name: str, owners: list[Any]) -> None:
         """Set each owner's rows. The rows refer to a copy of the owner without them.
 
         A reference cycle would keep both in memory until the next garbage collection.
         """
-        parts: dict[Any, list[Any]] = {}
-        by_key = {owner.pk: _twin(owner) for owner in owners}
+        known: dict[Any, Any] = {}
         for owner in owners:
-            owner.__dict__[self._name] = parts[owner.pk] = []
-        name, column = self._field.name, self._field.attname
-        for row in self._query.all({"owners": by_key}):
-            key = row.__dict__[column]
-            row._state.fields_cache[name] = by_key[key]
-            parts[key].append(row)
-
-
-def _twin(instance: models.Model) -> models.Model:
-    twin = models.Model.__new__(type(instance))
-    twin.__dict__ = instance.__dict__.copy()
-    return twin
+            stored = owner.__dict__.pop(name)
+            twin = models.Model.__new__(type(owner))
+            twin.__dict__ = owner.__dict__.copy()
+            rows = owner.__dict__[name] = self.make(orjson.loads(stored or b"[]"), known)
+            for row in rows:
+                row._state.fields_cache[self.parent.name] = twin
 
 
 def insert(rows: Iterable[Instance]) -> list[Instance]:
@@ -343,19 +333,62 @@ def _ordinary(build: Callable[..., Any], values: Mapping[str, Any]) -> Any:
 
 
 def _compiled(rows: QuerySet[Any]) -> Statement:
-    compiler = rows.query.get_compiler(connection=connection)
+    lookups: Any = rows._prefetch_related_lookups  # type: ignore[attr-defined]
+    parts = {lookup.to_attr: _Part(rows.model, lookup) for lookup in lookups}
+    compiler = (
+        rows.prefetch_related(None).annotate(**parts).query.get_compiler(connection=connection)
+    )
     statement = Statement(*written(compiler))
-    columns = [column for column, _sql, _alias in compiler.select]
-    converters = tuple(
-        (at, converter(functions, column))
-        for at, (functions, column) in compiler.get_converters(columns).items()
-    )
     if compiler.klass_info is None or rows._fields is not None:  # type: ignore[attr-defined]
-        return statement._replace(make=tuple_maker(converters))
+        return statement._replace(make=tuple_maker(_converters(compiler, _as_read)))
+    make = _making(compiler, _as_read)
+    compiled = {alias: part for part, _sql, alias in compiler.select if isinstance(part, _Part)}
+
+    def make_with_parts(found: Sequence[Row]) -> list[Any]:
+        owners = make(found)
+        for name, part in compiled.items():
+            part.attach(name, owners)
+        return owners
+
+    return statement._replace(make=make_with_parts if compiled else make)
+
+
+def _making(compiler: Any, convert: Any) -> Make:
     annotations = compiler.annotation_col_map or {}
-    return statement._replace(
-        make=maker(compiler.klass_info, compiler.select, annotations, converters)
-    )
+    converters = _converters(compiler, convert)
+    return maker(compiler.klass_info, compiler.select, annotations, converters)
+
+
+def _converters(compiler: Any, convert: Any) -> Sequence[Converter]:
+    """The conversions of the columns that need one, by position; `convert` finds them."""
+    columns = [column for column, _sql, _alias in compiler.select]
+    functions = {at: found for at, (found, _) in compiler.get_converters(columns).items()}
+    found = ((at, convert(functions.get(at, []), column)) for at, column in enumerate(columns))
+    return [(at, function) for at, function in found if function is not None]
+
+
+def _as_read(functions: list[Any], column: Any) -> Callable[[Any], Any] | None:
+    """The ORM's converters of a column, as one function; None if there are none."""
+    if not functions:
+        return None
+    if connection.vendor == "sqlite" and isinstance(column.output_field, models.DateTimeField):
+        return _instant
+
+    def convert(value: Any) -> Any:
+        for function in functions:
+            value = function(value, column, connection)
+        return value
+
+    return convert
+
+
+def _in_json(functions: list[Any], column: Any) -> Callable[[Any], Any] | None:
+    """The same for a column in JSON, where times are text. Other dates and decimals are refused."""
+    if isinstance(column.output_field, models.DateTimeField):
+        return _instant
+    if isinstance(column.output_field, (models.DateField, models.DecimalField)):
+        raise TypeError(f"{column!r} cannot be read as JSON.")
+    return _as_read(functions, column)
 
 
 def _cursor() -> Any:
@@ -403,21 +436,8 @@ def _converted(rows: Sequence[Row], converters: Sequence[Converter]) -> Sequence
     return lists
 
 
-def converter(functions: list[Any], column: Any) -> Callable[[Any], Any]:
-    """The ORM's converters of a column, as one function."""
-    if connection.vendor == "sqlite" and isinstance(column.output_field, models.DateTimeField):
-        return _instant
-
-    def convert(value: Any) -> Any:
-        for function in functions:
-            value = function(value, column, connection)
-        return value
-
-    return convert
-
-
 def _instant(value: Any) -> datetime | None:
-    """SQLite stores UTC without an offset."""
+    """A time as SQLite stores it, which is UTC without an offset, or as it is in JSON."""
     if isinstance(value, str):
         value = datetime.fromisoformat(value)
     return None if value is None else value.replace(tzinfo=UTC)
@@ -428,12 +448,13 @@ def maker(
 ) -> Make:
     """Makes instances as `from_db` would, without signals and without the constructor.
 
-    A related row that occurs several times, such as a person in many splits, is one instance.
+    A related row that occurs several times, such as a person in many splits, is one instance, also
+    in several calls with the same `known`.
     """
     make_one = _maker_of_one(info, select, annotations)
 
-    def make(rows: Sequence[Row]) -> list[Any]:
-        known: dict[Any, Any] = {}
+    def make(rows: Sequence[Row], known: dict[Any, Any] | None = None) -> list[Any]:
+        known = {} if known is None else known
         return [make_one(row, known) for row in _converted(rows, converters)]
 
     return make

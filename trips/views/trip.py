@@ -91,7 +91,7 @@ class TripViewSet(InTripViewSet):
     query_serializers: ClassVar = {"list": DeletedQuery}
     creates: ClassVar = frozenset({"create", "join"})
     etag_actions: ClassVar = ETAG_ACTIONS
-    single_statement: ClassVar = frozenset({"list", "by_code"})
+    single_statement: ClassVar = frozenset({"list", "by_code", "retrieve"})
     problems: ClassVar = {
         "create": [LimitReached],
         "update": [CurrencyFixed, CurrencyChanged],
