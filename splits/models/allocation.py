@@ -127,18 +127,3 @@ class Allocation(InTrip):
         side: Any = self.settlement or self.debt
         amount = format_amount(self.amount_minor, side.trip.currency)
         return _("%(amount)s of: %(whole)s") % {"amount": amount, "whole": side}
-
-    def fit(self) -> bool:
-        """Reduce the unsaved amount to what its debt and its settlement have left, and use that up.
-
-        Returns whether anything is left to allocate.
-        """
-        debt, settlement = self.debt, self.settlement
-        if debt is not None:
-            self.amount_minor = min(self.amount_minor, debt.open_minor)
-        if settlement is not None:
-            self.amount_minor = min(self.amount_minor, settlement.credit_minor)
-            settlement.credit_minor -= self.amount_minor
-        if debt is not None:
-            debt.open_minor -= self.amount_minor
-        return self.amount_minor > 0

@@ -1,29 +1,26 @@
 """Restores deleted expenses and settlements, and lists them."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from copy import copy
 from typing import Any
 
 from django.utils.dateparse import parse_datetime
 
-from splits.models.allocation import Allocation
 from splits.models.comment import Comment
-from splits.models.debt import Debt, DebtQuerySet
+from splits.models.debt import Debt
 from splits.models.deleted import DeletedEntry
 from splits.models.expense import Expense, expense_fields
+from splits.models.kept_allocations import allocate_again
 from splits.models.payer import Payer
 from splits.models.posting import parts_of, payments_of
 from splits.models.settlement import (
     Settlement,
-    SettlementQuerySet,
     allocate_credit,
     make_allocations,
     settlement_entries,
     sums_of,
 )
 from splits.models.split import Split
-from tripcompanion.compiled import ArrayParam, CompiledQuery, Param
 from trips.models import Member, Trip, locked_row
 from trips.models.events import Event
 from trips.models.journal import write, write_change
@@ -169,53 +166,15 @@ def _insert(trip: Trip, settlements: list[Settlement]) -> None:
 
 
 def _put_back(entry: DeletedEntry, new: Sequence[Debt] = ()) -> None:
-    """Allocate again what was allocated, as far as enough is left on both sides.
+    """Allocate again what was allocated, and hand over what cannot be allocated yet.
 
     `new` are the debts of the restored expense. Nothing else is allocated, so deleting an entry and
     restoring it at once changes nothing.
     """
-    trip_id, rows = entry.trip_id, entry.stored.get("allocations")
-    if rows is None:
-        make_allocations(trip_id, allocate_credit(trip_id, new) if new else ())
-        return
-    missed = []
-    for first in range(0, len(rows), _BATCH_ROWS):
-        missed += _allocate_again(trip_id, rows[first : first + _BATCH_ROWS])
-    if missed:
+    if "allocations" not in entry.stored:
+        make_allocations(entry.trip_id, allocate_credit(entry.trip_id, new) if new else ())
+    elif missed := allocate_again(entry):
         _hand_over(entry, missed)
-
-
-#: Rows in memory at the same time; a settlement may have closed very many debts.
-_BATCH_ROWS = 4_000
-
-
-def _allocate_again(trip_id: int, rows: list[list[Any]]) -> list[list[Any]]:
-    """Returns the rows whose debt or settlement does not exist."""
-    owed, used = {row[1] for row in rows if row[1]}, {pk for row in rows for pk in row[2:4] if pk}
-    debts = {row.pk: row for row in debts_among.fetch(trip=trip_id, ids=owed)}
-    money = {row.pk: row for row in settlements_among.fetch(trip=trip_id, ids=used)}
-    allocations, missed, covered = [], [], defaultdict(list)
-    for stored in rows:
-        pk, debt_id, settlement_id, closed_by_id, amount_minor, covered_at = stored
-        row = Allocation(
-            pk=pk,
-            trip_id=trip_id,
-            debt=debts.get(debt_id),
-            settlement=money.get(settlement_id),
-            closed_by=money.get(closed_by_id),
-            amount_minor=amount_minor,
-        )
-        if bool(row.debt) + bool(row.settlement) + bool(row.closed_by) < 2:
-            missed.append(stored)
-        elif row.fit():
-            allocations.append(row)
-        if row.debt and covered_at:
-            covered[covered_at].append(debt_id)
-    make_allocations(trip_id, allocations)
-    for time, debt_ids in covered.items():
-        paid = Debt.objects.filter(trip=trip_id, pk__in=debt_ids, open_minor=0)
-        paid.update(covered_at=parse_datetime(time))
-    return missed
 
 
 def _hand_over(entry: DeletedEntry, rows: list[list[Any]]) -> None:
@@ -232,15 +191,3 @@ def _hand_over(entry: DeletedEntry, rows: list[list[Any]]) -> None:
         if missed and "allocations" in other.stored:
             other.stored["allocations"] += missed
             other.save_rows()
-
-
-@CompiledQuery
-def debts_among(trip: Param, ids: ArrayParam = ArrayParam("ids")) -> DebtQuerySet:
-    """Those of these debts of a trip that exist, by id."""
-    return Debt.objects.filter(ids.among("id"), trip=trip)
-
-
-@CompiledQuery
-def settlements_among(trip: Param, ids: ArrayParam = ArrayParam("ids")) -> SettlementQuerySet:
-    """Those of these settlements of a trip that exist, by id."""
-    return Settlement.objects.filter(ids.among("id"), trip=trip)

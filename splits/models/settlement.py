@@ -292,8 +292,7 @@ def make_allocations(
     for row in rows:
         # A new settlement had no id yet when it was allocated.
         row.settlement = row.settlement
-    # Restored allocations already have their ids.
-    (Allocation.objects.bulk_create if rows and rows[0].pk else insert)(rows)
+    insert(rows)
     is_unsettled = Member.increment_balances(trip_id, sums_of(settlements, rows))
     if rows:
         new = {settlement.pk for settlement in settlements}
@@ -369,14 +368,12 @@ def allocate(debts: Iterable[Debt], settlements: Iterable[Settlement]) -> list[A
         by_pair.setdefault(pair, []).append(settlement)
     for debt in debts:
         for settlement in by_pair.get((debt.debtor_id, debt.creditor_id), ()):
-            allocation = Allocation(
-                trip_id=debt.trip_id,
-                settlement=settlement,
-                debt=debt,
-                amount_minor=debt.open_minor,
-            )
-            if allocation.fit():
-                allocations.append(allocation)
+            amount_minor = min(debt.open_minor, settlement.credit_minor)
+            if amount_minor:
+                debt.open_minor -= amount_minor
+                settlement.credit_minor -= amount_minor
+                parts = {"trip_id": debt.trip_id, "settlement": settlement, "debt": debt}
+                allocations.append(Allocation(**parts, amount_minor=amount_minor))
     return allocations
 
 

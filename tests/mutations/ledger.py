@@ -117,12 +117,6 @@ LEDGER: Guards = {
     "splits/models/allocation.py": [
         ("opened debts are not counted", "        if freed:\n", "        if False:\n",
          f"{_NEUTRAL} -k open_debts"),
-        ("more is put back than a debt has",
-         "self.amount_minor = min(self.amount_minor, debt.open_minor)", "pass",
-         f"{_NEUTRAL} -k put_back"),
-        ("more is put back than a settlement has",
-         "self.amount_minor = min(self.amount_minor, settlement.credit_minor)", "pass",
-         "tests/splits/test_allocation.py tests/splits/test_restoring.py"),
         ("released debt not owed again",
          '            sums[debtor_id]["owed_minor"] += freed_minor\n', "            pass\n", _OWED),
     ],

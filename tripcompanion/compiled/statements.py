@@ -240,7 +240,9 @@ class _Part(models.Subquery):
         same = {name: OuterRef(name) for name in getattr(rows.model, "repeats", ())}
         super().__init__(rows.filter(**{self.parent.name: OuterRef("pk")}, **same))
 
-    def as_sql(self, compiler: Any, connection: Any, **_extra: Any) -> Any:
+    def as_sql(
+        self, compiler: Any, connection: Any, template: Any = None, query: Any = None, **_extra: Any
+    ) -> Any:
         inner = self.query.get_compiler(connection=connection)
         sql, values = inner.as_sql(with_col_aliases=True)
         self.make = _making(inner, _in_json)
