@@ -20,6 +20,8 @@ _LEAST_REQUESTS = 5
 _READ_SLICES, _WRITE_SLICES = 10, 3
 _MOST_NAMED = 5
 _MIXED_AT_ONCE = 200
+#: A run fails if a worker ever uses more; see `WORKER_MAX_MB`.
+LIMIT_MB = 150
 #: A smaller trip has too few open splits for so many rounds.
 _SMALLEST, _MOST_ROUNDS = 20, 8
 
@@ -200,7 +202,7 @@ def options(args: list[str]) -> argparse.Namespace:
 
 
 def main(args: list[str]) -> int:
-    """Run the benchmark; 1 if a response was wrong or the audit found a difference."""
+    """Run the benchmark; 1 after a wrong response, a difference, or above `LIMIT_MB`."""
     chosen = options(args)
     with home(sqlite=chosen.sqlite, pooler=chosen.pooler) as here:
         if chosen.profile:
@@ -238,7 +240,7 @@ def main(args: list[str]) -> int:
     for line in bench.wrong[:_MOST_NAMED]:
         say(line)
     say(f"Audit: {(audit.stdout + audit.stderr).strip()}")
-    return int(bool(bench.wrong) or audit.returncode != 0)
+    return int(bool(bench.wrong) or audit.returncode != 0 or most_mb > LIMIT_MB)
 
 
 def _profile(here: Home, operation: str, size: int) -> int:
