@@ -14,9 +14,11 @@ from tests import citus
 from tests.bulk import analyse
 from tests.factories import TripFactory, UserFactory, join, overwrite
 from tests.test_plans import full_scans
+from tripcompanion.notices.queueing import notify
+from tripcompanion.notices.sending import send
 from tripcompanion.webhooks.models import Webhook
 from tripcompanion.webhooks.models.queue import Lease, due
-from trips.models import Trip, notify
+from trips.models import Trip
 from trips.roles import TripRole
 from users.models import Mail, User
 
@@ -131,7 +133,7 @@ def test_notices_are_queued_and_found_without_reading_the_outbox_from_end_to_end
         notify("comment.created", Q(pk=reader.pk), by=owner, trip_id=trip.pk)
         mail = Mail.objects.due().first()
         mail.claim()
-        mail.send(get_connection("django.core.mail.backends.locmem.EmailBackend"))
+        send(mail, get_connection("django.core.mail.backends.locmem.EmailBackend"))
 
     assert scanning(work) == {}
     assert not Mail.objects.filter(user=reader).exists()

@@ -34,6 +34,7 @@ INSTALLED_APPS = [
     "splits",
     "tripcompanion.webhooks",
     "tripcompanion.sync",
+    "tripcompanion.notices",
     "tripcompanion.accounts",
     "tripcompanion.api",
     "tripcompanion.adminsite",

@@ -28,6 +28,7 @@ from tripcompanion.api.converters import IdConverter
 from tripcompanion.api.health import HealthViewSet
 from tripcompanion.api.landing import LandingPage
 from tripcompanion.currency.views import CurrencyViewSet
+from tripcompanion.notices.unsubscribe import UnsubscribePage
 from tripcompanion.openapi.document import DocumentView
 from tripcompanion.sync.views import ChangeViewSet
 from tripcompanion.webhooks.views import WebhookViewSet
@@ -47,7 +48,6 @@ from users.second_factor_views import (
     TurnOffPage,
     admin_login,
 )
-from users.unsubscribe import UnsubscribePage
 from users.views import EmailTokenViewSet, KeySet, OwnSessionViewSet, SessionViewSet
 
 register_converter(IdConverter, "id")

@@ -99,7 +99,7 @@ class MemberForm(forms.ModelForm):
         fields = ("trip", "user", "role")
 
     def _get_validation_exclusions(self) -> set[str]:
-        """Skip the uniqueness of trip and user, which `Trip.add_member` checks."""
+        """Skip the uniqueness of trip and user, which `Member.add` checks."""
         return {*super()._get_validation_exclusions(), "trip"}  # type: ignore[misc]
 
 

@@ -129,7 +129,7 @@ class ScopedTokenAdmin(ReadOnlyAdmin):
     list_select_related = ("user",)
     search_fields = ("user__email", "user__name", "=hint")
     ordering = ("-id",)
-    fields = ("user", *list_display[:2], "scope_words", "trip", *list_display[3:])
+    fields = ("user", *list_display[:2], "scope_words", "trip_id", *list_display[3:])
     actions = ("end",)
     row_actions: ClassVar = {"end": gettext_lazy("Revoke this token")}
 

@@ -14,10 +14,11 @@ from splits.models.expense import Expense
 from splits.models.in_trip import InTrip
 from splits.models.posting import people_in
 from tripcompanion.api.problems import LimitReached
-from trips.models import InTripQuerySet, locked_row, notify
+from trips.models import InTripQuerySet, locked_row
 from trips.models.events import Event
 from trips.models.journal import Entry, JournalEntry, JournalQuerySet, entries_between, write
 from trips.roles import Can
+from trips.signals import happened
 from users.models import User, summary_of
 
 MAX_COMMENTS = 500
@@ -87,7 +88,8 @@ class Comment(InTrip):
             entry = Entry(Event.COMMENT_CREATED, comment.pk, {"text": (None, text)}, locked.pk)
             write(locked.trip_id, by, entry)
             about = {"trip_id": locked.trip_id, "expense_id": locked.pk}
-            notify("comment.created", people_in(locked.trip_id, locked.pk), by=by, **about)
+            people = people_in(locked.trip_id, locked.pk)
+            happened.send(cls, event="comment.created", people=people, by=by, **about)
             return comment
 
     def change(self, by: User, text: str) -> "Comment":

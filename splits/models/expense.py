@@ -37,14 +37,15 @@ from splits.models.settlement import Settlement, today
 from splits.models.split import Split
 from tripcompanion.compiled import insert
 from tripcompanion.currency.amounts import MAX_AMOUNT, all_to_major, convert, to_major, to_minor
-from trips.models import InTripQuerySet, Trip, locked_row, locked_trip, notify
+from trips.models import InTripQuerySet, Trip, locked_row, locked_trip
 from trips.models.conflicts import CurrencyChanged
 from trips.models.events import Event
 from trips.models.journal import write_change
 from trips.models.journal_fields import plain_values
 from trips.models.trip import parse_former_ids
 from trips.roles import Can
-from users.models import User, possible_readers
+from trips.signals import happened
+from users.models import Mail, User, possible_readers
 
 
 class ExpenseQuerySet(InTripQuerySet["Expense"]):
@@ -308,6 +309,7 @@ class Expense(models.Model):
                 comments=stored.comments.order_by("id"),
             )
             posting.note(Event.EXPENSE_DELETED, by, fields, {})
+            Mail.objects.filter(expense_id=stored.pk).delete()
             stored.delete()
 
     def divide(
@@ -390,7 +392,8 @@ class Expense(models.Model):
 
     def notify(self, event: str, people: Q, by: User) -> None:
         """Mail those of `people` who want notices of what `by` did."""
-        notify(event, people, by=by, trip_id=self.trip_id, expense_id=self.pk)
+        about = {"trip_id": self.trip_id, "expense_id": self.pk}
+        happened.send(Expense, event=event, people=people, by=by, **about)
 
     def divided_by_hand(self) -> None:
         """Save that the splits are no longer a division, after one was added or deleted."""

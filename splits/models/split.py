@@ -18,10 +18,11 @@ from splits.models.settlement import Settlement, SplitPayment, settlement_entrie
 from tripcompanion.currency.amounts import all_to_major, to_major
 from tripcompanion.currency.formats import format_amount
 from tripcompanion.database.expressions import OneOf
-from trips.models import InTripQuerySet, ViewerParam, locked_row, notify
+from trips.models import InTripQuerySet, ViewerParam, locked_row
 from trips.models.events import Event
 from trips.models.journal import Entry, entries_between, write
 from trips.roles import Can
+from trips.signals import happened
 from users.models import User, summary_of
 
 _COLUMNS = (
@@ -164,8 +165,9 @@ class Split(InTrip):
             split.trip_currency = trip.currency
             write(trip.pk, by, *_payment_entries(split, payment, trip.currency))
             if split.participant.may_want_notices:
-                debtor, expense_id = Q(pk=split.participant_id), split.expense_id
-                notify("split.paid", debtor, by=by, trip_id=trip.pk, expense_id=expense_id)
+                debtor = Q(pk=split.participant_id)
+                about = {"trip_id": trip.pk, "expense_id": split.expense_id}
+                happened.send(Split, event="split.paid", people=debtor, by=by, **about)
             return split
 
     def unpay(self, by: User) -> "Split":

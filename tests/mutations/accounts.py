@@ -102,11 +102,13 @@ ACCOUNTS: Guards = {
         ("account changed without its lock", '.order_by("pk").select_for_update(no_key=True)',
          '.order_by("pk")', f"PG {_UNDER_LOCK}"),
     ],
-    "users/models/outbox.py": [
+    "tripcompanion/notices/queueing.py": [
         ("the same notice waits many times", '.exclude(pk__in=same.values("user"))', "", _NOTICES),
+    ],
+    "tripcompanion/notices/sending.py": [
         ("mail queued for a deleted account",
-         "            with reader.locked(by=None) as account:\n                return",
-         "            for account in (reader,):\n                return",
+         "        with reader.locked(by=None) as account:\n            return",
+         "        for account in (reader,):\n            return",
          f"PG {_LOCK} -k emptied"),
     ],
     "users/apps.py": [

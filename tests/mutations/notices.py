@@ -17,12 +17,16 @@ NOTICES: Guards = {
          "            account.mails.filter(letter__in=NOTICES.values()).delete()\n", "",
          _UNSUBSCRIBE),
     ],
-    "users/models/outbox.py": [
+    "tripcompanion/notices/queueing.py": [
         ("notices to unconfirmed addresses queued", ", email_verified_at__isnull=False)", ")",
          _NOTICES),
         ("notices of unwanted events queued", "notice_events__contains=event",
          'notice_events__contains=""', _NOTICES),
         ("notices queued without limit", '.exclude(pk__in=full.values("pk"))', "", _NOTICES),
+        ("notices to former members", ", memberships__left_at=None", "", _NOTICES),
+        ("notices to who did it", ".exclude(pk=by.pk)", "", _NOTICES),
+    ],
+    "tripcompanion/notices/sending.py": [
         ("unwanted notices sent", "rows.exclude(letter__in=wanted, ", "rows.exclude(",
          _NOTICE_MAILS),
         ("waiting notices are sent to former members",
@@ -31,11 +35,7 @@ NOTICES: Guards = {
          "if account.noticed_at is not None and now < account.noticed_at + PAUSE:", "if False:",
          _NOTICE_MAILS),
     ],
-    "trips/models/notices.py": [
-        ("notices to former members", ", memberships__left_at=None", "", _NOTICES),
-        ("notices to who did it", ".exclude(pk=by.pk)", "", _NOTICES),
-    ],
-    "users/unsubscribe.py": [
+    "tripcompanion/notices/unsubscribe.py": [
         ("opening the link unsubscribes", "            if is_done:\n", "            if True:\n",
          _UNSUBSCRIBE),
         ("one click needs a CSRF token", '@method_decorator(csrf_exempt, name="dispatch")\n', "",

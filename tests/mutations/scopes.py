@@ -24,6 +24,8 @@ SCOPES: Guards = {
          "return self", _ACCESS),
     ],
     "trips/models/trip.py": [
+        ("tokens survive their trip",
+         "            ScopedToken.objects.filter(trip_id=trip_id).delete()\n", "", _TOKENS),
         ("trip-bound token creates trips",
          "if owner.confined_to is not None:", "if False:", _ACCESS),
     ],
@@ -82,8 +84,6 @@ SCOPES: Guards = {
          "for owner in (user,):\n            owner.scoped_tokens.filter", f"PG {_MAKING}"),
         ("token valid for longer than a year", "require_lifetime(until, MAX_LIFETIME)",
          "until", _MAKING),
-        ("deleted trip unbinds its tokens", "on_delete=models.CASCADE,\n        null=True",
-         "on_delete=models.SET_NULL,\n        null=True", _TOKENS),
     ],
     "users/tokens.py": [
         ("expired scoped token is accepted", "if token.has_expired:", "if False:", _TOKENS),

@@ -21,7 +21,7 @@ from tests.splits.scripted_history import ScriptedHistory, history_with_guest
 from tests.users.logins import bearer
 from trips.models import Invitation, JournalEntry, Trip
 from trips.roles import TripRole
-from users.models import User
+from users.models import Mail, User
 
 
 @pytest.fixture
@@ -157,8 +157,9 @@ def test_nobody_takes_the_place_of_a_guest_who_was_removed(
 ) -> None:
     spend(trip, 600, paid_by=olga, among=[grandma])
     settle(trip, grandma, olga, 600, by=olga)
-    invitation = invite(api, trip, olga, grandma)
+    invitation = invite(api, trip, olga, grandma, email=sam.email)
     assert api(olga).delete(f"/api/trips/{trip.pk}/members/{grandma.pk}").status_code == 204
+    assert not Mail.objects.exists()
     assert accept(api, sam, invitation).status_code == 404
 
 

@@ -70,7 +70,7 @@ def test_it_takes_as_many_statements_for_a_long_history(
         assert ledger.answer(olga, "delete", ledger.url).status_code == 204
     assert counted() == before
     # PostgreSQL is told when to check foreign keys.
-    with django_assert_num_queries(36 if connection.vendor == "postgresql" else 34):
+    with django_assert_num_queries(35 if connection.vendor == "postgresql" else 33):
         purge(trip)
     assert not any(counted().values())
 
@@ -135,7 +135,12 @@ def test_foreign_keys_are_checked_by_each_statement_and_not_all_by_the_commit(
     trip.remove(by=olga)
     with connection.execute_wrapper(note):
         purge(trip)
-    deletions = [at for at, sql in enumerate(statements) if sql.startswith("DELETE FROM")]
+    # Nothing refers to the mails and tokens, which are deleted before.
+    deletions = [
+        at
+        for at, sql in enumerate(statements)
+        if sql.startswith("DELETE FROM") and not sql.startswith('DELETE FROM "users_')
+    ]
     assert statements[deletions[0] - 1] == "SET CONSTRAINTS ALL IMMEDIATE"
     assert statements[deletions[-1] + 1] == "SET CONSTRAINTS ALL DEFERRED"
 

@@ -14,7 +14,16 @@ from splits.reports.audit import differences
 from tests.admin_client import AdminClient, text, told
 from tests.conftest import Api
 from tests.document import problem_of
-from tests.factories import PASSWORD, TripFactory, add_guest, join, overwrite, settle, spend
+from tests.factories import (
+    PASSWORD,
+    TripFactory,
+    add_guest,
+    join,
+    overwrite,
+    purge,
+    settle,
+    spend,
+)
 from tests.scoped import script_of
 from tests.trips.access import PUBLIC_URL
 from tests.trips.bodies import lisbon
@@ -188,6 +197,17 @@ def test_a_week_later_it_is_over_and_prune_deletes_it(
     assert JournalEntry.objects.filter(trip=lived.pk, event="trip.deleted").exists()
 
 
+def test_mails_end_with_their_trip(api: Api, trip: Trip, olga: User, vera: User) -> None:
+    invited = api(olga).post(url(trip, "invitations"), {"email": "nina@example.com"})
+    assert invited.status_code == 201
+    delete(api, trip, olga)
+    # As the previous release queues one meanwhile.
+    Mail.objects.create(user=vera, letter="MEMBER_ADDED", address=vera.email, trip_id=trip.pk)
+    assert Mail.objects.count() == 2
+    purge(trip)
+    assert not Mail.objects.exists()
+
+
 def test_the_journal_of_a_trip_that_was_deleted_twice_stays_for_a_month_after_the_second_time(
     api: Api, trip: Trip, olga: User
 ) -> None:
@@ -318,9 +338,9 @@ def test_nothing_waits_to_be_told_of_a_deleted_trip(
         "participantUserIds": [vera.pk],
     }  # fmt: skip
     assert api(olga).post(url(trip, "expenses"), body).status_code == 201
-    assert Mail.objects.filter(trip=trip.pk).exists()
+    assert Mail.objects.filter(trip_id=trip.pk).exists()
     delete(api, trip, olga)
-    assert not Mail.objects.filter(trip=trip.pk).exists()
+    assert not Mail.objects.filter(trip_id=trip.pk).exists()
 
 
 def test_the_export_has_what_is_still_stored(api: Api, lived: Trip, olga: User, ed: User) -> None:

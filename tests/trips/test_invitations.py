@@ -404,6 +404,7 @@ def test_a_deleted_account_leaves_no_address_in_invitations(
     for user in (sam, ed):
         delete_account(user, by=None)
     assert [row.pk for row in Invitation.objects.all()] == [kept["id"]]
+    assert not Mail.objects.filter(invitation_id__isnull=False).exists()
 
 
 def test_an_administrator_revokes_invitations(

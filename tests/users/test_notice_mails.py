@@ -15,9 +15,9 @@ from tests.server import free_port
 from tests.splits.ledger import Ledger
 from tests.users.notices import waiting, wanting
 from tripcompanion.accounts.deletion import delete_account
+from tripcompanion.notices.sending import PAUSE
 from trips.models import Member, Trip
 from users.models import Mail, User
-from users.models.outbox import PAUSE
 
 
 def test_between_two_mails_there_is_a_pause(

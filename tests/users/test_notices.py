@@ -11,9 +11,9 @@ from tests.document import problem_of
 from tests.factories import UserFactory, join, overwrite, spend
 from tests.splits.ledger import Ledger
 from tests.users.notices import ALL, waiting, wanting
+from tripcompanion.notices.queueing import MAX_WAITING
 from trips.models import Trip
 from users.models import Mail, User
-from users.models.outbox import MAX_WAITING
 
 # -- The setting -----------------------------------------------------------------------------------
 

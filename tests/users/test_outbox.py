@@ -20,9 +20,9 @@ from rest_framework.test import APIClient
 from tests.factories import PASSWORD
 from tests.mailserver import MailServer, mail_server
 from tests.server import ROOT, Server, free_port
+from tripcompanion.notices.sending import GIVE_UP_AFTER
 from users.mail_templates import MailTemplate
 from users.models import EmailToken, Mail, User
-from users.models.outbox import GIVE_UP_AFTER
 
 Smtp = Callable[[int], None]
 

@@ -25,6 +25,7 @@ from tests.server import Server
 from tests.splits.journey import answers_at_once
 from tests.users.logins import is_alive, log_in, refresh, try_to_log_in
 from tripcompanion.accounts.deletion import delete_account
+from tripcompanion.notices.sending import deliver
 from users.mail_templates import MailTemplate
 from users.models import EmailToken, Mail, User
 
@@ -44,7 +45,7 @@ def confirm(token: Any, password: Any = NEW, **headers: str) -> Response:
 def mail_to(*emails: str) -> list[Any]:
     """The mails to `emails`, by default to anybody, that go out now."""
     mail.outbox.clear()
-    Mail.objects.deliver()
+    deliver()
     return [message for message in mail.outbox if not emails or message.to[0] in emails]
 
 

@@ -147,6 +147,14 @@ def test_mails_that_are_waiting_stay_however_old_they_are(olga: User) -> None:
     assert pruned() == NOTHING
 
 
+def test_the_mail_of_an_invitation_goes_with_it(api: Api, trip: Trip, olga: User) -> None:
+    path = f"/api/trips/{trip.pk}/invitations"
+    assert api(olga).post(path, {"email": "nina@example.com"}).status_code == 201
+    Invitation.objects.update(expires_at=timezone.now() - MONTH)
+    assert pruned() == NOTHING | {"invitations": 1}
+    assert not Mail.objects.exists()
+
+
 def test_it_goes_batch_by_batch(olga: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prune, "BATCH_ROWS", 2)
     for _link in range(5):

@@ -101,7 +101,7 @@ def delete_account(
             entries[trip_id] += emptied
         write_all(entries, by)
         ending.update(left_at=timezone.now())
-        invitations.delete()
+        invitations.remove()
         journal = JournalEntry.objects.filter(trip__in=locked)
         journal.about(_guests_replaced_by(account, journal)).forget("name")
         journal.filter(event=Event.INVITATION_CREATED, object_id__in=revoked).forget("note")

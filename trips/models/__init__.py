@@ -13,7 +13,6 @@ from trips.models.member import (
     trips_with_members,
     with_companionship,
 )
-from trips.models.notices import notify
 from trips.models.trip import (
     Trip,
     TripQuerySet,
@@ -45,7 +44,6 @@ __all__ = [
     "locked_trip",
     "invitations_of",
     "members_of",
-    "notify",
     "require_membership",
     "trips_of",
     "trips_with_members",

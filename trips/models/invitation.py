@@ -60,18 +60,20 @@ class InvitationQuerySet(InTripQuerySet[Any]):
         is_left = Q(max_uses=None) | Q(uses__lt=F("max_uses"))
         return self.filter(is_left, revoked_at=None, expires_at__gt=timezone.now())
 
+    def remove(self) -> list[int]:
+        """Delete these invitations and their mails; returns their ids."""
+        ids = list(self.values_list("pk", flat=True))
+        if ids:
+            Mail.objects.filter(invitation_id__in=ids).delete()
+            self.delete()
+        return ids
+
     def withdraw(self) -> list[Entry]:
         """Delete these invitations, whose guest is being deleted; returns the journal entries.
 
         Call it under the trip's lock.
         """
-        revoked = [
-            Entry(Event.INVITATION_REVOKED, pk)
-            for pk in self.order_by("pk").values_list("pk", flat=True)
-        ]
-        if revoked:
-            self.delete()
-        return revoked
+        return [Entry(Event.INVITATION_REVOKED, pk) for pk in sorted(self.remove())]
 
     def revoke(self) -> list[Entry]:
         """Revoke those that are not revoked yet; returns the journal entries.
@@ -209,7 +211,7 @@ class Invitation(models.Model):
             shown = _fields_of(issued)
             write_change(trip.pk, by, Event.INVITATION_CREATED, issued.pk, {}, shown)
             if email is not None:
-                Mail.objects.invite(issued, email)
+                Mail.objects.invite(issued.pk, email)
         issued.token, issued.inviter_may = token, True
         return issued
 
@@ -233,7 +235,7 @@ class Invitation(models.Model):
         rows = Invitation.objects.all
         with locked_row(rows, by, Can.ADD_MEMBERS, trip_id=self.trip_id, pk=self.pk) as locked:
             write(locked.trip_id, by, *Invitation.objects.filter(pk=locked.pk).revoke())
-            Mail.objects.filter(invitation=locked.pk).delete()
+            Mail.objects.filter(invitation_id=locked.pk).delete()
 
     @classmethod
     def presented(cls, token: str) -> "Invitation":
@@ -309,13 +311,14 @@ class Invitation(models.Model):
         """The page of the front end that accepts it; only after `issue`."""
         return url_of(MailTemplate.INVITATION, self.token)
 
-    def mail_token(self) -> str:
+    @classmethod
+    def mail_token(cls, invitation_id: int) -> str:
         """A new token for the mail, which replaces that of a previous attempt; "" if it is void."""
-        found = Invitation.objects.with_details().filter(pk=self.pk).first()
+        found = cls.objects.with_details().filter(pk=invitation_id).first()
         if found is None or found.state != InvitationState.OPEN:
             return ""
         token = new_token(PREFIX)
-        Invitation.objects.filter(pk=self.pk).update(mailed_digest=digest_of(token))
+        cls.objects.filter(pk=invitation_id).update(mailed_digest=digest_of(token))
         return token
 
 

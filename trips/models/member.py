@@ -29,10 +29,10 @@ from trips.models.conflicts import (
 from trips.models.events import Event
 from trips.models.joining import require_trip_quota
 from trips.models.journal import Changes, Entry, write, write_change
-from trips.models.notices import notify
 from trips.models.trip import Trip, TripQuerySet, lock_trip, locked_row, locked_trip
 from trips.models.visibility import InTripQuerySet
 from trips.roles import DEFAULT_ROLE, OWNER_ROLES, Can, TripRole, may_grant
+from trips.signals import happened
 from users.models import User, show_addresses_if, summary_of
 
 #: The sums that make up a member's balance.
@@ -203,7 +203,8 @@ class Member(models.Model):
                 introducer = by.pk if user_id is None else 0
                 member = cls.admit(locked, user, role, by, introduced_by=introducer)
                 if user.may_want_notices:
-                    notify("member.added", Q(pk=user.pk), by=by, trip_id=trip.pk)
+                    people = Q(pk=user.pk)
+                    happened.send(cls, event="member.added", people=people, by=by, trip_id=trip.pk)
                 return member
 
     @classmethod

@@ -20,7 +20,7 @@ from typing import Any, ClassVar, TypeVar
 from django.apps import apps
 from django.conf import settings
 from django.db import IntegrityError, models, transaction
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Value
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Value
 from django.utils import timezone
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
@@ -40,7 +40,7 @@ from tripcompanion.database.deletes import delete_unread
 from tripcompanion.observability.instruments import TRIP_LOCK_WAIT
 from trips.models.conflicts import CurrencyChanged, CurrencyFixed, NoOwner, NotRestorable
 from trips.models.events import Event
-from trips.models.joining import CODE_CHARS, new_code, require_trip_quota
+from trips.models.joining import CODE_CHARS, new_code, require_trip_quota, require_trip_quotas
 from trips.models.journal import Entry, entries_between, write, write_change
 from trips.models.journal_fields import plain_values
 from trips.models.visibility import (
@@ -51,7 +51,7 @@ from trips.models.visibility import (
 )
 from trips.roles import CREATOR_ROLE, DEFAULT_ROLE, JOIN_ROLE_CHOICES, OWNER_ROLES, Can, may
 from trips.signals import person_replaced
-from users.models import Mail, User, summary_of
+from users.models import Mail, ScopedToken, User, summary_of
 from users.models.lock import lock_rows
 from users.models.position import store_position_after_commit
 from users.models.token import InsufficientScope
@@ -129,6 +129,9 @@ class TripQuerySet(InTripQuerySet["Trip"]):
                 return False
             guests = trip.members.filter(user__is_guest=True)
             guest_ids = list(guests.values_list("user", flat=True))
+            invited = list(trip.invitations.values_list("pk", flat=True))
+            Mail.objects.filter(Q(trip_id=trip_id) | Q(invitation_id__in=invited)).delete()
+            ScopedToken.objects.filter(trip_id=trip_id).delete()
             delete_unread(Trip.objects.filter(pk=trip_id))
             if guest_ids:
                 User.objects.filter(pk__in=guest_ids).delete()
@@ -293,7 +296,7 @@ class Trip(models.Model):
             trip.deleted_at = timezone.now()
             trip.save(update_fields=["deleted_at"])
             trip.members.present().update(left_at=trip.deleted_at)
-            Mail.objects.filter(trip=trip.pk).delete()
+            Mail.objects.filter(trip_id=trip.pk).delete()
 
     def restore(self, by: User) -> None:
         """Undo the deletion that this instance was read with.
@@ -309,7 +312,7 @@ class Trip(models.Model):
             rows = Trip.objects.restorable().filter(pk=self.pk, deleted_at=self.deleted_at)
             with locked_deleted_trip(rows, by, Can.MANAGE_TRIP) as trip:
                 _require_owner(then)
-                _require_trip_quotas(then)
+                require_trip_quotas(then)
                 store_position_after_commit(then.values_list("user", flat=True))
                 trip.deleted_at = None
                 trip.save(update_fields=["deleted_at"])
@@ -606,14 +609,3 @@ def _oldest_deletion() -> datetime:
 def _require_owner(members: models.QuerySet[Any]) -> None:
     if not members.filter(role__in=OWNER_ROLES, user__is_active=True).exists():
         raise NotRestorable(reason=_("None of its owners can log in any more."))
-
-
-def _require_trip_quotas(members: models.QuerySet[Any]) -> None:
-    """Raise `NotRestorable` if one of the members has `QUOTA_TRIPS` trips; guests have none."""
-    answered = Q(memberships__left_at=None, memberships__introduced_by=None)
-    present = Count("memberships", filter=answered)
-    accounts = User.objects.filter(pk__in=members.values("user"), is_guest=False)
-    full = accounts.annotate(trips=present).filter(trips__gte=settings.QUOTA_TRIPS).order_by("pk")
-    ids = ", ".join(map(str, full.values_list("pk", flat=True)))
-    if ids:
-        raise NotRestorable(reason=_("These members have too many trips: %(ids)s.") % {"ids": ids})

@@ -71,15 +71,8 @@ class ScopedToken(models.Model):
     digest = models.CharField(max_length=64, unique=True)
     #: Values of `Scope`, in the order of that enum, separated by spaces.
     scope_words = models.CharField(gettext_lazy("scopes"), max_length=200)
-    #: The only trip it gives access to. CASCADE: null would give access to all trips.
-    trip = models.ForeignKey(
-        "trips.Trip",
-        on_delete=models.CASCADE,
-        null=True,
-        blank=True,
-        related_name="+",
-        verbose_name=gettext_lazy("trip"),
-    )
+    #: The only trip it gives access to. The token ends with it: null would give access to all.
+    trip_id = models.BigIntegerField(gettext_lazy("trip"), null=True, blank=True, db_index=True)
     #: A hash of the password hash; a new password changes it and revokes the token.
     password_fingerprint = models.CharField(max_length=64)
     created_at = models.DateTimeField(gettext_lazy("created at"), default=timezone.now)

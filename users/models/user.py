@@ -496,7 +496,7 @@ class User(AbstractBaseUser):
 
     @property
     def may_want_notices(self) -> bool:
-        """Whether notices are turned on; `Mail.objects.notify` checks the rest."""
+        """Whether notices are turned on; what queues them checks the rest."""
         return self.notice_mode != NoticeMode.OFF
 
     def wants(self, event: str) -> bool:

@@ -17,6 +17,7 @@ from splits.models import DeletedEntry
 from tripcompanion.database.models import IdempotencyRecord, ThrottleCounter
 from tripcompanion.webhooks.models import WebhookDelivery
 from trips.models import Invitation, JournalEntry, Trip
+from trips.models.invitation import InvitationQuerySet
 from users.models import EmailToken, Mail, ScopedToken, Session
 
 #: How long ended sessions, expired tokens and given-up mails are kept for inspection.
@@ -92,5 +93,9 @@ def delete(rows: QuerySet) -> int:
     deleted = 0
     while keys := list(rows.values_list("pk", flat=True)[:BATCH_ROWS]):
         # Filtered again: a row may have been renewed between the two statements.
-        deleted += rows.filter(pk__in=keys).delete()[0]
+        batch = rows.filter(pk__in=keys)
+        if isinstance(batch, InvitationQuerySet):
+            deleted += len(batch.remove())
+        else:
+            deleted += batch.delete()[0]
     return deleted

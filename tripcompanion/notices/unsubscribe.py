@@ -53,7 +53,9 @@ class UnsubscribePage(View):
             return not_found(request)
         language = get_language() or settings.LANGUAGE_CODE
         texts = {"title": _("E-mails about your trips"), "language": language}
-        page = render_to_string("users/unsubscribe.html", texts | (_done() if is_done else _ask()))
+        page = render_to_string(
+            "notices/unsubscribe.html", texts | (_done() if is_done else _ask())
+        )
         headers = {"Content-Security-Policy": _POLICY, "Content-Language": language}
         return HttpResponse(page, headers=headers)
 

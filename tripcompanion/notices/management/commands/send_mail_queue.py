@@ -8,6 +8,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from tripcompanion.database.watching import ended_by_signal, watch
+from tripcompanion.notices.sending import deliver
 from users.models import Mail
 
 logger = logging.getLogger(__name__)
@@ -34,7 +35,7 @@ class Command(BaseCommand):
             return
         if not settings.EMAIL_URL:
             raise CommandError(UNSET)
-        done = Mail.objects.deliver()
+        done = deliver()
         waiting = Mail.objects.waiting().count()
         text = f"{done.sent} mails sent, {waiting} waiting, {done.given_up} given up."
         if done.failed or done.given_up:
@@ -47,4 +48,4 @@ class Command(BaseCommand):
         if not settings.EMAIL_URL:
             logger.warning(UNSET)
             ended.wait()
-        watch(ended, lambda: not Mail.objects.deliver(ended.is_set).failed)
+        watch(ended, lambda: not deliver(ended.is_set).failed)

@@ -1,0 +1,90 @@
+"""The floors hold for data as for imports: models, migrations and look-ups lead down only.
+
+Any app may name `AUTH_USER_MODEL`, as Django's own do.
+"""
+
+import ast
+import tomllib
+from collections.abc import Iterable, Iterator
+
+import pytest
+from django.apps import apps
+from django.db.migrations.loader import MigrationLoader
+
+from tests.server import ROOT
+from tests.test_circles import MODULES
+
+pytestmark = pytest.mark.once
+
+#: Migrations that depend on a higher app, because foreign keys led there once.
+HISTORY = {
+    "users.0001_initial -> trips",
+    "users.0004_invitations -> trips",
+    "users.0006_mail_expense -> splits",
+    "users.0007_mail_trip -> trips",
+}
+
+
+def floors() -> dict[str, int]:
+    """The packages in the layers that import-linter checks; the lowest is 0."""
+    configuration = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    layers = configuration["tool"]["importlinter"]["contracts"][0]["layers"]
+    return {
+        name.strip(" ()"): floor
+        for floor, layer in enumerate(reversed(layers))
+        for name in layer.split("|")
+    }
+
+
+FLOORS = floors()
+#: The floors of our apps, by their labels.
+APPS = {app.label: FLOORS[app.name] for app in apps.get_app_configs() if app.name in FLOORS}
+
+
+def relations() -> Iterator[tuple[str, str, str]]:
+    """The foreign keys: each with its app, and the app to which it leads."""
+    for model in apps.get_models():
+        for field in model._meta.get_fields():
+            is_own = not field.auto_created and field.related_model is not None
+            if is_own and not getattr(field, "swappable_setting", None):
+                label = field.related_model._meta.app_label
+                yield f"{model._meta.label}.{field.name}", model._meta.app_label, label
+
+
+def dependencies() -> Iterator[tuple[str, str, str]]:
+    for (app, name), migration in MigrationLoader(None).disk_migrations.items():
+        for dependency in migration.dependencies:
+            if not hasattr(dependency, "setting"):
+                yield f"{app}.{name} -> {dependency[0]}", app, dependency[0]
+
+
+def climbing(found: Iterable[tuple[str, str, str]]) -> set[str]:
+    return {
+        name
+        for name, app, label in found
+        if app in APPS and label in APPS and APPS[label] > APPS[app]
+    }
+
+
+def test_no_model_points_up() -> None:
+    assert APPS.keys() >= {"users", "trips", "splits", "webhooks", "notices", "kit", "accounts"}
+    assert len(list(relations())) > 20
+    assert climbing(relations()) == set()
+
+
+def test_no_migration_depends_on_a_higher_app_but_for_history() -> None:
+    assert climbing(dependencies()) == HISTORY
+
+
+def test_no_model_of_a_higher_app_is_looked_up() -> None:
+    found = []
+    for module, path in MODULES.items():
+        floor = max(
+            (FLOORS[name] for name in FLOORS if f"{module}.".startswith(f"{name}.")), default=99
+        )
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "get_model":
+                label = str(getattr(node.args[0], "value", "")).partition(".")[0]
+                if APPS.get(label, floor) > floor:
+                    found.append(f"{module}: {label}")
+    assert found == []

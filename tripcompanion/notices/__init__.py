@@ -1,0 +1,1 @@
+"""Mails: sending the outbox, and notices of what happens in trips."""

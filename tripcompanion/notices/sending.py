@@ -1,0 +1,226 @@
+"""Sends the mails of the outbox.
+
+A mail is written when it is sent, so the outbox contains no secret. It contains links and no text
+that a user entered, so nobody can make the service send their words to somebody else. All due
+notices of an account are sent in one mail.
+"""
+
+import smtplib
+from collections.abc import Callable, Iterable
+from datetime import timedelta
+from typing import Any, NamedTuple
+
+from django.core.mail import EmailMessage, get_connection
+from django.db import models
+from django.utils import timezone, translation
+from rest_framework.exceptions import NotFound
+
+from tripcompanion.notices.texts import page_of, write, write_notices
+from trips.models import Invitation
+from users.emails import email_key
+from users.mail_templates import NOTICES, PAGES, MailTemplate, url_of
+from users.models import EmailToken, Mail, User
+
+#: The time between two mails with notices to one account.
+PAUSE = timedelta(minutes=5)
+#: When the notices of a mail that could not be sent are due again.
+RETRY_AFTER = timedelta(minutes=10)
+#: A mail that could not be sent for this long is given up.
+GIVE_UP_AFTER = timedelta(days=2)
+
+#: Errors of the server, not of a single mail.
+_SERVER_FAULTS = (
+    smtplib.SMTPServerDisconnected,
+    smtplib.SMTPConnectError,
+    smtplib.SMTPHeloError,
+    smtplib.SMTPAuthenticationError,
+)
+
+
+class Delivery(NamedTuple):
+    """The result of a run: mails sent, attempts that failed, mails given up."""
+
+    sent: int = 0
+    failed: int = 0
+    given_up: int = 0
+
+
+def deliver(is_over: Callable[[], bool] = bool) -> Delivery:
+    """Try to send every mail that is due. Stops early if `is_over` or on a server error.
+
+    Call it outside transactions. Any number of processes may run it at once.
+    """
+    sent = failed = given_up = 0
+    connection = get_connection()
+    try:
+        while not is_over() and (mail := Mail.objects.due().first()) is not None:
+            if mail.created_at < timezone.now() - GIVE_UP_AFTER:
+                given_up += mail.give_up("too old")
+            elif mail.claim():
+                try:
+                    sent += send(mail, connection)
+                except smtplib.SMTPRecipientsRefused as error:
+                    failed += 1
+                    mail.note(_summary(error))
+                    given_up += _code(error) >= 500 and mail.give_up(mail.error)
+                except OSError as error:  # smtplib's exceptions are OSErrors too
+                    failed += 1
+                    mail.note(_summary(error))
+                    if _is_server_fault(error):
+                        break
+                except ValueError:
+                    failed += 1
+                    given_up += mail.give_up("not an address that mail can be sent to")
+    finally:
+        connection.close()
+    return Delivery(sent, failed, given_up)
+
+
+def send(mail: Mail, connection: Any) -> bool:
+    """Send a mail over `connection` and delete its row; False if there is no recipient.
+
+    Raises `OSError` (the base of smtplib's exceptions) if it could not be sent.
+    """
+    message, reader = None, _reader_of(mail)
+    if mail.letter in NOTICES.values():
+        return _send_notices(mail, reader, connection)
+    if mail.letter == MailTemplate.INVITATION:
+        connection.open()
+        message = _invitation(mail, connection)
+    elif reader is not None and _is_for(mail, reader):
+        connection.open()
+        message = _message_to(mail, reader, connection)
+    if message is not None:
+        message.send()
+    mail.delete()
+    return message is not None
+
+
+def _send_notices(mail: Mail, reader: User | None, connection: Any) -> bool:
+    """Send all notices that are due for `reader` in one mail; False if there are none to send.
+
+    Within `PAUSE` after the last mail, this notice is postponed instead. Raises what `send` raises.
+    """
+    if reader is None:
+        mail.delete()
+        return False
+    connection.open()
+    collected = _collect(mail, reader)
+    if collected is None:
+        return False
+    message, rows = collected
+    message.connection = connection
+    message.send()
+    rows.delete()
+    return True
+
+
+def _collect(mail: Mail, reader: User) -> tuple[EmailMessage, models.QuerySet[Mail]] | None:
+    """The message and the rows that it reports; None if there is nothing to send now.
+
+    The account is locked, so that two senders do not report the same rows.
+    """
+    try:
+        with reader.locked(by=None) as account:
+            now = timezone.now()
+            if account.noticed_at is not None and now < account.noticed_at + PAUSE:
+                Mail.objects.filter(pk=mail.pk).update(due_at=account.noticed_at + PAUSE)
+                return None
+            due = account.mails.due().filter(letter__in=NOTICES.values())
+            ids = [mail.pk, *due.values_list("pk", flat=True)]
+            rows = Mail.objects.filter(pk__in=ids)
+            wanted = [letter for event, letter in NOTICES.items() if account.wants(event)]
+            present = account.memberships.filter(left_at=None)
+            # They may have left since the notice was written.
+            rows.exclude(letter__in=wanted, trip_id__in=present.values("trip")).delete()
+            notices = list(rows.order_by("id"))
+            if not notices:
+                return None
+            # They are due again like this one if it cannot be sent.
+            rows.exclude(pk=mail.pk).update(due_at=now + RETRY_AFTER)
+            account.noticed_at = now
+            account.save(update_fields=["noticed_at"])
+            return _news(account, notices), rows
+    except NotFound:
+        mail.delete()
+        return None
+
+
+def _news(account: User, notices: Iterable[Mail]) -> EmailMessage:
+    url = account.unsubscribe_url()
+    lines = [
+        (MailTemplate(notice.letter), page_of(notice.trip_id or 0, notice.expense_id))
+        for notice in notices
+    ]
+    with translation.override(account.notice_language):
+        subject, text = write_notices(lines, url)
+    headers = {
+        "Auto-Submitted": "auto-generated",
+        # RFC 8058: mail programs offer a button that sends a POST to it.
+        "List-Unsubscribe": f"<{url}>",
+        "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
+    }
+    return EmailMessage(subject, text, to=[account.email or ""], headers=headers)
+
+
+def _invitation(mail: Mail, connection: Any) -> EmailMessage | None:
+    """The message, with a new link; None if the invitation can no longer be accepted."""
+    token = Invitation.mail_token(mail.invitation_id or 0)
+    return _written(mail, url_of(mail.letter, token), mail.address, connection) if token else None
+
+
+def _reader_of(mail: Mail) -> User | None:
+    """The account that the mail is for, if it exists."""
+    if mail.letter == MailTemplate.RESET:
+        return User.objects.with_email(mail.address).first()
+    return User.objects.active().filter(pk=mail.user_id).first()
+
+
+def _is_for(mail: Mail, reader: User) -> bool:
+    """Whether `reader` may still get the mail and still needs it."""
+    if not reader.is_active:
+        return False
+    if mail.letter == MailTemplate.RESET:
+        return reader.email_key == email_key(mail.address)
+    if mail.letter == MailTemplate.VERIFY:
+        return reader.email == mail.address and reader.email_verified_at is None
+    return True
+
+
+def _message_to(mail: Mail, reader: User, connection: Any) -> EmailMessage | None:
+    """The message, with a new link; None if it is no longer for `reader`."""
+    try:
+        with reader.locked(by=None) as account:
+            return _message(mail, account, connection) if _is_for(mail, account) else None
+    except NotFound:
+        return None
+
+
+def _message(mail: Mail, reader: User, connection: Any) -> EmailMessage:
+    letter = MailTemplate(mail.letter)
+    url = url_of(letter, EmailToken.make(reader, letter)) if letter in PAGES else ""
+    # A reset goes to the address as the account stores it, not as it was typed.
+    address = reader.email or "" if letter == MailTemplate.RESET else mail.address
+    return _written(mail, url, address, connection)
+
+
+def _written(mail: Mail, url: str, address: str, connection: Any) -> EmailMessage:
+    with translation.override(mail.language):
+        subject, text = write(mail.letter, url)
+    headers = {"Auto-Submitted": "auto-generated"}
+    return EmailMessage(subject, text, to=[address], headers=headers, connection=connection)
+
+
+def _is_server_fault(error: OSError) -> bool:
+    return isinstance(error, _SERVER_FAULTS) or not isinstance(error, smtplib.SMTPException)
+
+
+def _code(error: OSError) -> int:
+    """The SMTP status code of an error; 0 if it has none."""
+    if isinstance(error, smtplib.SMTPRecipientsRefused):
+        return min((code for code, _text in error.recipients.values()), default=0)
+    return int(getattr(error, "smtp_code", 0))
+
+
+def _summary(error: OSError) -> str:
+    return f"{type(error).__name__} {_code(error) or ''}".strip()
