@@ -136,8 +136,8 @@ def test_everything_is_dated_with_its_trip(demo: Callable[..., str]) -> None:
         splits = Split.objects.filter(expense__trip=trip).with_details().select_related("expense")
         for split in splits.defer(None):
             assert split.created_at == split.expense.created_at
-            assert split.paid_at is None or split.paid_at >= split.created_at
-            assert split.paid_at is None or start <= split.paid_at.date() <= end
+            assert split.state.paid_at is None or split.state.paid_at >= split.created_at
+            assert split.state.paid_at is None or start <= split.state.paid_at.date() <= end
         for settlement in trip.settlements.all():
             assert settlement.settled_on == settlement.created_at.date()
             assert start <= settlement.settled_on <= end

@@ -96,7 +96,7 @@ class ExpenseViewSet(InTripViewSet):
         """
         special = {"deleted", *ExpenseFilter.base_filters}
         if request.query_params.keys().isdisjoint(special):
-            found = self.paginate_queryset(expenses_of(user=self.caller, trip=trip_id))
+            found = self.paginate_queryset(expenses_of(user=self.caller, trip=trip_id)) or ()
             return self.paginated(self.get_permitted_list(found, trip_id))
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
         if "deleted" in request.query_params and self.query()["deleted"]:
