@@ -6,9 +6,11 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from functools import partial
-from itertools import islice
+from http import HTTPStatus
+from itertools import islice, repeat
 
 from benchmarks.client import Answer, Leg, Request, ask, play
+from benchmarks.data import PASSWORD
 from benchmarks.operations import OPERATIONS, Operation, World
 from benchmarks.reference import Reference
 from benchmarks.report import Row, above, machine, table
@@ -24,6 +26,9 @@ _MIXED_AT_ONCE = 200
 LIMIT_MB = 150
 #: A smaller trip has too few open splits for so many rounds.
 _SMALLEST, _MOST_ROUNDS = 20, 8
+#: Pages of the widest kind, from a trip with so many open debts: each has as many splits as a page
+#: may have.
+_WIDE_PAGES, _WIDE_DEBTS = 40, 100_000
 
 
 class Bench:
@@ -149,6 +154,22 @@ class Bench:
         elif answer.request.method == "GET":
             self._right[key] = answer.body
 
+    def read_wide_pages(self) -> float:
+        """Read pages of 200 splits an expense, one after the other; the size of one in MB."""
+        port = self.servers["service"].port
+        body = {"email": f"d{_WIDE_DEBTS}-0@example.com", "password": PASSWORD}
+        token = ask(port, Request("POST", "/api/users/login", body=body)).data["token"]
+        [trip] = ask(port, Request("GET", "/api/trips/my-trips", token)).data["items"]
+        wide = Request("GET", f"/api/trips/{trip['id']}/expenses?pageSize=100", token)
+        leg = play(port, repeat(wide, _WIDE_PAGES), clients=1, seconds=0, at_least=_WIDE_PAGES)
+        self.checked += len(leg.answers)
+        self.wrong += [
+            f"a wide page: {answer.status} {answer.body[:200]!r}"
+            for answer in leg.answers
+            if answer.status != HTTPStatus.OK or answer.body != leg.answers[0].body
+        ]
+        return len(leg.answers[0].body) / 1e6
+
     def _note(self, what: str, operation: Operation, world: World, answer: Answer) -> None:
         where = f"{operation.name}({world.size:,}), {answer.request.method} {answer.request.path}"
         self.wrong.append(f"{what}: {where}: {answer.status} {answer.body[:200]!r}")
@@ -209,6 +230,8 @@ def main(args: list[str]) -> int:
             here.fill(chosen.sizes[-1:])
             return _profile(here, chosen.profile, chosen.sizes[-1])
         here.fill(chosen.sizes)
+        here.must("-m", "benchmarks.open_debts", str(_WIDE_DEBTS))
+        here.analyse()
         operations = [OPERATIONS[chosen.only]] if chosen.only else list(OPERATIONS.values())
         say(f"{here.title}; {machine()}")
         say(
@@ -225,6 +248,7 @@ def main(args: list[str]) -> int:
             bench = Bench(servers, chosen.sizes, seconds=chosen.seconds, rounds=chosen.rounds)
             bench.measure(operations)
             bench.mix(operations, chosen.requests)
+            wide_mb = bench.read_wide_pages()
             most_mb, now_mb = service.memory_mb("VmHWM"), service.memory_mb("VmRSS")
         audit = here.run("manage.py", "audit_ledger")
     say(f"\n{table(bench.rows)}\n")
@@ -235,6 +259,7 @@ def main(args: list[str]) -> int:
     if most_mb > MOST_MB:
         say(f"Goal missed: a worker used more than {MOST_MB} MB.")
     say(f"At the end: {machine()}")
+    say(f"{_WIDE_PAGES} pages of {wide_mb:.1f} MB were read one after the other.")
     say(f"A worker of the service used at most {most_mb:.0f} MB, and {now_mb:.0f} at the end.")
     say(f"{bench.checked:,} answers checked, {len(bench.wrong)} wrong.")
     for line in bench.wrong[:_MOST_NAMED]:
