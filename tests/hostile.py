@@ -13,6 +13,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from tests.document import Operation, resolved
+from tests.exchange.samples import SPLITPRO_CSV
 from tests.factories import PASSWORD
 from users.mail_templates import MailTemplate
 from users.models import EmailToken, Session
@@ -260,6 +261,10 @@ class World:
         webhook = {"url": "https://93.184.216.34/in", "tripId": trip.pk, "events": ["expense.*"]}
         webhook_id = self._made("/api/webhooks", webhook)["id"]
         message = self.client.post(f"/api/webhooks/{webhook_id}/test").json()
+        file = {"content": SPLITPRO_CSV, "fileName": "ben.csv", "title": "Hut", "currency": "EUR"}
+        file |= {"people": {"You": olga.pk}, "exchangeRates": {"CHF": 0.95}, "timeZone": "UTC"}
+        file |= {"destination": "Alps", "group": "x"}
+        imported = self._made("/api/imports", file)
         self.ids = {
             "webhookId": webhook_id,
             "deliveryId": message["id"],
@@ -271,6 +276,7 @@ class World:
             "userId": olga.pk,
             "expenseId": expense["id"],
             "commentId": comment["id"],
+            "importId": imported["id"],
             "splitId": mine,
             "settlementId": settled["id"],
             "code": trip.code,
@@ -308,6 +314,7 @@ class World:
             "PATCH /api/webhooks/{webhookId}": [
                 {"url": webhook["url"], "events": ["*"], "state": "off"}
             ],
+            "POST /api/imports": [file | {"tripId": trip.pk}, file | {"asNewTrip": True}],
             "POST /api/trips": [plan],
             "PUT /api/trips/{tripId}": [plan],
             "PATCH /api/trips/{tripId}": [plan],

@@ -38,6 +38,7 @@ CURSOR = ".eJwVyUEKgDAMRNG7zDpiCiK5iUQNVbAVbLsS"
 VOLATILE = {
     "at": "2026-05-14T21:40:00Z",
     "createdAt": "2026-05-14T21:40:00Z",
+    "confirmedAt": "2026-05-14T21:40:00Z",
     "updatedAt": "2026-05-14T21:40:00Z",
     "joinedAt": "2026-05-01T09:31:00Z",
     "recordedAt": "2026-05-14T21:40:00Z",

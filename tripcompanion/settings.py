@@ -24,6 +24,10 @@ ROOT_URLCONF = "tripcompanion.urls"
 WSGI_APPLICATION = "tripcompanion.serving.wsgi.application"
 APPEND_SLASH = False
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
+# Paths that take longer bodies, for accounts only: a file to import, and the form around it.
+LARGE_BODIES = {"/api/imports": 10 * 1024 * 1024 + 64 * 1024}
+# Files stay in memory, and are never written to a disk.
+FILE_UPLOAD_MAX_MEMORY_SIZE = max(LARGE_BODIES.values())
 # The number of reverse proxies; the client's address is read that many hops back.
 NUM_PROXIES = env.count("NUM_PROXIES", 0)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
@@ -36,6 +40,7 @@ INSTALLED_APPS = [
     "tripcompanion.sync",
     "tripcompanion.notices",
     "tripcompanion.accounts",
+    "tripcompanion.exchange",
     "tripcompanion.api",
     "tripcompanion.adminsite",
     "tripcompanion.database",
@@ -234,6 +239,7 @@ REST_FRAMEWORK = {
         "refresh": env.rate("THROTTLE_REFRESH", "60/hour"),
         "mail": env.rate("THROTTLE_MAIL", "5/hour"),
         "export": env.rate("THROTTLE_EXPORT", "10/hour"),
+        "import": env.rate("THROTTLE_IMPORT", "30/hour"),
         "user": env.rate("THROTTLE_USER", "600/min"),
         "anon": env.rate("THROTTLE_ANON", "60/min"),
     },

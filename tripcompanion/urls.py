@@ -28,6 +28,7 @@ from tripcompanion.api.converters import IdConverter
 from tripcompanion.api.health import HealthViewSet
 from tripcompanion.api.landing import LandingPage
 from tripcompanion.currency.views import CurrencyViewSet
+from tripcompanion.exchange.views import ImportViewSet
 from tripcompanion.notices.unsubscribe import UnsubscribePage
 from tripcompanion.openapi.document import DocumentView
 from tripcompanion.sync.views import ChangeViewSet
@@ -184,6 +185,13 @@ COMMENTS = [
     path("/<id:comment_id>", CommentViewSet.as_view({"put": "update", "delete": "destroy"})),
 ]
 
+IMPORTS = [
+    path("", ImportViewSet.as_view({"post": "create"})),
+    path("/<id:import_id>", ImportViewSet.as_view({"get": "retrieve", "delete": "destroy"})),
+    path("/<id:import_id>/rows", ImportViewSet.as_view({"get": "rows"})),
+    path("/<id:import_id>/confirm", ImportViewSet.as_view({"post": "confirm"})),
+]
+
 BROWSER_SESSION = [
     path("login", BrowserLogin.as_view(), name="login"),
     path("logout", BrowserLogout.as_view(), name="logout"),
@@ -210,6 +218,7 @@ API: list[Any] = [
     path("changes", ChangeViewSet.as_view({"get": "changes"})),
     path("webhooks", include(WEBHOOKS)),
     path("expenses/<id:expense_id>/comments", include(COMMENTS)),
+    path("imports", include(IMPORTS)),
     path("currencies", CurrencyViewSet.as_view({"get": "list"})),
     path("categories", CategoryViewSet.as_view({"get": "list"})),
     path("health", HealthViewSet.as_view({"get": "live"})),
@@ -224,11 +233,11 @@ API: list[Any] = [
 TITLES = (
     _("Accept"), _("Balances"), _("Categories"), _("Changes"), _("Code"), _("Comments"),
     _("Confirm"), _("Currencies"), _("Deliveries"), _("Expenses"), _("Export"), _("Guests"),
-    _("Health"), _("History"), _("Invitations"), _("Join"), _("Leave"), _("Login"),
+    _("Health"), _("History"), _("Imports"), _("Invitations"), _("Join"), _("Leave"), _("Login"),
     _("Logout everywhere"), _("Logout"), _("Me"), _("Members"), _("Merge"), _("My trips"),
     _("Password reset"), _("Pay"), _("Pending debts"), _("Preview"), _("Profile"), _("Ready"),
     _("Redeliver"), _("Refresh"), _("Register"), _("Restore"), _("Role"), _("Rotate secret"),
-    _("Sessions"), _("Settle up"), _("Settlements"), _("Splits"), _("Test"), _("Tokens"),
+    _("Rows"), _("Sessions"), _("Settle up"), _("Settlements"), _("Splits"), _("Test"), _("Tokens"),
     _("Total debt"), _("Trips"), _("Unpay"), _("Verify email"), _("Webhooks"),
 )
 # fmt: on

@@ -14,6 +14,8 @@ from django.urls import URLResolver
 from splits.models import Comment, Expense, Settlement
 from splits.models.individual_splits import remove_split
 from splits.reports.balances import Plan
+from tests.exchange.reading import planned
+from tests.exchange.samples import SPLITPRO_CSV
 from tests.factories import PASSWORD, UserFactory, acting_as_owner, add_guest, join, settle, spend
 from tests.scoped import script_of
 from tests.trips.bodies import lisbon
@@ -99,6 +101,8 @@ class Scene:
             ids |= {"token": invitation.token, "invitation_id": invitation.pk}
         ids |= self._log_ins(names)
         ids |= self._webhook(names)
+        if "import_id" in names:
+            ids["import_id"] = planned(self.someone).pk
         if "expense_id" in names or route.endswith("settle-up"):
             ids |= self._expense_ids(route, names)
         if "settlement_id" in names:
@@ -268,6 +272,7 @@ COMMENTS = "/api/expenses/{expense_id}/comments"
 COMMENT = COMMENTS + "/{comment_id}"
 ACCOUNT = "/api/users/{user_id}"
 WEBHOOK = "/api/webhooks/{webhook_id}"
+IMPORT = "/api/imports/{import_id}"
 ROWS = [
     Row("POST", "/api/users/register", body=Scene.account, statuses=everybody(201)),
     Row("POST", "/api/users/login", body=Scene.log_in, statuses=everybody(200)),
@@ -368,6 +373,12 @@ ROWS = [
     Row("GET", WEBHOOK + "/deliveries", statuses=ALIEN, own=USER),
     Row("POST", WEBHOOK + "/deliveries/{delivery_id}/redeliver", statuses=ALIEN,
         own=everybody(202)),
+    Row("POST", "/api/imports", body=just(content=SPLITPRO_CSV),
+        statuses=everybody(201, anonymous=401)),
+    Row("GET", IMPORT, statuses=ALIEN, own=USER),
+    Row("DELETE", IMPORT, statuses=ALIEN, own=everybody(204)),
+    Row("GET", IMPORT + "/rows", statuses=ALIEN, own=USER),
+    Row("POST", IMPORT + "/confirm", statuses=ALIEN, own=USER),
     Row("GET", "/api", statuses=everybody(200)),
     Row("GET", "/api/currencies", statuses=everybody(200)),
     Row("GET", "/api/categories", statuses=everybody(200)),

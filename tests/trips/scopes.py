@@ -23,6 +23,7 @@ from tests.trips.access import endpoints
 from tripcompanion.accounts.views import AccountViewSet, RootViewSet, TokenViewSet, UserViewSet
 from tripcompanion.api.health import HealthViewSet
 from tripcompanion.currency.views import CurrencyViewSet
+from tripcompanion.exchange.views import ImportViewSet
 from tripcompanion.openapi.document import DocumentView
 from tripcompanion.sync.views import ChangeViewSet
 from tripcompanion.webhooks.views import WebhookViewSet
@@ -72,12 +73,16 @@ AREAS: Mapping[Any, str | None] = {
     BalanceViewSet: "expenses",
     ExplanationViewSet: "expenses",
     DebtViewSet: "expenses",
+    ImportViewSet: "expenses",
     WebhookViewSet: None,
 }
 
 
 #: What a token needs besides, for what is shown or changed outside of the area.
-MORE = {MergeViewSet: ("expenses:read", "expenses:write")}
+MORE = {
+    MergeViewSet: ("expenses:read", "expenses:write"),
+    ImportViewSet: ("trips:read", "trips:write"),
+}
 
 
 def scopes_of(endpoint: Any) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy
 from splits.models.comment import comments_written_by, forget_comments_of
 from tripcompanion.api.problems import Conflict
 from tripcompanion.currency.amounts import to_major
+from tripcompanion.exchange.models import Import
 from tripcompanion.webhooks.models.webhook import Webhook
 from trips.models.conflicts import BalanceOpen, LastOwner
 from trips.models.events import Event
@@ -106,6 +107,7 @@ def delete_account(
         journal.about(_guests_replaced_by(account, journal)).forget("name")
         journal.filter(event=Event.INVITATION_CREATED, object_id__in=revoked).forget("note")
         Webhook.objects.filter(user=account).remove()
+        Import.objects.filter(user=account).delete()
         account.empty()
 
 

@@ -37,6 +37,7 @@ def personal_data_of(user: User) -> Mapping[str, QuerySet]:
         "log_ins": user.sessions.order_by("created_at"),
         "scripts": user.scoped_tokens.order_by("id"),
         "invitations": Invitation.objects.filter(created_by=user).order_by("id"),
+        "imports": user.imports.order_by("id"),
         "webhooks": user.webhooks.order_by("id"),
         "memberships": Member.objects.filter(user=user).select_related("trip"),
         "expenses": Expense.objects.filter(created_by=user).select_related("trip").order_by("id"),

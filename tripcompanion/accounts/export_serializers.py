@@ -11,6 +11,7 @@ from splits.serializers.settlement import SettlementSerializer
 from splits.serializers.split import ScaledField
 from tripcompanion.api.serializers import CamelCaseSerializer
 from tripcompanion.currency.fields import CurrencyField, MoneyField
+from tripcompanion.exchange.serializers import ImportSerializer
 from tripcompanion.webhooks.serializers import WebhookSerializer
 from trips.models.events import Event
 from trips.roles import TripRole
@@ -207,6 +208,7 @@ class AccountExport(CamelCaseSerializer):
     log_ins = ExportedLogIn(many=True, help_text="The user's API sessions.")
     scripts = ExportedToken(many=True, help_text="Their scoped tokens.")
     invitations = ExportedInvitation(many=True, help_text="The invitations that they made.")
+    imports = ImportSerializer(many=True, help_text="The files that they imported.")
     webhooks = ExportedWebhook(many=True, help_text="The webhooks that they registered.")
     memberships = ExportedMembership(many=True, help_text="Their trips, present and former.")
     expenses = ExportedExpense(many=True, help_text="The expenses that they recorded.")

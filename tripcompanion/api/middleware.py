@@ -19,7 +19,7 @@ from django.http import HttpRequest, HttpResponseBase
 from django.utils.translation import gettext as _
 
 from tripcompanion.api import error_views
-from tripcompanion.api.parsing import MAX_OPEN_BYTES, LengthRequired, PayloadTooLarge
+from tripcompanion.api.parsing import MAX_OPEN_BYTES, LengthRequired, PayloadTooLarge, body_limit
 from tripcompanion.observability.instruments import count_request, database_time
 from tripcompanion.observability.request_ids import HEADER as REQUEST_ID
 from tripcompanion.observability.request_ids import (
@@ -180,10 +180,12 @@ class BodyLimits:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         text = request.META.get("CONTENT_LENGTH") or "0"
         length = int(text) if text.isdecimal() else 0
-        if length > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
-            return error_views.refusal(request, PayloadTooLarge())
-        is_form = request.content_type in _FORMS
-        if is_form and length > MAX_OPEN_BYTES and SESSION_KEY not in request.session:
+        limit = body_limit(request.path_info, has_token="Authorization" in request.headers)
+        if length > limit:
+            return error_views.refusal(request, PayloadTooLarge(limit))
+        # The views of large bodies read a form only after they have asked who sends it.
+        is_open = request.content_type in _FORMS and limit == settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+        if is_open and length > MAX_OPEN_BYTES and SESSION_KEY not in request.session:
             return error_views.refusal(request, PayloadTooLarge(MAX_OPEN_BYTES))
         if "Transfer-Encoding" in request.headers and "Content-Length" not in request.headers:
             return error_views.refusal(request, LengthRequired())

@@ -50,6 +50,12 @@ class LengthRequired(APIException):
     default_detail = gettext_lazy("Send the body with a Content-Length.")
 
 
+def body_limit(path: str, *, has_token: bool) -> int:
+    """The longest body of a request to `path`, in bytes; a longer one only with a token."""
+    usual = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+    return settings.LARGE_BODIES.get(path, usual) if has_token else usual
+
+
 def require_short_body(request: Request) -> None:
     """Raise `PayloadTooLarge` above `MAX_OPEN_BYTES`, for operations that are open to everybody."""
     if int(request.META.get("CONTENT_LENGTH") or 0) > MAX_OPEN_BYTES:

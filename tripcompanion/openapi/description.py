@@ -135,6 +135,13 @@ TAGS: list[dict[str, str]] = [
         ),
     },
     {
+        "name": "imports",
+        "description": (
+            "Files of other systems, such as Splitwise, Spliit or Tricount. A plan shows first "
+            "what would become of every row; it can be confirmed, and undone."
+        ),
+    },
+    {
         "name": "reference",
         "description": "Fixed lists for forms: currencies and categories. Open to everybody.",
     },

@@ -161,7 +161,10 @@ class ProblemAwareSchema(AutoSchema):
         ]
 
     def get_request_serializer(self) -> Any:
-        return self.view.request_serializers.get(self.view.action)
+        """The serializer of the body; by media type if it can also be a form."""
+        body = self.view.request_serializers.get(self.view.action)
+        form = getattr(self.view, "form_serializers", {}).get(self.view.action)
+        return {"application/json": body, "multipart/form-data": form} if form else body
 
     def _get_request_body(self, direction: str = "request") -> Any:
         if self.method != "DELETE" or not self.get_request_serializer():

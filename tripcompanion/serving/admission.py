@@ -27,6 +27,8 @@ WAIT_SECONDS = 2.0
 MOST_AT_ONCE = 64
 #: How long a body may take to arrive.
 BODY_SECONDS = 10
+#: How long a large one may take, such as a file to import.
+LARGE_BODY_SECONDS = 60
 #: How long a client may take to read a response that is in memory.
 SEND_SECONDS = 60
 

@@ -87,8 +87,10 @@ class Dispatcher:
 
     def _read_body(self, environ: WSGIEnvironment) -> None:
         sock = environ.get("gunicorn.socket")
+        is_large = environ["PATH_INFO"] in settings.LARGE_BODIES
+        seconds = LARGE_BODY_SECONDS if is_large else BODY_SECONDS
         watching = (
-            self._deadlines.watching(sock, BODY_SECONDS)
+            self._deadlines.watching(sock, seconds)
             if sock and _has_body(environ)
             else nullcontext()
         )
@@ -232,7 +234,8 @@ def _read_body(environ: WSGIEnvironment) -> None:
     A chunked body, which Django would treat as empty, gets its length here. Raises
     `ConnectionResetError` if the client disconnects before the end.
     """
-    limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+    has_token = bool(account_of(environ.get("HTTP_AUTHORIZATION", "")))
+    limit = body_limit(environ["PATH_INFO"], has_token=has_token)
     is_chunked = "HTTP_TRANSFER_ENCODING" in environ
     length = limit + 1 if is_chunked else int(environ.get("CONTENT_LENGTH") or 0)
     if length > limit and not is_chunked:
@@ -249,9 +252,11 @@ _django = get_wsgi_application()
 
 # They need the applications to be loaded.
 from tripcompanion.api.middleware import REFUSAL  # noqa: E402
+from tripcompanion.api.parsing import body_limit  # noqa: E402
 from tripcompanion.api.problems import TooManyAtOnce, Unavailable  # noqa: E402
 from tripcompanion.serving.admission import (  # noqa: E402
     BODY_SECONDS,
+    LARGE_BODY_SECONDS,
     MOST_AT_ONCE,
     SEND_SECONDS,
     WAIT_SECONDS,
@@ -261,6 +266,7 @@ from tripcompanion.serving.admission import (  # noqa: E402
     caller_of,
     changed_by,
 )
+from users.tokens import account_of  # noqa: E402
 
 application = Dispatcher(_django, settings.DATABASE_POOL_SIZE or 4)
 # Loaded before the workers are forked, because loading takes longer than a probe may. Django would

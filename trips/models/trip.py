@@ -365,18 +365,18 @@ class Trip(models.Model):
         """Whether the trip has expenses or settlements."""
         return self.expenses.exists() or self.settlements.exists()
 
-    def count_expense(self) -> None:
-        """Count one more recorded expense. Call it under the trip's lock.
+    def count_expense(self, how_many: int = 1) -> None:
+        """Count one more recorded expense, or several. Call it under the trip's lock.
 
         Raises `LimitReached` above `QUOTA_EXPENSES` in a day (UTC).
         """
         today = timezone.now().date()
         if self.counted_on != today:
             self.counted_on, self.expenses_that_day = today, 0
-        if self.expenses_that_day >= settings.QUOTA_EXPENSES:
+        if self.expenses_that_day + how_many > settings.QUOTA_EXPENSES:
             raise LimitReached(limit=settings.QUOTA_EXPENSES)
-        self.expenses_that_day += 1
-        self.expenses_recorded += 1
+        self.expenses_that_day += how_many
+        self.expenses_recorded += how_many
         _note_counts(
             pk=self.pk,
             recorded=self.expenses_recorded,

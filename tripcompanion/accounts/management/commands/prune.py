@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from splits.models import DeletedEntry
 from tripcompanion.database.models import IdempotencyRecord, ThrottleCounter
+from tripcompanion.exchange.models import Import
 from tripcompanion.webhooks.models import WebhookDelivery
 from trips.models import Invitation, JournalEntry, Trip
 from trips.models.invitation import InvitationQuerySet
@@ -31,7 +32,8 @@ class Command(BaseCommand):
     help = (
         "Delete expired e-mail links, browser sessions, idempotency keys and throttle counters, "
         "sessions, scoped tokens, invitations, mails and deliveries to webhooks that ended 30 days "
-        "ago, the journal of trips that were deleted 30 days ago, trips that were deleted "
+        "ago, plans of imports that are a day old, the journal of trips that were deleted 30 days "
+        "ago, trips that were deleted "
         "DELETED_TRIP_DAYS ago, and expenses and settlements that were deleted "
         "DELETED_ENTRY_DAYS ago. For cron."
     )
@@ -81,6 +83,8 @@ def outdated() -> Iterator[tuple[str, list[QuerySet]]]:
     yield "journal entries of deleted trips", [JournalEntry.objects.outdated(month_ago)]
     deliveries = WebhookDelivery.objects.ended(before=month_ago)
     yield "webhook deliveries", [deliveries.order_by("created_at")]
+    plans = Import.objects.outdated()
+    yield "plans of imports", [plans.order_by("created_at")]
     deleted_before = now - timedelta(days=settings.DELETED_ENTRY_DAYS)
     entries = DeletedEntry.objects.filter(deleted_at__lte=deleted_before)
     yield "deleted entries", [entries.order_by("deleted_at")]

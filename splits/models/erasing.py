@@ -1,0 +1,69 @@
+"""Takes back entries that were recorded together, as if they had never been."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+
+from django.db.models import Prefetch
+
+from splits import money
+from splits.models.division import amounts
+from splits.models.expense import Expense, expense_fields
+from splits.models.payer import Payer
+from splits.models.posting import parts_of, payments_of
+from splits.models.settlement import Settlement, settlement_entries
+from splits.models.split import Split
+from tripcompanion.database.deletes import delete_unread
+from trips.models import Member, Trip
+from trips.models.events import Event
+from trips.models.journal import Entry, changes_between, write
+from users.models import User
+
+#: Rows per statement.
+_BATCH_ROWS = 500
+
+
+def erase(trip: Trip, by: User, expense_ids: Sequence[int], settlement_ids: Sequence[int]) -> None:
+    """Delete expenses and settlements of the locked `trip`, in a few statements for hundreds.
+
+    Nothing else may be allocated to them. Unlike deleted entries, they are not kept.
+    """
+    for some in _portions(settlement_ids):
+        deleted = Settlement.objects.filter(trip=trip.pk, pk__in=some).revoke()
+        write(trip.pk, by, *settlement_entries(Event.SETTLEMENT_DELETED, deleted, trip.currency))
+    for some in _portions(expense_ids):
+        _erase_expenses(trip, by, some)
+
+
+def _portions(ids: Sequence[int]) -> Iterator[Sequence[int]]:
+    for first in range(0, len(ids), _BATCH_ROWS):
+        yield ids[first : first + _BATCH_ROWS]
+
+
+def _erase_expenses(trip: Trip, by: User, ids: Iterable[int]) -> None:
+    rows = Expense.objects.filter(trip=trip.pk, pk__in=ids)
+    relations = {"payers": Payer.objects, "splits": Split.objects}
+    with_people = rows.prefetch_related(
+        *(
+            Prefetch(name, found.filter(trip=trip.pk).order_by("id"), f"loaded_{name}")
+            for name, found in relations.items()
+        )
+    )
+    sums: dict[int, Counter[str]] = defaultdict(Counter)
+    entries: list[Entry] = []
+    for expense in with_people.order_by("pk"):
+        expense.trip = trip
+        payments, parts = payments_of(expense.loaded_payers), parts_of(expense.loaded_splits)
+        own_parts, owed = money.own_parts_and_debts(
+            amounts(parts), amounts(payments), expense.number, expense.former_ids
+        )
+        for user_id, part in own_parts.items():
+            sums[user_id]["share_minor"] -= part
+        for user_id, payment in payments.items():
+            sums[user_id]["paid_minor"] -= payment.amount_minor
+        for (debtor_id, _creditor_id), amount_minor in owed.items():
+            sums[debtor_id]["owed_minor"] -= amount_minor
+        changes = changes_between(expense_fields(expense, payments, parts), {})
+        entries.append(Entry(Event.EXPENSE_DELETED, expense.pk, changes, expense.pk))
+    Member.increment_balances(trip.pk, sums)
+    delete_unread(rows)
+    write(trip.pk, by, *entries)

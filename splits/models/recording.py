@@ -1,0 +1,311 @@
+"""Many expenses and settlements at once, in the same few statements for any number of them.
+
+The result is the same as if `Expense.record` and `Settlement.record` had written one entry after
+the other: settlements are allocated to open debts as they are recorded, and close the trip when
+they bring every balance to zero. What is open is kept in memory between the batches, so the whole
+recording happens under one lock of the trip.
+"""
+
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any
+
+from django.utils import timezone
+
+from splits import money
+from splits.models.allocation import Allocation
+from splits.models.comment import Comment
+from splits.models.debt import Debt, require_few_debts
+from splits.models.division import Division, Part, Payment, SplitType, amounts
+from splits.models.expense import Expense, expense_fields
+from splits.models.payer import Payer
+from splits.models.settlement import Settlement, recompute, settlement_entries, sums_of
+from splits.models.split import Split
+from tripcompanion.compiled import insert
+from trips.models import Member, Trip
+from trips.models.events import Event
+from trips.models.journal import Entry, changes_between, write
+from users.models import User
+
+Pair = tuple[int, int]
+#: Weights that are minor units, as whole ten-thousandths of a hundredth.
+_WEIGHT_OF_UNIT = 100
+
+
+@dataclass(frozen=True)
+class NewExpense:
+    """An expense to record. `fields` are its columns, with the amounts in both currencies.
+
+    `exact_parts` are minor units of `exact_currency`; where our own division differs from them, the
+    expense is divided by these amounts instead.
+    """
+
+    fields: Mapping[str, Any]
+    paid_by_user: Mapping[int, int]
+    division: Division
+    exact_parts: Mapping[int, int] | None = None
+    exact_currency: str = ""
+    comments: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class NewSettlement:
+    """A settlement to record, in minor units of the trip's currency."""
+
+    sender_id: int
+    receiver_id: int
+    amount_minor: int
+    settled_on: date
+    note: str = ""
+
+
+@dataclass
+class _Written:
+    """An expense of a batch with its payments, parts and debts."""
+
+    expense: Expense
+    new: NewExpense
+    payments: Mapping[int, Payment]
+    parts: Mapping[int, Part]
+    owed: Mapping[Pair, int]
+    splits: dict[int, Split] = field(default_factory=dict)
+    debts: list[Debt] = field(default_factory=list)
+
+
+class Recording:
+    """Records entries in `trip`, which is locked and has its people, on behalf of `by`."""
+
+    def __init__(self, trip: Trip, by: User) -> None:
+        self.trip, self.by = trip, by
+        self._open: dict[Pair, deque[Debt]] = defaultdict(deque)
+        self._credit: dict[Pair, deque[Settlement]] = defaultdict(deque)
+        for debt in Debt.objects.open().filter(trip=trip.pk):
+            self._open[debt.debtor_id, debt.creditor_id].append(debt)
+        for settlement in Settlement.objects.with_credit().filter(trip=trip.pk):
+            self._credit[settlement.sender_id, settlement.receiver_id].append(settlement)
+        self._balances = Counter(
+            {member.user_id: member.balance_minor for member in trip.members.all()}
+        )
+
+    def record(self, batch: Iterable[NewExpense | NewSettlement]) -> list[int]:
+        """Record the entries of a batch, and return their ids.
+
+        Raises `LimitReached`, and `ValidationError` if the sums of an expense do not fit.
+        """
+        entries = list(batch)
+        written = iter(self._insert_expenses([e for e in entries if isinstance(e, NewExpense)]))
+        rows: list[_Written | Settlement] = []
+        allocations: list[Allocation] = []
+        sums: dict[int, Counter[str]] = defaultdict(Counter)
+        for entry in entries:
+            if isinstance(entry, NewExpense):
+                row = next(written)
+                rows.append(row)
+                allocations += self._post(row, sums)
+            else:
+                settlement = self._settlement(entry)
+                rows.append(settlement)
+                allocations += self._settle(settlement, sums)
+        comments = self._write(rows, allocations)
+        for allocation in allocations:
+            if allocation.debt is not None:
+                sums[allocation.debt.debtor_id]["owed_minor"] -= allocation.amount_minor
+        Member.increment_balances(self.trip.pk, sums)
+        require_few_debts(self.trip.pk)
+        write(self.trip.pk, self.by, *self._journal(rows, comments))
+        return [row.expense.pk if isinstance(row, _Written) else row.pk for row in rows]
+
+    def _insert_expenses(self, news: Sequence[NewExpense]) -> list[_Written]:
+        """Insert the expenses with their payers and splits."""
+        if not news:
+            return []
+        first = self.trip.expenses_recorded
+        self.trip.count_expense(len(news))
+        written = [self._divided(new, first + at) for at, new in enumerate(news)]
+        insert([row.expense for row in written])
+        trip_id = self.trip.pk
+        insert(
+            [
+                Payer(trip_id=trip_id, expense_id=row.expense.pk, user_id=u, **payment._asdict())
+                for row in written
+                for u, payment in row.payments.items()
+            ]
+        )
+        places = [(row, user_id) for row in written for user_id in row.parts]
+        splits = insert(
+            [
+                Split(
+                    trip_id=trip_id,
+                    expense_id=row.expense.pk,
+                    participant_id=user_id,
+                    **row.parts[user_id]._asdict(),
+                )
+                for row, user_id in places
+            ]
+        )
+        for (row, user_id), split in zip(places, splits, strict=True):
+            row.splits[user_id] = split
+        return written
+
+    def _divided(self, new: NewExpense, number: int) -> _Written:
+        """The unsaved expense with its division; nothing is written."""
+        trip = self.trip
+        expense = Expense(trip=trip, created_by=self.by, number=number, **new.fields)
+        trip.require_members(
+            {"payers": new.paid_by_user, "participantUserIds": new.division.participants}
+        )
+        division = _exactly(new, expense)
+        expense.split_type = division.split_type
+        payments, parts = division.payments_and_parts(
+            expense.money, new.paid_by_user, number, expense.former_ids, "payers"
+        )
+        _own_parts, owed = money.own_parts_and_debts(
+            amounts(parts), amounts(payments), number, expense.former_ids
+        )
+        return _Written(expense, new, payments, parts, owed)
+
+    def _post(self, row: _Written, sums: dict[int, Counter[str]]) -> list[Allocation]:
+        """Open the debts of an expense, in memory, and cover them by credit."""
+        for user_id, payment in row.payments.items():
+            sums[user_id]["paid_minor"] += payment.amount_minor
+            self._balances[user_id] += payment.amount_minor
+        for user_id, part in row.parts.items():
+            sums[user_id]["share_minor"] += part.amount_minor
+            self._balances[user_id] -= part.amount_minor
+        allocations: list[Allocation] = []
+        for (debtor_id, creditor_id), amount_minor in row.owed.items():
+            debt = Debt(
+                trip_id=self.trip.pk,
+                split_id=row.splits[debtor_id].pk,
+                debtor_id=debtor_id,
+                creditor_id=creditor_id,
+                amount_minor=amount_minor,
+                open_minor=amount_minor,
+            )
+            row.debts.append(debt)
+            sums[debtor_id]["owed_minor"] += amount_minor
+            allocations += self._allocate((debtor_id, creditor_id), [debt], None)
+        return allocations
+
+    def _settlement(self, new: NewSettlement) -> Settlement:
+        self.trip.require_members({"fromUserId": [new.sender_id], "toUserId": [new.receiver_id]})
+        return Settlement(
+            trip=self.trip,
+            created_by=self.by,
+            credit_minor=new.amount_minor,
+            **{name: getattr(new, name) for name in new.__dataclass_fields__},
+        )
+
+    def _settle(self, new: Settlement, sums: dict[int, Counter[str]]) -> list[Allocation]:
+        """Allocate a settlement, in memory, and close the trip if every balance is zero."""
+        for user_id, moved in sums_of([new], []).items():
+            sums[user_id].update(moved)
+        self._balances[new.sender_id] += new.amount_minor
+        self._balances[new.receiver_id] -= new.amount_minor
+        allocations = self._allocate((new.sender_id, new.receiver_id), (), new)
+        if not any(self._balances.values()):
+            allocations += self._close(new)
+        return allocations
+
+    def _allocate(
+        self, pair: Pair, debts: Sequence[Debt], settlement: Settlement | None
+    ) -> list[Allocation]:
+        """Add these debts, or this settlement, to what is open between two people."""
+        open_debts, credit = self._open[pair], self._credit[pair]
+        open_debts.extend(debts)
+        if settlement is not None:
+            credit.append(settlement)
+        allocations = []
+        while open_debts and credit:
+            debt, row = open_debts[0], credit[0]
+            amount_minor = min(debt.open_minor, row.credit_minor)
+            debt.open_minor -= amount_minor
+            row.credit_minor -= amount_minor
+            sides = {"trip_id": self.trip.pk, "debt": debt, "settlement": row}
+            allocations.append(Allocation(**sides, amount_minor=amount_minor))
+            if not debt.open_minor:
+                open_debts.popleft()
+            if not row.credit_minor:
+                credit.popleft()
+        return allocations
+
+    def _close(self, cause: Settlement) -> list[Allocation]:
+        """Use up everything that is open; see `Settlement.close_if_settled`."""
+        common: dict[str, Any] = {"trip_id": self.trip.pk, "closed_by": cause}
+        allocations = []
+        for debt in (debt for debts in self._open.values() for debt in debts):
+            allocations.append(Allocation(debt=debt, amount_minor=debt.open_minor, **common))
+            debt.open_minor = 0
+        for row in (row for rows in self._credit.values() for row in rows):
+            allocations.append(Allocation(settlement=row, amount_minor=row.credit_minor, **common))
+            row.credit_minor = 0
+        self._open.clear()
+        self._credit.clear()
+        return allocations
+
+    def _write(
+        self, rows: Sequence["_Written | Settlement"], allocations: Sequence[Allocation]
+    ) -> list[Comment]:
+        """Insert debts, settlements, allocations and comments, and update what was there before."""
+        debts = [debt for row in rows if isinstance(row, _Written) for debt in row.debts]
+        settlements = [row for row in rows if isinstance(row, Settlement)]
+        now = timezone.now()
+        for debt in debts:
+            debt.covered_at = None if debt.open_minor else now
+        used_debts = {a.debt_id for a in allocations if a.debt is not None and a.debt.pk}
+        used_credit = {
+            a.settlement_id for a in allocations if a.settlement is not None and a.settlement.pk
+        }
+        insert(debts)
+        insert(settlements)
+        for allocation in allocations:
+            # The rows had no ids yet when they were allocated.
+            allocation.debt, allocation.settlement = allocation.debt, allocation.settlement
+            allocation.closed_by = allocation.closed_by
+        insert(allocations)
+        recompute(self.trip.pk, used_debts, used_credit, now)
+        return insert(
+            [
+                Comment(trip_id=self.trip.pk, expense=row.expense, created_by=self.by, text=text)
+                for row in rows
+                if isinstance(row, _Written)
+                for text in row.new.comments
+            ]
+        )
+
+    def _journal(
+        self, rows: Sequence["_Written | Settlement"], comments: Iterable[Comment]
+    ) -> Iterator[Entry]:
+        for row in rows:
+            if isinstance(row, _Written):
+                fields = expense_fields(row.expense, row.payments, row.parts)
+                changes = changes_between({}, fields)
+                pk = row.expense.pk
+                yield Entry(Event.EXPENSE_CREATED, pk, changes, pk)
+            else:
+                yield from settlement_entries(Event.SETTLEMENT_CREATED, [row], self.trip.currency)
+        for comment in comments:
+            text = {"text": (None, comment.text)}
+            yield Entry(Event.COMMENT_CREATED, comment.pk, text, comment.expense_id)
+
+
+def _exactly(new: NewExpense, expense: Expense) -> Division:
+    """The division of a new expense, or one by its exact parts if that one differs from them."""
+    exact = new.exact_parts
+    if exact is None:
+        return new.division
+    in_own = new.exact_currency == expense.currency
+    total = expense.entered_minor if in_own else expense.amount_minor
+    entered = new.division.entered or dict.fromkeys(new.division.participants, 1)
+    is_by_hand = new.division.split_type == SplitType.MANUAL
+    if set(entered) == set(exact) and (in_own or not is_by_hand):
+        parts = money.divide(total, entered, expense.number, expense.former_ids)
+        if parts == dict(exact):
+            return new.division
+    if in_own:
+        return Division(SplitType.MANUAL, tuple(exact), exact)
+    # In the trip's currency, while the expense is in another one: weights of these amounts.
+    weights = {user_id: part * _WEIGHT_OF_UNIT for user_id, part in exact.items()}
+    return Division(SplitType.SHARES, tuple(exact), weights)

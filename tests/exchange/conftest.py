@@ -1,0 +1,48 @@
+"""Fixtures of imports."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
+from rest_framework.response import Response
+
+from splits.reports.audit import differences
+
+
+@pytest.fixture
+def plan(api: Any, olga: Any) -> Callable[..., Response]:
+    """`plan(content, currency="EUR")` sends a file as Olga, or as another `user`."""
+
+    def send(content: str | bytes, user: Any = None, name: str = "x", **options: Any) -> Response:
+        client = api(user or olga)
+        if isinstance(content, str):
+            body = {"content": content, "fileName": name, **options}
+            return client.post("/api/imports", body)
+        return send_form(client, content, name, **options)
+
+    return send
+
+
+def send_form(client: Any, content: bytes, name: str = "x.csv", **options: Any) -> Response:
+    form = {"file": SimpleUploadedFile(name, content), "options": json.dumps(options)}
+    body = encode_multipart(BOUNDARY, form)
+    return client.post("/api/imports", body, content_type=MULTIPART_CONTENT)
+
+
+@pytest.fixture
+def imported(api: Any, olga: Any, plan: Any) -> Callable[..., dict[str, Any]]:
+    """`imported(content)` plans and confirms a file; returns the answer."""
+
+    def send(content: str | bytes, user: Any = None, **options: Any) -> dict[str, Any]:
+        planned = plan(content, user, **options)
+        assert planned.status_code == 201, planned.json()
+        path = f"/api/imports/{planned.json()['id']}/confirm"
+        answer = api(user or olga).post(path)
+        assert answer.status_code == 200, answer.json()
+        assert not list(differences())
+        return answer.json()
+
+    return send

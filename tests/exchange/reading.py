@@ -1,0 +1,74 @@
+"""Reads a file in a test, and what follows from its entries."""
+
+import io
+from collections import Counter
+
+from tests.exchange.samples import SPLITPRO_CSV
+from tripcompanion.exchange.description import (
+    DescribedExpense,
+    DescribedSettlement,
+    SkippedRow,
+    TripDescription,
+)
+from tripcompanion.exchange.models import Import
+from tripcompanion.exchange.planning import Choices, plan_import
+from tripcompanion.exchange.recognition import describe
+from tripcompanion.exchange.source import SourceFile
+from users.models import User
+
+
+def read(content: str | bytes, name: str = "", **choices) -> TripDescription:
+    data = content.encode() if isinstance(content, str) else content
+    return describe(SourceFile(io.BytesIO(data), name, **choices))
+
+
+def planned(user: User, content: str = SPLITPRO_CSV) -> Import:
+    """The plan of importing a file into a new trip."""
+    return plan_import(user, read(content), Choices(as_new_trip=True))
+
+
+def entries(trip: TripDescription) -> list:
+    return [entry for entry in trip.entries if not isinstance(entry, SkippedRow)]
+
+
+def skipped(trip: TripDescription) -> dict[int, str]:
+    """The reasons of skipped rows, by line."""
+    rows = [entry for entry in trip.entries if isinstance(entry, SkippedRow)]
+    return {row.line: row.reason.code for row in rows}
+
+
+def noted(trip: TripDescription) -> dict[int, list[str]]:
+    """The notes of the rows that have some, by line."""
+    return {e.line: [note.code for note in e.notes] for e in entries(trip) if e.notes}
+
+
+def balances(trip: TripDescription) -> dict[tuple[str, str], int]:
+    """What each person is owed in each currency by exact parts, in minor units; zeros left out."""
+    sums: Counter[tuple[str, str]] = Counter()
+    for entry in entries(trip):
+        if isinstance(entry, DescribedSettlement):
+            sums[entry.sender, entry.currency] += entry.amount_minor
+            sums[entry.receiver, entry.currency] -= entry.amount_minor
+            continue
+        assert isinstance(entry, DescribedExpense)
+        parts = entry.parts or exact(entry)
+        assert sum(minor for _person, minor in entry.payers) == entry.amount_minor
+        assert sum(minor for _person, minor in parts) == entry.amount_minor
+        for person, minor in entry.payers:
+            sums[person, entry.currency] += minor
+        for person, minor in parts:
+            sums[person, entry.currency] -= minor
+    return {key: minor for key, minor in sums.items() if minor}
+
+
+def exact(entry: DescribedExpense) -> list[tuple[str, int]]:
+    """The parts of an expense that divides without a remainder."""
+    weights = {person: value or 1 for person, value in entry.entered}
+    total = sum(weights.values())
+    assert all(entry.amount_minor * weight % total == 0 for weight in weights.values())
+    return [(person, entry.amount_minor * w // total) for person, w in weights.items()]
+
+
+def claimed(trip: TripDescription) -> dict[tuple[str, str], int]:
+    rows = {(row.person, row.currency): row.amount_minor for row in trip.claimed}
+    return {key: minor for key, minor in rows.items() if minor}

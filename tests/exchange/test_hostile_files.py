@@ -1,0 +1,119 @@
+"""Files that nobody should send are refused with the line, and write nothing."""
+
+import gzip
+import io
+import json
+import zipfile
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
+
+from tests.exchange import samples
+from tests.exchange.conftest import send_form
+from tests.exchange.reading import read
+from tripcompanion.exchange.description import UnreadableFile
+from tripcompanion.exchange.models import Import, ImportedRow
+from tripcompanion.exchange.source import MAX_CELL_CHARS, MAX_LINES
+
+SPLITWISE = b"Date,Description,Category,Cost,Currency,Ana,Ben\n"
+
+
+def bomb() -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("x.csv", b"0" * 10_000_000)
+    return packed.getvalue()
+
+
+FILES = {
+    "nothing": (b"", "empty_file", None),
+    "blanks": (b" \r\n\t\n", "empty_file", None),
+    "an archive": (bomb(), "is_archive", None),
+    "a compressed file": (gzip.compress(b"a,b\n"), "not_text", 1),
+    "no text": (SPLITWISE + b"a\x00b\n", "not_text", 2),
+    "wrong UTF-8": (SPLITWISE + b"\xff\xfe\x81,x\n", "wrong_encoding", 2),
+    "half of UTF-16": (b"\xff\xfea", "wrong_encoding", 1),
+    "a long cell": (SPLITWISE + b"x" * (MAX_CELL_CHARS + 1) + b",y\n", "too_long", 2),
+    "a quote that does not end": (SPLITWISE + b'"' + b"x\n" * 200_000, "malformed_csv", None),
+    "many columns": (b"," * 600 + b"\n", "too_many_columns", 1),
+    "many lines": (SPLITWISE + b"\n" * MAX_LINES, "too_many_lines", MAX_LINES + 1),
+    "deep JSON": (b'{"a":\n' + b"[" * 100_000, "too_deep", 2),
+    "half of JSON": (b'{"a":\n[1,', "malformed_json", 2),
+    "JSON with more behind it": (b'{"a": 1}\n{"b": 2}', "malformed_json", 2),
+    "NaN": (b'{"a": NaN}', "malformed_json", 1),
+    "a long number": (b'{"a":\n' + b"9" * 5000 + b"}", "bad_number", 2),
+    "a large exponent": (b'{"a": 1e999999}', "bad_number", 1),
+    "a long text in JSON": (json.dumps({"a": "x" * 200_000}).encode(), "too_long", 1),
+    "NUL in JSON": (b'{"a": "\\u0000"}', "not_text", 1),
+    "something else": (b"a,b,c\n1,2,3\n", "unknown_format", None),
+    "other JSON": (b'{"a": 1}', "unknown_format", None),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_that_cannot_be_read_is_refused_with_its_line(
+    name: str, api: Any, olga: Any
+) -> None:
+    content, reason, line = FILES[name]
+    answer = send_form(api(olga), content)
+    problem = answer.json()
+    assert (answer.status_code, problem["code"]) == (400, "unreadable_file"), problem
+    assert problem["reason"] == reason
+    if line is not None:
+        assert problem["line"] == line
+        assert f"Line {line}:" in problem["detail"]
+    assert not Import.objects.exists()
+    assert not ImportedRow.objects.exists()
+
+
+def test_windows_1252_is_read_with_a_note() -> None:
+    trip = read(samples.SPLITWISE_CSV.replace("Ben", "Bün").encode("cp1252"))
+    assert trip.people[1].name == "Bün"
+    assert "windows_1252" in [note.code for note in trip.notes]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_the_encoding_is_recognised(encoding: str) -> None:
+    trip = read(samples.SPLITWISE_CSV.replace("Ben", "Bën 🙂").encode(encoding))
+    assert trip.people[1].name == "Bën 🙂"
+
+
+def test_json_may_be_utf_16_too() -> None:
+    assert read(samples.SPLIIT_JSON.encode("utf-16")).people[0].name == "Ana"
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        {"file": "text"},
+        {"file": ("a.csv", b"x"), "other": "1"},
+        {"file": ("a.csv", b"x"), "options": "{"},
+        {"file": ("a.csv", b"x"), "options": "[]"},
+        {"file": ("a.csv", b"x"), "options": '{"people": 1}'},
+        {"file": ("a.csv", b"x"), "options": '{"timeZone": "Mars"}'},
+        {"file": ("a.csv", b"x"), "options": '{"exchangeRates": {"XYZ": 1}}'},
+        {"options": "{}"},
+    ],
+    ids=str,
+)
+def test_a_form_that_is_wrong_is_refused(form: dict, api: Any, olga: Any) -> None:
+    parts = {
+        name: value if isinstance(value, str) else SimpleUploadedFile(*value)
+        for name, value in form.items()
+    }
+    body = encode_multipart(BOUNDARY, parts)
+    answer = api(olga).post("/api/imports", body, content_type=MULTIPART_CONTENT)
+    assert answer.status_code == 400
+
+
+def test_an_anonymous_caller_is_refused_before_the_file_is_read(api: Any) -> None:
+    assert send_form(api(None), samples.SPLITWISE_CSV.encode()).status_code == 401
+
+
+def test_the_line_of_an_error_is_found_after_a_long_cell() -> None:
+    content = SPLITWISE + b'2026-05-01,"two\nlines",Food,1.00,EUR,0.50,-0.50\nx\x00\n'
+    with pytest.raises(UnreadableFile) as caught:
+        read(content)
+    assert caught.value.line == 4

@@ -1,0 +1,312 @@
+"""Importing a file: the plan, the rows, and what is recorded when it is confirmed."""
+
+from datetime import timedelta
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+
+from splits.models import Expense, Settlement
+from splits.reports.audit import differences
+from tests.exchange import samples
+from tests.exchange.conftest import send_form
+from tests.exchange.samples import SAMPLES
+from tests.splits.ledger import exact
+from tripcompanion.exchange.models import MAX_PLANS, Import
+from trips.models import Trip
+
+
+def balances_in(client: Any, trip_id: int) -> dict[str, float]:
+    rows = client.get(f"/api/trips/{trip_id}/balances").json()
+    return {row["user"]["name"]: row["balance"] for row in rows if row["balance"]}
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_file_of_each_format_is_planned_and_recorded(
+    name: str, plan: Any, imported: Any, api: Any, olga: Any
+) -> None:
+    content, _balances = SAMPLES[name]
+    planned = plan(content).json()
+    assert planned["format"] == name
+    assert not Trip.objects.exists()
+    done = imported(content, exchangeRates={"CHF": 0.95})
+    counts = done["counts"]
+    assert counts["SKIPPED"] == 0
+    assert Expense.objects.count() == counts["expense"]
+    assert Settlement.objects.count() == counts["settlement"]
+    assert done["tripId"] == Trip.objects.get().pk
+
+
+def test_a_plan_shows_everything_and_writes_nothing(plan: Any, api: Any, olga: Any) -> None:
+    answer = plan(samples.SPLITWISE_CSV, name="alps_2026-05-04_export.csv")
+    assert answer.status_code == 201
+    planned = exact(answer)
+    assert planned["title"] == "alps"
+    assert (planned["startDate"], planned["endDate"]) == ("2026-05-01", "2026-05-03")
+    assert planned["counts"]["TAKEN"] == 2
+    assert [person["name"] for person in planned["people"]] == ["Ana P", "Ben", "Cleo, Jr"]
+    assert all(row["planned"] == row["claimed"] for row in planned["balances"])
+    assert planned["confirmedAt"] is None
+    rows = api(olga).get(f"{answer['Location']}/rows").json()
+    assert [row["outcome"] for row in rows["items"]] == ["TAKEN", "NOTED", "TAKEN"]
+    assert rows["items"][1]["notes"][0]["code"] == "payers_unknown"
+    assert not Trip.objects.exists()
+
+
+def test_the_balances_are_those_of_the_file(imported: Any, api: Any, olga: Any) -> None:
+    done = imported(samples.SPLITWISE_CSV)
+    expected = {"Ana P": 56.67, "Ben": 6.66, "Cleo, Jr": -63.33}
+    assert balances_in(api(olga), done["tripId"]) == expected
+
+
+def test_the_same_file_again_adds_nothing(imported: Any, plan: Any, api: Any, olga: Any) -> None:
+    first = imported(samples.SPLITWISE_CSV)
+    again = plan(samples.SPLITWISE_CSV).json()
+    assert again["tripId"] == first["tripId"]
+    assert again["counts"]["KNOWN"] == 3
+    assert again["notes"][0]["code"] == "known_trip"
+    assert imported(samples.SPLITWISE_CSV)["counts"]["expense"] == 0
+    assert Expense.objects.count() == 2
+    assert Trip.objects.count() == 1
+
+
+def test_a_newer_file_adds_what_is_new_and_names_what_differs(
+    imported: Any, plan: Any, api: Any, olga: Any
+) -> None:
+    done = imported(samples.SPLITWISE_CSV)
+    newer = samples.SPLITWISE_CSV.replace("90.00,EUR,60.00,-30.00", "96.00,EUR,64.00,-32.00")
+    newer = newer.replace("-32.00,-30.00", "-32.00,-32.00")
+    newer = newer.replace(
+        "\n\n2026-05-04,Total",
+        "\n2026-05-03,Ice cream,Dining out,4.00,EUR,-2.00,2.00,0.00\n\n2026-05-04,Total",
+    )
+    answer = plan(newer)
+    planned = answer.json()
+    assert (planned["counts"]["DIFFERS"], planned["counts"]["expense"]) == (1, 1)
+    rows = api(olga).get(f"{answer['Location']}/rows?outcome=DIFFERS").json()["items"]
+    assert "amount" in rows[0]["notes"][0]["message"]
+    imported(newer)
+    assert Expense.objects.filter(trip=done["tripId"]).count() == 3
+
+
+def test_two_equal_rows_are_two_expenses_and_stay_two(imported: Any) -> None:
+    coffee = "2026-05-01,Coffee,Dining out,4.00,EUR,2.00,-2.00\n"
+    content = f"Date,Description,Category,Cost,Currency,Ana,Ben\n{coffee * 2}"
+    imported(content)
+    assert Expense.objects.count() == 2
+    imported(content + coffee)
+    assert Expense.objects.count() == 3
+
+
+def test_a_new_trip_can_be_asked_for(imported: Any) -> None:
+    imported(samples.SPLIIT_JSON)
+    imported(samples.SPLIIT_JSON, asNewTrip=True)
+    assert Trip.objects.count() == 2
+
+
+def test_an_import_into_a_trip_needs_the_role(
+    plan: Any, trip: Trip, ed: Any, vera: Any, sam: Any
+) -> None:
+    for user, status in ((ed, 403), (vera, 403), (sam, 404)):
+        assert plan(samples.SPLITWISE_CSV, user, tripId=trip.pk).status_code == status
+    own = "Date,Description,Category,Cost,Currency,Me,Ben\n2026-05-01,Bus,Bus,4,EUR,2,-2\n"
+    assert plan(own, ed, tripId=trip.pk, people={"Me": ed.pk}).status_code == 201
+
+
+def test_people_are_mapped_only_as_chosen(
+    imported: Any, plan: Any, trip: Trip, olga: Any, ed: Any, sam: Any
+) -> None:
+    for strange in (sam.pk, 10**9):
+        answer = plan(samples.SPLITWISE_CSV, people={"Ben": strange})
+        assert answer.status_code == 400
+        assert "people" in answer.json()["errors"]
+    assert plan(samples.SPLITWISE_CSV, people={"Nobody": ed.pk}).status_code == 400
+    both = {"Ana P": ed.pk, "Ben": ed.pk}
+    assert plan(samples.SPLITWISE_CSV, people=both).status_code == 400
+    done = imported(samples.SPLITWISE_CSV, people={"Ana P": olga.pk, "Ben": ed.pk})
+    found = Trip.objects.get(pk=done["tripId"]).members.values_list("user__name", "role")
+    assert set(found) == {
+        ("Olga Owner", "OWNER"),
+        ("Ed Editor", "VIEWER"),
+        ("Cleo, Jr", "VIEWER"),
+    }
+
+
+def test_somebody_who_may_not_be_added_is_not(plan: Any, trip: Trip, ed: Any) -> None:
+    type(ed).objects.filter(pk=ed.pk).update(may_be_added=False)
+    assert plan(samples.SPLITWISE_CSV, people={"Ben": ed.pk}).status_code == 400
+    by_email = samples.SPLITWISE_API.replace("ana@example.com", ed.email)
+    assert plan(by_email).json()["people"][0]["userId"] is None
+
+
+def test_an_address_leads_only_to_people_whom_the_caller_knows(
+    plan: Any, trip: Trip, olga: Any, ed: Any, sam: Any
+) -> None:
+    for user, found in ((ed, ed.pk), (olga, olga.pk), (sam, None)):
+        content = samples.SPLITWISE_API.replace("ana@example.com", user.email)
+        assert plan(content).json()["people"][0]["userId"] == found
+    # Whoever never registered there has an address that nobody has confirmed.
+    content = samples.SPLITWISE_API.replace("ben@example.com", ed.email)
+    assert plan(content).json()["people"][1]["userId"] is None
+
+
+def test_guests_are_the_same_people_again(
+    imported: Any, api: Any, olga: Any, trip: Trip, ed: Any
+) -> None:
+    done = imported(samples.SPLITWISE_CSV)
+    guests = {p["name"]: p["userId"] for p in done["people"]}
+    path = f"/api/trips/{done['tripId']}/members"
+    assert api(olga).post(path, {"userId": ed.pk}).status_code == 201
+    merge = f"/api/trips/{done['tripId']}/guests/{guests['Ben']}/merge"
+    assert api(olga).post(merge, {"userId": ed.pk}).status_code == 200
+    newer = samples.SPLITWISE_CSV + "2026-05-05,Ice,Food,4.00,EUR,2.00,-2.00,0.00\n"
+    again = imported(newer)
+    assert {p["name"]: p["userId"] for p in again["people"]} == {**guests, "Ben": ed.pk}
+
+
+def test_only_the_caller_sees_a_plan(plan: Any, api: Any, ed: Any, ada: Any) -> None:
+    path = plan(samples.SPLITWISE_CSV)["Location"]
+    for user in (ed, ada):
+        client = api(user)
+        assert client.get(path).status_code == 404
+        assert client.get(f"{path}/rows").status_code == 404
+        assert client.post(f"{path}/confirm").status_code == 404
+        assert client.delete(path).status_code == 404
+
+
+def test_a_plan_lives_a_day(plan: Any, api: Any, olga: Any) -> None:
+    path = plan(samples.SPLITWISE_CSV)["Location"]
+    Import.objects.update(created_at=timezone.now() - timedelta(hours=25))
+    assert api(olga).get(path).status_code == 404
+    assert api(olga).post(f"{path}/confirm").status_code == 404
+    call_command("prune", stdout=StringIO())
+    assert not Import.objects.exists()
+
+
+def test_a_plan_is_confirmed_once(plan: Any, api: Any, olga: Any) -> None:
+    path = plan(samples.SPLITWISE_CSV)["Location"]
+    assert api(olga).post(f"{path}/confirm").status_code == 200
+    answer = api(olga).post(f"{path}/confirm")
+    assert (answer.status_code, answer.json()["code"]) == (409, "already_imported")
+    assert Expense.objects.count() == 2
+
+
+def test_the_oldest_plan_goes_when_there_are_many(plan: Any) -> None:
+    for _turn in range(MAX_PLANS + 2):
+        last = plan(samples.SPLITPRO_CSV)
+    assert Import.objects.count() == MAX_PLANS
+    assert Import.objects.filter(pk=last.json()["id"]).exists()
+
+
+def test_undoing_an_import_deletes_the_trip_that_it_made(
+    imported: Any, api: Any, olga: Any
+) -> None:
+    done = imported(samples.SPLITWISE_CSV)
+    assert api(olga).delete(f"/api/imports/{done['id']}").status_code == 204
+    assert api(olga).get(f"/api/trips/{done['tripId']}").status_code == 404
+    assert api(olga).get(f"/api/imports/{done['id']}").status_code == 404
+
+
+def test_undoing_an_import_leaves_a_trip_as_it_was(
+    imported: Any, api: Any, olga: Any, trip: Trip
+) -> None:
+    path = f"/api/trips/{trip.pk}"
+    body = {
+        "description": "Boat",
+        "amount": 30,
+        "expenseDate": "2026-05-01",
+        "splitType": "EQUAL",
+        "participantUserIds": [m.user_id for m in trip.members.all()],
+    }
+    assert api(olga).post(f"{path}/expenses", body).status_code == 201
+    shown = [f"{path}/balances", f"{path}/members", f"{path}/expenses", f"{path}/settlements"]
+    before = [api(olga).get(url).json() for url in shown]
+    done = imported(samples.SPLITWISE_CSV, tripId=trip.pk)
+    assert [api(olga).get(url).json() for url in shown] != before
+    assert api(olga).delete(f"/api/imports/{done['id']}").status_code == 204
+    assert [api(olga).get(url).json() for url in shown] == before
+    assert not list(differences())
+    # Then the same file can be imported again.
+    assert imported(samples.SPLITWISE_CSV, tripId=trip.pk)["counts"]["expense"] == 2
+
+
+@pytest.mark.parametrize("touch", ["change", "pay", "delete"])
+def test_an_import_that_was_touched_is_not_undone(
+    touch: str, imported: Any, api: Any, olga: Any, trip: Trip
+) -> None:
+    done = imported(samples.SPLITWISE_CSV, tripId=trip.pk)
+    expense = Expense.objects.get(description="Ferry, one way")
+    client, path = api(olga), f"/api/trips/{trip.pk}/expenses/{expense.pk}"
+    if touch == "change":
+        assert client.patch(path, {"notes": "new"}).status_code == 200
+    elif touch == "pay":
+        split = expense.splits.order_by("id").last()
+        assert client.put(f"/api/expenses/{expense.pk}/splits/{split.pk}/pay").status_code == 200
+    else:
+        assert client.delete(path).status_code == 204
+    answer = client.delete(f"/api/imports/{done['id']}")
+    assert (answer.status_code, answer.json()["code"]) == (409, "import_touched")
+
+
+def test_nothing_is_written_by_a_refused_confirmation(
+    plan: Any, api: Any, olga: Any, settings: Any
+) -> None:
+    path = plan(samples.SPLITWISE_CSV)["Location"]
+    settings.QUOTA_EXPENSES = 1
+    answer = api(olga).post(f"{path}/confirm")
+    assert (answer.status_code, answer.json()["code"]) == (409, "limit_reached")
+    assert not Trip.objects.exists()
+    assert plan(samples.SPLITWISE_CSV).status_code == 409
+
+
+def test_a_file_can_be_sent_as_a_form(api: Any, olga: Any) -> None:
+    content = samples.SETTLE_UP.encode("utf-16")
+    answer = send_form(api(olga), content, "alps.csv", title="Alps", currency="EUR")
+    assert answer.status_code == 201, answer.json()
+    assert (answer.json()["format"], answer.json()["title"]) == ("settle_up", "Alps")
+
+
+def test_a_key_makes_a_repeated_form_harmless(api: Any, olga: Any) -> None:
+    client = api(olga)
+    client.credentials(**client._credentials, HTTP_IDEMPOTENCY_KEY="one")
+    first = send_form(client, samples.SPLITWISE_CSV.encode())
+    again = send_form(client, samples.SPLITWISE_CSV.encode())
+    assert first.json()["id"] == again.json()["id"]
+    assert send_form(client, samples.SPLIIT_JSON.encode()).status_code == 422
+
+
+@pytest.mark.parametrize(("size", "status"), [(10 * 1024**2, 201), (10 * 1024**2 + 1, 400)])
+def test_a_file_has_at_most_ten_mebibytes(size: int, status: int, api: Any, olga: Any) -> None:
+    content = samples.SPLITPRO_CSV.encode()
+    content += (b" " * 99 + b"\n") * ((size - len(content)) // 100)
+    content += b" " * (size - len(content))
+    assert send_form(api(olga), content).status_code == status
+
+
+def test_other_bodies_are_no_longer_than_before(api: Any, olga: Any) -> None:
+    text = "x" * 1024**2
+    assert api(olga).post("/api/trips", {"title": text}).status_code == 413
+    assert api(None).post("/api/imports", {"content": text}).status_code == 413
+    assert api(olga).post("/api/imports", {"content": text * 11}).status_code == 413
+
+
+def test_planning_and_confirming_are_throttled(plan: Any, limits: Any) -> None:
+    limits(**{"import": "2/hour"})
+    statuses = [plan(samples.SPLITPRO_CSV).status_code for _turn in range(3)]
+    assert statuses == [201, 201, 429]
+
+
+def test_the_command_imports_a_file(olga: Any, tmp_path: Any) -> None:
+    path, out = tmp_path / "file.csv", StringIO()
+    path.write_text(samples.SPLITWISE_CSV)
+    call_command("import_trip", str(path), user=olga.email, stdout=out)
+    assert "2 expenses, 1 payments" in out.getvalue()
+    assert not Trip.objects.exists()
+    call_command("import_trip", str(path), user=olga.email, confirm=True, stdout=out)
+    assert Trip.objects.get().expenses.count() == 2
+    with pytest.raises(CommandError):
+        call_command("import_trip", str(tmp_path / "none"), user=olga.email, stdout=out)
+    with pytest.raises(CommandError):
+        call_command("import_trip", str(path), user="nobody@example.com", stdout=out)

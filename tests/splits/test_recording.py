@@ -1,0 +1,205 @@
+"""Entries that are recorded together are the same as if they had been recorded one by one."""
+
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from splits.models import Allocation, Debt, Division, Expense, Settlement, Split
+from splits.models.erasing import erase
+from splits.models.recording import NewExpense, NewSettlement, Recording
+from splits.reports.audit import differences
+from tests.conftest import trip_of
+from tripcompanion.currency.amounts import Amount, to_major
+from trips.models import JournalEntry, Member, Trip, locked_trip
+from trips.roles import Can
+from users.models import User
+
+DAY = date(2026, 5, 1)
+
+
+def new_expense(amount: int, payer: int, people: tuple[int, ...]) -> NewExpense:
+    fields = {
+        "amount_minor": amount,
+        "entered_minor": amount,
+        "currency": "EUR",
+        "description": "Boat",
+        "expense_date": DAY,
+    }
+    return NewExpense(fields, {payer: amount}, Division("EQUAL", people, None))
+
+
+def one_by_one(trip: Trip, by: User, entries: list[Any]) -> None:
+    for entry in entries:
+        if isinstance(entry, NewExpense):
+            fields = {k: v for k, v in entry.fields.items() if k != "amount_minor"}
+            Expense.record(
+                trip, by, paid_by_user=entry.paid_by_user, division=entry.division, **fields
+            )
+        else:
+            settlement = Settlement(
+                trip=trip,
+                created_by=by,
+                sender_id=entry.sender_id,
+                receiver_id=entry.receiver_id,
+                settled_on=entry.settled_on,
+                note=entry.note,
+            )
+            settlement.record(Amount(to_major(entry.amount_minor, "EUR"), "EUR"))
+
+
+def together(trip: Trip, by: User, entries: list[Any], size: int) -> list[int]:
+    ids = []
+    with locked_trip(trip.pk, by, Can.RECORD) as locked:
+        recording = Recording(locked, by)
+        for first in range(0, len(entries), size):
+            ids += recording.record(entries[first : first + size])
+    return ids
+
+
+def state(trip: Trip, people: list[User]) -> dict[str, Any]:
+    """The ledger of a trip, without ids; people by their order."""
+    at = {user.pk: place for place, user in enumerate(people)}
+    debts = Debt.objects.filter(trip=trip).order_by("split_id", "id")
+    settlements = Settlement.objects.filter(trip=trip).order_by("id")
+    places = {debt.pk: place for place, debt in enumerate(debts)}
+    numbers = {row.pk: place for place, row in enumerate(settlements)}
+    allocations = Allocation.objects.filter(trip=trip)
+    return {
+        "splits": [
+            (at[s.participant_id], s.amount_minor)
+            for s in Split.objects.filter(trip=trip).order_by("id")
+        ],
+        "debts": [
+            (at[d.debtor_id], at[d.creditor_id], d.amount_minor, d.open_minor) for d in debts
+        ],
+        "settlements": [(s.amount_minor, s.credit_minor) for s in settlements],
+        "allocations": sorted(
+            (
+                places.get(a.debt_id, -1),
+                numbers.get(a.settlement_id, -1),
+                numbers.get(a.closed_by_id, -1),
+                a.amount_minor,
+            )
+            for a in allocations
+        ),
+        "members": [
+            (m.paid_minor, m.share_minor, m.sent_minor, m.received_minor, m.owed_minor)
+            for m in Member.objects.filter(trip=trip).order_by("user_id")
+        ],
+        "journal": list(
+            JournalEntry.objects.filter(trip=trip)
+            .exclude(event__startswith="member")
+            .order_by("number")
+            .values_list("event", flat=True)
+        ),
+    }
+
+
+ENTRY = st.tuples(
+    st.sampled_from(["expense", "expense", "settlement"]),
+    st.integers(1, 60),
+    st.permutations([0, 1, 2]),
+    st.integers(1, 3),
+)
+
+
+@pytest.mark.django_db
+@given(st.lists(ENTRY, min_size=1, max_size=14), st.integers(1, 14))
+@settings(
+    max_examples=40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+def test_together_is_the_same_as_one_by_one(
+    olga: User, ed: User, vera: User, drawn: list[Any], size: int
+) -> None:
+    people = [olga, ed, vera]
+    entries: list[Any] = []
+    for kind, amount, order, number in drawn:
+        ids = [people[place].pk for place in order]
+        if kind == "expense":
+            entries.append(new_expense(amount, ids[0], tuple(sorted(ids[-number:]))))
+        else:
+            entries.append(NewSettlement(ids[0], ids[1], amount, DAY))
+    first, second = trip_of(*people), trip_of(*people)
+    one_by_one(first, olga, entries)
+    together(second, olga, entries, size)
+    assert state(second, people) == state(first, people)
+    assert not list(differences())
+    Trip.objects.filter(pk__in=[first.pk, second.pk]).delete()
+
+
+def test_exact_parts_replace_a_division_that_differs(
+    trip: Trip, olga: User, ed: User, vera: User
+) -> None:
+    people = (olga.pk, ed.pk, vera.pk)
+    own = {olga.pk: 334, ed.pk: 333, vera.pk: 333}
+    other = {olga.pk: 333, ed.pk: 333, vera.pk: 334}
+    for exact, split_type in ((own, "EQUAL"), (other, "MANUAL")):
+        base = new_expense(1000, olga.pk, people)
+        new = NewExpense(base.fields, base.paid_by_user, base.division, exact, "EUR")
+        # The first expense has the number 0, so the odd cent is Olga's.
+        Trip.objects.filter(pk=trip.pk).update(expenses_recorded=0)
+        Expense.objects.filter(trip=trip).update(number=99)
+        (pk,) = together(trip, olga, [new], 1)
+        expense = Expense.objects.get(pk=pk)
+        assert expense.split_type == split_type
+        found = expense.splits.values_list("participant", "amount_minor")
+        assert dict(found) == exact
+
+
+def test_a_foreign_expense_keeps_exact_parts_of_the_trips_currency(
+    trip: Trip, olga: User, ed: User
+) -> None:
+    base = new_expense(1001, olga.pk, (olga.pk, ed.pk))
+    fields = {
+        **base.fields,
+        "entered_minor": 1070,
+        "currency": "CHF",
+        "exchange_rate": Decimal("0.9355"),
+        "rate_source": "ENTERED",
+        "rate_day": DAY,
+    }
+    exact = {olga.pk: 250, ed.pk: 751}
+    new = NewExpense(fields, {olga.pk: 1070}, base.division, exact, "EUR")
+    (pk,) = together(trip, olga, [new], 1)
+    assert (
+        dict(Split.objects.filter(expense=pk).values_list("participant", "amount_minor")) == exact
+    )
+    assert not list(differences())
+
+
+def test_hundreds_take_as_many_statements_as_ten(trip: Trip, olga: User, ed: User) -> None:
+    def statements(number: int) -> int:
+        entries: list[Any] = []
+        for at in range(number):
+            entries.append(new_expense(10 + at, olga.pk, (olga.pk, ed.pk)))
+            entries.append(NewSettlement(ed.pk, olga.pk, 5, DAY))
+        with CaptureQueriesContext(
+            connection,
+        ) as captured:
+            together(trip, olga, entries, len(entries))
+        return len(captured)
+
+    assert statements(200) <= statements(5) + 2
+
+
+def test_erasing_takes_everything_back(trip: Trip, olga: User, ed: User, vera: User) -> None:
+    people = [olga, ed, vera]
+    ids = (olga.pk, ed.pk, vera.pk)
+    one_by_one(trip, olga, [new_expense(100, ed.pk, ids)])
+    before = state(trip, people)
+    entries = [new_expense(1001, olga.pk, ids), NewSettlement(vera.pk, olga.pk, 100, DAY)]
+    expense_id, settlement_id = together(trip, olga, entries, 2)
+    with locked_trip(trip.pk, olga, Can.RECORD) as locked:
+        erase(locked, olga, [expense_id], [settlement_id])
+    after = state(trip, people)
+    assert {**after, "journal": []} == {**before, "journal": []}
+    assert after["journal"][-2:] == ["settlement.deleted", "expense.deleted"]
+    assert not list(differences())

@@ -1,0 +1,1 @@
+"""Imports from other systems, and exports: a trip as a file."""

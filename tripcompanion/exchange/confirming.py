@@ -1,0 +1,225 @@
+"""Confirming a plan: everything in one transaction, or nothing. And undoing it."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+import orjson
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from rest_framework.exceptions import NotFound, PermissionDenied
+
+from splits.models import Allocation, Division
+from splits.models.erasing import erase
+from splits.models.recording import NewExpense, NewSettlement, Recording
+from tripcompanion.api.problems import Conflict
+from tripcompanion.exchange.models import (
+    TAKEN,
+    AlreadyImported,
+    EntryKind,
+    Import,
+    ImportedRow,
+    ImportTouched,
+)
+from tripcompanion.exchange.planning import BATCH_ROWS
+from tripcompanion.exchange.source import as_json
+from trips.models import JournalEntry, Member, Trip, locked_trip
+from trips.models.conflicts import AlreadyMember
+from trips.roles import DEFAULT_ROLE, Access, Can, access_of
+from users.models import User
+from users.models.lock import lock_rows
+
+
+def confirm(import_id: int, by: User, progress: Any = iter) -> Import:
+    """Record everything that a plan contains. `progress` wraps the batches of rows.
+
+    Raises `NotFound` if there is no such plan any more, `AlreadyImported`, and whatever the
+    commands raise that add members and record entries by hand.
+    """
+    with transaction.atomic():
+        stored = _locked(import_id, by)
+        if stored.confirmed_at is not None:
+            raise AlreadyImported
+        plan = stored.plan
+        trip = stored.trip or _start_trip(by, plan)
+        people = _admit(trip, by, plan.people)
+        with locked_trip(trip.pk, by, Can.RECORD) as locked:
+            if stored.trip is not None:
+                locked.require_currency(plan.currency)
+            recording = Recording(locked, by)
+            for rows in progress(_batches(stored)):
+                news = [_new(row, people) for row in rows]
+                _require_rights(locked, by, news)
+                ids = recording.record(news)
+                for row, object_id in zip(rows, ids, strict=True):
+                    row.object_id = object_id
+                ImportedRow.objects.bulk_update(rows, ["object_id"])
+            numbers = JournalEntry.objects.filter(trip=trip.pk).order_by("-number")
+            stored.last_number = numbers.values_list("number", flat=True).first()
+        stored.trip, stored.content = trip, _with_ids(stored, people)
+        stored.confirmed_at = timezone.now()
+        del stored.plan
+        stored.save()
+        stored.rows.update(entry="")
+        return stored
+
+
+def _locked(import_id: int, by: User) -> Import:
+    stored = Import.objects.of(by).select_for_update().filter(pk=import_id).first()
+    if stored is None:
+        raise NotFound
+    return stored
+
+
+def _with_ids(stored: Import, ids: Mapping[str, int]) -> str:
+    """The plan with the ids that its people have got, and whether each was a member before."""
+    content = orjson.loads(stored.content)
+    for person in content["people"]:
+        person |= {"was_member": person["is_member"], "user_id": ids[person["key"]]}
+        person["is_member"] = True
+    return as_json(content)
+
+
+def _start_trip(by: User, plan: Any) -> Trip:
+    names = ("title", "destination", "description", "currency", "start_date", "end_date")
+    return Trip.start(by, **{name: getattr(plan, name) for name in names})
+
+
+def _admit(trip: Trip, by: User, people: list[Any]) -> dict[str, int]:
+    """Add the people of a plan who are not members, and return everybody's user id by key.
+
+    Each is added as by hand: accounts as VIEWER, and everybody else as a guest.
+    """
+    ids = {person.key: person.user_id for person in people}
+    # Accounts are locked before trips, in the order of their ids.
+    lock_rows(User.objects.all(), [user_id for user_id in ids.values() if user_id is not None])
+    present = set(trip.members.filter(left_at=None).values_list("user", flat=True))
+    for user_id in ids.values():
+        if user_id is not None and user_id not in present:
+            with suppress(AlreadyMember):
+                Member.add(trip, by, role=DEFAULT_ROLE, user_id=user_id)
+    for person in people:
+        if person.user_id is None:
+            ids[person.key] = Member.add_guest(trip, by, person.name).user_id
+    return ids
+
+
+def _batches(stored: Import) -> Iterator[list[ImportedRow]]:
+    """The rows that are recorded, the oldest first."""
+    rows = stored.rows.filter(outcome__in=TAKEN).order_by("entry_date", "position")
+    keys = list(rows.values_list("pk", flat=True))
+    for first in range(0, len(keys), BATCH_ROWS):
+        some = keys[first : first + BATCH_ROWS]
+        found = ImportedRow.objects.in_bulk(some)
+        yield [found[key] for key in some]
+
+
+def _new(row: ImportedRow, people: Mapping[str, int]) -> NewExpense | NewSettlement:
+    """What is recorded for a row."""
+    entry, day = orjson.loads(row.entry), row.entry_date or date.min
+    if row.kind == EntryKind.SETTLEMENT:
+        return NewSettlement(
+            sender_id=people[entry["sender"]],
+            receiver_id=people[entry["receiver"]],
+            amount_minor=entry["amount"],
+            settled_on=day,
+            note=entry["note"],
+        )
+    rate, rate_day = entry["rate"], entry["rate_day"]
+    fields = {
+        "amount_minor": entry["amount"],
+        "entered_minor": entry["entered_amount"],
+        "currency": entry["currency"],
+        "exchange_rate": None if rate is None else Decimal(rate),
+        "rate_source": entry["rate_source"],
+        "rate_day": None if rate_day is None else date.fromisoformat(rate_day),
+        "description": entry["description"],
+        "notes": entry["notes"],
+        "category": entry["category"],
+        "receipt_url": entry["receipt_url"],
+        "expense_date": day,
+    }
+    entered = {people[key]: value for key, value in entry["entered"]}
+    is_equal = entry["split_type"] == "EQUAL"
+    exact = entry["parts"]
+    return NewExpense(
+        fields=fields,
+        paid_by_user={people[key]: minor for key, minor in entry["payers"]},
+        division=Division(entry["split_type"], tuple(entered), None if is_equal else entered),
+        exact_parts=None if exact is None else {people[key]: minor for key, minor in exact},
+        exact_currency=entry["parts_currency"],
+        comments=entry["comments"],
+    )
+
+
+def _require_rights(trip: Trip, by: User, news: list[NewExpense | NewSettlement]) -> None:
+    """Raise `PermissionDenied` for payments between others, unless the role covers them."""
+    if access_of(trip.caller_role, Can.SETTLE) is Access.ANY:
+        return
+    for new in news:
+        if isinstance(new, NewSettlement) and by.pk not in {new.sender_id, new.receiver_id}:
+            raise PermissionDenied(_("Your role does not cover the payments of others."))
+
+
+def undo(import_id: int, by: User) -> None:
+    """Delete a plan; or what a confirmed import has made, as if it had never been.
+
+    Raises `NotFound`, and `ImportTouched` if anything has happened to it since: in a trip that the
+    import made, anything at all.
+    """
+    with transaction.atomic():
+        stored = _locked(import_id, by)
+        trip = stored.trip
+        if stored.confirmed_at is not None and trip is not None:
+            can = Can.MANAGE_TRIP if stored.makes_trip else Can.CHANGE_EXPENSES
+            with locked_trip(trip.pk, by, can, lambda _trip: True) as locked:
+                ids = _recorded(stored)
+                if _is_touched(stored, locked, ids):
+                    raise ImportTouched
+                if stored.makes_trip:
+                    locked.remove(by)
+                else:
+                    erase(locked, by, ids[EntryKind.EXPENSE], ids[EntryKind.SETTLEMENT])
+                    _remove_guests(stored, locked, by)
+        stored.delete()
+
+
+def _recorded(stored: Import) -> dict[str, list[int]]:
+    """The ids of what the import has made, by kind."""
+    ids: dict[str, list[int]] = {kind: [] for kind in EntryKind.values}
+    rows = stored.rows.exclude(object_id=None)
+    for kind, object_id in rows.values_list("kind", "object_id"):
+        ids[kind].append(object_id or 0)
+    return ids
+
+
+def _is_touched(stored: Import, trip: Trip, ids: Mapping[str, list[int]]) -> bool:
+    later = JournalEntry.objects.filter(trip=trip.pk, number__gt=stored.last_number)
+    if stored.makes_trip:
+        return later.exists()
+    expenses, settlements = set(ids[EntryKind.EXPENSE]), set(ids[EntryKind.SETTLEMENT])
+    for event, object_id, expense_id in later.values_list("event", "object_id", "expense_id"):
+        is_settlement = event.startswith("settlement.") and object_id in settlements
+        if expense_id in expenses or is_settlement:
+            return True
+    # Something of the import covers, or is covered by, something else.
+    rows = Allocation.objects.filter(trip=trip.pk).order_by()
+    pairs = rows.values_list("debt__split__expense", "settlement", "closed_by")
+    for expense_id, settlement_id, cause_id in pairs.iterator():
+        sides = {expense_id in expenses} if expense_id else set()
+        sides |= {pk in settlements for pk in (settlement_id, cause_id) if pk}
+        if len(sides) > 1:
+            return True
+    return False
+
+
+def _remove_guests(stored: Import, trip: Trip, by: User) -> None:
+    """Remove the guests whom the import added, unless they are in something else."""
+    added = [person.user_id for person in stored.plan.people if not person.was_member]
+    guests = Member.objects.guests().filter(trip=trip.pk, user__in=added)
+    for guest in guests.order_by("pk"):
+        with suppress(Conflict, PermissionDenied):
+            guest.remove(by)

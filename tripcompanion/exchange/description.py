@@ -1,0 +1,172 @@
+"""The description of a trip that every format is read into, and that an import is planned from.
+
+Plain values without a database. Amounts are whole minor units. People and expenses are named by
+keys, texts which mean something within one file only.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from decimal import Decimal
+
+
+class UnreadableFile(Exception):
+    """The file, or a line of it, cannot be read; `code` is one of `exchange.notes`.
+
+    `line` counts from 1; in JSON it is the position of the entry in its list. None is the file.
+    """
+
+    def __init__(self, code: str, line: int | None = None, **values: object) -> None:
+        super().__init__(code, line, values)
+        self.code, self.line, self.values = code, line, values
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something that the reader of a plan should know; `exchange.notes` has the text of `code`."""
+
+    code: str
+    values: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """A person in the file.
+
+    `is_caller` says that the file itself calls this person the one who saved it.
+    """
+
+    key: str
+    name: str
+    email: str | None = None
+    is_active: bool = True
+    is_caller: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DescribedComment:
+    """A comment on an expense; `person` is the key of its author."""
+
+    text: str
+    at: datetime
+    person: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What all entries have. `key` is the id in the source, or None if it has none.
+
+    An amount is in minor units of `currency`. `rate` is how many units of the trip's currency one
+    unit of `currency` is worth, and `converted_minor` the amount in the trip's currency, if the
+    file has it; it takes precedence.
+    """
+
+    line: int
+    date: date
+    amount_minor: int
+    currency: str
+    key: str | None = None
+    rate: Decimal | None = None
+    converted_minor: int | None = None
+    is_deleted: bool = False
+    created_at: datetime | None = None
+    notes: tuple[Note, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DescribedExpense(Row):
+    """An expense. All amounts are in minor units of its `currency`, and add up to `amount_minor`.
+
+    `split_type` is EQUAL, MANUAL, PERCENTAGE or SHARES. `entered` has the participants with what
+    was entered: minor units for MANUAL, ten-thousandths for PERCENTAGE and SHARES, None for EQUAL.
+    `parts` are the exact parts, if the file has them; None divides by our own rule. They are in the
+    trip's currency if `converted_minor` is given.
+    """
+
+    description: str = ""
+    notes_text: str = ""
+    category: str = "OTHER"
+    payers: tuple[tuple[str, int], ...] = ()
+    split_type: str = "EQUAL"
+    entered: tuple[tuple[str, int | None], ...] = ()
+    parts: tuple[tuple[str, int], ...] | None = None
+    comments: tuple[DescribedComment, ...] = ()
+    receipt_url: str | None = None
+    #: Only our own format has it; it decides who gets odd cents.
+    number: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Covered:
+    """What a settlement covers, or closes, of one debt: our own format only.
+
+    Without `expense`, the settlement `settlement` had credit, which was closed.
+    """
+
+    amount_minor: int
+    expense: str | None = None
+    debtor: str | None = None
+    creditor: str | None = None
+    settlement: str | None = None
+    is_closed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DescribedSettlement(Row):
+    """Money that one person handed to another.
+
+    `covers` has exactly what it covers; None allocates it by our own rule.
+    """
+
+    sender: str = ""
+    receiver: str = ""
+    note: str = ""
+    covers: tuple[Covered, ...] | None = None
+    #: The expense and the participant for which `pay` recorded it.
+    pays: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedRow:
+    """A row that cannot be an entry; `reason` says why."""
+
+    line: int
+    reason: Note
+    description: str = ""
+
+
+Entry = DescribedExpense | DescribedSettlement | SkippedRow
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedBalance:
+    """What the file says that a person is owed, or with a minus owes, in minor units."""
+
+    person: str
+    currency: str
+    amount_minor: int
+
+
+@dataclass(frozen=True)
+class TripDescription:
+    """A trip as a file describes it. `format` is the name of the module that read it.
+
+    `currency` is that of the trip. Iterating over `entries` reads
+    the file, again each time; `claimed` is what the file says about balances.
+    """
+
+    format: str
+    name: str
+    currency: str
+    people: tuple[Person, ...]
+    read_entries: Callable[[], Iterator[Entry]]
+    claimed: tuple[ClaimedBalance, ...] = ()
+    notes: tuple[Note, ...] = ()
+    description: str = ""
+    destination: str = ""
+    start_date: date | None = None
+    end_date: date | None = None
+
+    @property
+    def entries(self) -> Iterable[Entry]:
+        return self.read_entries()

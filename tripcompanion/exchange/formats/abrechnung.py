@@ -1,0 +1,206 @@
+"""Abrechnung, JSON of version 1: transactions between accounts, some of which are events."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Any
+
+from tripcompanion.exchange.description import (
+    DescribedExpense,
+    DescribedSettlement,
+    Entry,
+    Note,
+    Person,
+    TripDescription,
+    UnreadableFile,
+)
+from tripcompanion.exchange.formats.reading import (
+    Record,
+    RowError,
+    any_record,
+    category,
+    clean,
+    currency_of,
+    day,
+    divided,
+    each,
+    known_currency,
+    rounded,
+)
+from tripcompanion.exchange.source import Head, SourceFile
+
+Shares = Mapping[str, Fraction]
+_SCALE = 10_000
+#: The longest chain of events that pass on to each other.
+_MAX_CHAIN = 100
+
+
+def recognises(head: Head) -> bool:
+    texts = head.texts or {}
+    return texts.get("version") == 1 and "personal_accounts" in head.paths
+
+
+def read(file: SourceFile) -> TripDescription:
+    texts = file.head.texts
+    people = tuple(
+        Person(row.text("id"), row.text("name", "?"))
+        for row in map(any_record, file.items("personal_accounts.item"))
+        if "id" in row
+    )
+    books = _Books(file, {person.key for person in people})
+    rows = file.items
+    return TripDescription(
+        "abrechnung",
+        clean(str(texts.get("metadata.name") or "")),
+        currency_of(file, str(texts.get("metadata.currency_identifier") or "")),
+        people,
+        lambda: each(enumerate(rows("transactions.item"), start=1), books.entries, "name"),
+        notes=(Note("deleted_come_back"),),
+        description=clean(str(texts.get("metadata.description") or "")),
+    )
+
+
+class _Books:
+    """The accounts of a file: people, and events, which pass on what they owe and are owed."""
+
+    def __init__(self, file: SourceFile, people: set[str]) -> None:
+        self.people = people
+        self.events: dict[str, dict[str, Fraction]] = {}
+        self.names: dict[str, str] = {}
+        for value in file.items("events.item"):
+            try:
+                row = Record(value)
+                key = row.text("id")
+                self.events[key] = weights(row, "clearing_shares")
+                self.names[key] = row.text("name", "")
+            except RowError as error:
+                raise UnreadableFile(error.note.code, None, **error.note.values) from error
+
+    def of_people(self, shares: Shares, chain: tuple[str, ...] = ()) -> dict[str, Fraction]:
+        """The shares of people, after all events have passed on theirs."""
+        found: dict[str, Fraction] = defaultdict(Fraction)
+        for key, share in shares.items():
+            if key in self.people:
+                found[key] += share
+                continue
+            if key in chain or len(chain) > _MAX_CHAIN:
+                raise UnreadableFile("circular_events", name=self.names.get(key, key))
+            if key not in self.events:
+                raise RowError("unknown_person")
+            parts = {k: share * part for k, part in portions(self.events[key]).items()}
+            for person, part in self.of_people(parts, (*chain, key)).items():
+                found[person] += part
+        return found
+
+    def entries(self, line: int, value: Any) -> Iterator[Entry]:
+        row = Record(value)
+        currency = known_currency(row.text("currency_identifier"))
+        amount, notes = rounded(row.number("value"), currency)
+        if not amount:
+            raise RowError("no_amount")
+        creditors = portions(weights(row, "creditor_shares"))
+        rate = row.number("currency_conversion_rate")
+        fields: dict[str, Any] = {
+            "line": line,
+            "date": day(row.text("billed_at")),
+            "amount_minor": abs(amount),
+            "currency": currency,
+            "key": row.text("id"),
+            "rate": rate if rate > 0 and rate != 1 else None,
+        }
+        paid = self.of_people({key: amount * part for key, part in creditors.items()})
+        owed, own_notes = self._owed(row, amount)
+        notes += own_notes
+        if amount < 0:
+            paid, owed = ({k: -v for k, v in side.items()} for side in (owed, paid))
+            notes += (Note("turned_around"),)
+        payers, parts = whole(paid, abs(amount)), whole(owed, abs(amount))
+        title = row.text("name", "")
+        if row.text("type") == "transfer" and len(payers) == len(parts) == 1:
+            sender, receiver = next(iter(payers)), next(iter(parts))
+            yield DescribedSettlement(
+                sender=sender, receiver=receiver, note=title, notes=notes, **fields
+            )
+            return
+        tags = [str(tag) for tag in row.list("tags")]
+        named = [self.names[k] for k in weights(row, "debitor_shares") if k in self.names]
+        yield DescribedExpense(
+            description=title,
+            notes_text="\n".join(filter(None, [row.text("description", ""), *tags, *named])),
+            category=category(title, *tags),
+            payers=tuple(payers.items()),
+            notes=notes + ((Note("files_left_out"),) if row.list("files") else ()),
+            **self._division(row, amount, parts),
+            **fields,
+        )
+
+    def _owed(self, row: Record, amount: int) -> tuple[dict[str, Fraction], tuple[Note, ...]]:
+        """The part of each person of `amount` minor units, not rounded."""
+        value = Fraction(row.number("value"))
+        unit = Fraction(amount) / value if value else Fraction(0)
+        debitors, mode = weights(row, "debitor_shares"), row.text("split_mode", "shares")
+        owed: dict[str, Fraction] = defaultdict(Fraction)
+        rest = value
+        for item in row.records("positions"):
+            price, users = Fraction(item.number("price")), weights(item, "usages")
+            common = Fraction(item.number("communist_shares"))
+            total = sum(users.values(), common)
+            if not total:
+                raise RowError("item_of_nobody", name=item.text("name", "")[:50])
+            for key, usage in users.items():
+                owed[key] += price * usage / total
+            rest -= price * (total - common) / total
+        notes: tuple[Note, ...] = (Note("items_exceed"),) if rest * value < 0 else ()
+        if mode == "absolute" and not row.list("positions"):
+            owed |= debitors
+            if row.number("currency_conversion_rate") != 1:
+                notes += (Note("rate_not_applied"),)
+        elif mode in {"shares", "percent", "absolute"}:
+            if rest:
+                for key, part in portions(debitors).items():
+                    owed[key] += rest * part
+        else:
+            raise RowError("unknown_split", text=mode[:30])
+        return self.of_people({key: part * unit for key, part in owed.items()}), notes
+
+    def _division(self, row: Record, amount: int, parts: dict[str, int]) -> dict[str, Any]:
+        """By weights, where nothing but weights of people decides; else by the exact parts."""
+        shares = {k: int(w * _SCALE) for k, w in weights(row, "debitor_shares").items() if w}
+        is_plain = row.text("split_mode", "shares") == "shares" and not row.list("positions")
+        if amount < 0 or not is_plain or not shares.keys() <= self.people:
+            return divided(parts)
+        is_equal = len(set(shares.values())) == 1
+        return {
+            "split_type": "EQUAL" if is_equal else "SHARES",
+            "entered": tuple((k, None if is_equal else weight) for k, weight in shares.items()),
+        }
+
+
+def weights(row: Record, name: str) -> dict[str, Fraction]:
+    """The weights of accounts by their ids."""
+    found = Record(row.mapping(name))
+    shares = {str(key): Fraction(found.number(key)) for key in found.values}
+    if any(share < 0 for share in shares.values()):
+        raise RowError("negative_part")
+    return shares
+
+
+def portions(shares: Shares) -> dict[str, Fraction]:
+    """The shares as fractions that add up to 1."""
+    total = sum(shares.values())
+    if not total:
+        raise RowError("nobody_takes_part")
+    return {key: share / total for key, share in shares.items() if share}
+
+
+def whole(parts: Shares, total: int) -> dict[str, int]:
+    """`parts` in whole minor units that add up to `total`: the largest remainders get the rest."""
+    if any(part < 0 for part in parts.values()):
+        raise RowError("negative_part")
+    found = {key: int(part) for key, part in parts.items()}
+    left = total - sum(found.values())
+    if not parts or not 0 <= left <= len(parts):
+        raise RowError("does_not_add_up")
+    for key in sorted(parts, key=lambda k: (-(parts[k] - found[k]), k))[:left]:
+        found[key] += 1
+    return {key: part for key, part in found.items() if part}

@@ -1,0 +1,159 @@
+"""Cospend, the CSV file of a project: sections of members, bills, categories and currencies."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+from urllib.parse import unquote_plus
+
+from tripcompanion.currency.amounts import EXPONENTS
+from tripcompanion.exchange.description import Entry, Note, Person, SkippedRow, TripDescription
+from tripcompanion.exchange.formats.reading import (
+    Numbers,
+    Record,
+    RowError,
+    category,
+    clean,
+    currency_of,
+    day,
+    each,
+    number,
+)
+from tripcompanion.exchange.formats.weights import entries, names_in
+from tripcompanion.exchange.source import Head, SourceFile
+
+#: The names of columns that begin a section, by its name.
+_SECTIONS = {
+    "members": {"name", "weight"},
+    "bills": {"what", "amount", "owers"},
+    "categories": {"categoryname", "categoryid"},
+    "payment modes": {"paymentmodename", "paymentmodeid"},
+    "currencies": {"currencyname", "exchange_rate"},
+}
+_REIMBURSEMENT = "-11"
+#: Categories of older databases; later ones are in the file.
+_CATEGORIES = {
+    "-1": "Grocery", "-2": "Bar/Party", "-3": "Rent", "-4": "Bill", "-5": "Excursion/Culture",
+    "-6": "Health", "-10": "Shopping", "-12": "Restaurant", "-13": "Accommodation",
+    "-14": "Transport", "-15": "Sport",
+}  # fmt: skip
+#: A bill that only declares members, in old files.
+_NO_BILL = "deleteMeIfYouWant"
+
+
+def recognises(head: Head) -> bool:
+    names = {name.casefold() for name in head.header}
+    return {"name", "weight", "active"} <= names or (
+        _SECTIONS["bills"] <= names and "timestamp" in names
+    )
+
+
+def read(file: SourceFile) -> TripDescription:
+    project = _Project(file)
+    people = tuple(
+        Person(name, name, is_active=name not in project.left) for name in project.weights
+    )
+    return TripDescription(
+        "cospend",
+        "",
+        project.currency,
+        people,
+        lambda: each(project.rows("bills"), project.entries, "what"),
+        notes=(Note("rates_of_today"),) if project.has_other_currencies else (),
+    )
+
+
+class _Project:
+    """A project as its file describes it."""
+
+    def __init__(self, file: SourceFile) -> None:
+        self.file = file
+        self.left: set[str] = set()
+        self.weights: dict[str, Decimal] = {}
+        self.numbers = Numbers(
+            ((line, row.get("amount", "")) for line, row in self.rows("bills")), is_plain=True
+        )
+        for _line, row in self.rows("members"):
+            self._add(row, "name", "weight", "active")
+        for _line, row in self.rows("bills"):
+            self._add(row, "payer_name", "payer_weight", "payer_active")
+        for _line, row in self.rows("bills"):
+            owers, _notes = names_in(clean(row.get("owers", "")), self.weights)
+            for name in owers:
+                self.weights.setdefault(name, Decimal(1))
+        rows = list(self.rows("currencies"))
+        self.has_other_currencies = len(rows) > 1
+        main = [row["currencyname"] for _line, row in rows if row.get("exchange_rate") == "1"]
+        self.currency = currency_of(file, *(name for name in main if name in EXPONENTS))
+        self.categories = _CATEGORIES | {
+            row.get("categoryid", ""): row.get("categoryname", "")
+            for _line, row in self.rows("categories")
+        }
+
+    def rows(self, section: str) -> Iterator[tuple[int, dict[str, str]]]:
+        """The rows of a section. A header is known by the names in it, in any order.
+
+        Quotes in names are not doubled in the sections besides the bills, so a name may have too
+        many cells: the last columns are the known ones.
+        """
+        header: list[str] = []
+        current = ""
+        for line, row in self.file.rows():
+            names = [cell.strip().casefold() for cell in row]
+            begun = next((s for s, needed in _SECTIONS.items() if needed <= set(names)), None)
+            if begun:
+                header, current = names, begun
+            elif current == section:
+                if section != "bills" and len(row) > len(header):
+                    extra = len(row) - len(header) + 1
+                    row = [",".join(row[:extra]), *row[extra:]]
+                yield line, dict(zip(header, row, strict=False))
+
+    def _add(self, row: dict[str, str], name: str, weight: str, active: str) -> None:
+        key = clean(row.get(name, ""))
+        if not key:
+            return
+        try:
+            self.weights.setdefault(key, number(row.get(weight) or "1"))
+        except RowError:
+            self.weights.setdefault(key, Decimal(1))
+        if row.get(active, "1").strip() == "0":
+            self.left.add(key)
+
+    def entries(self, line: int, value: dict[str, str]) -> Iterator[Entry]:
+        row = Record(value)
+        title = row.text("what", "")
+        if title == _NO_BILL:
+            return
+        if row.text("deleted", "0") == "1":
+            yield SkippedRow(line, Note("deleted_in_source"), title)
+            return
+        owers, notes = names_in(row.text("owers"), self.weights)
+        label = self.categories.get(row.text("categoryid", "0"), "") or row.text("categoryname", "")
+        comment = unquote_plus(row.text("comment", ""))
+        if row.text("repeat", "n") not in {"n", ""}:
+            notes += (Note("repeats"),)
+        yield from entries(
+            line,
+            row.text("payer_name"),
+            self.numbers(row.text("amount")),
+            self.currency,
+            owers,
+            self.weights,
+            is_payment=row.text("categoryid", "0") == _REIMBURSEMENT,
+            notes=notes,
+            **self._when(row),
+            description=title or label,
+            notes_text="\n".join(filter(None, [comment, label])),
+            category=category(label),
+        )
+
+    def _when(self, row: Record) -> dict[str, Any]:
+        """The date in the caller's zone, where the file has the moment: its own date is in UTC."""
+        if "timestamp" not in row:
+            return {"date": day(row.text("date"))}
+        seconds = int(number(row.text("timestamp")))
+        if abs(seconds) > 10**11:
+            raise RowError("bad_date", text=str(seconds)[:30])
+        at = datetime.fromtimestamp(seconds, UTC)
+        return {"date": at.astimezone(self.file.zone).date(), "created_at": at}

@@ -1,0 +1,114 @@
+"""ihatemoney, the bills of a project as JSON or CSV, of versions 6 and 7."""
+
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+from tripcompanion.currency.amounts import EXPONENTS
+from tripcompanion.exchange.description import Entry, Note, TripDescription, UnreadableFile
+from tripcompanion.exchange.formats.reading import (
+    Numbers,
+    Record,
+    RowError,
+    clean,
+    currency_of,
+    day,
+    each,
+    people_named,
+    unguarded,
+)
+from tripcompanion.exchange.formats.weights import entries, names_in
+from tripcompanion.exchange.source import Head, SourceFile
+
+_COLUMNS = {"what", "amount", "date", "payer_name", "payer_weight", "owers"}
+_NONE = "XXX"
+
+
+def recognises(head: Head) -> bool:
+    if head.kind == "csv":
+        names = {name.casefold() for name in head.header}
+        return names >= _COLUMNS and "timestamp" not in names
+    return {"item.what", "item.owers"} <= head.paths or {"item.ower", "item.receiver"} <= head.paths
+
+
+def read(file: SourceFile) -> TripDescription:
+    if "item.ower" in file.head.paths:
+        raise UnreadableFile("is_settlement_plan")
+    bills = _Bills(file)
+    return TripDescription(
+        "ihatemoney",
+        file.name.rpartition("-bills.")[0],
+        bills.currency,
+        people_named(bills.names),
+        lambda: each(bills.rows(), bills.entries, "what"),
+    )
+
+
+class _Bills:
+    """The bills of a file, with the weights and the names that occur in them."""
+
+    def __init__(self, file: SourceFile) -> None:
+        self.file = file
+        self.weights: dict[str, Decimal] = {}
+        codes: dict[str, int] = {}
+        owers: dict[str, None] = {}
+        self.numbers = Numbers(self._amounts(), is_plain=file.delimiter == ",")
+        for line, row in self.rows():
+            try:
+                self._note_payer(line, Record(row))
+                codes[row.get("currency", _NONE)] = codes.get(row.get("currency", _NONE), 0) + 1
+            except (RowError, TypeError):
+                # It is skipped with its reason below.
+                continue
+        for _line, row in self.rows():
+            owers |= dict.fromkeys(self._owers(row)[0])
+        #: In the order in which they occur.
+        self.names = list({**dict.fromkeys(self.weights), **owers})
+        used = sorted(codes, key=lambda code: -codes[code])
+        self.currency = currency_of(file, *(str(code) for code in used if code != _NONE))
+
+    def rows(self) -> Iterator[tuple[int, Any]]:
+        if self.file.kind == "json":
+            yield from enumerate(self.file.items("item"), start=1)
+            return
+        header = [name.casefold() for name in self.file.head.header]
+        for line, row in self.file.records():
+            yield line, dict(zip(header, map(unguarded, row), strict=False))
+
+    def _amounts(self) -> Iterator[tuple[int, str]]:
+        if self.file.kind == "csv":
+            yield from ((line, row.get("amount", "")) for line, row in self.rows())
+
+    def _note_payer(self, line: int, row: Record) -> None:
+        name, weight = unguarded(row.text("payer_name")), self._number(row, "payer_weight")
+        if self.weights.setdefault(name, weight) != weight:
+            raise UnreadableFile("two_weights", line, name=name[:50])
+
+    def _number(self, row: Record, name: str) -> Decimal:
+        return row.number(name) if self.file.kind == "json" else self.numbers(row.text(name))
+
+    def _owers(self, row: Any) -> tuple[list[str], tuple[Note, ...]]:
+        found = row.get("owers") if isinstance(row, dict) else None
+        if isinstance(found, list):
+            return [clean(unguarded(name)) for name in found if isinstance(name, str)], ()
+        return names_in(clean(found or ""), self.weights) if isinstance(found, str) else ([], ())
+
+    def entries(self, line: int, value: Any) -> Iterator[Entry]:
+        row = Record(value)
+        owers, notes = self._owers(value)
+        code = row.text("currency", _NONE)
+        if code not in EXPONENTS:
+            code = self.currency
+        yield from entries(
+            line,
+            unguarded(row.text("payer_name")),
+            self._number(row, "amount"),
+            code,
+            owers,
+            self.weights,
+            is_payment=row.text("bill_type", "Expense") == "Reimbursement",
+            notes=notes,
+            date=day(row.text("date")),
+            description=unguarded(row.text("what", "")),
+            category="OTHER",
+        )

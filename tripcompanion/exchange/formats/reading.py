@@ -1,0 +1,332 @@
+"""What readers of formats share: records, numbers, dates, names, and entries made of them."""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime, tzinfo
+from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
+from typing import Any
+
+from splits.money import apportion
+from tripcompanion.currency.amounts import EXPONENTS
+from tripcompanion.exchange.description import (
+    DescribedExpense,
+    Entry,
+    Note,
+    Person,
+    SkippedRow,
+    UnreadableFile,
+)
+from tripcompanion.exchange.source import MAX_NUMBER_CHARS, SourceFile
+
+_SPACES = str.maketrans("", "", " \u00a0\u2009\u202f'’")
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,2})?")
+_GUARDED = tuple("=+-@\t\r\n")
+#: Words of categories, in several languages; the first that fits decides.
+_CATEGORIES = (
+    ("ACCOMMODATION", "hotel hostel lodging accommodation rent mortgage camping alojamiento hébergement unterkunft logement airbnb 🏠 🏨"),  # noqa: E501
+    ("FOOD", "food dining groceries grocery restaurant liquor drink meal bar comida essen nourriture spesa cibo 🍔 🍽 🍕 🛒"),  # noqa: E501
+    ("TRANSPORT", "transport taxi bus train plane flight car gas fuel parking bicycle ferry transporte verkehr voiture 🚗 ✈ 🚕 🚌"),  # noqa: E501
+    ("ACTIVITIES", "entertainment sport movie music game culture excursion activit museum ticket ocio freizeit loisirs 🎬 🎟 🏃"),  # noqa: E501
+)  # fmt: skip
+
+
+class RowError(Exception):
+    """A row cannot be an entry; see `SkippedRow`."""
+
+    def __init__(self, code: str, **values: object) -> None:
+        super().__init__(code, values)
+        self.note = Note(code, values)
+
+
+class Record:
+    """A row of CSV, or an object of JSON, by names. Raises `RowError` for what it lacks."""
+
+    def __init__(self, values: Any) -> None:
+        if not isinstance(values, Mapping):
+            raise RowError("not_an_object")
+        self.values = values
+
+    def __contains__(self, name: str) -> bool:
+        return self.values.get(name) not in (None, "")
+
+    def text(self, name: str, default: str | None = None) -> str:
+        """The text, trimmed; a number as its digits."""
+        value = self.values.get(name)
+        if value is None and default is not None:
+            return default
+        if isinstance(value, bool) or not isinstance(value, str | int | Decimal):
+            raise RowError("missing_field", name=name)
+        return clean(str(value))
+
+    def number(self, name: str) -> Decimal:
+        """The number, exactly; also of a text."""
+        value = self.values.get(name)
+        if isinstance(value, bool) or not isinstance(value, str | int | Decimal):
+            raise RowError("missing_field", name=name)
+        return number(str(value))
+
+    def flag(self, name: str) -> bool:
+        return self.values.get(name) is True
+
+    def record(self, name: str) -> "Record":
+        return Record(self.values.get(name))
+
+    def records(self, name: str) -> "list[Record]":
+        """The objects of a list; an absent one is empty."""
+        return [Record(value) for value in self.list(name)]
+
+    def list(self, name: str) -> Sequence[Any]:
+        value = self.values.get(name) or []
+        if not isinstance(value, list):
+            raise RowError("missing_field", name=name)
+        return value
+
+    def mapping(self, name: str) -> Mapping[str, Any]:
+        """An object whose names are data, such as ids; an absent one is empty."""
+        return self.record(name).values if self.values.get(name) else {}
+
+
+def clean(text: str) -> str:
+    """Trimmed, in the normal form in which equal names are equal."""
+    return unicodedata.normalize("NFC", text).strip().strip("\ufeff")
+
+
+def unguarded(text: str) -> str:
+    """Without the apostrophe before a character that would begin a formula."""
+    return text[1:] if text.startswith("'") and text[1:].startswith(_GUARDED) else text
+
+
+def number(text: str) -> Decimal:
+    """An exact number with a decimal point, also in exponent form."""
+    plain = text.strip().replace("\u2212", "-")
+    if len(plain) > MAX_NUMBER_CHARS or not _NUMBER.fullmatch(plain):
+        raise RowError("bad_number", text=text[:MAX_NUMBER_CHARS])
+    return Decimal(plain)
+
+
+class Numbers:
+    """The numbers of a CSV file, whose decimal mark is found out from all of them.
+
+    `1.234` alone may mean two things. Raises `UnreadableFile` if nothing decides, or if both marks
+    are used. `is_plain` says that the exporter writes no thousands separators, so that a point in
+    a file with commas between the cells is a decimal mark.
+    """
+
+    def __init__(self, cells: Iterable[tuple[int, str]], *, is_plain: bool = False) -> None:
+        self.mark = ""
+        unclear: int | None = None
+        for line, cell in cells:
+            mark = _mark_of(_tidy(cell))
+            if mark == "?" and is_plain and "." in cell:
+                mark = "."
+            if mark == "?":
+                unclear = unclear or line
+            elif mark and self.mark and mark != self.mark:
+                raise UnreadableFile("two_decimal_marks", line)
+            else:
+                self.mark = self.mark or mark
+        if unclear and not self.mark:
+            raise UnreadableFile("unclear_decimal_mark", unclear)
+        self.mark = self.mark or "."
+
+    def __call__(self, cell: str) -> Decimal:
+        plain = _tidy(cell).replace("." if self.mark == "," else ",", "")
+        return number(plain.replace(",", "."))
+
+
+def _tidy(cell: str) -> str:
+    """Without spaces, apostrophes and a currency's sign; a minus at the end goes to the front."""
+    plain = cell.translate(_SPACES).replace("\u2212", "-")
+    return f"-{plain[:-1]}" if plain.endswith("-") else plain
+
+
+def _mark_of(plain: str) -> str:
+    """The decimal mark of a number; `?` if it may be one of thousands, empty if there is none."""
+    marks = [letter for letter in plain if letter in ".,"]
+    if not marks:
+        return ""
+    last = marks[-1]
+    if len(set(marks)) == 2:
+        return last
+    if len(marks) > 1:
+        return "," if last == "." else "."
+    before, _mark, after = plain.partition(last)
+    is_group = len(after) == 3 and after.isdecimal() and 0 < len(before.lstrip("+-")) <= 3
+    return "?" if is_group and before.lstrip("+-") != "0" else last
+
+
+def to_minor(value: Decimal, currency: str) -> int:
+    """Minor units, rounded half up. Raises `RowError` for an amount that is out of range."""
+    try:
+        scaled = value.scaleb(EXPONENTS[currency]).quantize(Decimal(1), rounding=ROUND_HALF_UP)
+    except InvalidOperation as error:
+        raise RowError("amount_too_large") from error
+    if abs(scaled) >= 10**15:
+        raise RowError("amount_too_large")
+    return int(scaled)
+
+
+def rounded(value: Decimal, currency: str) -> tuple[int, tuple[Note, ...]]:
+    """`to_minor`, with a note if that changed the amount."""
+    minor = to_minor(value, currency)
+    changed = Decimal(minor) != value.scaleb(EXPONENTS[currency])
+    return minor, (Note("rounded", {"amount": f"{value.normalize():f}"}),) if changed else ()
+
+
+def known_currency(code: str) -> str:
+    """Raises `RowError` if `code` is none of ISO 4217."""
+    if code.upper() not in EXPONENTS:
+        raise RowError("unknown_currency", currency=code[:20])
+    return code.upper()
+
+
+def currency_of(file: SourceFile, *found: str | None) -> str:
+    """The currency that the caller chose, or else the first known one of those in the file."""
+    for code in (file.currency, *found):
+        if code and code.upper() in EXPONENTS:
+            return code.upper()
+    raise UnreadableFile("currency_needed")
+
+
+def any_record(value: Any) -> Record:
+    """A record of `value`; an empty one if it is no object."""
+    return Record(value if isinstance(value, dict) else {})
+
+
+def day(text: str) -> date:
+    """The date as the source shows it: the first ten characters."""
+    try:
+        return date.fromisoformat(text.strip()[:10])
+    except ValueError as error:
+        raise RowError("bad_date", text=text[:30]) from error
+
+
+def instant(text: str, zone: tzinfo = UTC) -> datetime:
+    """An instant; without an offset it is in `zone`."""
+    try:
+        found = datetime.fromisoformat(text.strip().replace(" UTC", "Z"))
+        return (found if found.tzinfo else found.replace(tzinfo=zone)).astimezone(zone)
+    except (ValueError, OverflowError) as error:
+        raise RowError("bad_date", text=text[:30]) from error
+
+
+def category(*names: str) -> str:
+    """Our category for that of the source."""
+    text = " ".join(names).casefold()
+    words = re.split(r"[\s,/&-]+", text)
+    for ours, theirs in _CATEGORIES:
+        if any(word.startswith(known) for word in words for known in theirs.split() if word):
+            return ours
+    return "OTHER"
+
+
+def people_named(names: Iterable[str], **others: Any) -> tuple[Person, ...]:
+    """People who have only names, which are their keys. Of equal names, each is another person."""
+    seen: Counter[str] = Counter()
+    people = []
+    for name in names:
+        seen[name] += 1
+        key = name if seen[name] == 1 else f"{name} ({seen[name]})"
+        people.append(Person(key, key, **others))
+    return tuple(people)
+
+
+def each(
+    rows: Iterable[tuple[int, Any]], read: Callable[[int, Any], Iterable[Entry]], title: str
+) -> Iterator[Entry]:
+    """The entries that `read` makes of each row; a row that it cannot read is skipped.
+
+    `title` is the name of the description in a row.
+    """
+    for line, row in rows:
+        try:
+            yield from list(read(line, row))
+        except RowError as error:
+            value = row.get(title) if isinstance(row, Mapping) else ""
+            yield SkippedRow(line, error.note, clean(str(value or ""))[:255])
+
+
+def divided(
+    shares: Mapping[str, int],
+    *,
+    is_equal: bool | None = None,
+    split: tuple[str, Mapping[str, int]] | None = None,
+) -> dict[str, Any]:
+    """The fields of an expense with these exact parts; people without a part do not take part.
+
+    It is EQUAL if no two parts differ by more than one minor unit, unless `is_equal` says so.
+    `split` are the split type and what was entered for each person, if the file has both.
+    """
+    parts = tuple((person, minor) for person, minor in shares.items() if minor)
+    if not parts:
+        raise RowError("nobody_takes_part")
+    if min(minor for _person, minor in parts) < 0:
+        raise RowError("negative_part")
+    if split is not None:
+        entered = tuple((person, split[1][person]) for person, _minor in parts)
+        return {"split_type": split[0], "entered": entered, "parts": parts}
+    amounts = [minor for _person, minor in parts]
+    if is_equal is None:
+        is_equal = max(amounts) - min(amounts) <= 1
+    if is_equal:
+        return {
+            "split_type": "EQUAL",
+            "entered": tuple((person, None) for person, _minor in parts),
+            "parts": parts,
+        }
+    return {"split_type": "MANUAL", "entered": parts, "parts": parts}
+
+
+def apportioned(total: int, weights: Mapping[str, int], seed: int = 0) -> dict[str, int]:
+    """`total` minor units in proportion to weights; also a negative one."""
+    if not weights or min(weights.values()) < 0 or not sum(weights.values()):
+        raise RowError("nobody_takes_part")
+    sign = -1 if total < 0 else 1
+    parts = apportion(abs(total), list(weights.values()), seed)
+    return {person: sign * part for person, part in zip(weights, parts, strict=True)}
+
+
+def turned_around(payer: str, amount_minor: int, shares: Mapping[str, int]) -> dict[str, Any]:
+    """The fields of an expense for an income of `amount_minor`, which is negative, and its shares.
+
+    The ledger has no incomes. Whoever got the money owes it to those who have a share in it, as if
+    these had paid for an expense of the one alone.
+    """
+    payers = tuple((person, abs(minor)) for person, minor in shares.items() if minor)
+    return {
+        "amount_minor": abs(amount_minor),
+        "payers": payers,
+        **divided({payer: abs(amount_minor)}, is_equal=True),
+    }
+
+
+def expense(
+    line: int,
+    payer: str,
+    amount_minor: int,
+    shares: Mapping[str, int],
+    *,
+    is_equal: bool | None = None,
+    split: tuple[str, Mapping[str, int]] | None = None,
+    notes: tuple[Note, ...] = (),
+    **fields: Any,
+) -> DescribedExpense:
+    """An expense that one person paid, with exact shares, which add up to the amount.
+
+    A negative amount is turned around. Raises `RowError` for an amount of zero.
+    """
+    if not amount_minor:
+        raise RowError("no_amount")
+    if amount_minor < 0:
+        around = turned_around(payer, amount_minor, shares)
+        notes += (Note("turned_around"),)
+        return DescribedExpense(line=line, notes=notes, **{**fields, **around})
+    return DescribedExpense(
+        line=line,
+        amount_minor=amount_minor,
+        payers=((payer, amount_minor),),
+        notes=notes,
+        **{**divided(shares, is_equal=is_equal, split=split), **fields},
+    )

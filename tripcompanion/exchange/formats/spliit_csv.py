@@ -1,0 +1,153 @@
+"""Spliit, "Export to CSV": each person's part, positive for the payer."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from tripcompanion.currency.amounts import EXPONENTS
+from tripcompanion.exchange.description import (
+    DescribedSettlement,
+    Entry,
+    Note,
+    TripDescription,
+)
+from tripcompanion.exchange.formats.reading import (
+    Numbers,
+    RowError,
+    category,
+    clean,
+    currency_of,
+    day,
+    each,
+    expense,
+    number,
+    people_named,
+    to_minor,
+    unguarded,
+)
+from tripcompanion.exchange.formats.spliit_json import SYMBOLS
+from tripcompanion.exchange.source import Head, SourceFile
+
+_COLUMNS = [
+    *("Date", "Description", "Category", "Currency", "Cost", "Original cost"),
+    *("Original currency", "Conversion rate", "Is Reimbursement", "Split mode"),
+]
+
+
+def recognises(head: Head) -> bool:
+    return {"Split mode", "Is Reimbursement"} <= set(head.header)
+
+
+def read(file: SourceFile) -> TripDescription:
+    header = file.head.header
+    names = [name for name in header if name not in _COLUMNS]
+    people = people_named(clean(unguarded(name)) or "?" for name in names)
+    start = len(header) - len(names)
+    cost_at = header.index("Cost")
+    cells = [cost_at, *range(start, len(header))]
+    numbers = Numbers(
+        (line, row[at]) for line, row in file.records() for at in cells if at < len(row)
+    )
+    code_at = header.index("Currency")
+    codes = {row[code_at].strip() for _line, row in file.records() if len(row) > code_at}
+    currency = currency_of(file, *sorted(codes), *(SYMBOLS.get(code) for code in sorted(codes)))
+    table = _Table([person.key for person in people], header, start, numbers, currency)
+    has_payments = any("Yes" in row for _line, row in file.records())
+    return TripDescription(
+        "spliit_csv",
+        "",
+        currency,
+        people,
+        lambda: each(table.rows(file), table.entries, "Description"),
+        notes=(Note("better_as_json"),) if has_payments and len(people) > 2 else (),
+    )
+
+
+class _Table:
+    """The rows of a file, whose columns from `start` on are `people`."""
+
+    def __init__(
+        self,
+        people: list[str],
+        header: tuple[str, ...],
+        start: int,
+        numbers: Numbers,
+        currency: str,
+    ) -> None:
+        self.people, self.header, self.start = people, header, start
+        self.numbers, self.currency = numbers, currency
+
+    def rows(self, file: SourceFile) -> Iterator[tuple[int, dict[str, Any]]]:
+        for line, row in file.records():
+            cells = [unguarded(cell) for cell in row[: self.start]]
+            named = dict(zip(self.header, cells, strict=False))
+            yield line, {**dict.fromkeys(_COLUMNS, ""), **named, "parts": row[self.start :]}
+
+    def entries(self, line: int, row: dict[str, Any]) -> Iterator[Entry]:
+        if len(row["parts"]) != len(self.people):
+            raise RowError("other_columns", columns=len(row["parts"]), expected=len(self.people))
+        cost = to_minor(self.numbers(row["Cost"]), self.currency)
+        cells = {
+            person: to_minor(self.numbers(cell), self.currency)
+            for person, cell in zip(self.people, row["parts"], strict=True)
+            if cell.strip()
+        }
+        payer = self._payer(cost, cells)
+        shares, notes = _completed(cost, {p: abs(minor) for p, minor in cells.items()}, payer)
+        fields: dict[str, Any] = {"date": day(row["Date"]), "currency": self.currency}
+        title = clean(row["Description"]) or clean(row["Category"])
+        taking = {person: minor for person, minor in shares.items() if minor}
+        if row["Is Reimbursement"] == "Yes" and cost > 0 and payer not in taking:
+            for receiver, minor in taking.items():
+                yield DescribedSettlement(
+                    line=line, amount_minor=minor, sender=payer, receiver=receiver, note=title,
+                    notes=notes, **fields,
+                )  # fmt: skip
+            return
+        signed = {person: minor if cost > 0 else -minor for person, minor in shares.items()}
+        fields |= {"description": title, "notes_text": clean(row["Category"])}
+        found = expense(
+            line, payer, cost, signed, notes=notes, category=category(row["Category"]), **fields
+        )
+        yield self._in_original(row, found) if cost > 0 else found
+
+    def _payer(self, cost: int, cells: dict[str, int]) -> str:
+        """The one whose cell has the sign of the cost; of two people, also the one who has none."""
+        found = [person for person, minor in cells.items() if minor * cost > 0]
+        if len(found) == 1:
+            return found[0]
+        others = [person for person in self.people if not cells.get(person)]
+        if not found and len(self.people) == 2 and len(others) == 1:
+            return others[0]
+        raise RowError("payer_unknown")
+
+    def _in_original(self, row: dict[str, Any], found: Any) -> Any:
+        code = row["Original currency"].strip()
+        if code not in EXPONENTS or code == self.currency or not row["Original cost"].strip():
+            return found
+        minor = to_minor(self.numbers(row["Original cost"]), code)
+        if minor <= 0:
+            return found
+        rate = row["Conversion rate"].strip().replace(",", ".")
+        return replace(
+            found,
+            currency=code,
+            amount_minor=minor,
+            rate=number(rate) if rate else None,
+            converted_minor=found.amount_minor,
+            payers=((found.payers[0][0], minor),),
+        )
+
+
+def _completed(
+    cost: int, shares: dict[str, int], payer: str
+) -> tuple[dict[str, int], tuple[Note, ...]]:
+    """The shares with the cents that older files lost by rounding each alone, on the payer."""
+    drift = abs(cost) - sum(shares.values())
+    if not drift:
+        return shares, ()
+    largest = max(shares, key=lambda person: shares[person], default=payer)
+    to = payer if shares.get(payer) else largest
+    if abs(drift) > len(shares) or shares.get(to, 0) + drift < 0:
+        raise RowError("does_not_add_up")
+    return {**shares, to: shares.get(to, 0) + drift}, (Note("rounded_shares"),)

@@ -1,0 +1,187 @@
+"""Spliit, "Export to JSON": a group with amounts in minor units, and how each was divided."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from tripcompanion.currency.amounts import EXPONENTS
+from tripcompanion.exchange.description import (
+    DescribedExpense,
+    DescribedSettlement,
+    Entry,
+    Note,
+    Person,
+    TripDescription,
+)
+from tripcompanion.exchange.formats.reading import (
+    Record,
+    RowError,
+    any_record,
+    category,
+    clean,
+    currency_of,
+    day,
+    each,
+    expense,
+    instant,
+    to_minor,
+)
+from tripcompanion.exchange.source import Head, SourceFile
+
+#: Currencies that have no decimals in Spliit; ISO 4217 gives some of them two.
+_WHOLE = frozenset({"JPY", "KRW", "VND", "ISK", "HUF", "IDR", "COP"})
+SYMBOLS = {"€": "EUR", "$": "USD", "£": "GBP", "¥": "JPY", "CHF": "CHF", "₹": "INR", "zł": "PLN"}
+#: Weights are in hundredths, so are percentages; ours are in ten-thousandths.
+_SPLITS = {"BY_SHARES": "SHARES", "BY_PERCENTAGE": "PERCENTAGE"}
+_FNV_OFFSET, _FNV_PRIME = 0x811C9DC5, 0x01000193
+
+
+def recognises(head: Head) -> bool:
+    return {"participants", "expenses"} <= head.paths and (
+        "expenses.item.paidFor" in head.paths
+        or "currencyCode" in head.paths
+        or "expenses.item" not in head.paths
+    )
+
+
+def read(file: SourceFile) -> TripDescription:
+    texts = file.head.texts
+    code = str(texts.get("currencyCode") or "")
+    symbol = str(texts.get("currency") or "").strip()
+    currency = currency_of(file, code, symbol, SYMBOLS.get(symbol))
+    people = tuple(
+        Person(row.text("id"), row.text("name", "?"))
+        for row in map(any_record, file.items("participants.item"))
+        if "id" in row
+    )
+    digits = 0 if code in _WHOLE else 2
+    entry = partial(_entry, currency, digits, {person.key for person in people})
+    gone = sum(value == "DELETE_EXPENSE" for value in file.items("activities.item.activityType"))
+    return TripDescription(
+        "spliit_json",
+        clean(str(texts.get("name") or "")),
+        currency,
+        people,
+        lambda: each(enumerate(file.items("expenses.item"), start=1), entry, "title"),
+        notes=(Note("deleted_elsewhere", {"count": gone}),) if gone else (),
+        description=clean(str(texts.get("information") or "")),
+    )
+
+
+def _entry(currency: str, digits: int, people: set[str], line: int, value: Any) -> Iterator[Entry]:
+    row = Record(value)
+    amount = to_minor(row.number("amount").scaleb(-digits), currency)
+    payer = row.text("paidById")
+    key = row.text("id", "")
+    mode = row.text("splitMode", "EVENLY")
+    weights = {}
+    for share in row.records("paidFor"):
+        person = share.record("participant").text("id") if "participant" in share else ""
+        weights[person or share.text("participantId")] = (
+            1 if mode == "EVENLY" else int(share.number("shares"))
+        )
+    if not {payer, *weights} <= people:
+        raise RowError("unknown_person")
+    shares, notes = _shares(amount, mode, weights, key)
+    if any(note.code == "shares_do_not_add_up" for note in notes):
+        mode = "BY_SHARES"
+    fields: dict[str, Any] = {
+        "date": day(row.text("expenseDate")),
+        "currency": currency,
+        "key": key or None,
+        "created_at": instant(row.text("createdAt")) if "createdAt" in row else None,
+    }
+    if row.flag("isReimbursement") and amount > 0 and payer not in shares:
+        for receiver, minor in shares.items():
+            if minor:
+                suffix = "" if len(shares) == 1 else f"/{receiver}"
+                yield DescribedSettlement(
+                    line=line,
+                    amount_minor=minor,
+                    sender=payer,
+                    receiver=receiver,
+                    note=row.text("title", ""),
+                    notes=notes,
+                    **{**fields, "key": f"{key}{suffix}" if key else None},
+                )
+        return
+    label = row.record("category") if "category" in row else Record({})
+    names = (label.text("name", ""), label.text("grouping", ""))
+    if row.text("recurrenceRule", "NONE") not in {"NONE", ""}:
+        notes += (Note("repeats"),)
+    fields |= {
+        "description": row.text("title", "") or names[0],
+        "notes_text": row.text("notes", ""),
+        "category": category(*names),
+        "notes": notes,
+    }
+    split = (
+        None if mode not in _SPLITS else (_SPLITS[mode], {p: 100 * w for p, w in weights.items()})
+    )
+    found = expense(line, payer, amount, shares, is_equal=mode == "EVENLY", split=split, **fields)
+    yield _in_original(row, currency, digits, found) if amount > 0 else found
+
+
+def _shares(
+    amount: int, mode: str, weights: Mapping[str, int], key: str
+) -> tuple[dict[str, int], tuple[Note, ...]]:
+    """The parts to the cent as Spliit shows them: by largest remainder, ties rotate by the id."""
+    total = sum(weights.values())
+    if not weights or min(weights.values()) < 0 or not total:
+        raise RowError("nobody_takes_part")
+    notes: tuple[Note, ...] = ()
+    whole = {"BY_AMOUNT": abs(amount), "BY_PERCENTAGE": 10_000}.get(mode, total)
+    if mode not in {"EVENLY", "BY_SHARES", "BY_PERCENTAGE", "BY_AMOUNT"}:
+        raise RowError("unknown_split", text=mode[:30])
+    if total != whole:
+        # Spliit then divides in proportion.
+        notes = (Note("shares_do_not_add_up"),)
+    order = sorted(weights)
+    turn = _fnv(key) % len(order) if key else 0
+    order = order[turn:] + order[:turn]
+    parts = {person: abs(amount) * weights[person] // total for person in order}
+    left = abs(amount) - sum(parts.values())
+    by_remainder = sorted(order, key=lambda person: -(abs(amount) * weights[person] % total))
+    for person in by_remainder[:left]:
+        parts[person] += 1
+    sign = -1 if amount < 0 else 1
+    return {person: sign * parts[person] for person in weights}, notes
+
+
+def _fnv(text: str) -> int:
+    """FNV-1a with 32 bits."""
+    hashed = _FNV_OFFSET
+    for letter in text:
+        hashed = (hashed ^ ord(letter)) * _FNV_PRIME & 0xFFFFFFFF
+    return hashed
+
+
+def _in_original(
+    row: Record, currency: str, digits: int, found: DescribedExpense
+) -> DescribedExpense:
+    """The expense in the currency in which it was entered, if that is another one.
+
+    The amount in the group's currency rules. Files of instances that were not migrated have the
+    original amount in major units.
+    """
+    code = row.text("originalCurrency", "")
+    if "originalAmount" not in row or code not in EXPONENTS or code == currency:
+        return found
+    original = row.number("originalAmount")
+    rate = row.number("conversionRate") if "conversionRate" in row else None
+    theirs = 0 if code in _WHOLE else 2
+    group, as_minor = row.number("amount").scaleb(-digits), original.scaleb(-theirs)
+    if theirs and rate and abs(group - original * rate) < abs(group - as_minor * rate):
+        as_minor = original
+    minor = to_minor(as_minor, code)
+    if minor <= 0:
+        return found
+    return replace(
+        found,
+        currency=code,
+        amount_minor=minor,
+        rate=rate,
+        converted_minor=found.amount_minor,
+        payers=((found.payers[0][0], minor),),
+    )

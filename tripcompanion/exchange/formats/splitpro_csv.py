@@ -1,0 +1,113 @@
+"""SplitPro, "Export" on a friend's page: the expenses between the caller and one friend."""
+
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+from tripcompanion.currency.amounts import EXPONENTS
+from tripcompanion.exchange.description import (
+    DescribedSettlement,
+    Entry,
+    Note,
+    Person,
+    TripDescription,
+)
+from tripcompanion.exchange.formats.reading import (
+    Numbers,
+    Record,
+    RowError,
+    category,
+    currency_of,
+    day,
+    each,
+    expense,
+    known_currency,
+    to_minor,
+)
+from tripcompanion.exchange.source import Head, SourceFile
+
+_CALLER = "You"
+
+
+def recognises(head: Head) -> bool:
+    return {"Paid By", "Name", "Amount", "Split Type", "You Lent"} <= set(head.header)
+
+
+def read(file: SourceFile) -> TripDescription:
+    table = _Table(file)
+    people = (Person(_CALLER, _CALLER, is_caller=True), Person(table.friend, table.friend))
+    return TripDescription(
+        "splitpro_csv",
+        "",
+        currency_of(file, *table.currencies),
+        people,
+        lambda: each(table.rows(), table.entries, "Name"),
+    )
+
+
+class _Table:
+    def __init__(self, file: SourceFile) -> None:
+        self.file = file
+        rows = [row for _line, row in self.rows()]
+        names = {row.get("Paid By", "").strip() for row in rows} - {_CALLER, ""}
+        self.friend = min(names, default=file.name.partition(".")[0].strip() or "Friend")
+        codes = [row.get("Currency", "").strip() for row in rows]
+        self.currencies = sorted(set(codes), key=lambda code: -codes.count(code))
+        columns = ("Amount", "You Lent", "You Owe", "Settlement")
+        self.numbers = Numbers(
+            (line, row.get(name, "")) for line, row in self.rows() for name in columns
+        )
+
+    def rows(self) -> Iterator[tuple[int, dict[str, str]]]:
+        for line, row in self.file.records():
+            yield line, dict(zip(self.file.head.header, row, strict=False))
+
+    def entries(self, line: int, value: dict[str, str]) -> Iterator[Entry]:
+        row = Record(value)
+        currency, kind = known_currency(row.text("Currency")), row.text("Split Type")
+        payer, title = row.text("Paid By"), row.text("Name", "")
+        if payer not in {_CALLER, self.friend}:
+            raise RowError("unknown_person")
+        other = self.friend if payer == _CALLER else _CALLER
+        fields: dict[str, Any] = {"date": day(row.text("Expense Date")), "currency": currency}
+        if kind == "CURRENCY_CONVERSION":
+            raise RowError("half_a_conversion")
+        if kind == "SETTLEMENT":
+            minor = to_minor(self.numbers(row.text("Settlement")), currency)
+            yield DescribedSettlement(
+                line=line, amount_minor=minor, sender=payer, receiver=other, note=title, **fields
+            )
+            return
+        amount = to_minor(self.numbers(row.text("Amount")), currency)
+        cell = row.text("You Lent" if payer == _CALLER else "You Owe")
+        share, notes = self._share(cell, currency)
+        if share > amount:
+            raise RowError("does_not_add_up")
+        is_half = abs(amount - 2 * share) <= 1
+        if kind == "EQUAL" and not is_half:
+            notes += (Note("more_people"),)
+        label = row.text("Category", "")
+        yield expense(
+            line,
+            payer,
+            amount,
+            {payer: amount - share, other: share},
+            is_equal=kind == "EQUAL" and is_half,
+            notes=notes,
+            description=title or label,
+            notes_text=label,
+            category=category(label),
+            **fields,
+        )
+
+    def _share(self, cell: str, currency: str) -> tuple[int, tuple[Note, ...]]:
+        """A share in minor units.
+
+        Those of few minor units are written ten times too large, with one decimal too few.
+        """
+        value, digits = self.numbers(cell), EXPONENTS[currency]
+        _whole, mark, decimals = cell.strip().rpartition(self.numbers.mark)
+        if digits > 1 and mark and len(decimals) == digits - 1:
+            minor = int(value.scaleb(digits - 1))
+            return minor, (Note("small_share", {"cell": cell, "minor": str(Decimal(minor))}),)
+        return to_minor(value, currency), ()

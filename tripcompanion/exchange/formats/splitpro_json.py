@@ -1,0 +1,150 @@
+"""SplitPro, the file of an account: who owes whom, without expenses."""
+
+from collections import Counter
+from collections.abc import Iterator
+from datetime import date
+from typing import Any
+
+from tripcompanion.exchange.description import (
+    DescribedSettlement,
+    Entry,
+    Note,
+    Person,
+    TripDescription,
+    UnreadableFile,
+)
+from tripcompanion.exchange.formats.reading import (
+    Record,
+    any_record,
+    currency_of,
+    day,
+    each,
+    known_currency,
+)
+from tripcompanion.exchange.source import Head, SourceFile
+
+#: The "group" of what is owed outside of groups.
+_OUTSIDE = "0"
+
+
+def recognises(head: Head) -> bool:
+    return "groups.item.groupUsers" in head.paths or (
+        {"friends", "groups"} <= head.paths
+        and any(path.startswith("friends.") and path.endswith(".balances") for path in head.paths)
+        and "friends.item" not in head.paths
+    )
+
+
+def read(file: SourceFile) -> TripDescription:
+    account = _Account(file)
+    group = account.chosen(file.group)
+    balances = list(account.balances(group))
+    involved = {key for row in balances for key in (row["userId"], row["friendId"])}
+    known = {*involved, *account.members(group)}
+    people = tuple(account.person(key) for key in sorted(known, key=lambda k: (len(k), k)))
+    codes = [str(row["currency"]) for row in balances]
+    return TripDescription(
+        "splitpro_json",
+        str(group.values.get("name") or ""),
+        currency_of(file, str(group.values.get("defaultCurrency") or ""), *codes),
+        people,
+        lambda: each(enumerate(balances, start=1), _entries, ""),
+        notes=(Note("balances_only"),),
+    )
+
+
+class _Account:
+    """Friends and groups of the one who saved the file."""
+
+    def __init__(self, file: SourceFile) -> None:
+        self.friends = {
+            str(key): any_record(value)
+            for key, value in any_record(file.first("friends")).values.items()
+        }
+        self.groups = [any_record(value) for value in file.items("groups.item")]
+        users = Counter(key for group in self.groups for key in self.members(group))
+        strangers = [key for key, _count in users.most_common() if key not in self.friends]
+        #: The only person who is in every group without being a friend.
+        self.caller = strangers[0] if strangers else "me"
+
+    def members(self, group: Record) -> list[str]:
+        rows = group.values.get("groupUsers") or []
+        found = [any_record(row).values.get("userId") for row in rows if isinstance(rows, list)]
+        return [str(key) for key in found if key is not None]
+
+    def chosen(self, name: str) -> Record:
+        """The group of this id or name, or the only one."""
+        choices = [*self.groups]
+        if self.friends and (not self.groups or name == _OUTSIDE):
+            choices.append(Record({"id": _OUTSIDE, "name": ""}))
+        found = [
+            group
+            for group in choices
+            if not name or name in {str(group.values.get("id")), group.values.get("name")}
+        ]
+        if len(found) != 1:
+            shown = [f"{g.values.get('name')} ({g.values.get('id')})" for g in choices]
+            raise UnreadableFile("several_groups", groups=", ".join(shown)[:500])
+        return found[0]
+
+    def balances(self, group: Record) -> Iterator[dict[str, Any]]:
+        """What friends owe users. Every pair stands twice, with opposite signs: one of them."""
+        if str(group.values.get("id")) == _OUTSIDE:
+            yield from self._outside()
+            return
+        rows = group.values.get("groupBalances")
+        for row in rows if isinstance(rows, list) else []:
+            values = any_record(row).values
+            user, friend = str(values.get("userId")), str(values.get("friendId"))
+            if (len(user), user) < (len(friend), friend):
+                known = {"currency": "", "amount": "0", "updatedAt": ""}
+                yield {**known, **values, "userId": user, "friendId": friend}
+
+    def _outside(self) -> Iterator[dict[str, Any]]:
+        """What friends owe in total, less what they owe in groups."""
+        owed: Counter[tuple[str, str]] = Counter()
+        for group in self.groups:
+            for row in self.balances(group):
+                pair, minor = (row["userId"], row["friendId"]), _whole(row["amount"])
+                if self.caller in pair:
+                    sign = 1 if pair[0] == self.caller else -1
+                    friend = pair[1] if sign == 1 else pair[0]
+                    owed[friend, str(row["currency"])] += sign * minor
+        for key, friend in self.friends.items():
+            balances = friend.values.get("balances")
+            for value in balances if isinstance(balances, list) else []:
+                owed_row = any_record(value).values
+                code = str(owed_row.get("currency"))
+                minor = _whole(owed_row.get("amount")) - owed[key, code]
+                named = {"userId": self.caller, "friendId": key, "currency": code}
+                yield {**named, "amount": str(minor), "updatedAt": ""}
+
+    def person(self, key: str) -> Person:
+        row = self.friends.get(key)
+        if row is None:
+            return Person(key, f"#{key}", is_caller=key == self.caller)
+        return Person(key, row.text("name", "") or f"#{key}", row.text("email", "") or None)
+
+
+def _whole(value: Any) -> int:
+    text = str(value)
+    return int(text) if text.removeprefix("-").isdecimal() and len(text) < 16 else 0
+
+
+def _entries(line: int, row: dict[str, Any]) -> Iterator[Entry]:
+    """An opening balance: a payment that makes the balances of two people what they were."""
+    currency, minor = known_currency(str(row["currency"])), _whole(row["amount"])
+    if not minor:
+        return
+    user, friend = row["userId"], row["friendId"]
+    sender, receiver = (user, friend) if minor > 0 else (friend, user)
+    yield DescribedSettlement(
+        line=line,
+        date=day(str(row["updatedAt"])) if row["updatedAt"] else date.today(),  # noqa: DTZ011
+        amount_minor=abs(minor),
+        currency=currency,
+        key=f"{user}-{friend}-{currency}",
+        sender=sender,
+        receiver=receiver,
+        note="SplitPro: opening balance",
+    )

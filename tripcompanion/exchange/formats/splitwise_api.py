@@ -1,0 +1,241 @@
+"""Splitwise, answers of its API, saved one by one or merged: expenses, groups, friends, user."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from tripcompanion.exchange.description import (
+    ClaimedBalance,
+    DescribedComment,
+    DescribedExpense,
+    DescribedSettlement,
+    Entry,
+    Note,
+    Person,
+    SkippedRow,
+    TripDescription,
+    UnreadableFile,
+)
+from tripcompanion.exchange.formats.reading import (
+    Record,
+    RowError,
+    any_record,
+    category,
+    currency_of,
+    divided,
+    each,
+    instant,
+    known_currency,
+    rounded,
+    to_minor,
+)
+from tripcompanion.exchange.source import Head, SourceFile
+
+#: The user who writes comments of the system.
+_SYSTEM = "0"
+
+
+def recognises(head: Head) -> bool:
+    found = {path.removeprefix("item.") for path in head.paths}
+    return "expenses.item.users.item.paid_share" in found or (
+        not found & {"groups.item.groupUsers", "participants", "personal_accounts"}
+        and bool(found & {"group.members", "groups.item.members", "expenses.item.repayments"})
+    )
+
+
+def read(file: SourceFile) -> TripDescription:
+    group, name, groups = _chosen_group(file)
+    people: dict[str, Person] = {}
+    newest: dict[str, str] = {}
+    currencies: dict[str, int] = {}
+    for _at, value in _expenses(file):
+        try:
+            row = Record(value)
+            if not _is_in(row, group):
+                continue
+            key, changed = row.text("id"), row.text("updated_at", "")
+            newest[key] = max(changed, newest.get(key, ""))
+            code = row.text("currency_code", "")
+            currencies[code] = currencies.get(code, 0) + 1
+            for user in row.records("users"):
+                _add(people, user.record("user") if "user" in user else user)
+        except RowError:
+            # Such a row is skipped with its reason below.
+            continue
+    members = groups.get(group, [])
+    everybody = [*members, *_others(file)]
+    for person in everybody:
+        if person in members or str(person.values.get("id")) in people:
+            _add(people, person)
+    _note_caller(file, people)
+    used = sorted(currencies, key=lambda code: -currencies[code])
+    claimed = tuple(_claimed(members))
+    notes = () if members else (Note("no_balances_claimed"),)
+    return TripDescription(
+        "splitwise_api",
+        name,
+        currency_of(file, *used, *(claim.currency for claim in claimed)),
+        tuple(people.values()),
+        lambda: _entries(file, group, newest),
+        claimed,
+        notes,
+    )
+
+
+def _paths(file: SourceFile, name: str) -> Iterator[str]:
+    """Where lists or objects of this name are: in one object, or in an array of objects."""
+    for start in ("", "item."):
+        if start + name in file.head.paths:
+            yield start + name
+
+
+def _expenses(file: SourceFile) -> Iterator[tuple[int, Any]]:
+    for path in _paths(file, "expenses"):
+        yield from enumerate(file.items(f"{path}.item"), start=1)
+    for path in _paths(file, "expense"):
+        yield from enumerate(file.items(path), start=1)
+
+
+def _chosen_group(file: SourceFile) -> tuple[str, str, dict[str, list[Record]]]:
+    """The id and the name of the group to import, and the members of all groups by id.
+
+    Expenses outside of groups have the id "0". Raises `UnreadableFile` if several are to choose.
+    """
+    members: dict[str, list[Record]] = {}
+    names: dict[str, str] = {}
+    for path, end in (("groups", ".item"), ("group", "")):
+        for where in _paths(file, path):
+            for value in file.items(where + end):
+                row = any_record(value)
+                key = str(row.values.get("id") or 0)
+                names[key] = str(row.values.get("name") or "")
+                members[key] = [any_record(person) for person in row.values.get("members") or []]
+    used: dict[str, int] = {}
+    for _at, value in _expenses(file):
+        key = str(any_record(value).values.get("group_id") or 0)
+        used[key] = used.get(key, 0) + 1
+    found = list(used) or [key for key in names if key != "0"]
+    if file.group:
+        found = [key for key in {*found, *names} if file.group in {key, names.get(key)}]
+    if len(found) != 1:
+        shown = ", ".join(f"{names.get(key, '')} ({key})".strip() for key in {*used, *names})
+        raise UnreadableFile("several_groups", groups=shown[:500])
+    return found[0], names.get(found[0], "") if found[0] != "0" else "", members
+
+
+def _is_in(row: Record, group: str) -> bool:
+    return str(row.values.get("group_id") or 0) == group
+
+
+def _others(file: SourceFile) -> list[Record]:
+    friends = [v for path in _paths(file, "friends") for v in file.items(f"{path}.item")]
+    user = [v for path in _paths(file, "user") for v in file.items(path)]
+    return [any_record(value) for value in friends + user]
+
+
+def _note_caller(file: SourceFile, people: dict[str, Person]) -> None:
+    for path in _paths(file, "user"):
+        key = str(any_record(file.first(path)).values.get("id"))
+        if person := people.get(key):
+            people[key] = Person(key, person.name, person.email, is_caller=True)
+
+
+def _add(people: dict[str, Person], row: Record) -> None:
+    """Keep what is known of a person: only members of groups and friends have an address."""
+    key = row.text("id")
+    if key == _SYSTEM:
+        return
+    names = (row.text("first_name", ""), row.text("last_name", ""))
+    known = people.get(key)
+    # Somebody who never registered has an address that nobody has confirmed.
+    is_registered = row.text("registration_status", "") == "confirmed"
+    email = row.text("email", "") if is_registered else ""
+    people[key] = Person(
+        key,
+        " ".join(filter(None, names)) or (known.name if known else f"#{key}"),
+        email or (known.email if known else None),
+    )
+
+
+def _claimed(members: list[Record]) -> Iterator[ClaimedBalance]:
+    for member in members:
+        try:
+            for balance in member.records("balance"):
+                currency = known_currency(balance.text("currency_code"))
+                minor = to_minor(balance.number("amount"), currency)
+                yield ClaimedBalance(member.text("id"), currency, minor)
+        except RowError:
+            continue
+
+
+def _entries(file: SourceFile, group: str, newest: dict[str, str]) -> Iterator[Entry]:
+    """The entries of the group. Pages of a list that moved repeat some: the newest one counts."""
+    seen: set[str] = set()
+
+    def entry(line: int, value: Any) -> Iterator[Entry]:
+        row = Record(value)
+        if not _is_in(row, group):
+            return
+        key = row.text("id")
+        if key in seen or row.text("updated_at", "") != newest.get(key):
+            yield SkippedRow(line, Note("repeated"), row.text("description", ""))
+            return
+        seen.add(key)
+        yield _entry(file, line, key, row)
+
+    yield from each(_expenses(file), entry, "description")
+
+
+def _entry(file: SourceFile, line: int, key: str, row: Record) -> Entry:
+    currency = known_currency(row.text("currency_code"))
+    amount, notes = rounded(row.number("cost"), currency)
+    at = instant(row.text("date"), file.zone)
+    title = row.text("description", "")
+    if "deleted_at" in row:
+        return SkippedRow(line, Note("deleted_in_source"), title)
+    if not amount:
+        raise RowError("no_amount")
+    paid: dict[str, int] = {}
+    owed: dict[str, int] = {}
+    for user in row.records("users"):
+        person = user.text("user_id")
+        for shares, name in ((paid, "paid_share"), (owed, "owed_share")):
+            if minor := to_minor(user.number(name), currency):
+                shares[person] = minor
+    fields: dict[str, Any] = {
+        "line": line,
+        "date": at.date(),
+        "amount_minor": amount,
+        "currency": currency,
+        "key": key,
+        "created_at": instant(row.text("created_at")) if "created_at" in row else None,
+    }
+    if row.flag("payment") and len(paid) == len(owed) == 1:
+        sender, receiver = next(iter(paid)), next(iter(owed))
+        return DescribedSettlement(
+            sender=sender, receiver=receiver, note=title, notes=notes, **fields
+        )
+    for shares in (paid, owed):
+        if sum(shares.values()) != amount:
+            raise RowError("does_not_add_up")
+    label = row.record("category").text("name", "") if "category" in row else ""
+    is_equal = None if row.text("creation_method", "") == "equal" else False
+    if row.text("repeat_interval", "never") not in {"never", ""}:
+        notes += (Note("repeats"),)
+    return DescribedExpense(
+        description=title or label,
+        notes_text=row.text("details", ""),
+        category=category(label),
+        payers=tuple(paid.items()),
+        notes=notes,
+        comments=tuple(_comments(row)),
+        **divided(owed, is_equal=is_equal),
+        **fields,
+    )
+
+
+def _comments(row: Record) -> Iterator[DescribedComment]:
+    for comment in row.records("comments"):
+        author = str(any_record(comment.values.get("user")).values.get("id") or 0)
+        if author != _SYSTEM and "deleted_at" not in comment and "content" in comment:
+            at = instant(comment.text("created_at"))
+            yield DescribedComment(comment.text("content"), at, author)

@@ -1,0 +1,178 @@
+"""Splitwise, "Export as spreadsheet": what each person paid minus what they owe, in columns."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+from tripcompanion.currency.amounts import EXPONENTS
+from tripcompanion.exchange.description import (
+    ClaimedBalance,
+    DescribedExpense,
+    DescribedSettlement,
+    Entry,
+    Note,
+    TripDescription,
+)
+from tripcompanion.exchange.formats.reading import (
+    Numbers,
+    RowError,
+    apportioned,
+    category,
+    clean,
+    currency_of,
+    day,
+    divided,
+    each,
+    expense,
+    known_currency,
+    people_named,
+    to_minor,
+)
+from tripcompanion.exchange.source import Head, SourceFile
+
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_LABELS = 5
+_ENGLISH = ["date", "description", "category", "cost", "currency"]
+#: The category of payments, in the languages in which it was seen.
+_PAYMENT = frozenset(
+    {
+        *("payment", "pago", "zahlung", "paiement", "pagamento", "betaling", "płatność"),
+        *("betalning", "pembayaran", "ödeme", "支払い", "การชำระเงิน", "оплата", "платёж"),
+    }
+)
+_FILE_NAME = re.compile(r"(?P<group>.*?)_\d{4}-\d{2}-\d{2}_export(?:\s*\(\d+\))?\.csv")
+
+
+def recognises(head: Head) -> bool:
+    """Labels are in the language of the account, so only the first row below them tells."""
+    if head.kind != "csv" or len(head.header) <= _LABELS:
+        return False
+    if [label.casefold() for label in head.header[:_LABELS]] == _ENGLISH:
+        return True
+    first = head.first
+    return (
+        len(first) > _LABELS
+        and bool(_DATE.match(first[0].strip()))
+        and first[4].strip() in EXPONENTS
+    )
+
+
+def read(file: SourceFile) -> TripDescription:
+    header = file.head.header
+    people = people_named(clean(name) or "?" for name in header[_LABELS:])
+    keys = [person.key for person in people]
+    cells = ((line, cell) for line, row in file.records() for cell in (row[3:4] + row[_LABELS:]))
+    numbers = Numbers((line, cell) for line, cell in cells if cell.strip())
+    used: Counter[str] = Counter(row[4].strip() for _line, row in file.records() if _has_cost(row))
+    currency = currency_of(file, *(code for code, _count in used.most_common()))
+    table = _Table(keys, numbers)
+    match = _FILE_NAME.fullmatch(file.name)
+    notes = (Note("same_names"),) if len(set(header[_LABELS:])) < len(keys) else ()
+    return TripDescription(
+        "splitwise_csv",
+        match["group"].replace("-", " ").strip() if match else "",
+        currency,
+        people,
+        lambda: each(table.rows(file), table.entries, "description"),
+        tuple(table.claimed(file)),
+        notes,
+    )
+
+
+def _has_cost(row: list[str]) -> bool:
+    return len(row) > _LABELS and bool(row[3].strip())
+
+
+class _Table:
+    """The rows of a file, whose columns after the first five are `people`."""
+
+    def __init__(self, people: list[str], numbers: Numbers) -> None:
+        self.people, self.numbers = people, numbers
+
+    def rows(self, file: SourceFile) -> Iterator[tuple[int, dict[str, Any]]]:
+        for line, row in file.records():
+            if _has_cost(row) or len(row) <= _LABELS:
+                cells = dict(zip([*_ENGLISH, "more"], [*row, *[""] * _LABELS], strict=False))
+                yield line, {**cells, "nets": row[_LABELS:]}
+
+    def claimed(self, file: SourceFile) -> Iterator[ClaimedBalance]:
+        """The rows without a cost: the total of each person in a currency."""
+        for _line, row in file.records():
+            if len(row) > _LABELS and not _has_cost(row) and row[4].strip() in EXPONENTS:
+                currency = row[4].strip()
+                for person, cell in zip(self.people, row[_LABELS:], strict=False):
+                    if cell.strip():
+                        minor = to_minor(self.numbers(cell), currency)
+                        yield ClaimedBalance(person, currency, minor)
+
+    def entries(self, line: int, row: dict[str, Any]) -> Iterator[Entry]:
+        currency = known_currency(row["currency"].strip())
+        if len(row["nets"]) != len(self.people):
+            raise RowError("other_columns", columns=len(row["nets"]), expected=len(self.people))
+        cost = to_minor(self.numbers(row["cost"]), currency)
+        values = [self.numbers(cell) if cell.strip() else Decimal(0) for cell in row["nets"]]
+        nets = {
+            person: to_minor(value, currency)
+            for person, value in zip(self.people, values, strict=True)
+            if value
+        }
+        fields: dict[str, Any] = {"date": day(row["date"]), "currency": currency}
+        title = clean(row["description"]) or clean(row["category"])
+        plus = [person for person, minor in nets.items() if minor > 0]
+        minus = [person for person, minor in nets.items() if minor < 0]
+        is_payment = row["category"].strip().casefold() in _PAYMENT
+        if is_payment and len(plus) == len(minus) == 1:
+            yield DescribedSettlement(
+                line=line,
+                amount_minor=nets[plus[0]],
+                sender=plus[0],
+                receiver=minus[0],
+                note=title,
+                **fields,
+            )
+            return
+        fields["description"] = title
+        fields["category"] = category(row["category"])
+        fields["notes_text"] = clean(row["category"])
+        notes = (Note("payment_of_several"),) if is_payment else ()
+        yield _expense(line, cost, nets, plus, notes, fields)
+
+
+def _expense(
+    line: int,
+    cost: int,
+    nets: dict[str, int],
+    plus: list[str],
+    notes: tuple[Note, ...],
+    fields: dict[str, Any],
+) -> DescribedExpense:
+    """The expense of a row in which those in `plus` paid more than they owe."""
+    if not cost:
+        raise RowError("no_amount")
+    if cost < 0:
+        cost, notes = -cost, (*notes, Note("turned_around"))
+    if not plus:
+        raise RowError("payer_unknown")
+    if drift := sum(nets.values()):
+        if abs(drift) > len(nets):
+            raise RowError("does_not_add_up")
+        notes = (*notes, Note("rounded_shares"))
+        nets = {**nets, plus[0]: nets[plus[0]] - drift}
+    owed = {person: -minor for person, minor in nets.items() if minor < 0}
+    rest = cost - sum(owed.values())
+    if rest < 0:
+        raise RowError("does_not_add_up")
+    if len(plus) == 1:
+        shares = {person: rest if person == plus[0] else owed[person] for person in nets}
+        return expense(line, plus[0], cost, shares, notes=notes, **fields)
+    own = apportioned(rest, dict.fromkeys(plus, 1), line)
+    return DescribedExpense(
+        line=line,
+        amount_minor=cost,
+        payers=tuple((person, nets[person] + own[person]) for person in plus),
+        notes=(*notes, Note("payers_unknown")),
+        **divided({person: own.get(person, owed.get(person, 0)) for person in nets}),
+        **fields,
+    )

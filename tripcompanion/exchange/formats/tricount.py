@@ -1,0 +1,137 @@
+"""Tricount, the registry of a group as its service answers it."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from tripcompanion.exchange.description import (
+    DescribedSettlement,
+    Entry,
+    Note,
+    Person,
+    SkippedRow,
+    TripDescription,
+)
+from tripcompanion.exchange.formats.reading import (
+    Record,
+    RowError,
+    any_record,
+    category,
+    clean,
+    currency_of,
+    day,
+    each,
+    expense,
+    instant,
+    known_currency,
+    to_minor,
+)
+from tripcompanion.exchange.source import Head, SourceFile
+
+
+def recognises(head: Head) -> bool:
+    return any(path.endswith("all_registry_entry") for path in head.paths)
+
+
+def read(file: SourceFile) -> TripDescription:
+    where = min(path for path in file.head.paths if path.endswith("all_registry_entry"))
+    start = where.removesuffix("all_registry_entry")
+    registry = _Registry(file, start)
+    return TripDescription(
+        "tricount",
+        clean(str(file.first(f"{start}title") or "")),
+        registry.currency,
+        tuple(registry.people.values()),
+        lambda: each(enumerate(file.items(f"{where}.item"), start=1), registry.entries, ""),
+        description=clean(str(file.first(f"{start}description") or "")),
+    )
+
+
+def unwrapped(value: Any) -> Record:
+    """The object in an object with one name, as every element of a list is wrapped."""
+    inner = Record(value).values
+    only = next(iter(inner.values()), None) if len(inner) == 1 else None
+    return Record(only if isinstance(only, dict) else inner)
+
+
+class _Registry:
+    def __init__(self, file: SourceFile, start: str) -> None:
+        self.currency = currency_of(file, str(file.first(f"{start}currency") or ""))
+        self.people: dict[str, Person] = {}
+        for value in file.items(f"{start}memberships.item"):
+            row = unwrapped(value if isinstance(value, dict) else {})
+            if "uuid" in row:
+                key = row.text("uuid")
+                name = str(any_record(row.values.get("alias")).values.get("display_name") or "?")
+                is_active = row.text("status", "ACTIVE") == "ACTIVE"
+                self.people[key] = Person(key, clean(name), is_active=is_active)
+
+    def _person(self, value: Any) -> str:
+        key = unwrapped(value).text("uuid")
+        if key not in self.people:
+            raise RowError("unknown_person")
+        return key
+
+    def _minor(self, row: Record) -> int:
+        """An amount in the registry's currency: which of the two has it differs between files."""
+        for name in ("amount", "amount_local"):
+            if name in row:
+                found = row.record(name)
+                if found.text("currency") == self.currency:
+                    return to_minor(found.number("value"), self.currency)
+        raise RowError("unknown_currency", currency="?")
+
+    def entries(self, line: int, value: Any) -> Iterator[Entry]:
+        row = unwrapped(value)
+        title = row.text("description", "")
+        if row.text("status", "ACTIVE") != "ACTIVE":
+            yield SkippedRow(line, Note("deleted_in_source"), title)
+            return
+        kind, payer = (
+            row.text("type_transaction", "NORMAL"),
+            self._person(row.values.get("membership_owned")),
+        )
+        amount = self._minor(row)
+        shares: dict[str, int] = {}
+        for part in row.records("allocations"):
+            person = self._person(part.values.get("membership"))
+            shares[person] = shares.get(person, 0) + abs(self._minor(part))
+        if sum(shares.values()) != abs(amount):
+            raise RowError("does_not_add_up")
+        fields: dict[str, Any] = {
+            "date": day(row.text("date")),
+            "currency": self.currency,
+            "key": row.text("uuid", "") or row.text("id"),
+            "created_at": instant(row.text("date")),
+        }
+        if kind == "BALANCE" and payer not in {p for p, minor in shares.items() if minor}:
+            yield from (
+                DescribedSettlement(
+                    line=line, amount_minor=minor, sender=payer, receiver=receiver, note=title,
+                    **{**fields, "key": f"{fields['key']}/{receiver}"},
+                )
+                for receiver, minor in shares.items()
+                if minor
+            )  # fmt: skip
+            return
+        label = row.text("category_custom", "") or row.text("category", "")
+        # Expenses are negative there. Whoever got an income is its "payer".
+        sign = -1 if kind == "INCOME" else 1
+        yield expense(
+            line,
+            payer,
+            sign * abs(amount),
+            {person: sign * minor for person, minor in shares.items()},
+            description=title or label or "Tricount",
+            notes_text=label,
+            category=category(label),
+            **self._original(row, fields),
+        )
+
+    def _original(self, row: Record, fields: dict[str, Any]) -> dict[str, Any]:
+        """The fields with a note of the amount in another currency, if there is one."""
+        for name in ("amount", "amount_local"):
+            found = row.record(name) if name in row else Record({"currency": self.currency})
+            if (code := found.text("currency")) != self.currency:
+                amount = f"{abs(found.number('value')).normalize():f} {known_currency(code)}"
+                return {**fields, "notes": (Note("original_amount", {"amount": amount}),)}
+        return fields

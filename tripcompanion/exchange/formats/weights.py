@@ -1,0 +1,85 @@
+"""Expenses divided by the weight that a person has in the whole file: ihatemoney and Cospend."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
+from typing import Any
+
+from tripcompanion.exchange.description import (
+    DescribedExpense,
+    DescribedSettlement,
+    Entry,
+    Note,
+)
+from tripcompanion.exchange.formats.reading import RowError, apportioned, rounded, turned_around
+
+#: Weights are stored as ten-thousandths.
+_SCALE = 10_000
+
+
+def names_in(text: str, known: Iterable[str]) -> tuple[list[str], tuple[Note, ...]]:
+    """The names in a list with commas between them, of which names may have commas, too.
+
+    At each place, the longest known name is taken; an unknown name ends at the next comma.
+    """
+    names, rest = [], text.strip()
+    longest_first = sorted(known, key=lambda name: -len(name))
+    is_unclear = False
+    while rest:
+        found = next((n for n in longest_first if rest == n or rest.startswith(f"{n},")), None)
+        is_unclear |= found is not None and "," in found
+        name = found or rest.partition(",")[0].strip()
+        if name:
+            names.append(name)
+        rest = rest[len(found) :] if found else rest.partition(",")[2]
+        rest = rest.lstrip(", ")
+    return names, (Note("names_with_commas"),) if is_unclear else ()
+
+
+def entries(
+    line: int,
+    payer: str,
+    amount: Decimal,
+    currency: str,
+    owers: list[str],
+    weights: Mapping[str, Decimal],
+    *,
+    is_payment: bool,
+    notes: tuple[Note, ...] = (),
+    **fields: Any,
+) -> Iterator[Entry]:
+    """The entries of a bill. An ower whose weight is not in `weights` has 1, with a note."""
+    minor, changed = rounded(amount, currency)
+    notes += changed
+    if not minor:
+        raise RowError("no_amount")
+    unknown = [name for name in owers if name not in weights]
+    if unknown and len(owers) > 1:
+        notes += (Note("weight_unknown", {"names": ", ".join(unknown)[:200]}),)
+    scaled = {name: int(weights.get(name, Decimal(1)) * _SCALE) for name in owers}
+    fields |= {"line": line, "currency": currency, "notes": notes}
+    if is_payment and minor > 0 and payer not in scaled:
+        title = fields.pop("description")
+        fields.pop("category"), fields.pop("notes_text", None)
+        for receiver, part in apportioned(minor, scaled, line).items():
+            if part:
+                yield DescribedSettlement(
+                    amount_minor=part, sender=payer, receiver=receiver, note=title, **fields
+                )
+        return
+    if minor < 0:
+        fields["notes"] += (Note("turned_around"),)
+        yield DescribedExpense(
+            **fields, **turned_around(payer, minor, apportioned(minor, scaled, line))
+        )
+        return
+    taking = {name: weight for name, weight in scaled.items() if weight}
+    if not taking or min(taking.values()) < 0:
+        raise RowError("nobody_takes_part")
+    is_equal = len(set(taking.values())) == 1
+    yield DescribedExpense(
+        amount_minor=minor,
+        payers=((payer, minor),),
+        split_type="EQUAL" if is_equal else "SHARES",
+        entered=tuple((name, None if is_equal else weight) for name, weight in taking.items()),
+        **fields,
+    )

@@ -1,0 +1,107 @@
+"""Imports a file of another system for an account."""
+
+from argparse import ArgumentParser
+from decimal import Decimal, InvalidOperation
+from functools import partial
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from django.core.management.base import BaseCommand, CommandError
+from rest_framework.exceptions import APIException
+from tqdm import tqdm
+
+from tripcompanion.exchange.confirming import confirm
+from tripcompanion.exchange.description import UnreadableFile
+from tripcompanion.exchange.models import Import, Outcome
+from tripcompanion.exchange.notes import FileUnreadable, text_of
+from tripcompanion.exchange.planning import Choices, plan_import
+from tripcompanion.exchange.recognition import describe
+from tripcompanion.exchange.source import SourceFile
+from trips.models import Trip
+from users.models import User
+
+
+class Command(BaseCommand):
+    """Like the API, with the rights and quotas of the account, but for files of any size."""
+
+    help = "Import a file of Splitwise, Spliit, Tricount and others; see the README."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", type=Path)
+        parser.add_argument("--user", required=True, help="the address of the account")
+        parser.add_argument("--trip", type=int, help="the id of a trip to add to")
+        parser.add_argument("--new", action="store_true", help="make a new trip in any case")
+        parser.add_argument("--title", default="", help="of a new trip")
+        parser.add_argument("--currency", help="if the file does not say it")
+        parser.add_argument("--time-zone", default="UTC", help="such as Europe/Madrid")
+        parser.add_argument("--group", default="", help="if the file has several")
+        parser.add_argument(
+            "--person", action="append", default=[], metavar="NAME=USER_ID", help="who is who"
+        )
+        parser.add_argument("--rate", action="append", default=[], metavar="CHF=0.95")
+        parser.add_argument("--confirm", action="store_true", help="record it, not only plan it")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        watch = partial(tqdm, disable=None, leave=False)
+        try:
+            stored, user = _plan(options, partial(watch, unit=" rows"))
+            self._show(stored)
+            if options["confirm"]:
+                done = confirm(stored.pk, user, progress=partial(watch, unit=" batches"))
+                self.stdout.write(f"Recorded in trip {done.trip_id}.")
+            else:
+                stored.delete()
+                self.stdout.write("Nothing was recorded; repeat it with --confirm.")
+        except APIException as error:
+            raise CommandError(str(error.detail)) from error
+
+    def _show(self, stored: Import) -> None:
+        plan = stored.plan
+        self.stdout.write(f"{stored.format}: {plan.title}, {plan.currency}")
+        expenses, settlements = plan.counts["expense"], plan.counts["settlement"]
+        self.stdout.write(f"{expenses} expenses, {settlements} payments")
+        for code, values in plan.notes:
+            self.stdout.write(text_of(code, values))
+        rows = stored.rows.exclude(outcome=Outcome.TAKEN).order_by("position")
+        for row in rows.iterator():
+            texts = " ".join(text_of(code, values) for code, values in row.note_list)
+            self.stdout.write(f"line {row.line}: {row.get_outcome_display()}. {texts}")
+        for row in plan.balances:
+            claimed = "" if row.claimed is None else f", the file says {row.claimed}"
+            self.stdout.write(f"{row.name}: {row.planned} {row.currency}{claimed}")
+
+
+def _plan(options: dict[str, Any], progress: Any) -> tuple[Import, User]:
+    user = User.objects.with_email(options["user"]).first()
+    if user is None:
+        raise CommandError("There is no account with this address.")
+    trip = None
+    if options["trip"] is not None:
+        trip = Trip.objects.visible_to(user).filter(pk=options["trip"]).first()
+        if trip is None:
+            raise CommandError("The account has no such trip.")
+    try:
+        zone = ZoneInfo(options["time_zone"])
+        rates = {code: Decimal(rate) for code, rate in _pairs(options["rate"])}
+        people = {name: int(user_id) for name, user_id in _pairs(options["person"])}
+        choices = Choices(
+            trip=trip,
+            as_new_trip=options["new"],
+            title=options["title"],
+            people=people,
+            exchange_rates=rates,
+        )
+        path: Path = options["file"]
+        with path.open("rb") as opened:
+            chosen = {"currency": options["currency"], "group": options["group"], "zone": zone}
+            described = describe(SourceFile(opened, path.name, **chosen))
+            return plan_import(user, described, choices, progress), user
+    except UnreadableFile as error:
+        raise FileUnreadable(error) from error
+    except (OSError, ValueError, InvalidOperation, ZoneInfoNotFoundError) as error:
+        raise CommandError(str(error)) from error
+
+
+def _pairs(texts: list[str]) -> list[tuple[str, str]]:
+    return [(text.rpartition("=")[0], text.rpartition("=")[2]) for text in texts]

@@ -1,0 +1,163 @@
+"""What a plan says about a file and its rows, by code. The texts are for people."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.utils.translation import gettext_lazy
+from rest_framework.exceptions import ParseError
+
+from tripcompanion.exchange.description import UnreadableFile
+
+#: Why a file cannot be read.
+OF_FILES: Mapping[str, Any] = {
+    "bad_number": gettext_lazy("A number cannot be read: %(text)s."),
+    "circular_events": gettext_lazy("The event %(name)s passes on to itself."),
+    "currency_needed": gettext_lazy("The file does not say its currency. Please send `currency`."),
+    "empty_file": gettext_lazy("The file is empty."),
+    "is_archive": gettext_lazy(
+        "This is an archive or a spreadsheet. Please send the CSV or JSON file."
+    ),
+    "is_settlement_plan": gettext_lazy(
+        "This is a settlement plan, which has no entries. Send the bills."
+    ),
+    "malformed_csv": gettext_lazy("This is not valid CSV."),
+    "malformed_json": gettext_lazy("This is not valid JSON."),
+    "missing_field": gettext_lazy("The field %(name)s is missing, or is not what it should be."),
+    "not_an_object": gettext_lazy("This should be an object."),
+    "not_text": gettext_lazy("The file has characters that no text has."),
+    "several_groups": gettext_lazy(
+        "The file has several groups. Please send `group`, one of: %(groups)s."
+    ),
+    "too_deep": gettext_lazy("It is nested deeper than %(limit)s levels."),
+    "too_long": gettext_lazy("A text is longer than %(limit)s characters."),
+    "too_many_columns": gettext_lazy("There are more than %(limit)s columns."),
+    "too_many_lines": gettext_lazy("There are more than %(limit)s lines."),
+    "two_decimal_marks": gettext_lazy(
+        "Some numbers have a decimal point, and some a decimal comma."
+    ),
+    "two_weights": gettext_lazy("%(name)s has two different weights, so this is not one export."),
+    "unclear_decimal_mark": gettext_lazy(
+        "It is unclear whether 1.234 is one thousand or one and a bit."
+    ),
+    "unknown_format": gettext_lazy("This format is not known."),
+    "unknown_split": gettext_lazy("The way of dividing %(text)s is not known."),
+    "wrong_encoding": gettext_lazy(
+        "The encoding of the file is not known. Please save it as UTF-8."
+    ),
+}
+#: Why a row is skipped.
+OF_SKIPPED_ROWS: Mapping[str, Any] = {
+    "amount_out_of_range": gettext_lazy("The amount is too small or too large."),
+    "amount_too_large": gettext_lazy("The amount is too large."),
+    "bad_date": gettext_lazy("This is not a date: %(text)s."),
+    "bad_number": OF_FILES["bad_number"],
+    "bad_rate": gettext_lazy(
+        "There is no rate by which this amount of %(currency)s can be converted."
+    ),
+    "date_out_of_range": gettext_lazy("The date is too early, or in the future: %(date)s."),
+    "deleted_in_source": gettext_lazy("It was deleted there."),
+    "does_not_add_up": gettext_lazy("The parts do not add up to the amount."),
+    "half_a_conversion": gettext_lazy(
+        "This is half of a change of money, which has no other side here."
+    ),
+    "item_of_nobody": gettext_lazy("Nobody takes part in the item %(name)s."),
+    "missing_field": OF_FILES["missing_field"],
+    "named_twice": gettext_lazy("Somebody is named twice."),
+    "negative_part": gettext_lazy("Somebody has a negative part."),
+    "no_amount": gettext_lazy("The amount is zero."),
+    "no_rate": gettext_lazy("There is no rate from %(currency)s. Please send `exchangeRates`."),
+    "nobody_takes_part": gettext_lazy("Nobody takes part."),
+    "not_an_object": OF_FILES["not_an_object"],
+    "other_columns": gettext_lazy("It has %(columns)s columns of people instead of %(expected)s."),
+    "payer_unknown": gettext_lazy("The file does not say who paid."),
+    "repeated": gettext_lazy("A newer state of it is in the file, too."),
+    "to_oneself": gettext_lazy("Somebody would pay themselves."),
+    "too_many_payers": gettext_lazy("There are more than %(limit)s payers."),
+    "unequal_lists": gettext_lazy("There are not as many amounts as people."),
+    "unknown_currency": gettext_lazy("This is not the code of a currency: %(currency)s."),
+    "unknown_kind": gettext_lazy("The type %(text)s is not known."),
+    "unknown_person": gettext_lazy("It names somebody who is not in the group."),
+    "unknown_split": OF_FILES["unknown_split"],
+}
+#: What is worth knowing of a row that is taken, or of the whole file.
+OF_TAKEN_ROWS: Mapping[str, Any] = {
+    "balances_only": gettext_lazy(
+        "The file has balances and no expenses, so each is one payment here."
+    ),
+    "better_as_json": gettext_lazy(
+        "The CSV file does not say who sent a payment. The JSON file does."
+    ),
+    "cut": gettext_lazy("A text was cut to %(limit)s characters."),
+    "deleted_come_back": gettext_lazy(
+        "The file does not say what was deleted, so that comes back."
+    ),
+    "deleted_elsewhere": gettext_lazy(
+        "%(count)s expenses were deleted there, and are not in the file."
+    ),
+    "differs": gettext_lazy("It has changed there since it was imported: %(fields)s."),
+    "files_left_out": gettext_lazy("Its files are not imported."),
+    "items_exceed": gettext_lazy("The items cost more than the whole."),
+    "known_trip": gettext_lazy(
+        "The file is a newer one of a group that was imported into this trip."
+    ),
+    "more_people": gettext_lazy(
+        "The file does not name all who took part, so the payer bears the rest."
+    ),
+    "names_with_commas": gettext_lazy(
+        "Names have commas, so the list of people may be read wrongly."
+    ),
+    "no_balances_claimed": gettext_lazy(
+        "The file does not say the balances, so nothing can be compared."
+    ),
+    "no_description": gettext_lazy("It has no description."),
+    "original_amount": gettext_lazy("It was entered as %(amount)s."),
+    "payers_unknown": gettext_lazy(
+        "Several people paid, and the file does not say how much each. The balances are right."
+    ),
+    "payment_of_several": gettext_lazy(
+        "It is a payment of several people, so it is an expense here."
+    ),
+    "rate_not_applied": gettext_lazy("The rate was applied, which the balances there do not do."),
+    "rates_of_today": gettext_lazy("The file has rates of today, which are not applied."),
+    "repeats": gettext_lazy("It is repeated there; that is not imported."),
+    "rounded": gettext_lazy("%(amount)s was rounded."),
+    "rounded_shares": gettext_lazy(
+        "The parts were rounded there; the difference went to one of them."
+    ),
+    "same_names": gettext_lazy("Two people have the same name."),
+    "shares_do_not_add_up": gettext_lazy(
+        "The parts did not add up, so they are proportions, as there."
+    ),
+    "small_share": gettext_lazy(
+        "%(cell)s is read as %(minor)s of the smallest unit, as a known error there."
+    ),
+    "turned_around": gettext_lazy("It is an income, so payers and participants changed places."),
+    "weight_unknown": gettext_lazy(
+        "The file does not say the weight of %(names)s, which is taken as 1."
+    ),
+    "windows_1252": gettext_lazy("The file is not UTF-8, and was read as Windows-1252."),
+}
+_TEXTS = {**OF_TAKEN_ROWS, **OF_SKIPPED_ROWS, **OF_FILES}
+
+
+def text_of(code: str, values: Mapping[str, Any]) -> str:
+    """The text of a note in the active language."""
+    return str(_TEXTS[code]) % values
+
+
+class FileUnreadable(ParseError):
+    """400 `unreadable_file`: the file cannot be imported.
+
+    `reason` says why, for programs, and `line` where; null is the whole file.
+    """
+
+    default_code = "unreadable_file"
+    default_detail = gettext_lazy("The file cannot be imported.")
+    extensions: Mapping[str, Any] = {"reason": "malformed_csv", "line": 12}
+
+    def __init__(self, error: UnreadableFile) -> None:
+        text = str(OF_FILES[error.code]) % error.values
+        if error.line is not None:
+            text = str(gettext_lazy("Line %(line)s: %(text)s")) % {"line": error.line, "text": text}
+        super().__init__(text)
+        self.extensions = {"reason": error.code, "line": error.line}

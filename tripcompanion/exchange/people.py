@@ -1,0 +1,166 @@
+"""Who the people of a file are: the caller, other accounts, members of the trip, or new guests."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import ValidationError as InvalidAddress
+from django.utils.translation import gettext as _
+from rest_framework.exceptions import ValidationError
+
+from tripcompanion.api.problems import LimitReached
+from tripcompanion.exchange.description import Person
+from tripcompanion.exchange.models import Import
+from trips.models import JournalEntry, Member, Trip
+from trips.models.events import Event
+from users.emails import email_key
+from users.models import User
+
+#: Lengths of the names of guests.
+_SHORTEST, _LONGEST = 2, 50
+
+
+@dataclass(frozen=True)
+class PlannedPerson:
+    """A person of the file: an account or a member with `user_id`, or else a new guest."""
+
+    key: str
+    name: str
+    user_id: int | None
+    is_member: bool
+    #: The name in the file.
+    original: str
+
+    @property
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "key": self.key,
+            "name": self.name,
+            "user_id": self.user_id,
+            "is_member": self.is_member,
+            "original": self.original,
+        }
+
+
+def planned_people(
+    people: Iterable[Person], caller: User, trip: Trip | None, mapping: Mapping[str, int | None]
+) -> list[PlannedPerson]:
+    """Who each person is. `mapping` is the caller's: user ids by keys or names; None is a guest.
+
+    Without it, somebody whom an earlier import into the trip made or found is the same again, the
+    one who saved the file is the caller, and an address of the file leads to an account only if
+    the caller shares a trip with it. Names never do.
+
+    Raises `ValidationError` for an id that the caller may not add, and `LimitReached`.
+    """
+    rows = list(people)
+    if len(rows) > settings.QUOTA_MEMBERS:
+        raise LimitReached(limit=settings.QUOTA_MEMBERS)
+    members = _members(trip)
+    earlier = _from_earlier_imports(trip, members)
+    by_email = _companions(caller, rows)
+    unknown = set(mapping) - {row.key for row in rows} - {row.name for row in rows}
+    if unknown:
+        text = _("Not in the file: %(names)s.") % {"names": ", ".join(sorted(unknown))[:200]}
+        raise ValidationError({"people": [text]})
+    found: dict[str, int | None] = {}
+    for row in rows:
+        if row.key in mapping or row.name in mapping:
+            found[row.key] = mapping.get(row.key, mapping.get(row.name))
+        else:
+            user_id = earlier.get((row.key, row.name))
+            if user_id is None and row.email:
+                user_id = by_email.get(_key_of(row.email))
+            if user_id is None and row.is_caller:
+                user_id = caller.pk
+            found[row.key] = user_id
+    _require_addable({u for u in mapping.values() if u is not None} - members - {caller.pk}, caller)
+    _require_different(found)
+    return [
+        PlannedPerson(
+            row.key,
+            _name(row.name),
+            found[row.key],
+            found[row.key] in members or (trip is None and found[row.key] == caller.pk),
+            row.name,
+        )
+        for row in rows
+    ]
+
+
+def _name(name: str) -> str:
+    """A name that a guest may have."""
+    plain = "".join(letter if letter.isprintable() else " " for letter in name).strip()
+    return plain[:_LONGEST].strip().ljust(_SHORTEST, ".")
+
+
+def _members(trip: Trip | None) -> set[int]:
+    if trip is None:
+        return set()
+    present = Member.objects.present().filter(trip=trip.pk)
+    return set(present.order_by().values_list("user", flat=True))
+
+
+def _from_earlier_imports(trip: Trip | None, members: set[int]) -> dict[tuple[str, str], int]:
+    """Who people were in earlier imports into the trip, if they are members; by key and name.
+
+    Whoever took the place of a member is meant when that one was.
+    """
+    if trip is None:
+        return {}
+    successors = _successors(trip)
+    found = {}
+    for row in Import.objects.filter(trip=trip.pk).exclude(confirmed_at=None).order_by("pk"):
+        for person in row.plan.people:
+            user_id, turns = person.user_id, len(successors)
+            while user_id in successors and user_id not in members and turns:
+                user_id, turns = successors[user_id], turns - 1
+            if user_id in members:
+                found[person.key, person.original] = user_id
+    return found
+
+
+def _successors(trip: Trip) -> dict[int, int]:
+    """Who took the place of whom, as the journal says it: of guests, and of those who left."""
+    events = (Event.GUEST_CLAIMED, Event.GUEST_MERGED, Event.GUEST_ADDED)
+    rows = JournalEntry.objects.filter(trip=trip.pk, event__in=events).order_by("number")
+    pairs = ((row.changes.get("userId", {}).get("old"), row.object_id) for row in rows)
+    return {before: after for before, after in pairs if before}
+
+
+def _key_of(email: str) -> str:
+    try:
+        return email_key(email)
+    except InvalidAddress:
+        return ""
+
+
+def _companions(caller: User, people: Iterable[Person]) -> dict[str, int]:
+    """The accounts with these addresses that the caller knows from a trip, and the caller."""
+    keys = {_key_of(person.email) for person in people if person.email} - {""}
+    shared = Member.objects.sharing_a_trip_with(caller).known_to(caller)
+    accounts = User.objects.active().filter(email_key__in=keys, may_be_added=True)
+    found = accounts.filter(pk__in=shared.values("user"))
+    own = {caller.email_key: caller.pk} if caller.email_key in keys else {}
+    return {**dict(found.values_list("email_key", "pk")), **own}
+
+
+def _require_addable(user_ids: set[int], caller: User) -> None:
+    """Raise `ValidationError` unless the caller knows these accounts and may add them by hand."""
+    if not user_ids:
+        return
+    shared = Member.objects.sharing_a_trip_with(caller).filter(user__in=user_ids)
+    accounts = User.objects.active().filter(pk__in=user_ids, may_be_added=True)
+    found = accounts.filter(pk__in=shared.values("user"), is_guest=False)
+    missing = user_ids - set(found.values_list("pk", flat=True))
+    if missing:
+        ids = ", ".join(str(user_id) for user_id in sorted(missing))
+        text = _("You share no trip with them, or they cannot be added: %(ids)s.") % {"ids": ids}
+        raise ValidationError({"people": [text]})
+
+
+def _require_different(found: Mapping[str, int | None]) -> None:
+    used = [user_id for user_id in found.values() if user_id is not None]
+    if len(set(used)) < len(used):
+        raise ValidationError({"people": [_("Two people of the file would be the same member.")]})

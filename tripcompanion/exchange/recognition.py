@@ -1,0 +1,58 @@
+"""Which format a file has, by its content."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Protocol
+
+from tripcompanion.exchange.description import TripDescription, UnreadableFile
+from tripcompanion.exchange.formats import (
+    abrechnung,
+    cospend,
+    ihatemoney,
+    settle_up,
+    spliit_csv,
+    spliit_json,
+    splitpro_csv,
+    splitpro_json,
+    splitwise_api,
+    splitwise_csv,
+    tricount,
+)
+from tripcompanion.exchange.formats.reading import RowError
+from tripcompanion.exchange.source import Head, SourceFile
+
+
+class Format(Protocol):
+    """A module of `exchange.formats`."""
+
+    def recognises(self, head: Head) -> bool: ...
+
+    def read(self, file: SourceFile) -> TripDescription: ...
+
+
+#: In the order in which they are tried: the labels of Splitwise's CSV are in any language.
+FORMATS: Iterable[Format] = (
+    abrechnung,
+    spliit_json,
+    ihatemoney,
+    splitpro_json,
+    splitwise_api,
+    tricount,
+    cospend,
+    settle_up,
+    splitpro_csv,
+    spliit_csv,
+    splitwise_csv,
+)
+
+
+def describe(file: SourceFile) -> TripDescription:
+    """The trip in `file`. Raises `UnreadableFile`, also if no format recognises it."""
+    for known in FORMATS:
+        if known.recognises(file.head):
+            try:
+                described = known.read(file)
+            except RowError as error:
+                raise UnreadableFile(error.note.code, None, **error.note.values) from error
+            return replace(described, notes=(*file.notes, *described.notes))
+    raise UnreadableFile("unknown_format")

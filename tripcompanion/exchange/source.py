@@ -1,0 +1,311 @@
+"""An uploaded file as text: its encoding, its kind, and what a format is recognised by.
+
+Everything is read in pieces, so that a large file is never in memory as a whole.
+"""
+
+import codecs
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, tzinfo
+from decimal import Decimal
+from itertools import islice
+from typing import Any, BinaryIO
+
+import ijson
+
+from tripcompanion.exchange.description import Note, UnreadableFile
+
+#: The longest text in a cell of CSV or in JSON, in characters.
+MAX_CELL_CHARS = 100_000
+MAX_DEPTH = 32
+#: The longest number, in characters: it may have to be multiplied.
+MAX_NUMBER_CHARS = 40
+MAX_COLUMNS = 500
+#: Also blank ones, which cost time, too.
+MAX_LINES = 500_000
+_PIECE = 64 * 1024
+#: An export may begin with a note.
+_HEADER_LINES = 20
+#: How many names of JSON a format is recognised by.
+_MAX_PATHS, _MAX_NAMES = 2000, 7
+_STARTS, _ENDS = ("start_map", "start_array"), ("end_map", "end_array")
+#: `ijson` ends the process at whole numbers that Python refuses to read.
+_LONG_NUMBER = re.compile(r"[0-9]{1000}")
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+
+
+@dataclass(frozen=True)
+class Head:
+    """What a format is recognised by.
+
+    In JSON, `paths` are the names of the values, such as `expenses.item.amount`, and `texts` the
+    texts and numbers that are not in a list. In CSV, `header` are the names of the columns, and
+    `first` is the first row below them.
+    """
+
+    kind: str
+    paths: frozenset[str] = frozenset()
+    texts: Any = None
+    header: tuple[str, ...] = ()
+    first: tuple[str, ...] = ()
+
+
+class SourceFile:
+    """A file that can be read any number of times. Raises `UnreadableFile` if nobody can read it.
+
+    `name` is the name that the file had, or empty. What a file may not say, the caller does:
+    `currency`, the `zone` of instants, and which `group` of several.
+    """
+
+    def __init__(
+        self,
+        file: BinaryIO,
+        name: str = "",
+        *,
+        currency: str | None = None,
+        zone: tzinfo = UTC,
+        group: str = "",
+    ) -> None:
+        self._file, self.name = file, name
+        self.currency, self.zone, self.group = currency, zone, group
+        self.notes: list[Note] = []
+        self.encoding = self._encoding()
+        start = self._start()
+        if not start:
+            raise UnreadableFile("empty_file")
+        self.kind = "json" if start[0] in "{[" else "csv"
+        self.header_line, self.delimiter = 1, ","
+        self.head = self._json_head() if self.kind == "json" else self._csv_head()
+
+    def text(self) -> io.TextIOBase:
+        """The text from its start."""
+        self._file.seek(0)
+        # A copy of the file object: closing the text must not close the file.
+        raw: Any = io.BufferedReader(_Unclosable(self._file))
+        return io.TextIOWrapper(raw, encoding=self.encoding, newline="")
+
+    def items(self, path: str) -> Iterator[Any]:
+        """The values of JSON at `path`, such as `expenses.item`, one after the other."""
+        try:
+            yield from ijson.items(_AsUTF8(self.text()), path)
+        except (ijson.JSONError, ValueError) as error:
+            raise UnreadableFile("malformed_json") from error
+
+    def first(self, path: str) -> Any:
+        """The first value of JSON at `path`, or None."""
+        return next(self.items(path), None)
+
+    def rows(self, lines: int | None = None) -> Iterator[tuple[int, list[str]]]:
+        """The rows of CSV that are not blank, with the number of the line on which each ends.
+
+        `lines` reads only so many from the start.
+        """
+        text = islice(_bounded(self.text()), lines)
+        reader = csv.reader(text, delimiter=self.delimiter, strict=False)
+        while True:
+            try:
+                row = next(reader)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                raise UnreadableFile("malformed_csv", reader.line_num) from error
+            if len(row) > MAX_COLUMNS:
+                raise UnreadableFile("too_many_columns", reader.line_num, limit=MAX_COLUMNS)
+            if any(len(cell) > MAX_CELL_CHARS for cell in row):
+                raise UnreadableFile("too_long", reader.line_num, limit=MAX_CELL_CHARS)
+            if any(cell.strip() for cell in row):
+                yield reader.line_num, row
+
+    def records(self) -> Iterator[tuple[int, list[str]]]:
+        """The rows of CSV below the header."""
+        return (row for row in self.rows() if row[0] > self.header_line)
+
+    def _encoding(self) -> str:
+        self._file.seek(0)
+        start = self._file.read(8)
+        if start.startswith(b"PK\x03\x04"):
+            raise UnreadableFile("is_archive")
+        found = next((name for mark, name in _MARKS if start.startswith(mark)), "utf-8")
+        try:
+            self._try(found)
+        except UnicodeDecodeError as error:
+            if found != "utf-8":
+                raise UnreadableFile("wrong_encoding", self._line_of(error)) from error
+            found = self._windows(error)
+        return found
+
+    def _windows(self, error: UnicodeDecodeError) -> str:
+        try:
+            self._try("cp1252")
+        except UnicodeDecodeError:
+            raise UnreadableFile("wrong_encoding", self._line_of(error)) from error
+        self.notes.append(Note("windows_1252"))
+        return "cp1252"
+
+    def _try(self, encoding: str) -> None:
+        """Read everything; raises `UnicodeDecodeError` if it has another encoding."""
+        decoder = codecs.getincrementaldecoder(encoding)()
+        self._file.seek(0)
+        self._lines_read = 1
+        while True:
+            piece = self._file.read(_PIECE)
+            text = decoder.decode(piece, final=not piece)
+            for code, found in (
+                ("not_text", text.find("\x00")),
+                ("bad_number", match.start() if (match := _LONG_NUMBER.search(text)) else -1),
+            ):
+                if found >= 0:
+                    line = self._lines_read + text.count("\n", 0, found)
+                    raise UnreadableFile(code, line, text="…")
+            if encoding == "cp1252" and any("\x7f" <= c < "\xa0" or c < "\t" for c in text):
+                raise UnicodeDecodeError(encoding, b"", 0, 1, "control character")
+            self._lines_read += text.count("\n")
+            if not piece:
+                return
+
+    def _line_of(self, error: UnicodeDecodeError) -> int:
+        return self._lines_read + error.object[: error.start].count(b"\n")
+
+    def _start(self) -> str:
+        """The first letters that are not blank."""
+        text = self.text()
+        while piece := text.read(_PIECE):
+            if found := piece.lstrip("\ufeff \t\r\n"):
+                return found[:1]
+        return ""
+
+    def _json_head(self) -> Head:
+        paths: set[str] = set()
+        texts: dict[str, Any] = {}
+        #: The path of each open object or list, and the name of the value in it that comes next.
+        within: list[tuple[str, str]] = [("", "")]
+        for line, (event, value) in self._events():
+            path, name = within[-1]
+            if event == "map_key":
+                _require_text(value, line)
+                within[-1] = path, value
+                continue
+            if event in _ENDS:
+                within.pop()
+                continue
+            here = f"{path}.{name}".strip(".") if len(within) <= _MAX_NAMES else path
+            if event in _STARTS:
+                within.append((here, "item" if event == "start_array" else ""))
+                if len(within) > MAX_DEPTH + 1:
+                    raise UnreadableFile("too_deep", line, limit=MAX_DEPTH)
+            else:
+                # Receipts are inside of some files; they are not read.
+                _require_value(event, value, line, is_read=name != "content")
+            if len(paths) < _MAX_PATHS:
+                paths.add(here)
+                if event in {"string", "number"} and "item" not in here:
+                    texts[here] = value
+        return Head("json", frozenset(paths), texts)
+
+    def _events(self) -> Iterator[tuple[int, tuple[str, Any]]]:
+        """The events of the JSON file with their lines."""
+        events: Any = ijson.sendable_list()
+        parser = ijson.basic_parse_coro(events)
+        text, line = _AsUTF8(self.text()), 1
+        try:
+            while piece := text.read(_PIECE):
+                # In lines, so that the line of an error is known.
+                for part in piece.splitlines(keepends=True):
+                    parser.send(part)
+                    yield from ((line, event) for event in events)
+                    del events[:]
+                    line += part.endswith(b"\n")
+            parser.close()
+        except (ijson.JSONError, ValueError) as error:
+            raise UnreadableFile("malformed_json", line) from error
+        yield from ((line, event) for event in events)
+
+    def _csv_head(self) -> Head:
+        """The header: of the first rows, the first one that has the most cells."""
+        best: tuple[int, int, str, list[str]] = (0, 1, ",", [])
+        for delimiter in ",;\t":
+            self.delimiter = delimiter
+            for line, row in self.rows(_HEADER_LINES):
+                if len(row) > best[0] and not _has_numbers(row):
+                    best = (len(row), line, delimiter, row)
+        _cells, self.header_line, self.delimiter, header = best
+        _line, first = next(self.records(), (0, []))
+        return Head("csv", header=tuple(cell.strip() for cell in header), first=tuple(first))
+
+
+def _require_text(text: str, line: int) -> None:
+    if len(text) > MAX_CELL_CHARS:
+        raise UnreadableFile("too_long", line, limit=MAX_CELL_CHARS)
+    if "\x00" in text:
+        raise UnreadableFile("not_text", line)
+
+
+def _require_value(event: str, value: Any, line: int, *, is_read: bool) -> None:
+    """Raise `UnreadableFile` for a text or a number that no format has."""
+    if event == "string" and is_read:
+        _require_text(value, line)
+    elif event == "number" and not _is_short(value):
+        raise UnreadableFile("bad_number", line, text=str(value)[:MAX_NUMBER_CHARS])
+
+
+class _Unclosable(io.RawIOBase):
+    """The file for a reader that closes what it has read."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        piece = self._file.read(len(buffer))
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+
+class _AsUTF8:
+    """A text as a binary file, as `ijson` reads it."""
+
+    def __init__(self, text: io.TextIOBase) -> None:
+        self._text = text
+
+    def read(self, size: int = _PIECE) -> bytes:
+        # `ijson` asks for nothing first, to learn whether it gets bytes.
+        return self._text.read(size).encode() if size else b""
+
+
+def _is_short(value: int | Decimal | float) -> bool:
+    if isinstance(value, int):
+        return abs(value) < 10**MAX_NUMBER_CHARS
+    number = Decimal(value)
+    return number.is_finite() and abs(number.adjusted()) < MAX_NUMBER_CHARS
+
+
+def _bounded(text: io.TextIOBase) -> Iterator[str]:
+    """The lines of a text; raises `UnreadableFile` for one that is too long to be read."""
+    line = 0
+    while piece := text.readline(MAX_CELL_CHARS * 2):
+        line += 1
+        if line > MAX_LINES:
+            raise UnreadableFile("too_many_lines", line, limit=MAX_LINES)
+        if len(piece) >= MAX_CELL_CHARS * 2:
+            raise UnreadableFile("too_long", line, limit=MAX_CELL_CHARS)
+        yield piece
+
+
+def _has_numbers(row: list[str]) -> bool:
+    """Whether this row is no header, because a cell of it is a number."""
+    return any(cell.strip().replace(".", "").replace(",", "").isdecimal() for cell in row)
+
+
+def as_json(value: object) -> str:
+    """`value` as compact text that is always the same for the same value."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True, default=str)
