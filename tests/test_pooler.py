@@ -89,6 +89,7 @@ def test_many_requests_of_many_clients_are_answered_with_their_own_rows(
         assert sum(client.result() for client in clients) >= 1500
 
 
+@pytest.mark.slow
 def test_random_histories_of_many_clients_are_recorded_as_they_happened(
     pooled: Pooled, environment: dict[str, str]
 ) -> None:
@@ -214,6 +215,7 @@ def migrated(server: Server) -> str:
     return server.manage("migrate_safely", "--wait", "20").stdout
 
 
+@pytest.mark.slow
 def test_migrations_run_again_and_again(server: Server) -> None:
     for _time in range(2):
         assert "No migrations to apply" in migrated(server)
@@ -230,6 +232,7 @@ call_command("migrate_safely")
 """
 
 
+@pytest.mark.slow
 def test_a_killed_migration_does_not_stop_the_next(server: Server) -> None:
     for _time in range(2):
         with pytest.raises(subprocess.CalledProcessError):
