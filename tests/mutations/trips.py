@@ -253,7 +253,7 @@ TRIPS: Guards = {
         ("more is put back than a debt has", ", {of_debt}, {of_credit})", ", {of_credit})",
          "tests/splits/test_neutral.py -k put_back"),
         ("more is put back than a settlement has", ", {of_debt}, {of_credit})", ", {of_debt})",
-         "tests/splits/test_neutral.py tests/splits/test_restoring.py"),
+         "tests/splits/test_neutral.py -k put_back"),
         ("paid when it was restored", "COALESCE(used.covered_at, %s)", "%s",
          "tests/splits/test_neutral.py"),
     ],

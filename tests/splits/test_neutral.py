@@ -368,6 +368,18 @@ def test_no_more_is_put_back_than_a_debt_has(ledger: Ledger, olga: User, ed: Use
     assert list(differences(ledger.trip.pk)) == []
 
 
+def test_no_more_is_put_back_than_a_settlement_has(ledger: Ledger, olga: User, ed: User) -> None:
+    """What covered the deleted expense covers another one by now."""
+    dinner = ledger.spend(olga, 30, ed)
+    ledger.settle(ed, olga, 30)
+    ledger.delete(dinner, olga)
+    lunch = ledger.spend(olga, 20, ed)
+    assert ledger.answer(olga, "post", f"expenses/{dinner['id']}/restore").status_code == 200
+    assert ledger.paid(lunch, ed) == (True, 20)
+    assert ledger.paid(dinner, ed) == (False, 10)
+    assert list(differences(ledger.trip.pk)) == []
+
+
 def test_no_command_leaves_more_open_debts_than_a_trip_may_have(
     ledger: Ledger, olga: User, ed: User, vera: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
