@@ -40,7 +40,7 @@ class Loading:
     def __init__(self, journey: Journey, copy: int, people: Mapping[str, User]) -> None:
         self.journey = journey
         self.people = dict(people)
-        self.start = date.fromisoformat(journey.start)
+        self.start = journey.start
         owner, *others = journey.members
         self.owner = people[owner]
         booked_at = _evening(self.start - BOOKED_BEFORE)
@@ -58,13 +58,12 @@ class Loading:
             created_at=booked_at,
             updated_at=booked_at,
         )
-        claimed = dict(journey.claimed)
         for key in others:
-            if key not in claimed:
+            if key not in journey.claimed:
                 role = journey.members[key]
                 Member.add(self.trip, self.owner, user_id=people[key].pk, role=role)
                 note_answer(people[key], self.trip.pk)
-        for key, name in (*journey.guests, *journey.claimed):
+        for key, name in (journey.guests | journey.claimed).items():
             self.people[key] = Member.add_guest(self.trip, self.owner, name).user
         self.accounts = people
         #: When the expenses that are now deleted had been recorded.
@@ -74,7 +73,7 @@ class Loading:
         for row in rows_of(self.journey):
             self._record(*row)
             bar.update()
-        for key, _name in self.journey.claimed:
+        for key in self.journey.claimed:
             self._claim(key)
         for key, description in self.journey.paid:
             splits = Split.objects.filter(trip=self.trip, participant=self.people[key])
