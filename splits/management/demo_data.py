@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 
-import yaml
+from tripcompanion.openapi.description import read_yaml
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,6 @@ class Journey:
     settled_up: bool = False
 
 
-_DATA = yaml.safe_load(Path(__file__).with_name("demo.yaml").read_text(encoding="utf-8"))
+_DATA = read_yaml(Path(__file__).with_name("demo.yaml"))
 PEOPLE = tuple(Person(**person) for person in _DATA["people"])
 JOURNEYS = tuple(Journey(**trip) for trip in _DATA["trips"])
