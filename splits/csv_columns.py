@@ -5,7 +5,7 @@ from typing import Any
 from django.db.models import Aggregate, JSONField, OuterRef, Subquery
 
 from splits.models import Expense, Payer, Settlement
-from tripcompanion.adminsite.csv_export import Column, CsvColumns
+from tripcompanion.adminsite.csv_export import Column, CsvColumns, named
 from tripcompanion.currency.amounts import to_major
 from trips.csv_columns import TRIP, amount, plain
 
@@ -49,20 +49,17 @@ EXPENSES: CsvColumns = {
     "currency": "trip__currency",
     "entered_amount": amount("entered_minor", "currency"),
     "entered_currency": "currency",
-    **{name: name for name in ("exchange_rate", "rate_source", "rate_day")},
+    **named("exchange_rate", "rate_source", "rate_day"),
     "payers": Column((Subquery(_PAYERS), "currency"), _payers),
     **_person("created_by"),
-    "created_at": "created_at",
-    "updated_at": "updated_at",
+    **named("created_at", "updated_at"),
 }
 COMMENTS: CsvColumns = {
     "id": "id",
     "expense_id": "expense_id",
     "expense": "expense__description",
     **_person("created_by"),
-    "text": "text",
-    "created_at": "created_at",
-    "updated_at": "updated_at",
+    **named("text", "created_at", "updated_at"),
 }
 SETTLEMENTS: CsvColumns = {
     "id": "id",
@@ -90,20 +87,15 @@ DEBTS: CsvColumns = {
     "covered_at": "covered_at",
 }
 ALLOCATIONS: CsvColumns = {
-    "id": "id",
-    "settlement_id": "settlement_id",
-    "debt_id": "debt_id",
+    **named("id", "settlement_id", "debt_id"),
     "amount": amount("amount_minor"),
     "currency": "trip__currency",
     "closed_by_id": "closed_by_id",
 }
-RATES: CsvColumns = {"currency": "currency", "per_euro": "per_euro", "day": "day"}
-AUDITS: CsvColumns = {
-    name: name
-    for name in ("id", "started_at", "finished_at", "trip_count", "difference_count", "report")
-}
+RATES = named("currency", "per_euro", "day")
+AUDITS = named("id", "started_at", "finished_at", "trip_count", "difference_count", "report")
 DELETED_ENTRIES: CsvColumns = {
     "id": "id",
     **TRIP,
-    **{name: name for name in ("kind", "object_id", "currency", "deleted_at")},
+    **named("kind", "object_id", "currency", "deleted_at"),
 }

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 from django.db.models import Model
 
-from tripcompanion.adminsite.csv_export import Column, CsvColumns
+from tripcompanion.adminsite.csv_export import Column, CsvColumns, named
 from tripcompanion.currency.amounts import to_major
 from trips.models import Trip
 from trips.models.journal_fields import plain_fields
@@ -12,7 +12,7 @@ from trips.models.journal_fields import plain_fields
 
 def plain(model: type[Model]) -> CsvColumns:
     """The plain fields; see `plain_fields`."""
-    return {field.name: field.name for field in plain_fields(model).values()}
+    return named(*(field.name for field in plain_fields(model).values()))
 
 
 def amount(name: str, currency: str = "trip__currency") -> Column:
@@ -34,21 +34,13 @@ TRIPS: CsvColumns = {
     **plain(Trip),
     "members": "member_count",
     "budget": amount("budget_minor", "currency"),
-    "created_at": "created_at",
-    "updated_at": "updated_at",
-    "deleted_at": "deleted_at",
+    **named("created_at", "updated_at", "deleted_at"),
 }
 INVITATIONS: CsvColumns = {
     "id": "id",
     **TRIP,
     "invited_by": "created_by__email",
-    **{
-        name: name
-        for name in (
-            *("role", "email", "note", "max_uses", "uses", "created_at", "expires_at"),
-            "revoked_at",
-        )
-    },
+    **named("role", "email", "note", "max_uses", "uses", "created_at", "expires_at", "revoked_at"),
 }
 _SUMS = ("paid_minor", "share_minor", "sent_minor", "received_minor")
 MEMBERS: CsvColumns = {
@@ -62,14 +54,11 @@ MEMBERS: CsvColumns = {
     "balance": Column((*_SUMS, "trip__currency"), _balance),
     **{name.removesuffix("_minor"): amount(name) for name in (*_SUMS, "owed_minor")},
     "currency": "trip__currency",
-    "joined_at": "joined_at",
-    "left_at": "left_at",
+    **named("joined_at", "left_at"),
 }
 JOURNAL: CsvColumns = {
-    "trip_id": "trip_id",
-    "number": "number",
-    "at": "at",
+    **named("trip_id", "number", "at"),
     "by": "by__email",
-    **{name: name for name in ("via", "event", "object_id", "expense_id")},
+    **named("via", "event", "object_id", "expense_id"),
     "changes": "stored_changes",
 }

@@ -31,6 +31,11 @@ class Column(NamedTuple):
 CsvColumns = Mapping[str, str | Column]
 
 
+def named(*lookups: str) -> CsvColumns:
+    """Columns that are called like their lookups."""
+    return {lookup: lookup for lookup in lookups}
+
+
 def csv_file(rows: QuerySet, columns: CsvColumns) -> IO[bytes]:
     """A temporary file with a heading and a line for each of `rows`, ready to be read.
 

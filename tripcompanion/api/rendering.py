@@ -1,6 +1,5 @@
 """Writes response bodies as JSON with exact numbers; chooses between JSON and HTML pages."""
 
-import json
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from itertools import islice
@@ -57,11 +56,6 @@ def render_rows(shape: Any, rows: Iterable[Any], context: Mapping[str, Any]) -> 
         texts += [render(serialize(shape, chunk, context, many=True))[1:-1], b","]
     texts[-1 if len(texts) > 1 else 1 :] = [b"]"]
     return b"".join(texts)
-
-
-def as_parsed(data: Any) -> Any:
-    """The data of a response as a client reads it: plain values, with exact numbers."""
-    return json.loads(ExactJSONRenderer().render(data) or b"null", parse_float=Decimal)
 
 
 def is_json(request: Any) -> bool:
