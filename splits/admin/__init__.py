@@ -4,5 +4,3 @@ Only the API changes the ledger, because its rules keep it consistent.
 """
 
 from splits.admin import expense, history, rate, settlement
-
-__all__ = ["expense", "history", "rate", "settlement"]

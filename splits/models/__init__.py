@@ -12,19 +12,3 @@ from splits.models.payer import Payer
 from splits.models.rate import Rate
 from splits.models.settlement import Settlement
 from splits.models.split import Split
-
-__all__ = [
-    "Allocation",
-    "AuditRun",
-    "Category",
-    "Comment",
-    "Debt",
-    "DeletedEntry",
-    "Division",
-    "Expense",
-    "Payer",
-    "Rate",
-    "Settlement",
-    "Split",
-    "SplitType",
-]

@@ -8,18 +8,3 @@ from splits.views.invitation import AcceptanceViewSet
 from splits.views.merge import MergeViewSet
 from splits.views.settlement import BalanceViewSet, ExplanationViewSet, SettlementViewSet
 from splits.views.split import DebtViewSet, SplitViewSet
-
-__all__ = [
-    "AcceptanceViewSet",
-    "BalanceViewSet",
-    "CategoryViewSet",
-    "CommentViewSet",
-    "DebtViewSet",
-    "ExpenseHistoryViewSet",
-    "ExpenseViewSet",
-    "ExplanationViewSet",
-    "HistoryViewSet",
-    "MergeViewSet",
-    "SettlementViewSet",
-    "SplitViewSet",
-]

@@ -7,11 +7,3 @@ from trips.views.invitation import (
 )
 from trips.views.member import MemberViewSet
 from trips.views.trip import TripViewSet
-
-__all__ = [
-    "GuestViewSet",
-    "InvitationPreviewViewSet",
-    "InvitationViewSet",
-    "MemberViewSet",
-    "TripViewSet",
-]

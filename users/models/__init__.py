@@ -22,34 +22,3 @@ from users.models.user import (
 )
 from users.models.via import Via
 from users.passwords import MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS
-
-__all__ = [
-    "AuthenticatorApp",
-    "RecoveryCodes",
-    "DELETED_NAME",
-    "MAX_ACTIVE_TOKENS",
-    "MAX_NAME_CHARS",
-    "MAX_PASSWORD_CHARS",
-    "MAX_TOKEN_NAME_CHARS",
-    "MIN_PASSWORD_CHARS",
-    "EmailTaken",
-    "EmailUnverified",
-    "LastAdmin",
-    "EmailToken",
-    "EmailTokenInvalid",
-    "Mail",
-    "NoticeMode",
-    "Notices",
-    "Role",
-    "current_language",
-    "possible_readers",
-    "show_addresses_if",
-    "ScopedToken",
-    "Session",
-    "User",
-    "Via",
-    "sessions_of",
-    "summaries",
-    "named",
-    "summary_of",
-]

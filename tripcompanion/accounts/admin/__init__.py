@@ -2,5 +2,3 @@
 
 from tripcompanion.accounts.admin.trip import TripAdmin
 from tripcompanion.accounts.admin.user import UserAdmin
-
-__all__ = ["TripAdmin", "UserAdmin"]

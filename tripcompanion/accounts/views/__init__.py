@@ -4,5 +4,3 @@ from tripcompanion.accounts.views.me import AccountViewSet
 from tripcompanion.accounts.views.root import RootViewSet
 from tripcompanion.accounts.views.tokens import TokenViewSet
 from tripcompanion.accounts.views.users import UserViewSet
-
-__all__ = ["AccountViewSet", "RootViewSet", "TokenViewSet", "UserViewSet"]

@@ -2,5 +2,3 @@
 
 from tripcompanion.webhooks.models.delivery import WebhookDelivery
 from tripcompanion.webhooks.models.webhook import Webhook, WebhookPosition
-
-__all__ = ["Webhook", "WebhookDelivery", "WebhookPosition"]
