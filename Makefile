@@ -139,7 +139,7 @@ format: .venv/.dev ## Format the code and apply ruff's fixes
 
 schema: .venv/.dev ## Write openapi.yaml and docs/error-codes.md
 	$(MANAGE) spectacular --validate --fail-on-warn --file openapi.yaml
-	$(MANAGE) error_codes > docs/error-codes.md
+	@WRITE_ERROR_CODES=1 $(BIN)/python -m pytest -q -n0 tests/test_error_codes.py
 
 examples: .venv/.dev ## Write the responses of the examples, as the service answers them
 	@WRITE_EXAMPLES=1 $(BIN)/python -m pytest -q tests/test_examples.py

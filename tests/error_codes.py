@@ -1,11 +1,10 @@
-"""Prints docs/error-codes.md: every code of a problem document, from the classes behind them."""
+"""The text of docs/error-codes.md: every code of a problem document, from its class."""
 
 from collections import defaultdict
 from collections.abc import Iterator
 from http import HTTPStatus
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from django.core.management.base import BaseCommand
 from django.urls import get_resolver
 from rest_framework.exceptions import APIException
 
@@ -55,21 +54,18 @@ class Code(NamedTuple):
     text: str
 
 
-class Command(BaseCommand):
-    help = "Print docs/error-codes.md."
-    requires_system_checks = ()
-
-    def handle(self, *args: Any, **options: Any) -> None:
-        by_status: dict[int, list[Code]] = defaultdict(list)
-        for row in sorted(codes()):
-            by_status[row.status].append(row)
-        lines = [_HEAD]
-        for status, rows in sorted(by_status.items()):
-            lines.append(f"## {status} {TITLES.get(status) or HTTPStatus(status).phrase}\n")
-            lines.append("| Code | Meaning | Text |\n|---|---|---|")
-            lines += [f"| `{row.code}` | {row.meaning} | {row.text} |" for row in rows]
-            lines.append("")
-        self.stdout.write("\n".join(lines).rstrip())
+def document() -> str:
+    """The whole file."""
+    by_status: dict[int, list[Code]] = defaultdict(list)
+    for row in sorted(codes()):
+        by_status[row.status].append(row)
+    lines = [_HEAD]
+    for status, rows in sorted(by_status.items()):
+        lines.append(f"## {status} {TITLES.get(status) or HTTPStatus(status).phrase}\n")
+        lines.append("| Code | Meaning | Text |\n|---|---|---|")
+        lines += [f"| `{row.code}` | {row.meaning} | {row.text} |" for row in rows]
+        lines.append("")
+    return "\n".join(lines).rstrip() + "\n"
 
 
 def codes() -> Iterator[Code]:
