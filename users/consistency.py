@@ -1,8 +1,7 @@
 """Callers see their own changes, although reads may take place on a replica."""
 
-from collections.abc import Callable
-
 from django.http import HttpRequest, HttpResponseBase
+from django.utils.deprecation import MiddlewareMixin
 
 from tripcompanion.database.replica import HEADER, as_text
 from users.models.position import store_position
@@ -11,17 +10,15 @@ from users.models.position import store_position
 _CONTRADICTED = {404, 409, 410, 412}
 
 
-class Consistency:
+class Consistency(MiddlewareMixin):
     """After a change, stores the position for the caller's reads and sends it to the client.
 
     `settings.py` adds it if there is a replica.
     """
 
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        response = self.get_response(request)
+    def process_response(
+        self, request: HttpRequest, response: HttpResponseBase
+    ) -> HttpResponseBase:
         if request.method in {"GET", "HEAD", "OPTIONS"}:
             return response
         status = response.status_code

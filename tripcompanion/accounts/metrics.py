@@ -6,15 +6,16 @@ the database engine, and the service has one of its own.
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connections
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
+from django.utils.deprecation import MiddlewareMixin
 from prometheus_client import REGISTRY, CollectorRegistry
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.exposition import choose_encoder
@@ -33,15 +34,12 @@ from tripcompanion.observability.request_ids import current_route
 _DATABASE_SECONDS = 1
 
 
-class Metrics:
+class Metrics(MiddlewareMixin):
     """Answers GET and HEAD of `/metrics` with the token; 401 without."""
 
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+    def process_request(self, request: HttpRequest) -> HttpResponse | None:
         if request.path_info != METRICS_PATH:
-            return self.get_response(request)
+            return None
         current_route.set(METRICS_PATH)
         given = request.headers.get("Authorization", "")
         if not constant_time_compare(given, f"Bearer {settings.METRICS_TOKEN}"):

@@ -16,6 +16,7 @@ from django.conf import settings
 from django.contrib.auth import SESSION_KEY
 from django.contrib.messages.storage.cookie import CookieStorage
 from django.http import HttpRequest, HttpResponseBase
+from django.utils.deprecation import MiddlewareMixin
 from django.utils.translation import gettext as _
 
 from tripcompanion.api import error_views
@@ -102,14 +103,12 @@ class CountRequests:
         return response
 
 
-class ProtectiveHeaders:
+class ProtectiveHeaders(MiddlewareMixin):
     """Adds the headers that a view has not set."""
 
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        response = self.get_response(request)
+    def process_response(
+        self, request: HttpRequest, response: HttpResponseBase
+    ) -> HttpResponseBase:
         is_page = response.get("Content-Type", "").startswith("text/html")
         response.setdefault("Content-Security-Policy", _FOR_PAGES if is_page else _FOR_DATA)
         if not request.path.startswith("/static/"):
@@ -117,18 +116,24 @@ class ProtectiveHeaders:
         return response
 
 
-class Refusals:
+class Refusals(MiddlewareMixin):
     """Answers requests that the server refuses before they get a connection to the database."""
 
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+    def process_request(self, request: HttpRequest) -> HttpResponseBase | None:
         refusal = request.META.get(REFUSAL)
-        return error_views.refusal(request, refusal) if refusal else self.get_response(request)
+        return error_views.refusal(request, refusal) if refusal else None
 
 
-class RefuseControlCharacters:
+#: The cookies that are read. Others may belong to other services on the same site.
+_COOKIES = (
+    settings.SESSION_COOKIE_NAME,
+    settings.CSRF_COOKIE_NAME,
+    settings.LANGUAGE_COOKIE_NAME,
+    CookieStorage.cookie_name,
+)
+
+
+class RefuseControlCharacters(MiddlewareMixin):
     """Rejects control characters and invalid UTF-8 in paths, query strings and cookies.
 
     No valid input contains them. PostgreSQL rejects NUL in text, so a NUL in the session cookie
@@ -136,36 +141,26 @@ class RefuseControlCharacters:
     answered with 404, a parameter with 400, and so is a cookie, which is deleted.
     """
 
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        self.get_response = get_response
-        #: The cookies that are read. Others may belong to other services on the same site.
-        self.cookies = (
-            settings.SESSION_COOKIE_NAME,
-            settings.CSRF_COOKIE_NAME,
-            settings.LANGUAGE_COOKIE_NAME,
-            CookieStorage.cookie_name,
-        )
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+    def process_request(self, request: HttpRequest) -> HttpResponseBase | None:
         if _REFUSED.search(request.path_info):
             return error_views.not_found(request)
         if parameters := list(_broken_parameters(request.META.get("QUERY_STRING", ""))):
             return error_views.invalid(request, dict.fromkeys(parameters, [_text()]))
-        broken = [name for name in self.cookies if _REFUSED.search(request.COOKIES.get(name, ""))]
+        broken = [name for name in _COOKIES if _REFUSED.search(request.COOKIES.get(name, ""))]
         if broken:
             response = error_views.invalid(request, dict.fromkeys(broken, [_text()]))
             # Otherwise every request would fail until the user deletes the cookie.
             for name in broken:
                 response.delete_cookie(name)
             return response
-        return self.get_response(request)
+        return None
 
 
 #: The media types that Django reads by itself.
 _FORMS = frozenset({"application/x-www-form-urlencoded", "multipart/form-data"})
 
 
-class BodyLimits:
+class BodyLimits(MiddlewareMixin):
     """Rejects bodies that are too long (413) or of unknown length (411) by their headers, unread.
 
     A form is short without a log-in: Django reads it before a view can ask who sends it. The views
@@ -174,10 +169,7 @@ class BodyLimits:
     `tripcompanion/serving/wsgi.py`.
     """
 
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+    def process_request(self, request: HttpRequest) -> HttpResponseBase | None:
         text = request.META.get("CONTENT_LENGTH") or "0"
         length = int(text) if text.isdecimal() else 0
         limit = body_limit(request.path_info, has_token="Authorization" in request.headers)
@@ -189,7 +181,7 @@ class BodyLimits:
             return error_views.refusal(request, PayloadTooLarge(MAX_OPEN_BYTES))
         if "Transfer-Encoding" in request.headers and "Content-Length" not in request.headers:
             return error_views.refusal(request, LengthRequired())
-        return self.get_response(request)
+        return None
 
 
 def _text() -> str:
