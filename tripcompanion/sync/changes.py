@@ -6,8 +6,6 @@ statements is constant, whatever the number of trips and rows.
 """
 
 from collections.abc import Iterator
-from functools import reduce
-from operator import or_
 from typing import Any, NamedTuple
 
 from django.db.models import OuterRef, Q, Subquery
@@ -16,7 +14,7 @@ from django.db.models.functions import Coalesce
 from splits.reports.history import OF_TRIPS, sees_money
 from tripcompanion.sync.cursor import Cursor, CursorExpired, Partial
 from tripcompanion.sync.delivery import begin, send
-from tripcompanion.sync.touched import Touched
+from tripcompanion.sync.touched import Touched, any_of
 from trips.models import JournalEntry, Trip
 from trips.models.events import Event
 from trips.models.journal import Subject
@@ -118,7 +116,7 @@ class Changes:
         """How the reader lost each trip. What happened there later is not for them to see."""
         own = {"event__in": (Event.MEMBER_LEFT, Event.MEMBER_REMOVED)}
         ended = Q(object_id=self._reader.pk, **own) | Q(event=Event.TRIP_DELETED)
-        unread = _any_of(
+        unread = any_of(
             Q(trip=trip_id, number__gt=self._cursor.positions[trip_id]) for trip_id in trip_ids
         )
         rows = JournalEntry.objects.filter(
@@ -166,7 +164,7 @@ class Changes:
                 room -= last - number
         if not unread:
             return []
-        rows = JournalEntry.objects.filter(_any_of(unread)).order_by("trip", "number")
+        rows = JournalEntry.objects.filter(any_of(unread)).order_by("trip", "number")
         return list(rows.only(*_COLUMNS))
 
     def _read(self, row: JournalEntry, touched: Touched) -> bool:
@@ -212,10 +210,6 @@ class Changes:
             yield _OWN_KEYS[1], Subject("trip", row.trip_id)
         for subject in touched.by(row):
             yield subject.id, subject
-
-
-def _any_of(conditions: Any) -> Q:
-    return reduce(or_, conditions)
 
 
 def _trips_of(reader: User) -> dict[int, _Ledger]:

@@ -107,7 +107,8 @@ def _gather(pairs: Iterable[tuple[Any, int]]) -> Found | None:
     return found
 
 
-def _any_of(conditions: Iterable[Q]) -> Q:
+def any_of(conditions: Iterable[Q]) -> Q:
+    """One condition that is true if any of these is."""
     return reduce(or_, conditions)
 
 
@@ -142,7 +143,7 @@ def _opened(rows: Rows) -> Found | None:
     deleted = {_pair(row) for row in rows if row.event == Event.SETTLEMENT_DELETED}
     if not deleted:
         return _NOTHING
-    between = _any_of(
+    between = any_of(
         Q(trip=trip_id, debtor=sender_id, creditor=receiver_id)
         for trip_id, sender_id, receiver_id in deleted
     )
@@ -171,6 +172,6 @@ def _invitations(rows: Rows) -> Found | None:
     members = {(row.trip_id, row.object_id) for row in rows if row.event in _MEMBERSHIPS}
     if not members:
         return _NOTHING
-    made = _any_of(Q(trip=trip_id, created_by=user_id) for trip_id, user_id in members)
+    made = any_of(Q(trip=trip_id, created_by=user_id) for trip_id, user_id in members)
     found = Invitation.objects.filter(made).values_list("trip", "created_by", "pk")
     return _gather((row[:2], row[2]) for row in found[: MAX_TOUCHED + 1])
