@@ -207,6 +207,7 @@ def test_commands_lock_a_trip_together_with_the_question_who_may() -> None:
         "trips/models/invitation.py",
         "tripcompanion/accounts/deletion.py",
         "trips/viewsets.py",
-        # Of its own rows; it locks no trip.
+        # Of their own rows; they lock no trip.
+        "tripcompanion/exchange/confirming.py",
         "tripcompanion/webhooks/models/webhook.py",
     }

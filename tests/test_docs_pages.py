@@ -12,6 +12,7 @@ from django.contrib.staticfiles import finders
 from django.test import Client
 
 from tests.document import OPERATIONS, parse_yaml, problem_of, read_document
+from tests.exchange.reading import planned
 from tests.factories import PASSWORD, overwrite, spend
 from tests.scoped import script_of
 from tripcompanion.openapi.document import _generated, document
@@ -251,6 +252,7 @@ def test_every_endpoint_has_a_page(browser, olga, ed, trip, operation):
     ids |= {"settlementId": trip.settlements.get().pk, "email": ed.email}
     ids |= {"code": trip.code, "tokenId": script_of(olga, "trips:read").pk}
     ids |= {"webhookId": Webhook.register(olga, url="https://93.184.216.34/", events=["*"]).pk}
+    ids |= {"importId": planned(olga).pk}
     ids |= {"token": Invitation.issue(trip, olga, role="VIEWER").token}
     path = operation.url(ids)
     response = browser.get(path)

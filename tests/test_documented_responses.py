@@ -13,6 +13,7 @@ from tests.document import (
     errors_of,
     problem_of,
 )
+from tests.exchange.samples import SPLITPRO_CSV
 from tests.factories import PASSWORD, UserFactory
 from tests.users.logins import bearer
 from tripcompanion.sync.cursor import Cursor
@@ -122,6 +123,14 @@ def test_every_operation_answers_as_documented(api, olga, ed, sam, ada):
     by_token("GET", "users/me", status=403)
     by_token("POST", "trips", {}, 403)
     as_nora("DELETE", f"users/me/tokens/{token['id']}", status=204)
+    as_nora("POST", "imports", {"content": "a,b"}, 400)
+    plan = as_nora("POST", "imports", {"content": SPLITPRO_CSV}, 201)
+    as_nora("GET", f"imports/{plan['id']}")
+    as_nora("GET", f"imports/{plan['id']}/rows")
+    as_nora("POST", f"imports/{plan['id']}/confirm")
+    as_nora("POST", f"imports/{plan['id']}/confirm", status=409)
+    as_nora("DELETE", f"imports/{plan['id']}", status=204)
+    as_nora("GET", f"imports/{plan['id']}", status=404)
     hook = as_nora("POST", "webhooks", {"url": "https://93.184.216.34/"}, 201)
     as_nora("POST", "webhooks", {"url": "https://127.0.0.1/"}, 400)
     as_nora("POST", "webhooks", {"url": "https://93.184.216.34/", "tripId": 999999}, 404)

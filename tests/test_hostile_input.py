@@ -185,7 +185,10 @@ def test_a_body_that_is_no_json_object_is_refused(world, operation):
 @pytest.mark.usefixtures("unchanged")
 def test_a_body_of_another_type_is_refused(world, operation):
     body = json.dumps(world.bodies[str(operation)][0]).encode()
+    takes_forms = "multipart/form-data" in operation.spec["requestBody"]["content"]
     for content_type in FOREIGN_TYPES:
+        if takes_forms and content_type == "multipart/form-data":
+            continue
         response = world.send(operation, body, content_type=content_type)
         problem_of(response, 415, "unsupported_media_type")
 

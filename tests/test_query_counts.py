@@ -12,6 +12,8 @@ from django.test.utils import CaptureQueriesContext
 from splits.models import Comment, Debt, Rate
 from tests.compiled_only import queries_of_parts
 from tests.conftest import Api
+from tests.exchange.reading import planned
+from tests.exchange.samples import SPLITPRO_CSV
 from tests.factories import TripFactory, UserFactory, join, settle, spend
 from tests.trips.access import endpoints
 from tests.users.logins import bearer
@@ -27,7 +29,7 @@ SMALL, LARGE = 10, 200
 #: Queries of each GET. The first of those that need a log-in finds the session with its user.
 QUERIES = {
     "/api/users/me": 1,
-    "/api/users/me/export": 13,
+    "/api/users/me/export": 14,
     "/api/users/me/sessions": 3,
     "/api/users/me/tokens": 3,
     "/api/users/me/tokens/{token_id}": 2,
@@ -62,6 +64,8 @@ QUERIES = {
     "/api/webhooks": 3,
     "/api/webhooks/{webhook_id}": 2,
     "/api/webhooks/{webhook_id}/deliveries": 4,
+    "/api/imports/{import_id}": 2,
+    "/api/imports/{import_id}/rows": 4,
     "/api/currencies": 0,
     "/api/categories": 0,
     "/api/health": 0,
@@ -90,6 +94,7 @@ LISTS = {
     "/api/expenses/{expense_id}/splits",
     "/api/webhooks",
     "/api/webhooks/{webhook_id}/deliveries",
+    "/api/imports/{import_id}/rows",
 }
 
 
@@ -139,7 +144,10 @@ def ids(rows: int, trip: Trip, olga: User, ed: User) -> dict[str, Any]:
         WebhookDelivery(webhook=webhook, message_id=new_message_id(), event="webhook.test")
         for _at in range(rows)
     )
+    header, row = SPLITPRO_CSV.splitlines()[:2]
+    file = planned(olga, "\n".join([header, *[row] * rows]))
     return {
+        "import_id": file.pk,
         "webhook_id": webhook.pk,
         "token": invitation.token,
         "invitation_id": invitation.pk,

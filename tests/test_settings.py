@@ -41,6 +41,7 @@ WRONG = {
     "THROTTLE_REFRESH": ("60/",),
     "THROTTLE_MAIL": ("5/week",),
     "THROTTLE_EXPORT": ("10 an hour",),
+    "THROTTLE_IMPORT": ("30/fortnight",),
     "EMAIL_URL": (
         *("localhost", "smtp:mail.example.com", "smtp://", "smtp://mail.example.com:0", "console"),
         *("smtp://mail.example.com:65536", "smtp://user@mail.example.com", "imap://m.example.com"),
@@ -112,6 +113,7 @@ LOCAL_ORIGINS = r"^https?://(localhost|127\.0\.0\.1)(:[0-9]+)?$"
 RATES = {
     **{"login": "10/min", "login_address": "30/min", "wrong_password": "20/hour"},
     **{"register": "20/hour", "lookup": "60/hour", "mail": "5/hour", "export": "10/hour"},
+    **{"import": "30/hour"},
     **{"refresh": "60/hour", "user": "600/min", "anon": "60/min"},
 }
 

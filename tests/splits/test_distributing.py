@@ -16,7 +16,13 @@ from users.models import User
 needs_citus = pytest.mark.skipif(not citus.URL, reason="TEST_CITUS_URL names no coordinator")
 
 #: Tables with a column for a trip whose rows belong to a user.
-OF_USERS = {"splits_webhook", "splits_webhookposition", "users_mail", "users_scopedtoken"}
+OF_USERS = {
+    "exchange_import",
+    "splits_webhook",
+    "splits_webhookposition",
+    "users_mail",
+    "users_scopedtoken",
+}
 
 
 @pytest.mark.django_db

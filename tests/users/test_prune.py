@@ -20,6 +20,7 @@ from tests.trips.bodies import lisbon
 from tests.users.logins import bearer, log_in
 from tripcompanion.accounts.management.commands import prune
 from tripcompanion.database.models import IdempotencyRecord, ThrottleCounter
+from tripcompanion.exchange.models import Import
 from tripcompanion.webhooks.models import Webhook, WebhookDelivery
 from tripcompanion.webhooks.models.delivery import DeliveryState
 from trips.models import Invitation, JournalEntry, Trip
@@ -52,6 +53,7 @@ NOTHING = {
     "mails": 0,
     "invitations": 0,
     "webhook deliveries": 0,
+    "plans of imports": 0,
     "journal entries of deleted trips": 0,
     "deleted entries": 0,
     "browser sessions": 0,
@@ -97,6 +99,7 @@ def test_what_is_over_goes(api: Api, olga: User) -> None:
     Invitation.objects.update(expires_at=now - MONTH)
     WebhookDelivery.objects.update(created_at=now - MONTH, state=DeliveryState.DELIVERED)
     DeletedEntry.objects.update(deleted_at=now - MONTH)
+    Import.objects.create(user=olga, content="{}", created_at=now - timedelta(days=1))
     Trip.objects.filter(deleted_at__isnull=False).update(deleted_at=now - WEEK)
     BrowserSession.objects.update(expire_date=now)
     # This session has ended in both ways, and is still one.
@@ -116,6 +119,7 @@ def test_what_is_over_goes(api: Api, olga: User) -> None:
         Invitation,
         WebhookDelivery,
         DeletedEntry,
+        Import,
         BrowserSession,
     ):
         assert not model._default_manager.exists()
@@ -168,6 +172,7 @@ def test_it_goes_batch_by_batch(olga: User, monkeypatch: pytest.MonkeyPatch) -> 
 
 #: The columns by which `prune` finds what is over.
 ENDS = {
+    ("exchange_import", "created_at"),
     ("kit_idempotencyrecord", "created_at"),
     ("users_session", "ended_at"),
     ("users_session", "expires_at"),

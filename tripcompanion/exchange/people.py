@@ -44,9 +44,9 @@ class PlannedPerson:
 
 
 def planned_people(
-    people: Iterable[Person], caller: User, trip: Trip | None, mapping: Mapping[str, int | None]
+    people: Iterable[Person], caller: User, trip: Trip | None, mapping: Mapping[str, int]
 ) -> list[PlannedPerson]:
-    """Who each person is. `mapping` is the caller's: user ids by keys or names; None is a guest.
+    """Who each person is. `mapping` is the caller's: user ids by keys or names.
 
     Without it, somebody whom an earlier import into the trip made or found is the same again, the
     one who saved the file is the caller, and an address of the file leads to an account only if
@@ -75,7 +75,7 @@ def planned_people(
             if user_id is None and row.is_caller:
                 user_id = caller.pk
             found[row.key] = user_id
-    _require_addable({u for u in mapping.values() if u is not None} - members - {caller.pk}, caller)
+    _require_addable({*mapping.values()} - members - {caller.pk}, caller)
     _require_different(found)
     return [
         PlannedPerson(

@@ -67,7 +67,7 @@ class Choices:
     as_new_trip: bool = False
     title: str = ""
     destination: str = ""
-    people: Mapping[str, int | None] = field(default_factory=dict)
+    people: Mapping[str, int] = field(default_factory=dict)
     exchange_rates: Mapping[str, Decimal] = field(default_factory=dict)
 
 

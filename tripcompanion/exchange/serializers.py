@@ -6,7 +6,11 @@ from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.utils.translation import gettext as _
-from drf_spectacular.utils import extend_schema_field
+from drf_spectacular.utils import (
+    OpenApiExample,
+    extend_schema_field,
+    extend_schema_serializer,
+)
 from rest_framework import serializers
 
 from tripcompanion.api.serializers import (
@@ -58,13 +62,15 @@ class ImportOptions(CamelCaseSerializer):
         help_text="Of the file, or of a new trip. Default: the one that the file uses most.",
     )
     people = serializers.DictField(
-        child=IdField(allow_null=True),
+        child=IdField(),
+        allow_empty=False,
         required=False,
         help_text="User ids by names in the file: the caller, members of the trip, or people who "
-        "share a trip with the caller. Null is a guest, which is the default.",
+        "share a trip with the caller. Everybody else becomes a guest.",
     )
     exchange_rates = ExchangeRatesField(
         child=ExactNumber(maximum=Decimal(10**6), max_decimals=9),
+        allow_empty=False,
         required=False,
         help_text="What one unit of a currency is worth in the trip's, where the file has no "
         "rate. Default: the latest stored rates.",
@@ -129,6 +135,15 @@ class ImportRequest(ImportOptions):
         return found
 
 
+@extend_schema_serializer(
+    examples=[
+        OpenApiExample(
+            "Example",
+            value={"file": "alps.csv", "options": {"currency": "EUR"}},
+            media_type="multipart/form-data",
+        )
+    ]
+)
 class ImportForm(CamelCaseSerializer):
     """A form with the file, and with what the caller chooses as a JSON object."""
 
@@ -174,7 +189,7 @@ class ImportedBalance(CamelCaseSerializer):
     """What somebody is owed, or owes with a minus, by the rows of the file and by its own claim."""
 
     name = serializers.CharField(help_text="The name in the file.")
-    currency = serializers.CharField(help_text="The currency of both.")
+    currency = CurrencyField(help_text="The currency of both.")
     planned = NumberField(help_text="By its rows.")
     claimed = NumberField(
         allow_null=True,
@@ -192,9 +207,9 @@ class ImportedBalance(CamelCaseSerializer):
 class ImportedRate(CamelCaseSerializer):
     """A rate that the file lacks."""
 
-    currency = serializers.CharField(help_text="One unit of this currency")
+    currency = CurrencyField(help_text="One unit of it is worth `rate`.")
     rate = NumberField(
-        help_text="is worth so much in the trip's currency.",
+        help_text="In the trip's currency.",
     )
     rate_source = serializers.CharField(help_text="`ECB`, or `ENTERED` by the caller.")
     rate_date = serializers.DateField(help_text="The day of the rate.")
@@ -203,30 +218,40 @@ class ImportedRate(CamelCaseSerializer):
 class ImportSerializer(CamelCaseSerializer):
     """The plan of an import, or what has become of it."""
 
-    id = serializers.IntegerField()
+    id = serializers.IntegerField(help_text="The id of the import.")
     trip_id = serializers.IntegerField(
         allow_null=True, help_text="The trip; null while a new one is planned."
     )
     makes_trip = serializers.BooleanField(help_text="Whether it makes a new trip.")
     format = serializers.CharField(help_text="The format that was recognised.")
-    created_at = serializers.DateTimeField()
+    created_at = serializers.DateTimeField(help_text="When it was planned.")
     confirmed_at = serializers.DateTimeField(allow_null=True, help_text="Null is a plan.")
     expires_at = serializers.DateTimeField(
         allow_null=True, help_text="Until when it can be confirmed."
     )
     title = serializers.CharField(source="plan.title", help_text="The title of the trip.")
-    destination = serializers.CharField(source="plan.destination")
-    start_date = serializers.DateField(source="plan.start_date")
-    end_date = serializers.DateField(source="plan.end_date")
-    currency = serializers.CharField(source="plan.currency", help_text="The trip's currency.")
+    destination = serializers.CharField(
+        source="plan.destination", help_text="The destination of the trip."
+    )
+    start_date = serializers.DateField(
+        source="plan.start_date", help_text="The first day of the trip."
+    )
+    end_date = serializers.DateField(source="plan.end_date", help_text="The last day of the trip.")
+    currency = CurrencyField(source="plan.currency", help_text="The trip's currency.")
     counts = serializers.DictField(
         source="plan.counts",
         child=serializers.IntegerField(),
         help_text="Rows of the file by what becomes of them, and entries by kind.",
     )
-    people = ImportedPerson(source="plan.people", many=True)
-    balances = ImportedBalance(source="plan.balances", many=True)
-    exchange_rates = ImportedRate(source="plan.exchange_rates", many=True)
+    people = ImportedPerson(
+        source="plan.people", many=True, help_text="Who the people of the file are."
+    )
+    balances = ImportedBalance(
+        source="plan.balances", many=True, help_text="By person and currency, without zeros."
+    )
+    exchange_rates = ImportedRate(
+        source="plan.exchange_rates", many=True, help_text="Rates that the file lacks."
+    )
     notes = NotesField(source="plan.notes", help_text="What is worth knowing of the file.")
 
 
@@ -244,16 +269,16 @@ class ImportedRowSerializer(CamelCaseSerializer):
     line = serializers.IntegerField(help_text="Its line, or in JSON its position in the list.")
     outcome = serializers.ChoiceField(choices=Outcome.values, help_text="What becomes of it.")
     kind = serializers.CharField(help_text="`expense`, `settlement`, or empty.")
-    description = serializers.CharField(source="fields.description")
-    date = serializers.DateField(source="fields.date", allow_null=True)
-    amount = serializers.DecimalField(
-        source="fields.amount",
-        max_digits=20,
-        decimal_places=4,
-        coerce_to_string=False,
-        allow_null=True,
+    description = serializers.CharField(source="fields.description", help_text="What it was.")
+    date = serializers.DateField(
+        source="fields.date", allow_null=True, help_text="Null if it cannot be read."
     )
-    currency = serializers.CharField(source="fields.currency", allow_null=True)
+    amount = NumberField(
+        source="fields.amount", allow_null=True, help_text="Null if it cannot be read."
+    )
+    currency = CurrencyField(
+        source="fields.currency", allow_null=True, help_text="The currency of the amount."
+    )
     object_id = serializers.IntegerField(
         allow_null=True, help_text="The id of the expense or the settlement, once it is confirmed."
     )

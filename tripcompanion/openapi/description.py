@@ -33,6 +33,7 @@ ENUM_NAMES: dict[str, str] = {
     "WebhookEventEnum": "tripcompanion.webhooks.models.delivery.EVENT_CHOICES",
     "EventPatternEnum": "tripcompanion.webhooks.serializers.PATTERNS",
     "EventEnum": "trips.models.journal.Event",
+    "ImportOutcomeEnum": "tripcompanion.exchange.models.Outcome.values",
     "ViaEnum": "users.models.Via",
     "ObjectTypeEnum": "splits.serializers.history.OBJECT_TYPES",
     "NoticeModeEnum": "users.models.NoticeMode",

@@ -195,6 +195,11 @@ def any_record(value: Any) -> Record:
     return Record(value if isinstance(value, dict) else {})
 
 
+def any_records(value: Any) -> list[Record]:
+    """The records of a list; none if it is no list."""
+    return [any_record(item) for item in value] if isinstance(value, list) else []
+
+
 def day(text: str) -> date:
     """The date as the source shows it: the first ten characters."""
     try:

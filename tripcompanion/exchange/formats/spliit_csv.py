@@ -35,7 +35,7 @@ _COLUMNS = [
 
 
 def recognises(head: Head) -> bool:
-    return {"Split mode", "Is Reimbursement"} <= set(head.header)
+    return {"Split mode", "Is Reimbursement", "Currency", "Cost"} <= set(head.header)
 
 
 def read(file: SourceFile) -> TripDescription:

@@ -16,6 +16,7 @@ from tripcompanion.exchange.description import (
 from tripcompanion.exchange.formats.reading import (
     Record,
     any_record,
+    any_records,
     currency_of,
     day,
     each,
@@ -61,6 +62,7 @@ class _Account:
             str(key): any_record(value)
             for key, value in any_record(file.first("friends")).values.items()
         }
+        self.outside = Record({"id": _OUTSIDE, "name": ""})
         self.groups = [any_record(value) for value in file.items("groups.item")]
         users = Counter(key for group in self.groups for key in self.members(group))
         strangers = [key for key, _count in users.most_common() if key not in self.friends]
@@ -68,15 +70,15 @@ class _Account:
         self.caller = strangers[0] if strangers else "me"
 
     def members(self, group: Record) -> list[str]:
-        rows = group.values.get("groupUsers") or []
-        found = [any_record(row).values.get("userId") for row in rows if isinstance(rows, list)]
+        rows = any_records(group.values.get("groupUsers"))
+        found = [row.values.get("userId") for row in rows]
         return [str(key) for key in found if key is not None]
 
     def chosen(self, name: str) -> Record:
         """The group of this id or name, or the only one."""
         choices = [*self.groups]
         if self.friends and (not self.groups or name == _OUTSIDE):
-            choices.append(Record({"id": _OUTSIDE, "name": ""}))
+            choices.append(self.outside)
         found = [
             group
             for group in choices
@@ -89,12 +91,11 @@ class _Account:
 
     def balances(self, group: Record) -> Iterator[dict[str, Any]]:
         """What friends owe users. Every pair stands twice, with opposite signs: one of them."""
-        if str(group.values.get("id")) == _OUTSIDE:
+        if group is self.outside:
             yield from self._outside()
             return
-        rows = group.values.get("groupBalances")
-        for row in rows if isinstance(rows, list) else []:
-            values = any_record(row).values
+        for row in any_records(group.values.get("groupBalances")):
+            values = row.values
             user, friend = str(values.get("userId")), str(values.get("friendId"))
             if (len(user), user) < (len(friend), friend):
                 known = {"currency": "", "amount": "0", "updatedAt": ""}
@@ -111,9 +112,8 @@ class _Account:
                     friend = pair[1] if sign == 1 else pair[0]
                     owed[friend, str(row["currency"])] += sign * minor
         for key, friend in self.friends.items():
-            balances = friend.values.get("balances")
-            for value in balances if isinstance(balances, list) else []:
-                owed_row = any_record(value).values
+            for balance in any_records(friend.values.get("balances")):
+                owed_row = balance.values
                 code = str(owed_row.get("currency"))
                 minor = _whole(owed_row.get("amount")) - owed[key, code]
                 named = {"userId": self.caller, "friendId": key, "currency": code}

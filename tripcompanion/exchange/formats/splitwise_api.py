@@ -19,6 +19,7 @@ from tripcompanion.exchange.formats.reading import (
     Record,
     RowError,
     any_record,
+    any_records,
     category,
     currency_of,
     divided,
@@ -108,7 +109,7 @@ def _chosen_group(file: SourceFile) -> tuple[str, str, dict[str, list[Record]]]:
                 row = any_record(value)
                 key = str(row.values.get("id") or 0)
                 names[key] = str(row.values.get("name") or "")
-                members[key] = [any_record(person) for person in row.values.get("members") or []]
+                members[key] = any_records(row.values.get("members"))
     used: dict[str, int] = {}
     for _at, value in _expenses(file):
         key = str(any_record(value).values.get("group_id") or 0)

@@ -160,12 +160,14 @@ def _expense(
             raise RowError("does_not_add_up")
         notes = (*notes, Note("rounded_shares"))
         nets = {**nets, plus[0]: nets[plus[0]] - drift}
+        if nets[plus[0]] <= 0:
+            raise RowError("does_not_add_up")
     owed = {person: -minor for person, minor in nets.items() if minor < 0}
     rest = cost - sum(owed.values())
     if rest < 0:
         raise RowError("does_not_add_up")
     if len(plus) == 1:
-        shares = {person: rest if person == plus[0] else owed[person] for person in nets}
+        shares = {person: rest if person == plus[0] else owed.get(person, 0) for person in nets}
         return expense(line, plus[0], cost, shares, notes=notes, **fields)
     own = apportioned(rest, dict.fromkeys(plus, 1), line)
     return DescribedExpense(

@@ -1,0 +1,162 @@
+"""Files that were damaged at random cause no internal error; a refusal writes nothing."""
+
+import json
+import random
+from collections.abc import Callable
+from copy import deepcopy
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.conftest import client_of
+from tests.exchange.conftest import send_form
+from tests.exchange.samples import (
+    ABRECHNUNG,
+    COSPEND_CSV,
+    IHATEMONEY_CSV,
+    IHATEMONEY_JSON,
+    SETTLE_UP,
+    SPLIIT_CSV,
+    SPLIIT_JSON,
+    SPLITPRO_CSV,
+    SPLITPRO_JSON,
+    SPLITWISE_API,
+    SPLITWISE_CSV,
+    TRICOUNT,
+)
+from tripcompanion.exchange.models import Import, ImportedRow
+from trips.models import Trip
+from users.models import User
+
+CSV = (SPLITWISE_CSV, SPLIIT_CSV, IHATEMONEY_CSV, COSPEND_CSV, SPLITPRO_CSV, SETTLE_UP)
+JSON = (SPLITWISE_API, SPLIIT_JSON, IHATEMONEY_JSON, ABRECHNUNG, SPLITPRO_JSON, TRICOUNT)
+#: What stands where something else is expected.
+CELLS = (
+    *(
+        "",
+        " ",
+        "-",
+        "0",
+        "-1",
+        "1e9",
+        "1e99",
+        "1e-9",
+        "NaN",
+        "1,5",
+        "1.234",
+        "1.234,5",
+        "'=1",
+        "\ud83c",
+    ),
+    *(
+        "9" * 30,
+        "x" * 300,
+        "2026-02-30",
+        "0001-01-01",
+        "9999-12-31",
+        "EUR",
+        "XYZ",
+        "XXX",
+        ";;",
+        ",,",
+    ),
+    *("１２", "−5", "Ana", "\n", "\t", '"', "[]", "{}", "null", "<b>", "Ana;Ana", "\u202e"),
+)
+VALUES = (
+    *(None, True, False, 0, -1, 1, 10**20, -(10**12), 1.5, -0.001, 1e-9, 1e15),
+    *("", "x", "NaN", "1e99", "2026-13-01", "0001-01-01T00:00:00Z", "EUR", "JPY", "KWD", "\x01"),
+    *([], {}, [[]], [None], {"": 1}, {"id": 1}, "x" * 300, "p1", "1"),
+)
+
+
+def damaged_csv(text: str, chance: random.Random) -> bytes:
+    """A file of which lines, cells, marks and bytes were changed."""
+    lines = text.splitlines(keepends=True)
+    for _turn in range(chance.randint(1, 4)):
+        at = chance.randrange(len(lines))
+        cells = lines[at].rstrip("\n").split(",")
+        change = chance.randrange(7)
+        if change == 0:
+            lines.insert(at, chance.choice(lines))
+        elif change == 1 and len(lines) > 1:
+            del lines[at]
+        elif change == 2:
+            lines[at] = lines[at].replace(",", ";")
+        elif change == 3:
+            lines[at] = lines[at].replace('"', chance.choice(["", '""', "'"]))
+        else:
+            cells[chance.randrange(len(cells))] = chance.choice(CELLS)
+            lines[at] = ",".join(cells) + "\n"
+    return damaged_bytes("".join(lines), chance)
+
+
+def damaged_json(text: str, chance: random.Random) -> bytes:
+    """A file of which values and names were changed."""
+    value = json.loads(text)
+    for _turn in range(chance.randint(1, 4)):
+        within = value
+        while isinstance(within, dict | list) and within:
+            keys = list(within) if isinstance(within, dict) else range(len(within))
+            key = chance.choice(keys)
+            if not isinstance(within[key], dict | list) or chance.random() < 0.3:
+                _damage(within, key, chance)
+                break
+            within = within[key]
+    return damaged_bytes(json.dumps(value, ensure_ascii=chance.random() < 0.5), chance)
+
+
+def _damage(within: Any, key: Any, chance: random.Random) -> None:
+    change = chance.randrange(4)
+    if change == 0:
+        del within[key]
+    elif change == 1 and isinstance(within, list):
+        within.append(deepcopy(within[key]))
+    elif change == 2 and isinstance(within, dict):
+        within[chance.choice(list(within))] = deepcopy(within[key])
+    else:
+        within[key] = deepcopy(chance.choice(VALUES))
+
+
+def damaged_bytes(text: str, chance: random.Random) -> bytes:
+    encoding = chance.choice(["utf-8", "utf-8", "utf-8", "utf-8-sig", "utf-16"])
+    data = bytearray(text.encode(encoding, "replace"))
+    if data and chance.random() < 0.1:
+        data[chance.randrange(len(data))] = chance.randrange(256)
+    return bytes(data[: chance.randrange(len(data) + 1)] if chance.random() < 0.05 else data)
+
+
+def refused_or_planned(user: User, content: bytes) -> None:
+    """Send a file; confirm it if it can be planned."""
+    client = client_of(user)
+    before = Import.objects.count(), ImportedRow.objects.count(), Trip.objects.count()
+    answer = send_form(client, content, currency="EUR", asNewTrip=True)
+    if answer.status_code == 201:
+        done = client.post(f"{answer['Location']}/confirm")
+        assert done.status_code == 200, (content, done.json())
+        assert client.get(f"{answer['Location']}/rows?pageSize=100").status_code == 200
+        assert client.delete(answer["Location"]).status_code == 204
+        return
+    assert answer.status_code == 400, (content, answer.content)
+    assert answer.json()["code"] == "unreadable_file", (content, answer.content)
+    assert (Import.objects.count(), ImportedRow.objects.count(), Trip.objects.count()) == before
+
+
+Damage = Callable[[str, random.Random], bytes]
+
+
+@pytest.mark.parametrize(
+    ("samples", "damage"), [(CSV, damaged_csv), (JSON, damaged_json)], ids=["csv", "json"]
+)
+@given(st.data())
+@settings(
+    max_examples=150,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+def test_a_damaged_file_is_refused_or_planned(
+    olga: User, samples: tuple[str, ...], damage: Damage, data: st.DataObject
+) -> None:
+    chance = random.Random(data.draw(st.integers(0, 2**32)))
+    refused_or_planned(olga, damage(data.draw(st.sampled_from(samples)), chance))
