@@ -90,6 +90,10 @@ WEBHOOKS: Guards = {
          'yield "webhook deliveries", [deliveries.order_by("created_at")]',
          'yield "webhook deliveries", [deliveries.none()]', f"{_DELIVERIES} -k month"),
     ],
+    "tripcompanion/webhooks/views.py": [
+        ("a new address is not checked", '            require_url(self.body()["url"])\n',
+         "            self.body()\n", _REGISTERING),
+    ],
     "tripcompanion/accounts/deletion.py": [
         ("webhooks survive their account",
          "        Webhook.objects.filter(user=account).remove()\n", "", _REGISTERING),

@@ -17,7 +17,7 @@ from standardwebhooks import Webhook as Verifier
 from tests.conftest import Api
 from tests.factories import TripFactory, join
 from tests.receiver import HOST, Receiver, never, status
-from tests.splits.webhooks import WEBHOOKS, bodies, log_of, make_due, record, register
+from tests.splits.webhooks import URL, WEBHOOKS, bodies, log_of, make_due, record, register
 from tripcompanion.database.lending import returning
 from tripcompanion.webhooks.models import Webhook, WebhookDelivery
 from tripcompanion.webhooks.models.queue import GIVE_UP_AFTER, LEASE, MOST_OF_AN_ACCOUNT, Lease, due
@@ -408,8 +408,10 @@ def test_one_account_does_not_keep_all_workers(
     assert deliver() == (5, 0)
 
 
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("headers", [{}, {"HTTP_IDEMPOTENCY_KEY": "once"}])
 def test_a_host_is_looked_up_without_a_connection(
-    api: Api, olga: User, monkeypatch: pytest.MonkeyPatch
+    api: Api, olga: User, monkeypatch: pytest.MonkeyPatch, headers: dict[str, str]
 ) -> None:
     said: list[str] = []
 
@@ -419,17 +421,14 @@ def test_a_host_is_looked_up_without_a_connection(
         yield
         said.append("taken")
 
-    class NoTransaction:
-        in_atomic_block = False
-
-    monkeypatch.setattr("tripcompanion.database.lending.connection", NoTransaction)
     monkeypatch.setattr(
         "tripcompanion.webhooks.models.webhook.require_reachable",
         lambda *_url, **_how: said.append("looked up"),
     )
     token = returning.set(give_back)
-    register(api, olga)
+    made = api(olga).post(WEBHOOKS, {"url": URL}, **headers)
     returning.reset(token)
+    assert made.status_code == 201
     assert said == ["returned", "looked up", "taken"]
 
 

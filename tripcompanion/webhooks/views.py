@@ -12,7 +12,7 @@ from tripcompanion.api.idempotency import AlreadyMade
 from tripcompanion.api.problems import LimitReached
 from tripcompanion.api.viewsets import ApiViewSet
 from tripcompanion.webhooks.models.delivery import WebhookDelivery
-from tripcompanion.webhooks.models.webhook import Webhook
+from tripcompanion.webhooks.models.webhook import Webhook, require_url
 from tripcompanion.webhooks.serializers import (
     DeliverySerializer,
     WebhookChange,
@@ -65,6 +65,12 @@ class WebhookViewSet(ApiViewSet):
         if self.action in {"create", "partial_update", "test", "redeliver"}:
             return [LookupThrottle()]
         return super().get_throttles()
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        if self.action == "create":
+            # Not in `create`, which an `Idempotency-Key` runs in a transaction.
+            require_url(self.body()["url"])
 
     def own(self) -> Any:
         return Webhook.objects.filter(user=self.caller)

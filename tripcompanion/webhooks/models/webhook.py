@@ -128,10 +128,9 @@ class Webhook(models.Model):
     ) -> "Webhook":
         """Create a webhook of `user` with `.secret` set; without `trip_id`, for all their trips.
 
-        It gets the changes from now on. Raises `ValidationError` if messages cannot be sent to
-        `url`, `LimitReached`, and for a trip what `locked_trip` raises.
+        It gets the changes from now on. Call `require_url` before. Raises `LimitReached`, and for
+        a trip what `locked_trip` raises.
         """
-        require_url(url)
         webhook = cls(user=user, url=url, events=events, salt=_new_salt())
         with user.locked(by=user) as owner:
             owned = (
