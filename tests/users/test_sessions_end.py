@@ -1,11 +1,16 @@
 """Whatever ends all sessions of an account ends what was made in them, too."""
 
+from functools import partial
 from typing import Any
 
+import httpx
 import pytest
 
 from tests.conftest import Api
 from tests.factories import PASSWORD, overwrite
+from tests.locks import while_locked
+from tests.server import Server
+from tests.splits.journey import Journey, sign_up
 from tests.splits.webhooks import URL, register
 from tests.users.logins import bearer, log_in, try_to_log_in
 from tripcompanion.webhooks.models import Webhook
@@ -77,3 +82,18 @@ def test_a_new_webhook_is_announced_by_mail(api: Api, olga: User) -> None:
     assert (repeated.status_code, repeated.json()["code"]) == (409, "already_made")
     assert repeated.json()["id"] == again.json()["id"] != hook["id"]
     assert Webhook.objects.count() == 2
+
+
+def test_t195_an_invitation_that_waits_for_the_trip_while_the_sessions_end_is_void(
+    server: Server,
+) -> None:
+    with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as http:
+        owner = sign_up(http)
+        trip = Journey.start(owner)
+        invite = partial(owner.call, "POST", f"{trip.path}/invitations", {})
+        end = partial(owner.call, "POST", "/users/me/logout-everywhere")
+        made, ended = while_locked(server, "trips_trip", trip.id, [invite, end])
+        assert ended.is_success
+        if made.is_success:
+            link = f"/api/invitations/{made.json()['token']}"
+            assert http.get(link).status_code == 404

@@ -200,7 +200,8 @@ class Invitation(models.Model):
             issued.email_key, issued.max_uses = email_key(email), 1
         if guest_user_id is not None:
             issued.max_uses = 1
-        with locked_trip(trip.pk, by, Can.ADD_MEMBERS) as locked:
+        # With the account: once its sessions have ended, it makes no more.
+        with by.locked(by=by), locked_trip(trip.pk, by, Can.ADD_MEMBERS) as locked:
             if not may_grant(locked.caller_role, role):
                 raise PermissionDenied(_("You cannot assign a role above your own."))
             issued.trip, issued.created_by = locked, by
