@@ -15,6 +15,10 @@ ENTRY: Guards = {
          '            patch_vary_headers(response, ["X-App-Client"])\n', "            pass\n",
          _CALLERS),
     ],
+    "tripcompanion/mapmyjourney/serializers.py": [
+        ("the predecessor's front end shows every address", 'source="user.shown_email"',
+         'source="user.email"', "tests/trips/test_unanswered.py"),
+    ],
     "tripcompanion/mapmyjourney/views.py": [
         ("PUT with a name replaces the trip", "partial=partial or is_part", "partial=partial",
          _TRIPS),

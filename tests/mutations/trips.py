@@ -273,6 +273,12 @@ TRIPS: Guards = {
          "        if False:\n            return self.in_kept", _CELLS),
     ],
     "trips/models/member.py": [
+        ("who is added again is bound at once",
+         "        self.introduced_by = introduced_by\n", "",
+         "tests/trips/test_unanswered.py -k again"),
+        ("a trip without OWNER once the last one goes, who has not answered",
+         "        heir = self._heir()\n", "        heir = None\n",
+         "tests/trips/test_unanswered.py -k becomes_owner"),
         ("present() includes former members",
          "return self.filter(left_at=None)", "return self.all()", _LEAVING),
         ("former members listed", 'return self.present().select_related("user").only(',

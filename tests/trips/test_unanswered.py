@@ -52,6 +52,8 @@ def bind(api: Api, by: User, trip: Trip, *debtors: User, amount: str = "10000.01
 def everything_shown(api: Api, reader: User, trip: Trip, user: User) -> str:
     pages = [api(reader).get(f"/api/trips/{trip.pk}{place}") for place in PLACES]
     pages.append(api(reader).get(f"/api/users/{user.pk}"))
+    client = {"HTTP_X_APP_CLIENT": "MapMyJourney"}
+    pages.append(api(reader).get(f"/api/trips/{trip.pk}", **client))
     cursor = "?since=" + api(reader).get("/api/changes").json()["cursor"]
     pages.append(api(reader).get(f"/api/changes{cursor}"))
     assert {page.status_code for page in pages} == {200}
@@ -149,6 +151,42 @@ def test_who_has_answered_leaves_with_a_balance_of_zero_only(
     assert api(olga).get(f"/api/trips/{theirs.pk}/balances").status_code == 200
     leaving = api(olga).post(f"/api/trips/{theirs.pk}/members/leave")
     problem_of(leaving, 409, "balance_open")
+
+
+def test_who_left_and_is_added_again_is_bound_to_nothing(
+    api: Api, stranger: User, theirs: Trip, olga: User, settings: Any
+) -> None:
+    leave = f"/api/trips/{theirs.pk}/members/leave"
+    add(api, stranger, theirs, userId=olga.pk)
+    assert api(olga).get(f"/api/trips/{theirs.pk}").status_code == 200
+    assert api(olga).post(leave).status_code == 204
+    settings.QUOTA_TRIPS = 1
+    assert api(olga).post("/api/trips", lisbon()).status_code == 201
+    assert add(api, stranger, theirs, userId=olga.pk).status_code == 201
+    bind(api, stranger, theirs, olga)
+    assert api(olga).post(leave).status_code == 204
+    assert list(differences(theirs.pk)) == []
+
+
+@pytest.mark.parametrize("how", ["leaves", "deletes the account"])
+def test_the_only_owner_who_has_not_answered_goes_and_another_member_becomes_owner(
+    api: Api, stranger: User, theirs: Trip, olga: User, ed: User, vera: User, how: str
+) -> None:
+    for user, role in ((vera, "VIEWER"), (ed, "EDITOR"), (olga, "OWNER")):
+        add(api, stranger, theirs, userId=user.pk, role=role)
+    for user in (vera, ed):
+        assert api(user).get(f"/api/trips/{theirs.pk}").status_code == 200
+    leave = f"/api/trips/{theirs.pk}/members/leave"
+    assert api(stranger).post(leave).status_code == 204
+    if how == "leaves":
+        assert api(olga).post(leave).status_code == 204
+    else:
+        log_in(olga)
+        assert api(olga).delete("/api/users/me", {"password": PASSWORD}).status_code == 204
+    members = api(ed).get(f"/api/trips/{theirs.pk}/members").json()
+    roles = {member["user"]["id"]: member["role"] for member in members}
+    assert roles == {ed.pk: "OWNER", vera.pk: "VIEWER"}
+    assert list(differences(theirs.pk)) == []
 
 
 def test_nobody_is_kept_from_deleting_their_account_by_what_others_recorded(

@@ -16,7 +16,7 @@ class ParticipantSerializer(CamelCaseSerializer):
 
     id = serializers.IntegerField(source="user.id")
     name = serializers.CharField(source="user.name")
-    email = serializers.CharField(source="user.email", allow_null=True)
+    email = serializers.CharField(source="user.shown_email", allow_null=True)
     avatar = serializers.CharField(source="user.profile_picture", allow_null=True)
     role = serializers.CharField()
 

@@ -31,7 +31,7 @@ from trips.models.joining import require_trip_quota
 from trips.models.journal import Changes, Entry, write, write_change
 from trips.models.trip import Trip, TripQuerySet, lock_trip, locked_row, locked_trip
 from trips.models.visibility import InTripQuerySet
-from trips.roles import DEFAULT_ROLE, OWNER_ROLES, Can, TripRole, may_grant
+from trips.roles import CREATOR_ROLE, DEFAULT_ROLE, OWNER_ROLES, Can, TripRole, may_grant
 from trips.signals import happened
 from users.models import User, show_addresses_if, summary_of
 
@@ -243,7 +243,7 @@ class Member(models.Model):
             raise AlreadyMember
         trip.require_owner_besides(role)
         _require_member_quota(trip)
-        if introduced_by is None or (member is not None and member.introduced_by is None):
+        if introduced_by is None:
             require_trip_quota(user)
         elif not user.is_unanswered:
             User.objects.filter(pk=user.pk).update(is_unanswered=True)
@@ -253,6 +253,8 @@ class Member(models.Model):
                 trip=trip, user=user, role=role, introduced_by=introduced_by
             )
         else:
+            if member.introduced_by is None and introduced_by is not None and by is not None:
+                introduced_by = by.pk  # who has seen the address already
             member.readmit(role, introduced_by)
         event = Event.MEMBER_JOINED if by == user else Event.MEMBER_ADDED
         write(trip.pk, by, *entries, Entry(event, user.pk, {"role": (None, role)}))
@@ -303,10 +305,10 @@ class Member(models.Model):
     def readmit(self, role: str, introduced_by: int | None = None) -> None:
         """Let a former member be one again. Call it under the trip's lock.
 
-        Members who answered before need not answer again.
+        If somebody else adds them (`introduced_by`), they have to answer again.
         """
         self.role, self.left_at, self.joined_at = role, None, timezone.now()
-        self.introduced_by = None if self.introduced_by is None else introduced_by
+        self.introduced_by = introduced_by
         self.save(update_fields=["role", "left_at", "joined_at", "introduced_by"])
 
     def remove(self, by: User) -> None:
@@ -329,12 +331,14 @@ class Member(models.Model):
     def leave(self, by: User) -> None:
         """End one's own membership. Raises `BalanceOpen` or `LastOwner`.
 
-        Members who have not answered may leave with any balance. A guest of the same name then
-        takes their place.
+        Members who have not answered may leave with any balance, and as the only OWNER unless
+        nobody else has an account. If entries name them, a guest of the same name takes their
+        place.
         """
         with self._locked(by, Can.LEAVE) as member:
             if member.introduced_by is not None:
-                member._require_other_owner()
+                if member._heir() is None:
+                    member._require_other_owner()
                 write(member.trip_id, by, *member.leave_place_to_guest())
                 return
             member._end(by)
@@ -344,14 +348,17 @@ class Member(models.Model):
     def leave_place_to_guest(self) -> list[Entry]:
         """End the membership of somebody who has not answered; returns the journal entries.
 
-        A new guest of the same name takes their place in all entries. Call it under the trip's
-        lock.
+        A new guest of the same name takes their place in all entries. If they are the only OWNER,
+        another member becomes one. Call it under the trip's lock.
         """
-        left = Entry(Event.MEMBER_LEFT, self.user_id, {"role": (self.role, None)})
+        left = [
+            *self._hand_over(),
+            Entry(Event.MEMBER_LEFT, self.user_id, {"role": (self.role, None)}),
+        ]
         if not any(getattr(self, name) for name in KEPT_SUMS):
             self.left_at = timezone.now()
             self.save(update_fields=["left_at"])
-            return [left]
+            return left
         guest = User.create_guest(self.user.name)
         self.trip.replace_person(self.user_id, guest.pk, DEFAULT_ROLE)
         changes: Changes = {
@@ -359,7 +366,27 @@ class Member(models.Model):
             "role": (None, DEFAULT_ROLE),
             "userId": (self.user_id, guest.pk),
         }
-        return [left, Entry(Event.GUEST_ADDED, guest.pk, changes)]
+        return [*left, Entry(Event.GUEST_ADDED, guest.pk, changes)]
+
+    def _hand_over(self) -> list[Entry]:
+        """Make another member OWNER if this is the only one; returns the journal entries."""
+        if self.role not in OWNER_ROLES or self._other_owners().exists():
+            return []
+        heir = self._heir()
+        if heir is None:
+            return []
+        changes: Changes = {"role": (heir.role, CREATOR_ROLE.value)}
+        heir.role = CREATOR_ROLE
+        heir.save(update_fields=["role"])
+        return [Entry(Event.ROLE_CHANGED, heir.user_id, changes)]
+
+    def _heir(self) -> "Member | None":
+        """The first other member with an account: those who have answered, then by rights."""
+        others = Member.objects.present().filter(trip=self.trip_id, user__is_guest=False)
+        has_answered = F("introduced_by").asc(nulls_first=True)
+        # The names of the roles are in the order of the alphabet.
+        order = ("-user__is_active", has_answered, "role", "joined_at", "id")
+        return others.exclude(pk=self.pk).order_by(*order).first()
 
     def rename_guest(self, name: str, by: User) -> None:
         """Change the name of a guest. Raises `NotFound` if the member has an account."""
