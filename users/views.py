@@ -3,7 +3,6 @@
 Views of `/api/users/{userId}` need the trips, so they are in `tripcompanion.accounts`.
 """
 
-from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any, ClassVar
 from uuid import UUID
@@ -23,10 +22,8 @@ from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated, No
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.throttling import BaseThrottle
 
 from tripcompanion.api.error_views import method_not_allowed
-from tripcompanion.api.throttling import WindowThrottle
 from tripcompanion.api.viewsets import ApiViewSet
 from users import tokens
 from users.models import EmailTaken, EmailToken, EmailTokenInvalid, Mail, Session, User
@@ -99,16 +96,12 @@ class SessionViewSet(ApiViewSet):
         "refresh": [TokenRefused, TokenExpired],
         "logout": [TokenRefused, TokenExpired],
     }
-    throttles: ClassVar[Mapping[str, list[type[WindowThrottle]]]] = {
+    throttles: ClassVar = {
         "register": [RegisterThrottle],
         "login": [LoginAddressThrottle, LoginThrottle],
         "refresh": [RefreshThrottle],
         "logout": [RefreshThrottle],
     }
-
-    def get_throttles(self) -> list[BaseThrottle]:
-        limits = self.throttles.get(self.action)
-        return [limit() for limit in limits] if limits else super().get_throttles()
 
     @extend_schema(tags=["accounts"])
     def register(self, request: Request) -> Response:
@@ -177,9 +170,7 @@ class EmailTokenViewSet(ApiViewSet):
     }
     accepts: ClassVar = frozenset({"ask"})
     problems: ClassVar = {"reset": [EmailTokenInvalid], "verify": [EmailTokenInvalid]}
-
-    def get_throttles(self) -> list[BaseThrottle]:
-        return [MailThrottle()] if self.action == "ask" else super().get_throttles()
+    throttles: ClassVar = {"ask": [MailThrottle]}
 
     def ask(self, request: Request) -> Response:
         """Request a password reset link.

@@ -56,12 +56,12 @@ TRIPS: Guards = {
     ],
     "trips/views/trip.py": [
         ("code lookup not throttled",
-         'return [LookupThrottle()] if self.action in {"by_code", "join"} else',
-         "return [] if False else", _THROTTLES),
+         'throttles: ClassVar = {"by_code": [LookupThrottle], "join": [LookupThrottle]}',
+         "throttles: ClassVar = {}", _THROTTLES),
     ],
     "tripcompanion/accounts/views/users.py": [
         ("e-mail lookup not throttled",
-         'return [LookupThrottle()] if self.action == "by_email" else', "return [] if False else",
+         'throttles: ClassVar = {"by_email": [LookupThrottle]}', "throttles: ClassVar = {}",
          _THROTTLES),
         ("replacing an account checked only under the lock",
          '"update": IsSelfOrAdmin,', '"update": IsUser,',
@@ -189,8 +189,8 @@ TRIPS: Guards = {
     "trips/views/invitation.py": [
         ("token of an invitation stored", 'shows_secret: ClassVar = frozenset({"create"})',
          "safe_retries = True", _INVITATIONS),
-        ("invitations not throttled", "return [LookupThrottle(), InvitationMailThrottle()]",
-         "return []", _INVITATIONS),
+        ("invitations not throttled", "[LookupThrottle, InvitationMailThrottle]",
+         "[]", _INVITATIONS),
         ("lookup of invitations not throttled", "throttle_classes = (LinkThrottle,)",
          "throttle_classes = ()", _INVITATIONS),
     ],

@@ -11,6 +11,7 @@ from rest_framework.exceptions import APIException, AuthenticationFailed, Valida
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
+from rest_framework.throttling import BaseThrottle
 from rest_framework.viewsets import GenericViewSet
 
 from tripcompanion.api.etags import etag_of, is_known
@@ -54,6 +55,8 @@ class ApiViewSet(GenericViewSet):
     query_serializers: ClassVar[Mapping[str, type[CamelCaseSerializer]]] = {}
     #: The filters of a list.
     filterset_class: Any = None
+    #: The throttles of actions that have others than the general one.
+    throttles: ClassVar[Mapping[str, Sequence[type[BaseThrottle]]]] = {}
     #: Actions whose response is read in one statement, so that they need no snapshot.
     single_statement: ClassVar[frozenset[str]] = frozenset()
     #: Actions that read none of the users' data, so that they never need a snapshot.
@@ -160,6 +163,9 @@ class ApiViewSet(GenericViewSet):
                 replica.named_position(request.headers.get(replica.HEADER)),
             )
             setattr(self, name, partial(replica.read, handler, position))
+
+    def get_throttles(self) -> list[BaseThrottle]:
+        return [kind() for kind in self.throttles.get(self.action, self.throttle_classes)]
 
     def check_throttles(self, request: Request) -> None:
         """Stop at the first exceeded limit, the cheapest first. DRF would go on counting."""

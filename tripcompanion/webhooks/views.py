@@ -6,7 +6,6 @@ from rest_framework.exceptions import NotFound
 from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.throttling import BaseThrottle
 
 from tripcompanion.api.idempotency import AlreadyMade
 from tripcompanion.api.problems import LimitReached
@@ -55,16 +54,14 @@ class WebhookViewSet(ApiViewSet):
         "redeliver": DeliverySerializer,
     }
     single_statement: ClassVar = frozenset({"retrieve"})
+    # They look up hosts and send messages.
+    throttles: ClassVar = dict.fromkeys(
+        ("create", "partial_update", "test", "redeliver"), [LookupThrottle]
+    )
     problems: ClassVar = {"create": [NotFound, LimitReached, AlreadyMade]}
 
     def may_forbid(self) -> bool:
         return self.action == "create"
-
-    def get_throttles(self) -> list[BaseThrottle]:
-        # They look up hosts and send messages.
-        if self.action in {"create", "partial_update", "test", "redeliver"}:
-            return [LookupThrottle()]
-        return super().get_throttles()
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)

@@ -6,7 +6,6 @@ from rest_framework.exceptions import NotFound
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.throttling import BaseThrottle
 
 from tripcompanion.api.idempotency import AlreadyMade
 from tripcompanion.api.problems import LimitReached
@@ -48,12 +47,8 @@ class InvitationViewSet(InTripViewSet):
         "list": InvitationSerializer,
         "create": NewInvitationSerializer,
     }
+    throttles: ClassVar = {"create": [LookupThrottle, InvitationMailThrottle]}
     problems: ClassVar = {"create": [AlreadyMember, AlreadyInvited, LimitReached, AlreadyMade]}
-
-    def get_throttles(self) -> list[BaseThrottle]:
-        if self.action == "create":
-            return [LookupThrottle(), InvitationMailThrottle()]
-        return super().get_throttles()
 
     def list(self, request: Request, trip_id: int) -> Response:
         """The invitations to a trip, newest first.

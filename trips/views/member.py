@@ -5,7 +5,6 @@ from typing import ClassVar
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.throttling import BaseThrottle
 
 from tripcompanion.api.problems import LimitReached
 from trips.models import (
@@ -66,6 +65,8 @@ class MemberViewSet(InTripViewSet):
         "change_role": TripMemberSerializer,
     }
     single_statement: ClassVar = frozenset({"retrieve"})
+    # It reveals who has an account.
+    throttles: ClassVar = {"create": [LookupThrottle]}
     problems: ClassVar = {
         "create": [AlreadyMember, NoOwner, UserNotFound, InviteInstead, LimitReached],
         "change_role": [LastOwner, GuestIsViewer],
@@ -77,10 +78,6 @@ class MemberViewSet(InTripViewSet):
         if self.action in {"change_role", "destroy"}:
             return [IsTripOwner()]
         return [MayInTrip()]
-
-    def get_throttles(self) -> list[BaseThrottle]:
-        # It reveals who has an account.
-        return [LookupThrottle()] if self.action == "create" else super().get_throttles()
 
     def member(self, trip_id: int, user_id: int) -> Member:
         return self.get_permitted_object(

@@ -9,7 +9,6 @@ from rest_framework.exceptions import NotFound
 from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.throttling import BaseThrottle
 
 from tripcompanion.api.problems import LimitReached
 from tripcompanion.api.serializers import DeletedQuery
@@ -92,6 +91,7 @@ class TripViewSet(InTripViewSet):
     creates: ClassVar = frozenset({"create", "join"})
     etag_actions: ClassVar = ETAG_ACTIONS
     single_statement: ClassVar = frozenset({"list", "by_code", "retrieve"})
+    throttles: ClassVar = {"by_code": [LookupThrottle], "join": [LookupThrottle]}
     problems: ClassVar = {
         "create": [LimitReached],
         "update": [CurrencyFixed, CurrencyChanged],
@@ -99,9 +99,6 @@ class TripViewSet(InTripViewSet):
         "join": [NotFound, AlreadyMember, NoOwner, LimitReached, EmailUnverified],
         "restore": [NotRestorable],
     }
-
-    def get_throttles(self) -> list[BaseThrottle]:
-        return [LookupThrottle()] if self.action in {"by_code", "join"} else super().get_throttles()
 
     def list(self, request: Request) -> Response:
         """The caller's trips, latest start date first.

@@ -1,12 +1,10 @@
 """Views of the caller's own account: read, verify, export, delete."""
 
-from collections.abc import Mapping
 from typing import ClassVar
 
 from django.http import HttpResponse
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.throttling import BaseThrottle
 
 from tripcompanion.accounts.deletion import AccountInUse, delete_account
 from tripcompanion.accounts.export import exported
@@ -37,16 +35,8 @@ class AccountViewSet(ApiViewSet):
     response_serializers: ClassVar = {"retrieve": UserSerializer, "export": AccountExport}
     single_statement: ClassVar = frozenset({"retrieve"})
     accepts: ClassVar = frozenset({"verify_email"})
-    throttles: ClassVar[Mapping[str, type[BaseThrottle]]] = {
-        "verify_email": MailThrottle,
-        "export": ExportThrottle,
-    }
-
+    throttles: ClassVar = {"verify_email": [MailThrottle], "export": [ExportThrottle]}
     problems: ClassVar = {"destroy": [AccountInUse, LastAdmin]}
-
-    def get_throttles(self) -> list[BaseThrottle]:
-        limit = self.throttles.get(self.action)
-        return [limit()] if limit else super().get_throttles()
 
     def retrieve(self, request: Request) -> Response:
         """The caller's account, with all fields."""

@@ -7,7 +7,6 @@ from rest_framework.generics import get_object_or_404
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.throttling import BaseThrottle
 
 from tripcompanion.accounts.deletion import delete_account
 from tripcompanion.accounts.serializers import (
@@ -42,6 +41,7 @@ class UserViewSet(ApiViewSet):
         "update": UserSerializer,
         "profile": UserSerializer,
     }
+    throttles: ClassVar = {"by_email": [LookupThrottle]}
     problems: ClassVar = {
         "update": [EmailTaken, LogInAgain],
         "profile": [EmailTaken, LogInAgain],
@@ -61,9 +61,6 @@ class UserViewSet(ApiViewSet):
 
     def may_forbid(self) -> bool:
         return self.permissions[self.action] is not IsUser
-
-    def get_throttles(self) -> list[BaseThrottle]:
-        return [LookupThrottle()] if self.action == "by_email" else super().get_throttles()
 
     def retrieve(self, request: Request, user_id: int) -> Response:
         """A user by id.
