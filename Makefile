@@ -137,9 +137,10 @@ format: .venv/.dev ## Format the code and apply ruff's fixes
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-schema: .venv/.dev ## Write openapi.yaml and docs/error-codes.md
+schema: .venv/.dev ## Write openapi.yaml, docs/error-codes.md and docs/trip-export.schema.json
 	$(MANAGE) spectacular --validate --fail-on-warn --file openapi.yaml
 	@WRITE_ERROR_CODES=1 $(BIN)/python -m pytest -q -n0 tests/test_error_codes.py
+	$(MANAGE) trip_schema > docs/trip-export.schema.json
 
 examples: .venv/.dev ## Write the responses of the examples, as the service answers them
 	@WRITE_EXAMPLES=1 $(BIN)/python -m pytest -q tests/test_examples.py
