@@ -65,7 +65,10 @@ class HistoryEntrySerializer(CamelCaseSerializer):
     by = UserSummary(allow_null=True, help_text="Who did it; null for the service itself.")
     via = serializers.ChoiceField(
         choices=Via.choices,
-        help_text="How they sent it: with a log-in, a scoped token, in the admin site, or not.",
+        help_text=(
+            "How they sent it: with a log-in, a scoped token, in the admin site, or not at all. "
+            "What an imported file says was not seen by this service."
+        ),
     )
     event = serializers.ChoiceField(choices=Event.choices, help_text="What happened.")
     object = ObjectSerializer(source="subject", help_text="What it happened to.")
