@@ -62,7 +62,13 @@ class HistoryEntrySerializer(CamelCaseSerializer):
     )
     trip_id = serializers.IntegerField(help_text="The trip.")
     at = serializers.DateTimeField(help_text="When it happened.")
-    by = UserSummary(allow_null=True, help_text="Who did it; null for the service itself.")
+    by = UserSummary(
+        allow_null=True,
+        help_text=(
+            "Who did it; null for the service itself, and for somebody in an imported file who has "
+            "no account here."
+        ),
+    )
     via = serializers.ChoiceField(
         choices=Via.choices,
         help_text=(

@@ -19,7 +19,7 @@ _OWN = {"id", "claimedGuests", "mergedGuests", "role", "via", "email", "guest", 
 _TABLES = {table.model.__name__: table.name for table in TABLES} | {"User": "people"}
 _REFERENCES = {
     "userId": "people", "participantId": "people", "debtorId": "people", "creditorId": "people",
-    "senderId": "people", "receiverId": "people", "createdById": "people", "byId": "people",
+    "senderId": "people", "receiverId": "people", "createdById": "people", "byId": "people", 
     "expenseId": "expenses", "splitId": "splits", "settlementId": "settlements",
     "closedById": "settlements", "debtId": "debts", "personId": "people",
 }  # fmt: skip
@@ -45,7 +45,7 @@ def contents(content: bytes) -> dict[str, Any]:
         if name in _TABLES.values() and rows and "id" in rows[0]
     }
     history = [
-        {name: row[name] for name in ("number", "at", "event", "byId", "personId")}
+        {name: row[name] for name in ("number", "at", "event")}
         | {"changes": sorted(row["changes"])}
         for row in held["history"]
     ]

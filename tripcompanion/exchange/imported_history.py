@@ -2,7 +2,7 @@
 
 What they are about has new ids. What is in no table of the file, because it was deleted before, has
 a negative one, which nothing ever has. `via` says that a row is from a file, and that the service
-did not see it happen; `by` is the guest of the author's name, unless that is the caller.
+did not see it happen. Its author is the caller, or else only a name.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,7 +18,7 @@ from tripcompanion.exchange.description import UnreadableFile
 from trips.models import JournalEntry, Trip
 from trips.models.events import Event
 from trips.models.journal import as_text
-from users.models import User, Via
+from users.models import MAX_NAME_CHARS, User, Via
 
 _MODELS: Mapping[str, type[Model]] = {
     "trip": Trip,
@@ -33,22 +33,29 @@ _PEOPLE = {"userId", "participantUserId", "fromUserId", "toUserId", "guestUserId
 #: The only fields of changes that are lists, of objects.
 _LISTS = {"payers", "splits"}
 
+#: What reading a row may raise that is not what it should be.
+_WRONG = (ArithmeticError, AttributeError, KeyError, TypeError, ValueError)
+
 Ids = Mapping[type[Model], Mapping[int, int]]
 
 
-def imported_history(rows: Iterable[Any], trip: Trip, ids: Ids) -> Iterator[JournalEntry]:
+def imported_history(
+    rows: Iterable[Any], trip: Trip, ids: Ids, names: Mapping[int, str]
+) -> Iterator[JournalEntry]:
     """Unsaved rows of the journal of `trip`; `ids` has the new ids by the ids in the file.
+
+    `names` are those of everybody without an account here, by the ids in the file.
 
     Raises `UnreadableFile` for a row that could not be shown.
     """
     for line, row in enumerate(rows, start=1):
         try:
-            yield _entry(row, line, trip, ids)
-        except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError) as error:
+            yield _entry(row, line, trip, ids, names)
+        except _WRONG as error:
             raise UnreadableFile("bad_history", line) from error
 
 
-def _entry(row: Any, line: int, trip: Trip, ids: Ids) -> JournalEntry:
+def _entry(row: Any, line: int, trip: Trip, ids: Ids, names: Mapping[int, str]) -> JournalEntry:
     event, people = Event(row["event"]), ids[User]
     if row["number"] != line:
         raise ValueError("not counted without gaps")
@@ -62,7 +69,6 @@ def _entry(row: Any, line: int, trip: Trip, ids: Ids) -> JournalEntry:
         trip=trip,
         number=line,
         at=_moment(row["at"]),
-        by_id=None if row["byId"] is None else people[row["byId"]],
         via=Via.IMPORT,
         event=event,
         object_id=_new_id(row["objectId"], ids.get(_MODELS.get(event.object_type, Model), {})),
@@ -70,6 +76,11 @@ def _entry(row: Any, line: int, trip: Trip, ids: Ids) -> JournalEntry:
         person_id=_optional(row["personId"], people),
         stored_changes=as_text(changes),
     )
+    author_id = row["byId"]
+    entry.author_name = row.get("authorName", "") if author_id is None else names.get(author_id, "")
+    entry.by_id = None if author_id is None or author_id in names else people[author_id]
+    if len(entry.author_name) > MAX_NAME_CHARS or not isinstance(entry.author_name, str):
+        raise TypeError("not a name")
     # Whoever reads the history must get a sentence for it.
     sentence(entry, Names({entry.by_id: ""} if entry.by_id else {}, None), trip.currency)
     return entry

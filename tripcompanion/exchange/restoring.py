@@ -85,6 +85,8 @@ class _Maker:
     def __init__(self, file: SourceFile, by: User) -> None:
         self.file, self.by = file, by
         self.ids: dict[type[Model], Ids] = defaultdict(dict)
+        #: The names of the guests, by the ids in the file.
+        self.names: dict[int, str] = {}
         #: The currencies of the expenses that are not in that of the trip, by their new ids.
         self.currencies: dict[int, str] = {}
 
@@ -102,7 +104,7 @@ class _Maker:
             for chunk in _chunks(self._rows(table)):
                 self._insert(table, chunk)
         rows = self.file.items(f"{history.name}.item")
-        for entries in _chunks(imported_history(rows, self.trip, self.ids)):
+        for entries in _chunks(imported_history(rows, self.trip, self.ids, self.names)):
             JournalEntry.objects.bulk_create(entries)
         self._require_sound()
         return self.trip
@@ -125,6 +127,7 @@ class _Maker:
                     guests[person_id] = guest
             User.objects.bulk_create(list(guests.values()))
             self.ids[User] |= {person_id: guest.pk for person_id, guest in guests.items()}
+            self.names |= {person_id: guest.name for person_id, guest in guests.items()}
 
     def _former_ids(self, *texts: str) -> Ids:
         """What the order of the people was decided by, by their ids in the file."""
