@@ -19,7 +19,7 @@ _OWN = {"id", "claimedGuests", "mergedGuests", "role", "via", "email", "guest", 
 _TABLES = {table.model.__name__: table.name for table in TABLES} | {"User": "people"}
 _REFERENCES = {
     "userId": "people", "participantId": "people", "debtorId": "people", "creditorId": "people",
-    "senderId": "people", "receiverId": "people", "createdById": "people", "byId": "people", 
+    "senderId": "people", "receiverId": "people", "createdById": "people", "byId": "people",
     "expenseId": "expenses", "splitId": "splits", "settlementId": "settlements",
     "closedById": "settlements", "debtId": "debts", "personId": "people",
 }  # fmt: skip
@@ -32,7 +32,7 @@ def file_of(api: Api, trip: Trip, reader: User) -> bytes:
 
 
 def copied(content: bytes, by: User) -> Trip:
-    return trip_from(SourceFile(io.BytesIO(content)), by)
+    return trip_from(SourceFile(io.BytesIO(content)), by).trip
 
 
 def contents(content: bytes) -> dict[str, Any]:

@@ -6,10 +6,10 @@ written. All of it is in a trip of the caller's own, where everybody else is a g
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.core.exceptions import ValidationError as DjangoValidationError
@@ -29,10 +29,10 @@ from tripcompanion.api.ids import MAX_INTEGER
 from tripcompanion.api.problems import LimitReached
 from tripcompanion.currency.amounts import EXPONENTS
 from tripcompanion.exchange.description import UnreadableFile
+from tripcompanion.exchange.formats.trip_companion import FORMAT, VERSION
 from tripcompanion.exchange.imported_history import imported_history, instant
 from tripcompanion.exchange.source import SourceFile
 from tripcompanion.exchange.tables import CHUNK_ROWS, TABLES, TRIP, Column, Table
-from tripcompanion.exchange.trip_file import FORMAT, VERSION
 from trips.models import JournalEntry, Member, Trip
 from trips.models.events import Event
 from trips.models.joining import require_trip_quota
@@ -57,11 +57,23 @@ Ids = dict[int, int]
 Row = Mapping[str, Any]
 
 
-def trip_from(file: SourceFile, by: User) -> Trip:
+class Made(NamedTuple):
+    """A trip that was made of a file.
+
+    `people` are the ids of its people by those in the file; `entries` are the new ids of expenses
+    and settlements by kind, in the order of the file.
+    """
+
+    trip: Trip
+    people: Mapping[int, int]
+    entries: Mapping[str, Sequence[int]]
+
+
+def trip_from(file: SourceFile, by: User, own_id: int | None = None) -> Made:
     """Make the trip in `file`, with `by` as its OWNER; everybody else becomes a guest.
 
-    The person with the address of `by` is `by`. Raises `UnreadableFile`, and `LimitReached` if
-    `by` has too many trips, or the file too many members.
+    The person with the id `own_id` is `by`; without one, that with the address of `by`. Raises
+    `UnreadableFile`, and `LimitReached` if `by` has too many trips, or the file too many members.
     """
     if file.first("format") != FORMAT or file.first("version") != VERSION:
         raise UnreadableFile("unknown_version")
@@ -70,20 +82,23 @@ def trip_from(file: SourceFile, by: User) -> Trip:
         require_trip_quota(account)
         try:
             with transaction.atomic():
-                trip = _Maker(file, account).make()
+                maker = _Maker(file, account, own_id)
+                trip = maker.make()
         except (DatabaseError, UnicodeEncodeError) as error:
             raise UnreadableFile("contradiction", text=str(error)[:200]) from error
         joined = Entry(Event.MEMBER_JOINED, by.pk, {"role": (None, CREATOR_ROLE)})
         write(trip.pk, by, joined)
     trip.caller_role = CREATOR_ROLE
-    return trip
+    kinds = {"expense": Expense, "settlement": Settlement}
+    entries = {kind: list(maker.ids[model].values()) for kind, model in kinds.items()}
+    return Made(trip, maker.ids[User], entries)
 
 
 class _Maker:
     """A new trip, and the new ids of the rows of the file, by their tables."""
 
-    def __init__(self, file: SourceFile, by: User) -> None:
-        self.file, self.by = file, by
+    def __init__(self, file: SourceFile, by: User, own_id: int | None) -> None:
+        self.file, self.by, self.own_id = file, by, own_id
         self.ids: dict[type[Model], Ids] = defaultdict(dict)
         #: The names of the guests, by the ids in the file.
         self.names: dict[int, str] = {}
@@ -118,7 +133,9 @@ class _Maker:
             for line, row in chunk:
                 email = _get(row, "email", line)
                 person_id = _get(row, "id", line)
-                if isinstance(email, str) and key and email.casefold() == key:
+                if self.own_id is None and isinstance(email, str) and email.casefold() == key:
+                    self.own_id = person_id
+                if person_id == self.own_id:
                     self.ids[User][person_id] = self.by.pk
                 else:
                     guest = User(name=_checked(name, row, "name", line), is_guest=True)

@@ -8,11 +8,11 @@ from django.utils import timezone
 
 from splits.models import Comment, Expense, Settlement
 from tripcompanion.api.rendering import ExactJSONRenderer, written_file
+from tripcompanion.exchange.formats.trip_companion import FORMAT, VERSION
 from tripcompanion.exchange.tables import TABLES, trip_row
 from trips.models import JournalEntry, Member, Trip
 from users.models import User
 
-FORMAT, VERSION = "trip-companion", 1
 #: How many people are looked up at a time.
 _CHUNK_PEOPLE = 500
 

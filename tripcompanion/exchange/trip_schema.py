@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 from django.db import models
 from rest_framework import serializers
 
+from tripcompanion.exchange.formats.trip_companion import FORMAT, VERSION
 from tripcompanion.exchange.tables import TABLES, TRIP, Column
-from tripcompanion.exchange.trip_file import FORMAT, VERSION
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _KINDS: tuple[tuple[Any, dict[str, Any]], ...] = (
