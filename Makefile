@@ -14,7 +14,7 @@ export PORT DEBUG
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help run serve demo development test test-all check lint format schema screenshots messages soak soak-concurrent \
-	fuzz mutate chaos cluster compose bench bench-profile trace lock audit-deps clean test-next test-uncompiled \
+	fuzz mutate chaos backup-drill cluster compose bench bench-profile trace lock audit-deps clean test-next test-uncompiled \
 	clients node
 
 help: ## List the targets
@@ -89,6 +89,9 @@ check: lint ## Run what CI does in 12 minutes: lint, migrations, schema, most te
 
 chaos: .venv/.dev ## Cause failures under load and count lost writes (5 minutes)
 	@$(BIN)/python -m chaos $(ARGS)
+
+backup-drill: .venv/.dev ## Back both databases up under load, restore them beside, audit and compare
+	@$(BIN)/python -m chaos --only F25,F37
 
 cluster: .venv/.dev ## Run several hosts, a pooler and standbys, and hurt them (6 minutes)
 	@$(BIN)/python -m chaos.cluster $(ARGS)
