@@ -99,7 +99,7 @@ def _make_whole(stored: Import, by: User) -> Import:
         if user_id in {None, by.pk} or guest.left_at is not None:
             people[key] = guest_id
         else:
-            made.trip.add_member(by, role=DEFAULT_ROLE, user_id=user_id)
+            Member.add(made.trip, by, role=DEFAULT_ROLE, user_id=user_id)
             Merge.order(guest, by, user_id)
     rows = list(stored.rows.exclude(kind=""))
     for row in rows:

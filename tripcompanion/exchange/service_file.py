@@ -146,7 +146,7 @@ def _text(value: Any) -> str:
 
 def _read_table(model: type[Model], table: IO[bytes], total: int, watch: Watch) -> int:
     quote, fields = connection.ops.quote_name, _fields(model)
-    columns = ", ".join(quote(field.column) for field in fields)
+    columns = ", ".join(quote(str(field.column)) for field in fields)
     places = ", ".join(["%s"] * len(fields))
     sql = f"INSERT INTO {quote(model._meta.db_table)} ({columns}) VALUES ({places})"  # noqa: S608
     readers = [_reader(field) for field in fields]

@@ -71,10 +71,11 @@ def changes_between(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str,
 class JournalQuerySet(InTripQuerySet["JournalEntry"]):
     def with_author(self) -> "JournalQuerySet":
         """With the account that did it, and only its columns that are serialized."""
-        columns = ("trip", "number", "at", "by", "via", "event", "object_id", "expense_id")
-        rows = self.select_related("by")
-        columns += ("person_id", "author_name", "stored_changes")
-        return rows.only(*columns, *summary_of("by"))
+        columns = (
+            *("trip", "number", "at", "by", "author_name", "via", "event", "object_id"),
+            *("expense_id", "person_id", "stored_changes"),
+        )
+        return self.select_related("by").only(*columns, *summary_of("by"))
 
     def outdated(self, before: datetime) -> "JournalQuerySet":
         """The rows of trips that no longer exist and were deleted before this; the oldest first."""

@@ -107,7 +107,8 @@ def _expense(line: int, row: Record, rows: _Parts, currency: str) -> DescribedEx
         for name, some in (("participantId", splits), ("userId", payers))
     )
     parts = own_parts(shares, paid, int(row.number("number")))
-    split_type, entered = row.text("splitType"), {key: None for key, part in parts.items() if part}
+    split_type = row.text("splitType")
+    entered: dict[int, int | None] = {key: None for key, part in parts.items() if part}
     if row.flag("divided") and split_type in _ENTERED:
         name = _ENTERED[split_type]
         entered = {int(s.number("participantId")): _entered(s, name, own) for s in splits}
