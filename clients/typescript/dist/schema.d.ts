@@ -145,6 +145,9 @@ export interface paths {
         /**
          * All data that is stored about the caller, as a file
          * @description All data that is stored about the caller, as a file.
+         *
+         *     With `Accept: application/zip`, or `?format=zip`, it is an archive that also has each trip
+         *     of the caller, as `exportTrip` writes it.
          */
         get: operations["exportMe"];
         put?: never;
@@ -274,7 +277,8 @@ export interface paths {
          * Exchange a refresh token for a new pair
          * @description Exchange a refresh token for a new pair.
          *
-         *     The old one is spent: using it again ends the session, because it may have been stolen.
+         *     The old one becomes invalid: using it again ends the session, because it may have been
+         *     stolen.
          */
         post: operations["refreshToken"];
         delete?: never;
@@ -578,6 +582,33 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/trips/{tripId}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A trip as a file: JSON, or a table as CSV or XLSX
+         * @description A trip as a file: JSON, or a table as CSV or XLSX.
+         *
+         *     JSON has all that was entered and can be imported without loss;
+         *     `docs/trip-export.schema.json` describes it. The table has a row for each expense and
+         *     settlement, and two columns for each person: what they put in, and their part. `Accept`
+         *     chooses, or `?format=` with `json`, `csv` or `xlsx`.
+         *
+         *     Every member may do this.
+         */
+        get: operations["exportTrip"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/trips/{tripId}/restore": {
         parameters: {
             query?: never;
@@ -773,7 +804,7 @@ export interface paths {
          * @description Give all entries of a guest to another member, and delete the guest.
          *
          *     No amount changes, only the name. It is refused (409 `names_both`) if an expense or a
-         *     settlement names both people, also a deleted one: `expenses` and `settlements` are the ids.
+         *     settlement names both people, even a deleted one: `expenses` and `settlements` are the ids.
          *
          *     Allowed to OWNER.
          */
@@ -908,7 +939,8 @@ export interface paths {
          * @description Record an expense and divide it.
          *
          *     The splits add up to the amount; cents left over by rounding go to some of them. Without
-         *     payers, the caller paid it all. A payer's own split is paid from the start; others are owed.
+         *     payers, the caller paid everything. A payer's own split is paid from the start; others are
+         *     owed.
          *
          *     Allowed to OWNER and EDITOR.
          */
@@ -961,7 +993,7 @@ export interface paths {
          * Replace an expense and divide it again
          * @description Replace an expense and divide it again.
          *
-         *     Without payers, the caller paid it all. Splits that do not change keep their payments.
+         *     Without payers, the caller paid everything. Splits that do not change keep their payments.
          *
          *     Allowed to OWNER, and to EDITOR for their own.
          */
@@ -1002,8 +1034,8 @@ export interface paths {
          * Restore a deleted expense, with its id and its division
          * @description Restore a deleted expense, with its id and its division.
          *
-         *     Payments that were recorded for its splits are restored as well; what else covered or
-         *     closed them does so again if it is still there. Nobody in it may have left since.
+         *     Payments that were recorded for its splits are restored as well. What else covered or closed
+         *     them does so again if it still exists. None of its people may have left the trip since.
          *
          *     Allowed to OWNER, and to EDITOR for their own.
          */
@@ -1142,7 +1174,7 @@ export interface paths {
          * Pay what is still open of a split
          * @description Pay what is still open of a split.
          *
-         *     It records the settlement. Repeating it changes nothing.
+         *     This records a settlement. Repeating it changes nothing.
          *
          *     Allowed to OWNER, and to EDITOR and VIEWER for their own.
          */
@@ -1163,8 +1195,8 @@ export interface paths {
         };
         get?: never;
         /**
-         * Take back the payments of a split
-         * @description Take back the payments of a split.
+         * Undo the payments of a split
+         * @description Undo the payments of a split.
          *
          *     Settlements that `paySplit` recorded for it are deleted. Repeating it changes nothing.
          *
@@ -1252,7 +1284,7 @@ export interface paths {
          * @description Restore a deleted settlement, with its id.
          *
          *     It covers and closes again what it did before, as far as that is still open; the rest is
-         *     credit. Neither of the two people may have left since.
+         *     credit. Neither of the two people may have left the trip since.
          *
          *     Allowed to OWNER, and to EDITOR for their own.
          */
@@ -1274,7 +1306,7 @@ export interface paths {
          * The balances of a trip, which add up to zero
          * @description The balances of a trip, which add up to zero.
          *
-         *     Of all members, and of former members with an entry.
+         *     They include all members, and former members with an entry.
          *
          *     Every member may do this.
          */
@@ -1295,10 +1327,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The entries of a balance, with the running sum
-         * @description The entries of a balance, with the running sum.
-         *
-         *     In the order in which they were recorded.
+         * The entries of a balance, in the order of recording, with the running sum
+         * @description The entries of a balance, in the order of recording, with the running sum.
          *
          *     Every member may do this.
          */
@@ -1400,8 +1430,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The splits that a user still owes something of
-         * @description The splits that a user still owes something of.
+         * The splits of which a user still owes something
+         * @description The splits of which a user still owes something.
          *
          *     In all trips, oldest first, as a plain array. Allowed to the user and to an ADMIN.
          */
@@ -1445,8 +1475,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The splits that a user still owes something of
-         * @description The splits that a user still owes something of.
+         * The splits of which a user still owes something
+         * @description The splits of which a user still owes something.
          *
          *     In all trips, oldest first, as a plain array. Allowed to the user and to an ADMIN.
          *
@@ -1494,12 +1524,12 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What changed in all trips of the caller since a cursor, with each object as it is now
-         * @description What changed in all trips of the caller since a cursor, with each object as it is now.
+         * What changed in all trips of the caller since a cursor, with the current states
+         * @description What changed in all trips of the caller since a cursor, with the current states.
          *
-         *     Without `since`, the response is a cursor for now, without items. Each object is sent once
-         *     in a response, however often it changed; a state of null means that it is gone. Losing a
-         *     trip is a trip that is gone, and a new trip is sent whole. A scoped token without
+         *     Without `since`, the response has a cursor for now, and no items. Each object is sent once
+         *     in a response, however often it changed; a state of null means that it is gone. A trip that
+         *     the caller has lost is gone, and a new trip is sent as a whole. A scoped token without
          *     `expenses:read` gets trips, members and invitations only.
          */
         get: operations["listChanges"];
@@ -1525,12 +1555,13 @@ export interface paths {
         get: operations["listWebhooks"];
         put?: never;
         /**
-         * Register an address that gets what changes in a trip, or in all trips of the caller
-         * @description Register an address that gets what changes in a trip, or in all trips of the caller.
+         * Register an address that gets the changes of a trip, or of all trips of the caller
+         * @description Register an address that gets the changes of a trip, or of all trips of the caller.
          *
          *     Only this response contains the secret, and a repeat with the same `Idempotency-Key` is 409
-         *     `already_made` with the `id` of the webhook. The account is told of it by mail. A webhook
-         *     for one trip takes the role OWNER there; it gets nothing while its account does not have it.
+         *     `already_made` with the `id` of the webhook. The account is notified by mail. A webhook for
+         *     one trip needs the role OWNER there; it gets nothing while its account does not have this
+         *     role.
          */
         post: operations["createWebhook"];
         delete?: never;
@@ -1577,10 +1608,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send a message with the event `webhook.test` soon, also if the webhook is off
-         * @description Send a message with the event `webhook.test` soon, also if the webhook is off.
+         * Send a message with the event `webhook.test` soon, even if the webhook is off
+         * @description Send a message with the event `webhook.test` soon, even if the webhook is off.
          *
-         *     It is sent once. The log of deliveries shows what came of it.
+         *     It is sent once. The log of deliveries shows the result.
          */
         post: operations["testWebhook"];
         delete?: never;
@@ -1602,7 +1633,7 @@ export interface paths {
          * Renew the secret, which only this response contains
          * @description Renew the secret, which only this response contains.
          *
-         *     For 24 hours, messages are signed with the former secret, too.
+         *     For 24 hours, messages are signed with the previous secret, too.
          */
         post: operations["rotateWebhookSecret"];
         delete?: never;
@@ -1654,6 +1685,101 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/imports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Plan the import of a file; nothing else is written
+         * @description Plan the import of a file; nothing else is written.
+         *
+         *     The format is recognised from the content: Splitwise, Spliit, ihatemoney, Cospend,
+         *     Abrechnung, SplitPro, Settle Up, Tricount. The plan says what would become of every row,
+         *     who the people of the file are, and how the balances that the file claims compare with
+         *     those of its rows. It can be confirmed for a day. The file is not stored.
+         */
+        post: operations["planImport"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/imports/{importId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The plan of an import, without its rows
+         * @description The plan of an import, without its rows.
+         */
+        get: operations["getImport"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a plan, or undo an import as a whole
+         * @description Delete a plan, or undo an import as a whole.
+         *
+         *     An import can be undone while nothing has happened to what it made: in a trip that it made,
+         *     nothing at all.
+         */
+        delete: operations["undoImport"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/imports/{importId}/rows": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The rows of the file, with what becomes of each
+         * @description The rows of the file, with what becomes of each.
+         */
+        get: operations["listImportedRows"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/imports/{importId}/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Record everything that the plan contains, or nothing
+         * @description Record everything that the plan contains, or nothing.
+         *
+         *     The caller becomes OWNER of a new trip. People without an account become guests; accounts
+         *     become VIEWERs.
+         */
+        post: operations["confirmImport"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/currencies": {
         parameters: {
             query?: never;
@@ -1688,8 +1814,8 @@ export interface paths {
          * The categories that an expense may have
          * @description The categories that an expense may have.
          *
-         *     Names are in the caller's language. The list changes with a release only, so it may be
-         *     kept for a week.
+         *     Names are in the caller's language. Only a new release changes the list, so clients may keep
+         *     it for a week.
          */
         get: operations["listCategories"];
         put?: never;
@@ -1780,6 +1906,8 @@ export interface components {
             scripts: components["schemas"]["ExportedToken"][];
             /** @description The invitations that they made. */
             invitations: components["schemas"]["ExportedInvitation"][];
+            /** @description The files that they imported. */
+            imports: components["schemas"]["Import"][];
             /** @description The webhooks that they registered. */
             webhooks: components["schemas"]["ExportedWebhook"][];
             /** @description Their trips, present and former. */
@@ -2182,7 +2310,7 @@ export interface components {
              */
             lastBrowserLogIn: string | null;
         };
-        /** @description A change of a trip that the user made, as the trip's history has it. */
+        /** @description A change of a trip that the user made, as it is in the trip's history. */
         ExportedChange: {
             /** @description The trip. */
             tripId: number;
@@ -2540,9 +2668,9 @@ export interface components {
              * @description When it happened.
              */
             at: string;
-            /** @description Who did it; null for the service itself. */
+            /** @description Who did it; null for the service itself, and for somebody in an imported file who has no account here. */
             by: components["schemas"]["UserSummary"] | null;
-            /** @description How they sent it: with a log-in, a scoped token, in the admin site, or not. */
+            /** @description How they sent it: with a log-in, a scoped token, in the admin site, or not at all. What an imported file says was not seen by this service. */
             via: components["schemas"]["ViaEnum"];
             /** @description What happened. */
             event: components["schemas"]["EventEnum"];
@@ -2560,6 +2688,169 @@ export interface components {
         };
         /** @description An identifier, as a number or as a string of its digits. */
         Id: number | string;
+        /** @description The plan of an import, or what has become of it. */
+        Import: {
+            id: number;
+            /** @description The trip; null while a new one is planned. */
+            tripId: number | null;
+            /** @description Whether it makes a new trip. */
+            makesTrip: boolean;
+            /** @description The format that was recognised. */
+            format: string;
+            /** Format: date-time */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description Null is a plan.
+             */
+            confirmedAt: string | null;
+            /**
+             * Format: date-time
+             * @description Until when it can be confirmed.
+             */
+            expiresAt: string | null;
+            /** @description The title of the trip. */
+            title: string;
+            destination: string;
+            /** Format: date */
+            startDate: string;
+            /** Format: date */
+            endDate: string;
+            /** @description The trip's currency. */
+            currency: string;
+            /** @description Rows of the file by what becomes of them, and entries by kind. */
+            counts: {
+                [key: string]: number;
+            };
+            people: components["schemas"]["ImportedPerson"][];
+            balances: components["schemas"]["ImportedBalance"][];
+            exchangeRates: components["schemas"]["ImportedRate"][];
+            /** @description What is worth knowing of the file. */
+            notes: components["schemas"]["Note"][];
+        };
+        /** @description A form with the file, and with what the caller chooses as a JSON object. */
+        ImportFormRequest: {
+            /**
+             * Format: binary
+             * @description The file, at most 10 MiB.
+             */
+            file: string;
+            /** @description What the caller chooses, as JSON. `null` counts as omitted. */
+            options?: components["schemas"]["ImportOptionsRequest"] | null;
+        };
+        /** @description What the caller chooses; a file says most of it. */
+        ImportOptionsRequest: {
+            /** @description The trip to add to. Default: the one that an older file of the same group was imported into, otherwise a new one. `null` counts as omitted. */
+            tripId?: components["schemas"]["Id"] | null;
+            /** @description Whether to make a new trip in any case. Default: false. `null` counts as omitted. */
+            asNewTrip?: boolean | null;
+            /** @description Of a new trip. Default: the file's name for it. `null` counts as omitted. */
+            title?: string | null;
+            /** @description Of a new trip. Default: its title. `null` counts as omitted. */
+            destination?: string | null;
+            /** @description Of the file, or of a new trip. Default: the one that the file uses most. `null` counts as omitted. */
+            currency?: components["schemas"]["CurrencyEnum"] | null;
+            /** @description User ids by names in the file: the caller, members of the trip, or people who share a trip with the caller. Null is a guest, which is the default. `null` counts as omitted. */
+            people?: {
+                [key: string]: components["schemas"]["Id"] | null;
+            } | null;
+            /** @description What one unit of a currency is worth in the trip's, where the file has no rate. Default: the latest stored rates. `null` counts as omitted. */
+            exchangeRates?: {
+                [key: string]: number | string;
+            } | null;
+            /** @description Where dates are read, such as `Europe/Madrid`, if the file has instants. Default: `UTC`. `null` counts as omitted. */
+            timeZone?: string | null;
+            /** @description The id or the name of the group, if the file has several. `null` counts as omitted. */
+            group?: string | null;
+        };
+        /** @description The text of a file, with what the caller chooses. */
+        ImportRequest: {
+            /** @description The trip to add to. Default: the one that an older file of the same group was imported into, otherwise a new one. `null` counts as omitted. */
+            tripId?: components["schemas"]["Id"] | null;
+            /** @description Whether to make a new trip in any case. Default: false. `null` counts as omitted. */
+            asNewTrip?: boolean | null;
+            /** @description Of a new trip. Default: the file's name for it. `null` counts as omitted. */
+            title?: string | null;
+            /** @description Of a new trip. Default: its title. `null` counts as omitted. */
+            destination?: string | null;
+            /** @description Of the file, or of a new trip. Default: the one that the file uses most. `null` counts as omitted. */
+            currency?: components["schemas"]["CurrencyEnum"] | null;
+            /** @description User ids by names in the file: the caller, members of the trip, or people who share a trip with the caller. Null is a guest, which is the default. `null` counts as omitted. */
+            people?: {
+                [key: string]: components["schemas"]["Id"] | null;
+            } | null;
+            /** @description What one unit of a currency is worth in the trip's, where the file has no rate. Default: the latest stored rates. `null` counts as omitted. */
+            exchangeRates?: {
+                [key: string]: number | string;
+            } | null;
+            /** @description Where dates are read, such as `Europe/Madrid`, if the file has instants. Default: `UTC`. `null` counts as omitted. */
+            timeZone?: string | null;
+            /** @description The id or the name of the group, if the file has several. `null` counts as omitted. */
+            group?: string | null;
+            /** @description The text of the file, at most 10 MiB. `null` counts as omitted. */
+            content?: string | null;
+            /** @description Its name, which some formats need. `null` counts as omitted. */
+            fileName?: string | null;
+        };
+        /** @description What somebody is owed, or owes with a minus, by the rows of the file and by its own claim. */
+        ImportedBalance: {
+            /** @description The name in the file. */
+            name: string;
+            /** @description The currency of both. */
+            currency: string;
+            /** @description By its rows. */
+            planned: number;
+            /** @description As the file says it; null if it does not. */
+            claimed: number | null;
+            /** @description Why they differ: `SKIPPED_ROWS`, `ROUNDING`, `NOTED_ROWS` or `OTHER`; empty if they are equal. */
+            explanation: string;
+            /** @description The rows that explain it, at most 50. */
+            lines: number[];
+        };
+        /** @description Somebody in the file. */
+        ImportedPerson: {
+            /** @description How the file refers to them. */
+            key: string;
+            /** @description The name that a guest gets. */
+            name: string;
+            /** @description The account or the guest; null is a new guest. */
+            userId: number | null;
+            /** @description Whether they are a member already. */
+            isMember: boolean;
+        };
+        /** @description A rate that the file lacks. */
+        ImportedRate: {
+            /** @description One unit of this currency */
+            currency: string;
+            /** @description is worth so much in the trip's currency. */
+            rate: number;
+            /** @description `ECB`, or `ENTERED` by the caller. */
+            rateSource: string;
+            /**
+             * Format: date
+             * @description The day of the rate.
+             */
+            rateDate: string;
+        };
+        /** @description A row of the file, with what becomes of it. */
+        ImportedRow: {
+            /** @description Its line, or in JSON its position in the list. */
+            line: number;
+            /** @description What becomes of it. */
+            outcome: components["schemas"]["OutcomeEnum"];
+            /** @description `expense`, `settlement`, or empty. */
+            kind: string;
+            description: string;
+            /** Format: date */
+            date: string | null;
+            /** Format: double */
+            amount: number | null;
+            currency: string | null;
+            /** @description The id of the expense or the settlement, once it is confirmed. */
+            objectId: number | null;
+            /** @description Why, and what is worth knowing. */
+            notes: components["schemas"]["Note"][];
+        };
         /** @description An invitation to a trip, without its token. */
         Invitation: {
             /** @description The invitation's id, to revoke it. */
@@ -2669,7 +2960,7 @@ export interface components {
              */
             password: string;
         };
-        /** @description A pair of tokens, and whose they are. */
+        /** @description A pair of tokens, and the user to whom they belong. */
         LoginResponse: {
             /** @description The access token, for the header `Authorization: Bearer <token>`. */
             token: string;
@@ -2691,7 +2982,7 @@ export interface components {
         Merge: {
             /** @description Who was, or would be, merged. */
             guest: components["schemas"]["UserSummary"];
-            /** @description Whose the entries become. */
+            /** @description The member who gets the entries. */
             user: components["schemas"]["UserSummary"];
             /** @description How many expenses name the guest. */
             expenses: number;
@@ -2702,7 +2993,7 @@ export interface components {
             /** @description The balance of the user after, which is that of both. */
             balanceAfter: number;
         };
-        /** @description Whose the entries of the guest become. */
+        /** @description The member who gets the entries of the guest. */
         MergeRequest: {
             /** @description Another member of the trip. */
             userId: components["schemas"]["Id"];
@@ -2786,6 +3077,13 @@ export interface components {
             /** @description The token itself, for `Authorization: Bearer <token>`. It is not shown again. */
             token: string;
         };
+        /** @description Something worth knowing of the file or of a row. */
+        Note: {
+            /** @description For programs. */
+            code: string;
+            /** @description For people, in the language of the request. */
+            message: string;
+        };
         /**
          * @description What an account may be notified of. `member.added`: it was added to a trip. `split.paid`: somebody else marked its split as paid. `expense.created`, `expense.changed`, `comment.created`: an expense that it paid for or takes part in.
          * @enum {string}
@@ -2822,6 +3120,8 @@ export interface components {
          * @enum {string}
          */
         ObjectTypeEnum: "comment" | "expense" | "invitation" | "member" | "settlement" | "split" | "trip";
+        /** @enum {string} */
+        OutcomeEnum: "TAKEN" | "NOTED" | "SKIPPED" | "KNOWN" | "DIFFERS";
         /** @description One page of a list. */
         PaginatedBalanceLineList: {
             /** @description The rows of this page. */
@@ -2926,6 +3226,31 @@ export interface components {
         PaginatedHistoryEntryList: {
             /** @description The rows of this page. */
             items: components["schemas"]["HistoryEntry"][];
+            /**
+             * @description How many rows there are on all pages.
+             * @example 1
+             */
+            total: number;
+            /**
+             * @description The number of this page, from 1.
+             * @example 1
+             */
+            page: number;
+            /**
+             * @description How many rows a page has at most.
+             * @example 20
+             */
+            pageSize: number;
+            /**
+             * @description How many pages there are.
+             * @example 1
+             */
+            totalPages: number;
+        };
+        /** @description One page of a list. */
+        PaginatedImportedRowList: {
+            /** @description The rows of this page. */
+            items: components["schemas"]["ImportedRow"][];
             /**
              * @description How many rows there are on all pages.
              * @example 1
@@ -3642,7 +3967,7 @@ export interface components {
          * @description How the one who did it was authenticated.
          * @enum {string}
          */
-        ViaEnum: "session" | "token" | "admin" | "service";
+        ViaEnum: "session" | "token" | "admin" | "service" | "import";
         /** @description A webhook. */
         Webhook: {
             /** @description The webhook's id. */
@@ -3712,9 +4037,9 @@ export interface components {
         /**
          * @description - `idempotency_in_progress`: the first request with this key is still running.
          *     - `already_member`: the user is a member of the trip.
-         *     - `no_owner`: no OWNER is left who could log in, so only an OWNER can be added.
+         *     - `no_owner`: no OWNER is left who can log in, so only an OWNER can be added.
          *     - `limit_reached`: the maximum number of such rows exists already.
-         *     - `names_both`: entries name both people, who would be one in them.
+         *     - `names_both`: entries name both people, so one person would be in them twice.
          */
         AcceptInvitationConflict: {
             headers: {
@@ -3785,8 +4110,8 @@ export interface components {
         /**
          * @description - `idempotency_in_progress`: the first request with this key is still running.
          *     - `already_member`: the user is a member of the trip.
-         *     - `no_owner`: no OWNER is left who could log in, so only an OWNER can be added.
-         *     - `invite_instead`: the user lets nobody add them; an invitation asks them.
+         *     - `no_owner`: no OWNER is left who can log in, so only an OWNER can be added.
+         *     - `invite_instead`: the user does not let others add them, but can be invited.
          *     - `limit_reached`: the maximum number of such rows exists already.
          */
         AddMemberConflict: {
@@ -3811,7 +4136,7 @@ export interface components {
         };
         /**
          * @description - `not_found`: it does not exist, or the caller may not see it.
-         *     - `user_not_found`: no user to add has this id or address.
+         *     - `user_not_found`: there is no user with this id or address.
          */
         AddMemberNotFound: {
             headers: {
@@ -3850,6 +4175,33 @@ export interface components {
          *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
          */
         ChangeMemberRoleForbidden: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `idempotency_in_progress`: the first request with this key is still running.
+         *     - `already_imported`: the import was confirmed before.
+         *     - `currency_changed`: the amounts are in the trip's previous currency.
+         *     - `limit_reached`: the maximum number of such rows exists already.
+         */
+        ConfirmImportConflict: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `forbidden`: the caller may know of this, but may not do it.
+         *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
+         *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
+         */
+        ConfirmImportForbidden: {
             headers: {
                 [name: string]: unknown;
             };
@@ -4204,6 +4556,15 @@ export interface components {
             };
         };
         /** @description `not_found`: it does not exist, or the caller may not see it. */
+        GetImportNotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `not_found`: it does not exist, or the caller may not see it. */
         GetInvitationNotFound: {
             headers: {
                 [name: string]: unknown;
@@ -4266,6 +4627,15 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description `import_touched`: something has happened since to what was imported. */
+        ImportTouched: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1). */
         InsufficientScope: {
             headers: {
@@ -4284,6 +4654,18 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /**
+         * @description - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
+         *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
+         */
+        InsufficientScopeExpensesReadOrInsufficientScopeTripsRead: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1). */
         InsufficientScopeExpensesWrite: {
             headers: {
@@ -4295,6 +4677,18 @@ export interface components {
         };
         /** @description `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1). */
         InsufficientScopeTripsRead: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
+         *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
+         */
+        InsufficientScopeTripsReadOrInsufficientScopeExpensesRead: {
             headers: {
                 [name: string]: unknown;
             };
@@ -4353,7 +4747,7 @@ export interface components {
         /**
          * @description - `idempotency_in_progress`: the first request with this key is still running.
          *     - `already_member`: the user is a member of the trip.
-         *     - `no_owner`: no OWNER is left who could log in, so only an OWNER can be added.
+         *     - `no_owner`: no OWNER is left who can log in, so only an OWNER can be added.
          *     - `limit_reached`: the maximum number of such rows exists already.
          */
         JoinTripConflict: {
@@ -4410,6 +4804,15 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description `limit_reached`: the maximum number of such rows exists already. */
+        LimitReached: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description `invalid`: a value is refused; `errors` says which one, and why. */
         ListChangesBadRequest: {
             headers: {
@@ -4421,6 +4824,15 @@ export interface components {
         };
         /** @description `invalid`: a value is refused; `errors` says which one, and why. */
         ListHistoryBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `invalid`: a value is refused; `errors` says which one, and why. */
+        ListImportedRowsBadRequest: {
             headers: {
                 [name: string]: unknown;
             };
@@ -4509,8 +4921,8 @@ export interface components {
         };
         /**
          * @description - `idempotency_in_progress`: the first request with this key is still running.
-         *     - `not_a_guest`: a member with an account is not merged with another.
-         *     - `names_both`: entries name both people, who would be one in them.
+         *     - `not_a_guest`: a member with an account cannot be merged with another member.
+         *     - `names_both`: entries name both people, so one person would be in them twice.
          */
         MergeGuestConflict: {
             headers: {
@@ -4574,6 +4986,32 @@ export interface components {
         };
         /** @description `payload_too_large`: the body is larger than 1 MiB or, where no log-in is needed, than 16 KiB. */
         PayloadTooLarge: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
+         *     - `unreadable_file`: the file cannot be imported.
+         *     - `invalid`: a value is refused; `errors` says which one, and why.
+         */
+        PlanImportBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `forbidden`: the caller may know of this, but may not do it.
+         *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
+         *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
+         */
+        PlanImportForbidden: {
             headers: {
                 [name: string]: unknown;
             };
@@ -4796,7 +5234,7 @@ export interface components {
         };
         /**
          * @description - `forbidden`: the caller may know of this, but may not do it.
-         *     - `log_in_again`: the change needs the current password or a log-in just before.
+         *     - `log_in_again`: the change needs the current password or a recent log-in.
          *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
          */
         ReplaceUserForbidden: {
@@ -4909,6 +5347,19 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /**
+         * @description - `forbidden`: the caller may know of this, but may not do it.
+         *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
+         *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
+         */
+        UndoImportForbidden: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description `unsupported_media_type`: the `Content-Type` is not JSON. */
         UnsupportedMediaType: {
             headers: {
@@ -4971,7 +5422,7 @@ export interface components {
         };
         /**
          * @description - `forbidden`: the caller may know of this, but may not do it.
-         *     - `log_in_again`: the change needs the current password or a log-in just before.
+         *     - `log_in_again`: the change needs the current password or a recent log-in.
          *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
          */
         UpdateProfileForbidden: {
@@ -5064,7 +5515,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description A pair of tokens, and whose they are. */
+            /** @description A pair of tokens, and the user to whom they belong. */
             201: {
                 headers: {
                     /** @description The path of the created resource. */
@@ -5270,6 +5721,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AccountExport"];
+                    "application/zip": string;
                 };
             };
             401: components["responses"]["NotAuthenticated"];
@@ -5465,7 +5917,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description A pair of tokens, and whose they are. */
+            /** @description A pair of tokens, and the user to whom they belong. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5496,7 +5948,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description A pair of tokens, and whose they are. */
+            /** @description A pair of tokens, and the user to whom they belong. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6158,6 +6610,81 @@ export interface operations {
             422: components["responses"]["IdempotencyMismatch"];
             429: components["responses"]["Throttled"];
             503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    exportTrip: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 2
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The whole trip; `docs/trip-export.schema.json` describes every column. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        format: "trip-companion";
+                        /** @constant */
+                        version: 1;
+                        /** Format: date-time */
+                        exportedAt: string;
+                        trip: {
+                            [key: string]: unknown;
+                        };
+                        people: {
+                            [key: string]: unknown;
+                        }[];
+                        members: {
+                            [key: string]: unknown;
+                        }[];
+                        expenses: {
+                            [key: string]: unknown;
+                        }[];
+                        payers: {
+                            [key: string]: unknown;
+                        }[];
+                        splits: {
+                            [key: string]: unknown;
+                        }[];
+                        debts: {
+                            [key: string]: unknown;
+                        }[];
+                        settlements: {
+                            [key: string]: unknown;
+                        }[];
+                        allocations: {
+                            [key: string]: unknown;
+                        }[];
+                        comments: {
+                            [key: string]: unknown;
+                        }[];
+                        history: {
+                            [key: string]: unknown;
+                        }[];
+                    };
+                    "text/csv": string;
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
+                };
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeTripsReadOrInsufficientScopeExpensesRead"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["LimitReached"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
         };
     };
     restoreTrip: {
@@ -8463,6 +8990,173 @@ export interface operations {
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    planImport: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ImportRequest"];
+                "multipart/form-data": components["schemas"]["ImportFormRequest"];
+            };
+        };
+        responses: {
+            /** @description The plan of an import, or what has become of it. */
+            201: {
+                headers: {
+                    /** @description The path of the created resource. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Import"];
+                };
+            };
+            400: components["responses"]["PlanImportBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["PlanImportForbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["IdempotencyInProgressOrLimitReached"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    getImport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 1 */
+                importId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The plan of an import, or what has become of it. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Import"];
+                };
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeExpensesReadOrInsufficientScopeTripsRead"];
+            404: components["responses"]["GetImportNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    undoImport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 1 */
+                importId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["UndoImportForbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["ImportTouched"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    listImportedRows: {
+        parameters: {
+            query?: {
+                /** @description Only rows with this outcome. */
+                outcome?: components["schemas"]["OutcomeEnum"];
+            };
+            header?: never;
+            path: {
+                /** @example 2 */
+                importId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedImportedRowList"];
+                };
+            };
+            400: components["responses"]["ListImportedRowsBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeExpensesReadOrInsufficientScopeTripsRead"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    confirmImport: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example 2 */
+                importId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The plan of an import, or what has become of it. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Import"];
+                };
+            };
+            400: components["responses"]["InvalidKey"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ConfirmImportForbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["ConfirmImportConflict"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
             429: components["responses"]["Throttled"];
             503: components["responses"]["UnavailableOrOutcomeUnknown"];
         };
