@@ -4,8 +4,10 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import HealthCheck, Phase
+from hypothesis import settings as hypothesis_settings
 from hypothesis.stateful import run_state_machine_as_test
+from pytest_django.fixtures import Settings
 
 from splits.models import Settlement
 from splits.reports.audit import differences
@@ -13,6 +15,7 @@ from tests.conftest import Api
 from tests.exchange.copies import answers, contents, copied, file_of
 from tests.factories import TripFactory, UserFactory, add_guest, join, purge, settle, spend
 from tests.splits.test_ledger_machine import Trip as Machine
+from tripcompanion.api.problems import LimitReached
 from tripcompanion.exchange.description import UnreadableFile
 from tripcompanion.exchange.models import Import
 from trips.models import Member, Trip
@@ -137,7 +140,7 @@ def test_random_trips_are_copied_exactly(
     cast = [olga, ed, vera, UserFactory()]
     run_state_machine_as_test(
         lambda: Copied(api, cast, ada),
-        settings=settings(
+        settings=hypothesis_settings(
             max_examples=8, derandomize=True, database=None, stateful_step_count=25, deadline=None,
             phases=[Phase.explicit, Phase.generate],
             suppress_health_check=list(HealthCheck),
@@ -211,6 +214,16 @@ def test_a_missing_column_makes_nothing(
     del row[column]
     with pytest.raises(UnreadableFile):
         copied(json.dumps(held).encode(), olga)
+
+
+def test_a_copy_counts_in_the_quota_of_trips(
+    api: Api, lived: Trip, olga: User, settings: Settings
+) -> None:
+    content = file_of(api, lived, olga)
+    settings.QUOTA_TRIPS = 1
+    with pytest.raises(LimitReached):
+        copied(content, olga)
+    assert Trip.objects.count() == 1
 
 
 def test_another_version_is_refused(api: Api, lived: Trip, olga: User) -> None:

@@ -44,9 +44,7 @@ OF_FILES: Mapping[str, Any] = {
     ),
     "unknown_format": gettext_lazy("This format is not known."),
     "unknown_split": gettext_lazy("The way of dividing %(text)s is not known."),
-    "unknown_version": gettext_lazy(
-        "The file has a version that this service does not know."
-    ),
+    "unknown_version": gettext_lazy("The file has a version that this service does not know."),
     "wrong_encoding": gettext_lazy(
         "The encoding of the file is not known. Please save it as UTF-8."
     ),
