@@ -33,7 +33,9 @@ def test_the_containers_of_the_service_have_no_rights() -> None:
         assert service["read_only"] is True
         assert service["cap_drop"] == ["ALL"]
         assert service["security_opt"] == ["no-new-privileges:true"]
-    assert re.findall(r"^USER (.+)$", DOCKERFILE, re.M) == ["10001:10001"]
+    # The image of the job `backup` installs a package as root.
+    users = re.findall(r"^USER (.+)$", DOCKERFILE, re.M)
+    assert users == ["10001:10001", "root", "10001:10001"]
 
 
 def test_profiles_add_what_the_guide_says() -> None:
