@@ -9,7 +9,7 @@ ARG REQUIREMENTS=requirements.txt
 COPY requirements.txt requirements-tracing.txt /
 RUN /venv/bin/pip install --no-cache-dir --only-binary :all: --require-hashes -r /${REQUIREMENTS}
 
-FROM ${PYTHON_IMAGE}
+FROM ${PYTHON_IMAGE} AS service
 ENV PATH=/venv/bin:$PATH \
     PORT=8000 \
     PYTHONUNBUFFERED=1
@@ -25,3 +25,13 @@ USER 10001:10001
 EXPOSE 8000
 
 CMD ["python", "-m", "tripcompanion"]
+
+# With pg_dump, for backups. It must not be older than the server: PostgreSQL 17 here.
+FROM service AS backup
+USER root
+RUN apt-get update && apt-get install --yes --no-install-recommends postgresql-client \
+    && rm -rf /var/lib/apt/lists/*
+USER 10001:10001
+
+# The image of the service, if no target is named.
+FROM service

@@ -14,7 +14,7 @@ export PORT DEBUG
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help run serve demo development test test-all check lint format schema screenshots messages soak soak-concurrent \
-	fuzz mutate chaos cluster compose bench bench-profile trace lock audit-deps clean test-next test-uncompiled \
+	fuzz mutate chaos backup-drill cluster compose bench bench-profile trace lock audit-deps clean test-next test-uncompiled \
 	clients node
 
 help: ## List the targets
@@ -90,6 +90,9 @@ check: lint ## Run what CI does in 12 minutes: lint, migrations, schema, most te
 chaos: .venv/.dev ## Cause failures under load and count lost writes (5 minutes)
 	@$(BIN)/python -m chaos $(ARGS)
 
+backup-drill: .venv/.dev ## Back both databases up under load, restore them beside, audit and compare
+	@$(BIN)/python -m chaos --only F25,F37
+
 cluster: .venv/.dev ## Run several hosts, a pooler and standbys, and hurt them (6 minutes)
 	@$(BIN)/python -m chaos.cluster $(ARGS)
 
@@ -137,9 +140,10 @@ format: .venv/.dev ## Format the code and apply ruff's fixes
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-schema: .venv/.dev ## Write openapi.yaml and docs/error-codes.md
+schema: .venv/.dev ## Write openapi.yaml, docs/error-codes.md and docs/trip-export.schema.json
 	$(MANAGE) spectacular --validate --fail-on-warn --file openapi.yaml
 	@WRITE_ERROR_CODES=1 $(BIN)/python -m pytest -q -n0 tests/test_error_codes.py
+	$(MANAGE) trip_schema > docs/trip-export.schema.json
 
 examples: .venv/.dev ## Write the responses of the examples, as the service answers them
 	@WRITE_EXAMPLES=1 $(BIN)/python -m pytest -q tests/test_examples.py

@@ -63,6 +63,7 @@ FAULTS = [
     Fault("F23", loads.the_counter_is_away),
     Fault("F24", loads.everybody_logs_in),
     Fault("F25", loads.a_copy_is_taken),
+    Fault("F37", loads.a_copy_is_taken, environment="sqlite"),
     Fault("F26", loads.it_runs_for_long),
     Fault("F27", database.the_database_falls_silent),
     Fault("F30", locks.every_thread_is_busy),

@@ -217,7 +217,7 @@ def upgrade(project: Project, rows: list[str]) -> None:
         with loaded(scene) as journal:
             pass
         project.require_stored(journal)
-        project.run_documented("docs/operate.md", "tripcompanion > tripcompanion.dump\n```\n")
+        project.run_documented("docs/operate.md", "manage.py backup /backups\n```\n")
         if project.stored() != before:
             raise Failed("the restored database is not what was backed up")
         with loaded(scene) as journal:

@@ -92,7 +92,7 @@ class Environment:
 
     def row(self, title: str, journal: Journal) -> Row:
         """Compare the journal with the stored rows."""
-        stored = Counter(self._stored_keys())
+        stored = Counter(self.stored_keys())
         keys = [intent.key for intent in journal.acknowledged]
         lost = sum(1 for key in keys if not stored[key])
         tried = {intent.key for intent in journal.intents}
@@ -115,7 +115,8 @@ class Environment:
             "; ".join(self.remarks),
         )
 
-    def _stored_keys(self) -> list[str]:
+    def stored_keys(self) -> list[str]:
+        """The keys of the writes that the database of the service has."""
         trip_ids = [self.scene.trip_id] * 2
         url = self.service.environment["DATABASE_URL"]
         if self.cluster is None:

@@ -1,9 +1,11 @@
 """Slow, impatient or too many clients, full disks, and a backup during writes."""
 
+import os
 import shutil
 import socket
 import statistics
 import subprocess
+import tempfile
 import threading
 import time
 import uuid
@@ -214,28 +216,41 @@ def the_counter_is_away(environment: Environment) -> Journal:
 
 
 def a_copy_is_taken(environment: Environment) -> Journal:
-    """F25: pg_dump during writes; the backup is a consistent snapshot."""
-    cluster = environment.cluster
-    if cluster is None or not (cluster.programs / "pg_dump").exists():
+    """F25: a backup during writes is restored beside; it has what was acknowledged before it."""
+    service, cluster = environment.service, environment.cluster
+    if cluster is not None and not (cluster.programs / "pg_dump").exists():
         raise LookupError("pg_dump is not installed")
-    url = urlsplit(environment.service.environment["DATABASE_URL"])
-    copy = url._replace(path=f"{url.path}_copy").geturl()
-    archive = cluster.home / "copy.dump"
-    with environment.load() as journal:
-        dump = [cluster.programs / "pg_dump", "-Fc", "-f", archive, url.geturl()]
-        subprocess.run(dump, check=True, capture_output=True)
+    with tempfile.TemporaryDirectory() as folder, environment.load() as journal:
+        before = {intent.key for intent in journal.acknowledged}
+        programs = f"{cluster.programs}:{os.environ['PATH']}" if cluster else os.environ["PATH"]
+        service.environment["PATH"] = programs
+        made = service.manage("backup", folder)
+        environment.require(made.returncode == 0, f"no backup: {made.stderr[:300]}")
         journal.mark()
-    with environment.database() as admin:
-        admin.execute(f"CREATE DATABASE {urlsplit(copy).path[1:]}")
-    restore = [cluster.programs / "pg_restore", "-d", copy, archive]
-    subprocess.run(restore, check=True, capture_output=True)
-    own = environment.service.environment["DATABASE_URL"]
-    environment.service.environment["DATABASE_URL"] = copy
-    audit = environment.service.manage("audit_ledger")
-    environment.service.environment["DATABASE_URL"] = own
-    environment.require(audit.returncode == 0, f"the backup differs: {audit.stdout[:300]}")
-    environment.note("the backup's audit is silent")
+        own = service.environment["DATABASE_URL"]
+        service.environment["DATABASE_URL"] = _beside(environment, Path(folder))
+        commands = (["restore", made.stdout.strip()], ["migrate_safely"], ["audit_ledger"])
+        results = [service.manage(*command) for command in commands]
+        stored = set(environment.stored_keys())
+        service.environment["DATABASE_URL"] = own
+    for result in results:
+        environment.require(result.returncode == 0, f"not restored: {result.stderr[:300]}")
+    missing = before - stored
+    environment.require(not missing, f"{len(missing)} acknowledged writes are not in the backup")
+    unknown = stored - {intent.key for intent in journal.intents}
+    environment.require(not unknown, f"{len(unknown)} rows of the backup were never sent")
+    environment.note(f"{len(stored)} writes in the backup, {len(before)} older; silent audit")
     return journal
+
+
+def _beside(environment: Environment, folder: Path) -> str:
+    """The URL of an empty database of the same kind."""
+    url = urlsplit(environment.service.environment["DATABASE_URL"])
+    if environment.cluster is None:
+        return f"sqlite:///{folder / 'restored.sqlite3'}"
+    with environment.database() as admin:
+        admin.execute(f"CREATE DATABASE {url.path[1:]}_restored")
+    return url._replace(path=f"{url.path}_restored").geturl()
 
 
 def the_disk_is_full(environment: Environment, disk: Path) -> Journal:

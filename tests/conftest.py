@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -12,7 +13,8 @@ from django.conf import settings
 from django.core.cache import cache
 from django.db import connection, transaction
 from django.db.migrations.recorder import MigrationRecorder
-from django.test import override_settings
+from django.http import HttpResponse
+from django.test import Client, override_settings
 from hypothesis import settings as hypothesis_settings
 from rest_framework.settings import api_settings
 from rest_framework.test import APIClient
@@ -78,6 +80,26 @@ def _is_in_short_run(item: pytest.Item) -> bool:
 def _static_files_on_demand() -> Iterator[None]:
     """Do not scan the static files each time that a test client creates the middlewares."""
     with override_settings(WHITENOISE_AUTOREFRESH=True):
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _files_read_whole() -> Iterator[None]:
+    """A file that the API answers with is read whole, so that a test client closes it."""
+    request = Client.request
+
+    def read(self: Client, **environ: Any) -> Any:
+        response: Any = request(self, **environ)
+        if not (response.streaming and environ["PATH_INFO"].startswith("/api/")):
+            return response
+        known = vars(response)
+        whole: Any = HttpResponse(response.getvalue(), status=response.status_code)
+        vars(whole).update({name: known[name] for name in known.keys() - vars(whole).keys()})
+        whole.headers, whole.cookies = response.headers, response.cookies
+        whole.json = partial(self._parse_json, whole)  # type: ignore[attr-defined]
+        return whole
+
+    with patch.object(Client, "request", read):
         yield
 
 

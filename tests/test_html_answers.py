@@ -14,7 +14,7 @@ pytestmark = pytest.mark.once
 
 #: The paths by how they are addressed; the export is a file.
 PATHS = {operation.path: operation for operation in OPERATIONS}
-FILES = {"/api/users/me/export": "application/json"}
+FILES = dict.fromkeys(("/api/users/me/export", "/api/trips/{tripId}/export"), "application/json")
 #: The bodies of forms: an empty object, nothing at all, and what is no JSON.
 BODIES = ("{}", "", "{")
 

@@ -1,6 +1,5 @@
 """The units in deploy/systemd are valid, hardened, and run every job of the compose file."""
 
-import os
 import re
 import shutil
 import subprocess
@@ -9,9 +8,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from django.conf import settings
 
-from tests.server import ROOT, Server
+from tests.server import ROOT
 
 UNITS = ROOT / "deploy" / "systemd"
 INSTALLED = "/opt/tripcompanion/.venv/bin/python"
@@ -59,8 +57,9 @@ def test_every_job_of_the_compose_file_has_a_timer() -> None:
     compose = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
     jobs = {name: one for name, one in compose.items() if "jobs" in one.get("profiles", [])}
     assert sorted(f"tripcompanion-{name}" for name in jobs) == JOBS
-    for name in jobs.keys() - {"backup"}:
+    for name in jobs:
         [command] = re.findall(r"manage\.py ([^;]+);", jobs[name]["command"][2])
+        command = command.replace("/backups", "${STATE_DIRECTORY}")
         unit = (UNITS / f"tripcompanion-{name}.service").read_text()
         assert f"ExecStart={INSTALLED} manage.py {command}\n" in unit
 
@@ -72,63 +71,3 @@ def test_the_server_has_longer_to_stop_than_it_needs() -> None:
     unit = (UNITS / "tripcompanion-web.service").read_text()
     [given] = re.findall(r"^TimeoutStopSec=(\d+)$", unit, re.M)
     assert int(given) > int(needed)
-
-
-@pytest.mark.skipif(
-    not settings.DATABASE_URL.startswith("postgres"), reason="pg_dump reads PostgreSQL"
-)
-def test_a_backup_is_a_complete_dump(server: Server, tmp_path: Path) -> None:
-    """As systemd runs the command: `$$` is a dollar sign, `%%` a percent sign."""
-    program = backup_program()
-    if not shutil.which("pg_dump"):
-        pytest.skip("pg_dump is not installed")
-    places = {
-        "STATE_DIRECTORY": str(tmp_path),
-        "DATABASE_URL": server.environment["DATABASE_URL"],
-    }
-    subprocess.run(["/bin/bash", "-c", program], env=os.environ | places, check=True)
-    [dump] = tmp_path.iterdir()
-    assert re.fullmatch(r"tripcompanion-\d{8}T\d{6}Z\.dump", dump.name)
-    listed = subprocess.run(
-        ["pg_restore", "--list", str(dump)], capture_output=True, text=True, check=True
-    )
-    assert "TABLE DATA public splits_expense" in listed.stdout
-
-
-def backup_program() -> str:
-    """What systemd runs: `$$` is a dollar sign, `%%` a percent sign, `\\\\` a backslash."""
-    unit = (UNITS / "tripcompanion-backup.service").read_text().replace("\\\n", "")
-    [program] = re.findall(r"^ExecStart=/bin/bash -c '(.*)'$", unit, re.M)
-    return program.replace("$$", "$").replace("%%", "%").replace("\\\\", "\\")
-
-
-@pytest.mark.once
-@pytest.mark.parametrize(
-    ("url", "argument", "password"),
-    [
-        (
-            "postgres://trips:s%40cret%2F1@db.example.com:5432/trips",
-            "postgres://trips@db.example.com:5432/trips",
-            "s@cret/1",
-        ),
-        ("postgres://db.example.com/trips", "postgres://db.example.com/trips", ""),
-    ],
-)
-def test_a_backup_keeps_the_password_out_of_the_process_list(
-    tmp_path: Path, url: str, argument: str, password: str
-) -> None:
-    fake = tmp_path / "bin" / "pg_dump"
-    fake.parent.mkdir()
-    fake.write_text('#!/bin/sh\ntouch "$3"\nprintf "%s\\n" "$*" "$PGPASSWORD" > "$SEEN"\n')
-    fake.chmod(0o755)
-    (tmp_path / "state").mkdir()
-    places = {
-        "STATE_DIRECTORY": str(tmp_path / "state"),
-        "DATABASE_URL": url,
-        "SEEN": str(tmp_path / "seen"),
-        "PATH": f"{fake.parent}:{os.environ['PATH']}",
-    }
-    subprocess.run(["/bin/bash", "-c", backup_program()], env=places, check=True)
-    arguments, given = (tmp_path / "seen").read_text().splitlines()
-    assert arguments.endswith(f".part {argument}")
-    assert given == password

@@ -28,7 +28,7 @@ from tripcompanion.api.converters import IdConverter
 from tripcompanion.api.health import HealthViewSet
 from tripcompanion.api.landing import LandingPage
 from tripcompanion.currency.views import CurrencyViewSet
-from tripcompanion.exchange.views import ImportViewSet
+from tripcompanion.exchange.views import ExportViewSet, ImportViewSet
 from tripcompanion.notices.unsubscribe import UnsubscribePage
 from tripcompanion.openapi.document import DocumentView
 from tripcompanion.sync.views import ChangeViewSet
@@ -139,6 +139,7 @@ TRIP: list[Any] = [
     path("/guests", include(GUESTS)),
     path("/invitations", include(TRIP_INVITATIONS)),
     path("/code", TripViewSet.as_view({"post": "renew_code"})),
+    path("/export", ExportViewSet.as_view({"get": "export"})),
     path("/restore", TripViewSet.as_view({"post": "restore"})),
 ]
 

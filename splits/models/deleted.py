@@ -26,6 +26,10 @@ _PEOPLE = {
 }
 
 
+#: The rows that have an author.
+_WITH_AUTHOR = ("expense", "settlement", "settlements", "comments")
+
+
 class DeletedKind(models.TextChoices):
     """What was deleted."""
 
@@ -153,6 +157,10 @@ class DeletedEntry(models.Model):
         for row, column in _names_in(stored):
             if row[column] == user_id:
                 row[column] = to
+        for rows in (stored.get(name, ()) for name in _WITH_AUTHOR):
+            for row in rows:
+                if row["created_by_id"] == user_id:
+                    row["created_by_id"] = to
         if user_id in stored.get("former", ()):
             stored["former"] = [to if pk == user_id else pk for pk in stored["former"]]
         self.save_rows()

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import ParseError, ValidationError
 
+from splits.models.comment import Comment
 from splits.models.debt import Debt
 from splits.models.deleted import DeletedKind
 from splits.models.expense import Expense
@@ -26,7 +27,8 @@ from trips.roles import Can
 from trips.signals import person_replaced
 from users.models import User
 
-#: Every column that names a person of the ledger. Guests record nothing, so not `created_by`.
+#: Every column that names a person of the ledger, or who recorded an entry: guests record nothing,
+#: but some have recorded what was imported.
 PEOPLE: tuple[tuple[type[Model], str], ...] = (
     (Payer, "user"),
     (Split, "participant"),
@@ -34,6 +36,9 @@ PEOPLE: tuple[tuple[type[Model], str], ...] = (
     (Debt, "creditor"),
     (Settlement, "sender"),
     (Settlement, "receiver"),
+    (Expense, "created_by"),
+    (Settlement, "created_by"),
+    (Comment, "created_by"),
 )
 
 

@@ -123,7 +123,7 @@ def sentence(row: JournalEntry, names: Names, currency: str, *, alone: bool = Fa
     latest = {name: _latest(pair) for name, pair in changes.items()}
     shown_currency = latest.get("currency") or currency
     values = {
-        "by": names.people[row.by_id] if row.by_id else _("The service"),
+        "by": names.people[row.by_id] if row.by_id else row.author_name or _("The service"),
         "who": _who(row, names, latest),
         "what": _what(row, names, latest),
         "role": _role(latest.get("role")),

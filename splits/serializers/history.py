@@ -62,10 +62,19 @@ class HistoryEntrySerializer(CamelCaseSerializer):
     )
     trip_id = serializers.IntegerField(help_text="The trip.")
     at = serializers.DateTimeField(help_text="When it happened.")
-    by = UserSummary(allow_null=True, help_text="Who did it; null for the service itself.")
+    by = UserSummary(
+        allow_null=True,
+        help_text=(
+            "Who did it; null for the service itself, and for somebody in an imported file who has "
+            "no account here."
+        ),
+    )
     via = serializers.ChoiceField(
         choices=Via.choices,
-        help_text="How they sent it: with a log-in, a scoped token, in the admin site, or not.",
+        help_text=(
+            "How they sent it: with a log-in, a scoped token, in the admin site, or not at all. "
+            "What an imported file says was not seen by this service."
+        ),
     )
     event = serializers.ChoiceField(choices=Event.choices, help_text="What happened.")
     object = ObjectSerializer(source="subject", help_text="What it happened to.")

@@ -5,6 +5,7 @@ from tests.mutations.changes import CHANGES
 from tests.mutations.database import DATABASE
 from tests.mutations.deleted import DELETED
 from tests.mutations.entry import ENTRY
+from tests.mutations.exchange import EXCHANGE
 from tests.mutations.generated import constraints, role_cells
 from tests.mutations.journal import JOURNAL
 from tests.mutations.ledger import LEDGER
@@ -21,7 +22,7 @@ from tests.mutations.webhooks import WEBHOOKS
 def all_mutants() -> list[Mutant]:
     guards = (
         *(ACCOUNTS, TOKENS, SCOPES, NOTICES, TRIPS, LEDGER, JOURNAL, DELETED, CHANGES, WEBHOOKS),
-        *(KIT, ENTRY, DATABASE, MONITORING),
+        *(KIT, ENTRY, DATABASE, MONITORING, EXCHANGE),
     )
     written = [mutant for some in guards for mutant in mutants_of(some)]
     return [*role_cells(), *constraints(), *written]

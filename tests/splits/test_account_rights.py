@@ -3,7 +3,9 @@
 import json
 from collections.abc import Callable
 from decimal import Decimal
+from io import BytesIO
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 from rest_framework.response import Response
@@ -138,6 +140,24 @@ def test_a_former_member_still_gets_what_is_theirs(api: Api, olga: User, ed: Use
     api(ed).post(f"/api/trips/{trip.pk}/members/leave")
     [membership] = export(api(ed))["memberships"]
     assert membership["leftAt"] is not None
+
+
+def test_an_archive_also_has_each_trip_as_it_is_exported(
+    api: Api, ledgers: Trip, olga: User, ed: User, sam: User
+) -> None:
+    other = TripFactory()
+    join(other, sam, TripRole.OWNER)
+    client = api(ed)
+    response = client.get("/api/users/me/export", headers={"accept": "application/zip"})
+    assert response["Content-Type"] == "application/zip"
+    with ZipFile(BytesIO(response.content)) as archive:
+        assert archive.testzip() is None
+        assert archive.namelist() == ["account.json", f"trips/{ledgers.pk}.json"]
+        account, trip = (json.loads(archive.read(name)) for name in archive.namelist())
+    assert account == export(client)
+    exported = client.get(f"/api/trips/{ledgers.pk}/export").json()
+    assert trip | {"exportedAt": None} == exported | {"exportedAt": None}
+    assert client.get("/api/users/me/export?format=zip")["Content-Type"] == "application/zip"
 
 
 def test_it_is_limited_per_user(api: Api, limits: Limits, olga: User, ed: User) -> None:

@@ -23,7 +23,7 @@ from tests.trips.access import endpoints
 from tripcompanion.accounts.views import AccountViewSet, RootViewSet, TokenViewSet, UserViewSet
 from tripcompanion.api.health import HealthViewSet
 from tripcompanion.currency.views import CurrencyViewSet
-from tripcompanion.exchange.views import ImportViewSet
+from tripcompanion.exchange.views import ExportViewSet, ImportViewSet
 from tripcompanion.openapi.document import DocumentView
 from tripcompanion.sync.views import ChangeViewSet
 from tripcompanion.webhooks.views import WebhookViewSet
@@ -64,6 +64,7 @@ AREAS: Mapping[Any, str | None] = {
     AcceptanceViewSet: "trips",
     InvitationPreviewViewSet: OPEN,
     HistoryViewSet: "trips",
+    ExportViewSet: "trips",
     ChangeViewSet: "trips",
     ExpenseHistoryViewSet: "expenses",
     ExpenseViewSet: "expenses",
@@ -82,6 +83,7 @@ AREAS: Mapping[Any, str | None] = {
 MORE = {
     MergeViewSet: ("expenses:read", "expenses:write"),
     ImportViewSet: ("trips:read", "trips:write"),
+    ExportViewSet: ("expenses:read",),
 }
 
 

@@ -1,7 +1,9 @@
 """The export of all data that the service stores about a user."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Mapping
+from functools import partial
+from typing import IO, Any
+from zipfile import ZIP_DEFLATED, ZipFile
 
 from django.db.models import F, Q, QuerySet
 
@@ -11,10 +13,11 @@ from splits.models.expense import Expense
 from splits.models.payer import Payer
 from splits.models.split import Split
 from tripcompanion.accounts.export_serializers import AccountExport, ExportedAccount
-from tripcompanion.api.rendering import ExactJSONRenderer
+from tripcompanion.api.rendering import ExactJSONRenderer, written_file
 from tripcompanion.api.serializers import camel_case
 from tripcompanion.compiled import serialize
-from trips.models import Invitation, Member
+from tripcompanion.exchange.trip_file import write_json
+from trips.models import Invitation, Member, Trip
 from trips.models.journal import JournalEntry
 from users.models import User
 
@@ -59,20 +62,38 @@ def personal_data_of(user: User) -> Mapping[str, QuerySet]:
     return rows
 
 
-def exported(user: User) -> Iterator[bytes]:
-    """An `AccountExport` of `user` as JSON, in chunks: only `CHUNK_ROWS` rows are in memory."""
+def exported(user: User) -> IO[bytes]:
+    """A temporary file with an `AccountExport` of `user` as JSON. Call it in a snapshot."""
+    return written_file(lambda file: _write_account(user, file))
+
+
+def archive_of(user: User) -> IO[bytes]:
+    """Like `exported`, as a ZIP archive that also has each present trip of `user` as JSON."""
+    return written_file(partial(_write_archive, user))
+
+
+def _write_archive(user: User, file: IO[bytes]) -> None:
+    with ZipFile(file, "w", ZIP_DEFLATED) as archive:
+        with archive.open("account.json", "w", force_zip64=True) as member:
+            _write_account(user, member)
+        for trip in Trip.objects.of_member(user).order_by("pk"):
+            with archive.open(f"trips/{trip.pk}.json", "w", force_zip64=True) as member:
+                write_json(trip, member.write)
+
+
+def _write_account(user: User, file: IO[bytes]) -> None:
+    """Write row by row: only `CHUNK_ROWS` rows are in memory."""
     fields: Any = AccountExport().fields
-    rows = personal_data_of(user)
-    yield b'{"account":' + _json(serialize(ExportedAccount, user, {}))
-    for name, queryset in rows.items():
+    file.write(b'{"account":' + _json(serialize(ExportedAccount, user, {})))
+    for name, queryset in personal_data_of(user).items():
         shape = type(fields[camel_case(name)].child)
-        yield b',"%s":[' % camel_case(name).encode()
+        file.write(b',"%s":[' % camel_case(name).encode())
         comma = b""
         for row in queryset.iterator(CHUNK_ROWS):
-            yield comma + _json(serialize(shape, row, {}))
+            file.write(comma + _json(serialize(shape, row, {})))
             comma = b","
-        yield b"]"
-    yield b"}"
+        file.write(b"]")
+    file.write(b"}")
 
 
 def _json(value: Any) -> bytes:

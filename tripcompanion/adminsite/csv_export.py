@@ -6,10 +6,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
-from tempfile import TemporaryFile
 from typing import IO, Any, NamedTuple
 
 from django.db.models import QuerySet, Subquery
+
+from tripcompanion.api.rendering import written_file
 
 #: How many rows are in memory at a time.
 CHUNK_ROWS = 2000
@@ -37,27 +38,34 @@ def named(*lookups: str) -> CsvColumns:
 
 
 def csv_file(rows: QuerySet, columns: CsvColumns) -> IO[bytes]:
-    """A temporary file with a heading and a line for each of `rows`, ready to be read.
+    """A temporary file with a heading and a line for each of `rows`, ready to be read."""
+    return csv_of(_lines(rows, columns))
 
-    The file is UTF-8 with a byte order mark, without which Excel assumes another encoding. It is
-    complete before it is sent, so an error cannot truncate it, and a slow client does not keep a
-    database connection.
+
+def csv_of(lines: Iterable[Iterable[Any]]) -> IO[bytes]:
+    """A temporary file with these lines as CSV, ready to be read.
+
+    The file is UTF-8 with a byte order mark, without which Excel assumes another encoding.
     """
+
+    def write(file: IO[bytes]) -> None:
+        text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="", write_through=True)
+        writer = csv.writer(text, quoting=csv.QUOTE_ALL)
+        writer.writerows(map(_text, line) for line in lines)
+        text.detach()
+
+    return written_file(write)
+
+
+def _lines(rows: QuerySet, columns: CsvColumns) -> Iterator[Iterable[Any]]:
     plain = [column if isinstance(column, Column) else None for column in columns.values()]
     lookups = [
         column.lookups if isinstance(column, Column) else (column,) for column in columns.values()
     ]
-    file = TemporaryFile()  # noqa: SIM115 -- the response closes it
-    text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="", write_through=True)
-    writer = csv.writer(text, quoting=csv.QUOTE_ALL)
-    writer.writerow(columns)
+    yield columns
     flat = [lookup for several in lookups for lookup in several]
     for values in rows.values_list(*flat).iterator(chunk_size=CHUNK_ROWS):
-        remaining = iter(values)
-        writer.writerow(map(_text, _cells(plain, lookups, remaining)))
-    text.detach()
-    file.seek(0)
-    return file
+        yield _cells(plain, lookups, iter(values))
 
 
 def _cells(

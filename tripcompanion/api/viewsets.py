@@ -2,12 +2,15 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
-from typing import Any, ClassVar
+from io import SEEK_END
+from typing import IO, Any, ClassVar
 from weakref import proxy
 
 from django.conf import settings
+from django.http import FileResponse
 from django.utils.functional import cached_property
 from rest_framework.exceptions import APIException, AuthenticationFailed, ValidationError
+from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
@@ -19,7 +22,7 @@ from tripcompanion.api.idempotency import HEADER as KEY_HEADER
 from tripcompanion.api.idempotency import answer_once, key_of
 from tripcompanion.api.near_misses import names_in, refused_names
 from tripcompanion.api.parsing import require_json_or_nothing, require_short_body
-from tripcompanion.api.rendering import is_json, render_rows
+from tripcompanion.api.rendering import ExactJSONRenderer, FileRenderer, is_json, render_rows
 from tripcompanion.api.serializers import CamelCaseSerializer
 from tripcompanion.api.throttling import BYTES_OF_A_REQUEST, LimitState, charge, limit_headers
 from tripcompanion.compiled import serialize
@@ -51,6 +54,8 @@ class ApiViewSet(GenericViewSet):
     lists: ClassVar[frozenset[str]] = frozenset({"list"})
     #: Actions on a resource with an `ETag`, which support `If-None-Match` or `If-Match`.
     etag_actions: ClassVar[frozenset[str]] = frozenset()
+    #: Actions that answer with a file: its media types besides JSON, by what `?format=` calls them.
+    files: ClassVar[Mapping[str, Mapping[str, str]]] = {}
     #: The serializer of the query parameters of an action without pagination.
     query_serializers: ClassVar[Mapping[str, type[CamelCaseSerializer]]] = {}
     #: The filters of a list.
@@ -255,6 +260,25 @@ class ApiViewSet(GenericViewSet):
         """A response without a body: 204, or 202."""
         return Response(status=self.success_status)
 
+    def get_renderers(self) -> list[BaseRenderer]:
+        kinds = self.files.get(self.action or "", {})
+        return [*super().get_renderers(), *(FileRenderer(*kind) for kind in kinds.items())]
+
+    def file(self, content: IO[bytes], name: str) -> FileResponse:
+        """A finished file as a download, in the format that the caller asked for.
+
+        It counts as several requests if it is large, as every response does.
+        """
+        chosen: Any = self.request.accepted_renderer
+        kind = chosen if isinstance(chosen, FileRenderer) else ExactJSONRenderer
+        name = f"{name}.{kind.format}"
+        size = content.seek(0, SEEK_END)
+        content.seek(0)
+        _charge_bytes(self.limits, size)
+        return FileResponse(
+            content, as_attachment=True, filename=name, content_type=kind.media_type
+        )
+
     def page(self, queryset: Any, **context: Any) -> Response:
         """The requested page of `queryset`."""
         return self.paginated(self.paginate_queryset(queryset), **context)
@@ -278,11 +302,15 @@ def _without_parameters(serializer_class: type[BaseSerializer]) -> dict[str, Any
 
 def _after_rendering(counted: Sequence[LimitState], response: Any) -> None:
     """Count a large response as several requests in the general limit, and free it soon."""
-    more = len(response.content) // BYTES_OF_A_REQUEST
+    _charge_bytes(counted, len(response.content))
+    _break_cycles(response)
+
+
+def _charge_bytes(counted: Sequence[LimitState], size: int) -> None:
+    more = size // BYTES_OF_A_REQUEST
     for state in counted:
         if more and state.scope in {"user", "anon"}:
             charge(state, more)
-    _break_cycles(response)
 
 
 def _break_cycles(response: Any) -> None:

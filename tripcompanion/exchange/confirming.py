@@ -1,9 +1,11 @@
 """Confirming a plan: everything in one transaction, or nothing. And undoing it."""
 
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import date
 from decimal import Decimal
+from io import BytesIO
 from typing import Any
 
 import orjson
@@ -14,8 +16,10 @@ from rest_framework.exceptions import NotFound, PermissionDenied
 
 from splits.models import Allocation, Division
 from splits.models.erasing import erase
+from splits.models.merge import Merge
 from splits.models.recording import NewExpense, NewSettlement, Recording
 from tripcompanion.api.problems import Conflict
+from tripcompanion.exchange.description import UnreadableFile
 from tripcompanion.exchange.models import (
     TAKEN,
     AlreadyImported,
@@ -23,9 +27,12 @@ from tripcompanion.exchange.models import (
     Import,
     ImportedRow,
     ImportTouched,
+    Outcome,
 )
+from tripcompanion.exchange.notes import FileUnreadable
 from tripcompanion.exchange.planning import BATCH_ROWS
-from tripcompanion.exchange.source import as_json
+from tripcompanion.exchange.restoring import trip_from
+from tripcompanion.exchange.source import SourceFile, as_json
 from trips.models import JournalEntry, Member, Trip, locked_trip
 from trips.models.conflicts import AlreadyMember
 from trips.roles import DEFAULT_ROLE, Access, Can, access_of
@@ -44,6 +51,8 @@ def confirm(import_id: int, by: User, progress: Any = iter) -> Import:
         if stored.confirmed_at is not None:
             raise AlreadyImported
         plan = stored.plan
+        if stored.whole_file is not None:
+            return _make_whole(stored, by)
         trip = stored.trip or _start_trip(by, plan)
         people = _admit(trip, by, plan.people)
         with locked_trip(trip.pk, by, Can.RECORD) as locked:
@@ -57,14 +66,48 @@ def confirm(import_id: int, by: User, progress: Any = iter) -> Import:
                 for row, object_id in zip(rows, ids, strict=True):
                     row.object_id = object_id
                 ImportedRow.objects.bulk_update(rows, ["object_id"])
-            numbers = JournalEntry.objects.filter(trip=trip.pk).order_by("-number")
-            stored.last_number = numbers.values_list("number", flat=True).first()
-        stored.trip, stored.content = trip, _with_ids(stored, people)
-        stored.confirmed_at = timezone.now()
-        del stored.plan
-        stored.save()
-        stored.rows.update(entry="")
+        _finish(stored, trip, people)
         return stored
+
+
+def _finish(stored: Import, trip: Trip, people: Mapping[str, int]) -> None:
+    """Store the ids of what was recorded."""
+    numbers = JournalEntry.objects.filter(trip=trip.pk).order_by("-number")
+    stored.last_number = numbers.values_list("number", flat=True).first()
+    stored.trip, stored.content = trip, _with_ids(stored, people)
+    stored.confirmed_at, stored.whole_file = timezone.now(), None
+    del stored.plan
+    stored.save()
+    stored.rows.update(entry="")
+
+
+def _make_whole(stored: Import, by: User) -> Import:
+    """Make a new trip of our own export, as it was; mapped accounts take the place of guests.
+
+    Raises `FileUnreadable`, and what `trip_from` and adding these accounts raise.
+    """
+    people = {person.key: person.user_id for person in stored.plan.people}
+    own = next((int(key) for key, user_id in people.items() if user_id == by.pk), None)
+    file = SourceFile(BytesIO(zlib.decompress(stored.whole_file or b"")))
+    try:
+        made = trip_from(file, by, own)
+    except UnreadableFile as error:
+        raise FileUnreadable(error) from error
+    for key, user_id in people.items():
+        guest_id = made.people[int(key)]
+        guest = made.trip.members.get(user=guest_id)
+        if user_id in {None, by.pk} or guest.left_at is not None:
+            people[key] = guest_id
+        else:
+            Member.add(made.trip, by, role=DEFAULT_ROLE, user_id=user_id)
+            Merge.order(guest, by, user_id)
+    rows = list(stored.rows.exclude(kind=""))
+    for row in rows:
+        row.object_id = made.entries[row.kind][row.line - 1]
+        row.outcome = row.outcome if row.outcome in TAKEN else Outcome.TAKEN
+    ImportedRow.objects.bulk_update(rows, ["object_id", "outcome"], batch_size=BATCH_ROWS)
+    _finish(stored, made.trip, people)
+    return stored
 
 
 def _locked(import_id: int, by: User) -> Import:

@@ -167,6 +167,9 @@ class TripDescription:
     start_date: date | None = None
     end_date: date | None = None
 
+    #: The content of our own export, of which a new trip is made as it was; None for others.
+    read_whole: Callable[[], bytes] | None = None
+
     @property
     def entries(self) -> Iterable[Entry]:
         return self.read_entries()

@@ -116,6 +116,8 @@ class Import(models.Model):
     makes_trip = models.BooleanField(gettext_lazy("makes the trip"), default=False)
     format = models.CharField(gettext_lazy("format"), max_length=30)
     content = models.TextField(editable=False)
+    #: Our own export, of which a new trip is to be made, compressed; null once it is confirmed.
+    whole_file = models.BinaryField(null=True, editable=False)
     created_at = models.DateTimeField(gettext_lazy("created at"), default=timezone.now)
     confirmed_at = models.DateTimeField(gettext_lazy("confirmed at"), null=True)
     #: The number of the last row that confirming wrote into the journal of the trip.

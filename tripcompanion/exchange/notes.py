@@ -11,7 +11,10 @@ from tripcompanion.exchange.description import UnreadableFile
 #: Why a file cannot be read.
 OF_FILES: Mapping[str, Any] = {
     "bad_number": gettext_lazy("A number cannot be read: %(text)s."),
+    "bad_history": gettext_lazy("This change in the history cannot be shown."),
+    "bad_value": gettext_lazy("The value of %(name)s is not possible."),
     "circular_events": gettext_lazy("The event %(name)s passes on to itself."),
+    "contradiction": gettext_lazy("The file contradicts itself: %(text)s."),
     "currency_needed": gettext_lazy("The file does not say its currency. Please send `currency`."),
     "empty_file": gettext_lazy("The file is empty."),
     "is_archive": gettext_lazy(
@@ -41,6 +44,7 @@ OF_FILES: Mapping[str, Any] = {
     ),
     "unknown_format": gettext_lazy("This format is not known."),
     "unknown_split": gettext_lazy("The way of dividing %(text)s is not known."),
+    "unknown_version": gettext_lazy("The file has a version that this service does not know."),
     "wrong_encoding": gettext_lazy(
         "The encoding of the file is not known. Please save it as UTF-8."
     ),

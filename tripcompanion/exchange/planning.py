@@ -1,5 +1,6 @@
 """The plan of an import: what would become of every row of a file. It writes nothing else."""
 
+import zlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -101,7 +102,9 @@ def plan_import(
         if trip is not None:
             plan.require_rights(trip, caller)
         stored.content = as_json(plan.content())
-        stored.save(update_fields=["content"])
+        if trip is None and described.read_whole is not None:
+            stored.whole_file = zlib.compress(described.read_whole())
+        stored.save(update_fields=["content", "whole_file"])
     return stored
 
 

@@ -17,6 +17,7 @@ from tripcompanion.exchange.formats import (
     splitwise_api,
     splitwise_csv,
     tricount,
+    trip_companion,
 )
 from tripcompanion.exchange.formats.reading import RowError
 from tripcompanion.exchange.source import Head, SourceFile
@@ -32,6 +33,7 @@ class Format(Protocol):
 
 #: In the order in which they are tried: the labels of Splitwise's CSV are in any language.
 FORMATS: Iterable[Format] = (
+    trip_companion,
     abrechnung,
     spliit_json,
     ihatemoney,

@@ -92,6 +92,11 @@ class SourceFile:
         raw: Any = io.BufferedReader(_Unclosable(self._file))
         return io.TextIOWrapper(raw, encoding=self.encoding, newline="")
 
+    def content(self) -> bytes:
+        """The whole file."""
+        self._file.seek(0)
+        return self._file.read()
+
     def items(self, path: str) -> Iterator[Any]:
         """The values of JSON at `path`, such as `expenses.item`, one after the other."""
         try:

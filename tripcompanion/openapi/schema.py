@@ -6,6 +6,7 @@ from typing import Any
 from drf_spectacular.contrib.django_filters import DjangoFilterExtension
 from drf_spectacular.extensions import OpenApiSerializerFieldExtension
 from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse
 from rest_framework import exceptions, serializers
 from rest_framework.exceptions import APIException
@@ -22,6 +23,7 @@ from tripcompanion.api.problems import (
     meaning_of,
     problem,
 )
+from tripcompanion.api.rendering import ExactJSONRenderer
 from tripcompanion.api.serializers import CamelCaseSerializer, FixedText, camel_case, number_schema
 
 EXAMPLE_REQUEST_ID = "5c1d3f0e9b7a4d60a1c2e3f405162738"
@@ -141,6 +143,14 @@ class ProblemAwareSchema(AutoSchema):
         same = f"The same as `{usual}`." if own != usual else ""
         return "\n\n".join(filter(None, (super().get_description(), view.who_may(), same)))
 
+    def map_renderers(self, attribute: str) -> list[Any]:
+        """Without the types of files, whose responses are named one by one."""
+        return [
+            getattr(renderer, attribute)
+            for renderer in self.view.get_renderers()
+            if isinstance(renderer, ExactJSONRenderer)
+        ]
+
     def get_summary(self) -> str:
         """The first line of the action's docstring."""
         return self.get_description().split("\n")[0].rstrip(".")
@@ -190,6 +200,8 @@ class ProblemAwareSchema(AutoSchema):
         else:
             success = OpenApiResponse(shape, _first_paragraph(shape))
         responses: dict[Any, Any] = {status: success}
+        for kind in view.files.get(view.action, {}).values():
+            responses[status, kind] = OpenApiResponse(OpenApiTypes.BINARY, "A file.")
         if self.method == "GET" and view.action in view.etag_actions:
             responses[304] = OpenApiResponse(description="Not changed; no body.")
         by_status: dict[int, list[OpenApiExample]] = {}

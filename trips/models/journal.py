@@ -71,9 +71,11 @@ def changes_between(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str,
 class JournalQuerySet(InTripQuerySet["JournalEntry"]):
     def with_author(self) -> "JournalQuerySet":
         """With the account that did it, and only its columns that are serialized."""
-        columns = ("trip", "number", "at", "by", "via", "event", "object_id", "expense_id")
-        rows = self.select_related("by")
-        return rows.only(*columns, "person_id", "stored_changes", *summary_of("by"))
+        columns = (
+            *("trip", "number", "at", "by", "author_name", "via", "event", "object_id"),
+            *("expense_id", "person_id", "stored_changes"),
+        )
+        return self.select_related("by").only(*columns, *summary_of("by"))
 
     def outdated(self, before: datetime) -> "JournalQuerySet":
         """The rows of trips that no longer exist and were deleted before this; the oldest first."""
@@ -128,6 +130,8 @@ class JournalEntry(models.Model):
         verbose_name=gettext_lazy("by"),
     )
     via = models.CharField(gettext_lazy("via"), max_length=7, choices=Via)
+    #: Who did it, as an imported file says, if they have no account here; then `by` is null.
+    author_name = models.CharField(max_length=50, default="", db_default="", editable=False)
     event = models.CharField(gettext_lazy("event"), max_length=24, choices=Event)
     object_id = models.BigIntegerField(gettext_lazy("object"))
     #: The expense that is the object, or to which it belongs; null for other objects.

@@ -12,3 +12,5 @@ class Via(models.TextChoices):
     ADMIN = "admin", gettext_lazy("admin site")
     #: A management command, or the service itself.
     SERVICE = "service", gettext_lazy("service")
+    #: Not at all: it is in a file that somebody imported.
+    IMPORT = "import", gettext_lazy("imported file")

@@ -145,6 +145,9 @@ export interface paths {
         /**
          * All data that is stored about the caller, as a file
          * @description All data that is stored about the caller, as a file.
+         *
+         *     With `Accept: application/zip`, or `?format=zip`, it is an archive that also has each trip
+         *     of the caller, as `exportTrip` writes it.
          */
         get: operations["exportMe"];
         put?: never;
@@ -573,6 +576,33 @@ export interface paths {
          *     Allowed to OWNER.
          */
         post: operations["renewTripCode"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trips/{tripId}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A trip as a file: JSON, or a table as CSV or XLSX
+         * @description A trip as a file: JSON, or a table as CSV or XLSX.
+         *
+         *     JSON has all that was entered and can be imported without loss;
+         *     `docs/trip-export.schema.json` describes it. The table has a row for each expense and
+         *     settlement, and two columns for each person: what they put in, and their part. `Accept`
+         *     chooses, or `?format=` with `json`, `csv` or `xlsx`.
+         *
+         *     Every member may do this.
+         */
+        get: operations["exportTrip"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2638,9 +2668,9 @@ export interface components {
              * @description When it happened.
              */
             at: string;
-            /** @description Who did it; null for the service itself. */
+            /** @description Who did it; null for the service itself, and for somebody in an imported file who has no account here. */
             by: components["schemas"]["UserSummary"] | null;
-            /** @description How they sent it: with a log-in, a scoped token, in the admin site, or not. */
+            /** @description How they sent it: with a log-in, a scoped token, in the admin site, or not at all. What an imported file says was not seen by this service. */
             via: components["schemas"]["ViaEnum"];
             /** @description What happened. */
             event: components["schemas"]["EventEnum"];
@@ -2660,7 +2690,6 @@ export interface components {
         Id: number | string;
         /** @description The plan of an import, or what has become of it. */
         Import: {
-            /** @description The id of the import. */
             id: number;
             /** @description The trip; null while a new one is planned. */
             tripId: number | null;
@@ -2668,10 +2697,7 @@ export interface components {
             makesTrip: boolean;
             /** @description The format that was recognised. */
             format: string;
-            /**
-             * Format: date-time
-             * @description When it was planned.
-             */
+            /** Format: date-time */
             createdAt: string;
             /**
              * Format: date-time
@@ -2685,29 +2711,19 @@ export interface components {
             expiresAt: string | null;
             /** @description The title of the trip. */
             title: string;
-            /** @description The destination of the trip. */
             destination: string;
-            /**
-             * Format: date
-             * @description The first day of the trip.
-             */
+            /** Format: date */
             startDate: string;
-            /**
-             * Format: date
-             * @description The last day of the trip.
-             */
+            /** Format: date */
             endDate: string;
             /** @description The trip's currency. */
-            currency: components["schemas"]["CurrencyEnum"];
+            currency: string;
             /** @description Rows of the file by what becomes of them, and entries by kind. */
             counts: {
                 [key: string]: number;
             };
-            /** @description Who the people of the file are. */
             people: components["schemas"]["ImportedPerson"][];
-            /** @description By person and currency, without zeros. */
             balances: components["schemas"]["ImportedBalance"][];
-            /** @description Rates that the file lacks. */
             exchangeRates: components["schemas"]["ImportedRate"][];
             /** @description What is worth knowing of the file. */
             notes: components["schemas"]["Note"][];
@@ -2734,9 +2750,9 @@ export interface components {
             destination?: string | null;
             /** @description Of the file, or of a new trip. Default: the one that the file uses most. `null` counts as omitted. */
             currency?: components["schemas"]["CurrencyEnum"] | null;
-            /** @description User ids by names in the file: the caller, members of the trip, or people who share a trip with the caller. Everybody else becomes a guest. `null` counts as omitted. */
+            /** @description User ids by names in the file: the caller, members of the trip, or people who share a trip with the caller. Null is a guest, which is the default. `null` counts as omitted. */
             people?: {
-                [key: string]: components["schemas"]["Id"];
+                [key: string]: components["schemas"]["Id"] | null;
             } | null;
             /** @description What one unit of a currency is worth in the trip's, where the file has no rate. Default: the latest stored rates. `null` counts as omitted. */
             exchangeRates?: {
@@ -2747,11 +2763,6 @@ export interface components {
             /** @description The id or the name of the group, if the file has several. `null` counts as omitted. */
             group?: string | null;
         };
-        /**
-         * @description What becomes of a row of a file that is imported.
-         * @enum {string}
-         */
-        ImportOutcomeEnum: "TAKEN" | "NOTED" | "SKIPPED" | "KNOWN" | "DIFFERS";
         /** @description The text of a file, with what the caller chooses. */
         ImportRequest: {
             /** @description The trip to add to. Default: the one that an older file of the same group was imported into, otherwise a new one. `null` counts as omitted. */
@@ -2764,9 +2775,9 @@ export interface components {
             destination?: string | null;
             /** @description Of the file, or of a new trip. Default: the one that the file uses most. `null` counts as omitted. */
             currency?: components["schemas"]["CurrencyEnum"] | null;
-            /** @description User ids by names in the file: the caller, members of the trip, or people who share a trip with the caller. Everybody else becomes a guest. `null` counts as omitted. */
+            /** @description User ids by names in the file: the caller, members of the trip, or people who share a trip with the caller. Null is a guest, which is the default. `null` counts as omitted. */
             people?: {
-                [key: string]: components["schemas"]["Id"];
+                [key: string]: components["schemas"]["Id"] | null;
             } | null;
             /** @description What one unit of a currency is worth in the trip's, where the file has no rate. Default: the latest stored rates. `null` counts as omitted. */
             exchangeRates?: {
@@ -2786,7 +2797,7 @@ export interface components {
             /** @description The name in the file. */
             name: string;
             /** @description The currency of both. */
-            currency: components["schemas"]["CurrencyEnum"];
+            currency: string;
             /** @description By its rows. */
             planned: number;
             /** @description As the file says it; null if it does not. */
@@ -2809,9 +2820,9 @@ export interface components {
         };
         /** @description A rate that the file lacks. */
         ImportedRate: {
-            /** @description One unit of it is worth `rate`. */
-            currency: components["schemas"]["CurrencyEnum"];
-            /** @description In the trip's currency. */
+            /** @description One unit of this currency */
+            currency: string;
+            /** @description is worth so much in the trip's currency. */
             rate: number;
             /** @description `ECB`, or `ENTERED` by the caller. */
             rateSource: string;
@@ -2826,20 +2837,15 @@ export interface components {
             /** @description Its line, or in JSON its position in the list. */
             line: number;
             /** @description What becomes of it. */
-            outcome: components["schemas"]["ImportOutcomeEnum"];
+            outcome: components["schemas"]["OutcomeEnum"];
             /** @description `expense`, `settlement`, or empty. */
             kind: string;
-            /** @description What it was. */
             description: string;
-            /**
-             * Format: date
-             * @description Null if it cannot be read.
-             */
+            /** Format: date */
             date: string | null;
-            /** @description Null if it cannot be read. */
+            /** Format: double */
             amount: number | null;
-            /** @description The currency of the amount. */
-            currency: components["schemas"]["CurrencyEnum"] | null;
+            currency: string | null;
             /** @description The id of the expense or the settlement, once it is confirmed. */
             objectId: number | null;
             /** @description Why, and what is worth knowing. */
@@ -3114,6 +3120,8 @@ export interface components {
          * @enum {string}
          */
         ObjectTypeEnum: "comment" | "expense" | "invitation" | "member" | "settlement" | "split" | "trip";
+        /** @enum {string} */
+        OutcomeEnum: "TAKEN" | "NOTED" | "SKIPPED" | "KNOWN" | "DIFFERS";
         /** @description One page of a list. */
         PaginatedBalanceLineList: {
             /** @description The rows of this page. */
@@ -3959,7 +3967,7 @@ export interface components {
          * @description How the one who did it was authenticated.
          * @enum {string}
          */
-        ViaEnum: "session" | "token" | "admin" | "service";
+        ViaEnum: "session" | "token" | "admin" | "service" | "import";
         /** @description A webhook. */
         Webhook: {
             /** @description The webhook's id. */
@@ -4190,7 +4198,6 @@ export interface components {
         };
         /**
          * @description - `forbidden`: the caller may know of this, but may not do it.
-         *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
          *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
          *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
          */
@@ -4548,19 +4555,6 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /**
-         * @description - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
-         *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
-         *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
-         */
-        GetImportForbidden: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
         /** @description `not_found`: it does not exist, or the caller may not see it. */
         GetImportNotFound: {
             headers: {
@@ -4660,6 +4654,18 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /**
+         * @description - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
+         *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
+         */
+        InsufficientScopeExpensesReadOrInsufficientScopeTripsRead: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1). */
         InsufficientScopeExpensesWrite: {
             headers: {
@@ -4671,6 +4677,18 @@ export interface components {
         };
         /** @description `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1). */
         InsufficientScopeTripsRead: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
+         *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
+         */
+        InsufficientScopeTripsReadOrInsufficientScopeExpensesRead: {
             headers: {
                 [name: string]: unknown;
             };
@@ -4786,6 +4804,15 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description `limit_reached`: the maximum number of such rows exists already. */
+        LimitReached: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description `invalid`: a value is refused; `errors` says which one, and why. */
         ListChangesBadRequest: {
             headers: {
@@ -4806,19 +4833,6 @@ export interface components {
         };
         /** @description `invalid`: a value is refused; `errors` says which one, and why. */
         ListImportedRowsBadRequest: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /**
-         * @description - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
-         *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
-         *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
-         */
-        ListImportedRowsForbidden: {
             headers: {
                 [name: string]: unknown;
             };
@@ -4994,7 +5008,6 @@ export interface components {
         };
         /**
          * @description - `forbidden`: the caller may know of this, but may not do it.
-         *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
          *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
          *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
          */
@@ -5336,7 +5349,6 @@ export interface components {
         };
         /**
          * @description - `forbidden`: the caller may know of this, but may not do it.
-         *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
          *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
          *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
          */
@@ -5709,6 +5721,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AccountExport"];
+                    "application/zip": string;
                 };
             };
             401: components["responses"]["NotAuthenticated"];
@@ -6597,6 +6610,81 @@ export interface operations {
             422: components["responses"]["IdempotencyMismatch"];
             429: components["responses"]["Throttled"];
             503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    exportTrip: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 2
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The whole trip; `docs/trip-export.schema.json` describes every column. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        format: "trip-companion";
+                        /** @constant */
+                        version: 1;
+                        /** Format: date-time */
+                        exportedAt: string;
+                        trip: {
+                            [key: string]: unknown;
+                        };
+                        people: {
+                            [key: string]: unknown;
+                        }[];
+                        members: {
+                            [key: string]: unknown;
+                        }[];
+                        expenses: {
+                            [key: string]: unknown;
+                        }[];
+                        payers: {
+                            [key: string]: unknown;
+                        }[];
+                        splits: {
+                            [key: string]: unknown;
+                        }[];
+                        debts: {
+                            [key: string]: unknown;
+                        }[];
+                        settlements: {
+                            [key: string]: unknown;
+                        }[];
+                        allocations: {
+                            [key: string]: unknown;
+                        }[];
+                        comments: {
+                            [key: string]: unknown;
+                        }[];
+                        history: {
+                            [key: string]: unknown;
+                        }[];
+                    };
+                    "text/csv": string;
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
+                };
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeTripsReadOrInsufficientScopeExpensesRead"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["LimitReached"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
         };
     };
     restoreTrip: {
@@ -8951,10 +9039,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of an import of the caller.
-                 * @example 1
-                 */
+                /** @example 1 */
                 importId: number;
             };
             cookie?: never;
@@ -8971,7 +9056,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["NotAuthenticated"];
-            403: components["responses"]["GetImportForbidden"];
+            403: components["responses"]["InsufficientScopeExpensesReadOrInsufficientScopeTripsRead"];
             404: components["responses"]["GetImportNotFound"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["Throttled"];
@@ -8983,10 +9068,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of an import of the caller.
-                 * @example 1
-                 */
+                /** @example 1 */
                 importId: number;
             };
             cookie?: never;
@@ -9014,14 +9096,11 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only rows with this outcome. */
-                outcome?: components["schemas"]["ImportOutcomeEnum"];
+                outcome?: components["schemas"]["OutcomeEnum"];
             };
             header?: never;
             path: {
-                /**
-                 * @description The id of an import of the caller.
-                 * @example 2
-                 */
+                /** @example 2 */
                 importId: number;
             };
             cookie?: never;
@@ -9039,7 +9118,7 @@ export interface operations {
             };
             400: components["responses"]["ListImportedRowsBadRequest"];
             401: components["responses"]["NotAuthenticated"];
-            403: components["responses"]["ListImportedRowsForbidden"];
+            403: components["responses"]["InsufficientScopeExpensesReadOrInsufficientScopeTripsRead"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["Throttled"];
@@ -9054,10 +9133,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /**
-                 * @description The id of an import of the caller.
-                 * @example 2
-                 */
+                /** @example 2 */
                 importId: number;
             };
             cookie?: never;

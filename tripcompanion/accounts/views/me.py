@@ -2,15 +2,16 @@
 
 from typing import ClassVar
 
-from django.http import HttpResponse
+from django.http import FileResponse
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from tripcompanion.accounts.deletion import AccountInUse, delete_account
-from tripcompanion.accounts.export import exported
+from tripcompanion.accounts.export import archive_of, exported
 from tripcompanion.accounts.export_serializers import AccountExport
 from tripcompanion.accounts.serializers import DeleteAccountRequest
 from tripcompanion.api.viewsets import ApiViewSet
+from trips.models import show_addresses_to
 from users.models import LastAdmin
 from users.serializers import UserSerializer
 from users.throttles import (
@@ -18,7 +19,7 @@ from users.throttles import (
     MailThrottle,
 )
 
-FILE_NAME = "trip-companion.json"
+FILE_NAME = "trip-companion"
 
 
 class AccountViewSet(ApiViewSet):
@@ -33,6 +34,7 @@ class AccountViewSet(ApiViewSet):
     }
     request_serializers: ClassVar = {"destroy": DeleteAccountRequest}
     response_serializers: ClassVar = {"retrieve": UserSerializer, "export": AccountExport}
+    files: ClassVar = {"export": {"zip": "application/zip"}}
     single_statement: ClassVar = frozenset({"retrieve"})
     accepts: ClassVar = frozenset({"verify_email"})
     throttles: ClassVar = {"verify_email": [MailThrottle], "export": [ExportThrottle]}
@@ -47,12 +49,15 @@ class AccountViewSet(ApiViewSet):
         self.caller.ask_to_verify(by=self.caller)
         return self.no_content()
 
-    def export(self, request: Request) -> HttpResponse:
-        """All data that is stored about the caller, as a file."""
-        # Not streamed, so that an error is a problem document and not a truncated file.
-        response = HttpResponse(b"".join(exported(self.caller)), content_type="application/json")
-        response["Content-Disposition"] = f'attachment; filename="{FILE_NAME}"'
-        return response
+    def export(self, request: Request) -> FileResponse:
+        """All data that is stored about the caller, as a file.
+
+        With `Accept: application/zip`, or `?format=zip`, it is an archive that also has each trip
+        of the caller, as `exportTrip` writes it.
+        """
+        show_addresses_to(self.caller)
+        is_archive = request.accepted_renderer.format == "zip"
+        return self.file((archive_of if is_archive else exported)(self.caller), FILE_NAME)
 
     def destroy(self, request: Request) -> Response:
         """Delete the caller's account.

@@ -1,0 +1,292 @@
+"""A trip that is made of the file of another one is the same trip."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase
+from hypothesis import settings as hypothesis_settings
+from hypothesis.stateful import run_state_machine_as_test
+from pytest_django.fixtures import Settings
+
+from splits.models import Settlement
+from splits.reports.audit import differences
+from tests.conftest import Api
+from tests.exchange.copies import answers, contents, copied, file_of
+from tests.factories import TripFactory, UserFactory, add_guest, join, purge, settle, spend
+from tests.splits.test_ledger_machine import Trip as Machine
+from tripcompanion.api.problems import LimitReached
+from tripcompanion.exchange.description import UnreadableFile
+from tripcompanion.exchange.models import Import
+from trips.models import Member, Trip
+from trips.roles import TripRole
+from users.models import User
+
+
+@pytest.fixture
+def lived(trip: Trip, olga: User, ed: User, vera: User, api: Api) -> Trip:
+    """A trip that was closed once, with a paid split, a comment and something deleted."""
+    boat = spend(trip, 1001, paid_by=olga, among=[olga, ed, vera])
+    settle(trip, ed, olga, 400)
+    settle(trip, vera, olga, 268)
+    tarts = spend(trip, 700, paid_by=ed, among=[olga, ed, add_guest(trip)])
+    client = api(olga)
+    client.post(f"/api/expenses/{boat.pk}/comments", {"text": "Six of them."})
+    part = tarts.splits.get(participant=olga)
+    client.put(f"/api/expenses/{tarts.pk}/splits/{part.pk}/pay")
+    client.delete(f"/api/trips/{trip.pk}/expenses/{spend(trip, 1, paid_by=ed, among=[ed]).pk}")
+    return trip
+
+
+def test_the_copy_is_the_same_trip(api: Api, lived: Trip, olga: User) -> None:
+    content = file_of(api, lived, olga)
+    copy = copied(content, olga)
+    assert answers(api, copy, olga) == answers(api, lived, olga)
+    again, before = contents(file_of(api, copy, olga)), contents(content)
+    assert again["history"].pop()["event"] == "member.joined"
+    assert again == before
+    assert Settlement.objects.filter(trip=copy, split__isnull=False).count() == 1
+    assert [row["via"] for row in json.loads(file_of(api, copy, olga))["history"]][:-1] == (
+        ["import"] * len(before["history"])
+    )
+
+
+def test_everybody_else_is_a_guest_and_the_caller_an_owner(
+    api: Api, lived: Trip, olga: User, sam: User
+) -> None:
+    copy = copied(file_of(api, lived, olga), sam)
+    members = {
+        member.user.name: (member.role, member.user.is_guest)
+        for member in Member.objects.filter(trip=copy).select_related("user")
+    }
+    assert members.pop("Sam Stranger") == ("OWNER", False)
+    assert set(members.values()) == {("VIEWER", True)}
+    assert api(olga).get(f"/api/trips/{copy.pk}").status_code == 404
+
+
+def test_deleting_what_was_paid_in_the_copy_opens_it_again(
+    api: Api, lived: Trip, olga: User
+) -> None:
+    trips = [lived, copied(file_of(api, lived, olga), olga)]
+    for trip in trips:
+        first = trip.settlements.order_by("pk").first()
+        path = f"/api/trips/{trip.pk}/settlements/{first.pk}"
+        assert api(olga).delete(path).status_code == 204
+    assert answers(api, trips[1], olga) == answers(api, trips[0], olga)
+
+
+def test_the_history_of_the_copy_can_be_read(api: Api, lived: Trip, olga: User, sam: User) -> None:
+    copy = copied(file_of(api, lived, olga), sam)
+    shown = api(sam).get(f"/api/trips/{copy.pk}/history?pageSize=100").json()["items"]
+    before = api(olga).get(f"/api/trips/{lived.pk}/history?pageSize=100").json()["items"]
+    starts = [[row["text"][:10] for row in rows] for rows in (shown[1:], before)]
+    assert starts[0] == starts[1]
+    assert {row["by"] for row in shown[1:]} == {None}
+    assert {row["via"] for row in shown[1:]} == {"import"}
+
+
+def test_who_claims_a_guest_of_the_copy_has_what_they_recorded(
+    api: Api, lived: Trip, olga: User, ed: User, sam: User
+) -> None:
+    content = file_of(api, lived, olga)
+    copy = copied(content, sam)
+    guest = Member.objects.get(trip=copy, user__name=ed.name).user
+    tarts = copy.expenses.get(created_by=guest)
+    assert api(sam).delete(f"/api/trips/{copy.pk}/expenses/{tarts.pk}").status_code == 204
+    body = {"guestUserId": guest.pk, "role": "EDITOR"}
+    invitation = api(sam).post(f"/api/trips/{copy.pk}/invitations", body).json()
+    accept = f"/api/invitations/{invitation['token']}/accept"
+    assert api(ed).post(accept).status_code == 201
+    restore = f"/api/trips/{copy.pk}/expenses/{tarts.pk}/restore"
+    assert api(ed).post(restore).status_code == 200
+    assert copy.expenses.get(created_by=ed).pk == tarts.pk
+
+
+def test_a_copy_can_be_deleted_for_good(api: Api, lived: Trip, olga: User, sam: User) -> None:
+    copy = copied(file_of(api, lived, olga), sam)
+    assert api(sam).delete(f"/api/trips/{copy.pk}").status_code == 204
+    guests = User.objects.filter(is_guest=True, memberships__trip=copy).values("pk")
+    ids = [row["pk"] for row in guests]
+    assert len(ids) == 4
+    purge(copy)
+    assert not User.objects.filter(pk__in=ids).exists()
+
+
+class Copied(Machine):
+    """A random history, after which the trip is copied."""
+
+    def teardown(self) -> None:
+        try:
+            if hasattr(self, "ledger"):
+                self.compare()
+        finally:
+            super().teardown()
+
+    def compare(self) -> None:
+        content = file_of(self.api, self.ledger.trip, self.admin)
+        copy = copied(content, self.callers[0])
+        again = contents(file_of(self.api, copy, self.admin))
+        again["history"].pop()
+        assert again == contents(content)
+        twice = answers(self.api, copy, self.admin)
+        assert twice == answers(self.api, self.ledger.trip, self.admin)
+
+
+@pytest.mark.slow
+@pytest.mark.soak
+def test_random_trips_are_copied_exactly(
+    api: Api, olga: User, ed: User, vera: User, ada: User
+) -> None:
+    cast = [olga, ed, vera, UserFactory()]
+    run_state_machine_as_test(
+        lambda: Copied(api, cast, ada),
+        settings=hypothesis_settings(
+            max_examples=8, derandomize=True, database=None, stateful_step_count=25, deadline=None,
+            phases=[Phase.explicit, Phase.generate],
+            suppress_health_check=list(HealthCheck),
+        ),
+    )  # fmt: skip
+
+
+# -- What a file may not say -----------------------------------------------------------------------
+
+
+def forged(content: bytes, table: str, place: int, **fields: Any) -> bytes:
+    held = json.loads(content)
+    row = held[table] if table == "trip" else held[table][place]
+    row.update(fields)
+    return json.dumps(held).encode()
+
+
+@pytest.mark.parametrize(
+    ("table", "fields"),
+    [
+        ("trip", {"imageUrl": "javascript:alert(1)"}),
+        ("trip", {"currency": "XYZ"}),
+        ("trip", {"expensesRecorded": 0}),
+        ("people", {"name": ""}),
+        ("history", {"byId": None, "authorName": "x" * 51}),
+        ("members", {"paid": 1_000_000}),
+        ("expenses", {"amount": 10.02}),
+        ("expenses", {"description": "x" * 256}),
+        ("expenses", {"receiptUrl": "data:text/html,x"}),
+        ("expenses", {"id": 2**70}),
+        ("payers", {"userId": 1_000_000}),
+        ("splits", {"amount": 3.335}),
+        ("splits", {"participantId": True}),
+        ("debts", {"open": 0.01}),
+        ("debts", {"coveredAt": None}),
+        ("settlements", {"credit": 1}),
+        ("allocations", {"amount": 1}),
+        ("allocations", {"settlementId": None}),
+        ("comments", {"text": "x" * 2001}),
+        ("comments", {"createdAt": "2026-05-14T10:00:00"}),
+        ("history", {"number": 2}),
+        ("history", {"changes": {"amount": 5}}),
+        ("history", {"changes": {"description": {"old": {"description": 1}, "new": 2}}}),
+        ("history", {"event": "settlement.deleted", "changes": {}}),
+        ("history", {"event": "trip.stolen"}),
+        ("history", {"byId": 1_000_000}),
+    ],
+)
+def test_a_file_that_contradicts_itself_makes_nothing(
+    api: Api, lived: Trip, olga: User, table: str, fields: dict[str, Any]
+) -> None:
+    content = forged(file_of(api, lived, olga), table, -1 if table == "people" else 0, **fields)
+    with pytest.raises(UnreadableFile):
+        copied(content, olga)
+    assert Trip.objects.count() == 1
+    assert not User.objects.filter(is_guest=True, memberships=None).exists()
+
+
+@pytest.mark.parametrize(
+    ("table", "column"),
+    [
+        *(("trip", "title"), ("people", "name"), ("members", "userId"), ("splits", "expenseId")),
+        *(("allocations", "amount"), ("history", "event")),
+    ],
+)
+def test_a_missing_column_makes_nothing(
+    api: Api, lived: Trip, olga: User, table: str, column: str
+) -> None:
+    held = json.loads(file_of(api, lived, olga))
+    row = held[table] if table == "trip" else held[table][-1]
+    del row[column]
+    with pytest.raises(UnreadableFile):
+        copied(json.dumps(held).encode(), olga)
+
+
+def test_a_copy_counts_in_the_quota_of_trips(
+    api: Api, lived: Trip, olga: User, settings: Settings
+) -> None:
+    content = file_of(api, lived, olga)
+    settings.QUOTA_TRIPS = 1
+    with pytest.raises(LimitReached):
+        copied(content, olga)
+    assert Trip.objects.count() == 1
+
+
+def test_another_version_is_refused(api: Api, lived: Trip, olga: User) -> None:
+    content = file_of(api, lived, olga).replace(b'"version":1', b'"version":2')
+    with pytest.raises(UnreadableFile) as refused:
+        copied(content, olga)
+    assert refused.value.code == "unknown_version"
+
+
+# -- A plan of it --------------------------------------------------------------------------------
+
+
+def test_another_trip_gets_what_is_new_once(
+    api: Api, plan: Any, lived: Trip, olga: User, ed: User
+) -> None:
+    other = TripFactory()
+    join(other, olga, TripRole.OWNER)
+    content = file_of(api, lived, olga)
+    for expected in (5, 0):
+        planned = plan(content.decode(), tripId=other.pk).json()
+        assert planned["format"] == "trip-companion"
+        assert all(row["claimed"] == row["planned"] for row in planned["balances"])
+        done = api(olga).post(f"/api/imports/{planned['id']}/confirm").json()
+        assert "counts" in done, done
+        assert done["counts"]["TAKEN"] + done["counts"]["NOTED"] == expected
+    shown = {row["user"]["name"]: row["balance"] for row in balances(api, other, olga)}
+    assert shown == {row["user"]["name"]: row["balance"] for row in balances(api, lived, olga)}
+
+
+def balances(api: Api, trip: Trip, reader: User) -> Any:
+    return api(reader).get(f"/api/trips/{trip.pk}/balances").json()
+
+
+def test_a_confirmed_plan_of_our_own_file_makes_the_same_trip(
+    api: Api, plan: Any, lived: Trip, olga: User, ed: User
+) -> None:
+    content = file_of(api, lived, olga)
+    planned = plan(content.decode(), asNewTrip=True).json()
+    assert [row["userId"] for row in planned["people"]][:2] == [olga.pk, ed.pk]
+    done = api(olga).post(f"/api/imports/{planned['id']}/confirm").json()
+    copy = Trip.objects.get(pk=done["tripId"])
+    assert answers(api, copy, olga) == answers(api, lived, olga)
+    assert Member.objects.present().get(trip=copy, user=ed).role == "VIEWER"
+    assert copy.expenses.filter(created_by=ed).exists()
+    known = plan(content.decode(), tripId=copy.pk).json()["counts"]
+    assert (known["KNOWN"], known["expense"]) == (5, 0)
+    assert not list(differences(copy.pk))
+    assert Import.objects.get(pk=planned["id"]).whole_file is None
+
+
+def test_a_confirmed_copy_can_be_undone(api: Api, plan: Any, lived: Trip, olga: User) -> None:
+    planned = plan(file_of(api, lived, olga).decode(), asNewTrip=True).json()
+    path = f"/api/imports/{planned['id']}"
+    assert api(olga).post(f"{path}/confirm").status_code == 200
+    assert api(olga).delete(path).status_code == 204
+    assert [trip.pk for trip in Trip.objects.filter(deleted_at=None)] == [lived.pk]
+
+
+def test_a_file_that_contradicts_itself_is_refused_when_it_is_confirmed(
+    api: Api, plan: Any, lived: Trip, olga: User
+) -> None:
+    content = forged(file_of(api, lived, olga), "debts", 0, open=0.01)
+    planned = plan(content.decode(), asNewTrip=True).json()
+    response = api(olga).post(f"/api/imports/{planned['id']}/confirm")
+    assert (response.status_code, response.json()["code"]) == (400, "unreadable_file")
+    assert Trip.objects.count() == 1

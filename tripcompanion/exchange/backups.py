@@ -1,0 +1,149 @@
+"""Backups of the database by its own means: pg_dump, or SQLite's online backup.
+
+Beside each is a manifest with its SHA-256 and the migrations that it has. Whoever can list the
+processes of the machine sees their arguments, so passwords go into the environment.
+"""
+
+import hashlib
+import json
+import os
+import sqlite3
+import subprocess
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from django.db import connection
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
+from django.utils import timezone
+
+_PREFIX, _PIECE = "tripcompanion-", 1024 * 1024
+
+
+class BackupFailed(Exception):
+    """A backup cannot be made or restored; the text says why."""
+
+
+def back_up(folder: Path) -> Path:
+    """Write a backup into `folder`, complete or not at all, and return its path."""
+    name = f"{_PREFIX}{timezone.now():%Y%m%dT%H%M%SZ}"
+    file = folder / f"{name}{'.dump' if connection.vendor == 'postgresql' else '.sqlite3'}"
+    part = file.with_name(f"{file.name}.part")
+    part.touch(mode=0o600)
+    migrations = _applied()
+    if connection.vendor == "postgresql":
+        _run("pg_dump", "--format=custom", "--no-owner", f"--file={part}")
+    else:
+        _copy_sqlite(_connected(), part)
+    manifest = {
+        "database": connection.vendor,
+        "sha256": _sha256(part),
+        "bytes": part.stat().st_size,
+        "migrations": migrations,
+    }
+    _manifest_of(file).write_text(json.dumps(manifest))
+    part.replace(file)
+    return file
+
+
+def restore(file: Path, *, overwrite: bool = False) -> None:
+    """Put the backup in the place of this database. Stop the service before.
+
+    Raises `BackupFailed` if the file was changed, is of another kind of database or of a newer
+    release, or if there are accounts here and `overwrite` is false.
+    """
+    manifest = _read_manifest(file)
+    if manifest["database"] != connection.vendor:
+        raise BackupFailed(f"This is a backup of {manifest['database']}; see import_all.")
+    known = MigrationLoader(None).disk_migrations
+    newer = [f"{app}.{name}" for app, name in manifest["migrations"] if (app, name) not in known]
+    if newer:
+        raise BackupFailed(f"It is of a newer release, which has the migration {newer[0]}.")
+    if not overwrite and _has_accounts():
+        raise BackupFailed("There are accounts in this database; --overwrite replaces them.")
+    if connection.vendor == "postgresql":
+        cleaning = ("--clean", "--if-exists", "--no-owner", "--single-transaction")
+        _run("pg_restore", *cleaning, "--exit-on-error", last=[str(file)])
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE")
+    else:
+        with closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)) as source:
+            source.backup(_connected())
+
+
+def delete_old(folder: Path, days: int) -> None:
+    """Delete the backups that are older than `days`, and what failed ones left."""
+    oldest = timezone.now() - timedelta(days=days)
+    for file in _backups_in(folder):
+        if datetime.fromtimestamp(file.stat().st_mtime, oldest.tzinfo) < oldest:
+            file.unlink()
+
+
+def _backups_in(folder: Path) -> Iterator[Path]:
+    return folder.glob(f"{_PREFIX}*Z.*")
+
+
+def _applied() -> list[tuple[str, str]]:
+    return sorted(MigrationRecorder(connection).applied_migrations())
+
+
+def _has_accounts() -> bool:
+    if "users_user" not in connection.introspection.table_names():
+        return False
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1 FROM users_user LIMIT 1")
+        return cursor.fetchone() is not None
+
+
+def _connected() -> Any:
+    """The driver's own connection."""
+    connection.ensure_connection()
+    return connection.connection
+
+
+def _copy_sqlite(source: Any, path: Path) -> None:
+    with closing(sqlite3.connect(path)) as target:
+        source.backup(target)
+
+
+def _run(program: str, *arguments: str, last: list[str] | None = None) -> None:
+    """Run a program of PostgreSQL on this database."""
+    client = connection.client
+    # What psql gets: the place, and in the environment the password and what TLS needs.
+    command, secrets = client.settings_to_cmd_args_env(connection.settings_dict, [])
+    *place, database = command[1:]
+    full = [program, *arguments, *place, f"--dbname={database}", *(last or [])]
+    environment = os.environ | (secrets or {})
+    try:
+        subprocess.run(full, env=environment, check=True, capture_output=True, text=True)  # noqa: S603
+    except FileNotFoundError as error:
+        raise BackupFailed(f"{program} is not installed.") from error
+    except subprocess.CalledProcessError as error:
+        raise BackupFailed(error.stderr.strip() or f"{program} failed.") from error
+
+
+def _manifest_of(file: Path) -> Path:
+    return file.with_name(f"{file.name}.json")
+
+
+def _read_manifest(file: Path) -> dict[str, Any]:
+    try:
+        manifest = json.loads(_manifest_of(file).read_text())
+        unchanged = manifest["sha256"] == _sha256(file)
+        manifest["migrations"] = [tuple(pair) for pair in manifest["migrations"]]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise BackupFailed(f"The backup or its manifest cannot be read: {error}") from error
+    if not unchanged:
+        raise BackupFailed("The file is not what was written: its SHA-256 differs.")
+    return manifest
+
+
+def _sha256(file: Path) -> str:
+    digest = hashlib.sha256()
+    with file.open("rb") as opened:
+        while piece := opened.read(_PIECE):
+            digest.update(piece)
+    return digest.hexdigest()

@@ -1,0 +1,160 @@
+"""Our own export, as the entries that a trip with other entries gets from it.
+
+A new trip is made of the whole file instead, with its history; see `exchange.restoring`.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from splits.money import own_parts
+from tripcompanion.exchange.description import (
+    ClaimedBalance,
+    DescribedComment,
+    DescribedExpense,
+    DescribedSettlement,
+    Entry,
+    Person,
+    TripDescription,
+    UnreadableFile,
+)
+from tripcompanion.exchange.formats.reading import Record, day, each, instant, to_minor
+from tripcompanion.exchange.source import Head, SourceFile
+
+FORMAT, VERSION = "trip-companion", 1
+#: What was entered for a part, by the split type, with its decimals; EQUAL has none.
+_ENTERED = {"MANUAL": "entered", "PERCENTAGE": "percentage", "SHARES": "weight"}
+
+
+def recognises(head: Head) -> bool:
+    return head.kind == "json" and head.texts.get("format") == FORMAT
+
+
+def read(file: SourceFile) -> TripDescription:
+    if file.head.texts.get("version") != VERSION:
+        raise UnreadableFile("unknown_version")
+    trip = Record(file.first("trip"))
+    currency = trip.text("currency")
+    people = tuple(
+        Person(row.text("id"), row.text("name"), row.values.get("email"))
+        for row in map(Record, file.items("people.item"))
+    )
+    named = {row.text("userId"): row for row in map(Record, file.items("members.item"))}
+    claimed = [ClaimedBalance(key, currency, _balance(row, currency)) for key, row in named.items()]
+    return TripDescription(
+        format=FORMAT,
+        name=trip.text("title"),
+        currency=currency,
+        people=tuple(person for person in people if person.key in named),
+        read_entries=lambda: _entries(file, currency),
+        claimed=tuple(claimed),
+        description=trip.text("description"),
+        destination=trip.text("destination"),
+        start_date=day(trip.text("startDate")),
+        end_date=day(trip.text("endDate")),
+        read_whole=file.content,
+    )
+
+
+def _balance(row: Record, currency: str) -> int:
+    paid, share, sent, received = (
+        to_minor(row.number(name), currency) for name in ("paid", "share", "sent", "received")
+    )
+    return paid - share + sent - received
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """The rows of payers, splits and comments by the ids of their expenses."""
+
+    payers: Mapping[str, list[Record]]
+    splits: Mapping[str, list[Record]]
+    comments: Mapping[str, list[Record]]
+
+    @classmethod
+    def of(cls, file: SourceFile) -> "_Parts":
+        tables = []
+        for table in ("payers", "splits", "comments"):
+            rows: dict[str, list[Record]] = defaultdict(list)
+            for row in map(Record, file.items(f"{table}.item")):
+                rows[row.text("expenseId")].append(row)
+            tables.append(rows)
+        return cls(*tables)
+
+
+def _entries(file: SourceFile, currency: str) -> Iterator[Entry]:
+    parts = _Parts.of(file)
+
+    def expense(line: int, row: Any) -> Iterator[Entry]:
+        yield _expense(line, Record(row), parts, currency)
+
+    def settlement(line: int, row: Any) -> Iterator[Entry]:
+        yield _settlement(line, Record(row), currency)
+
+    yield from each(enumerate(file.items("expenses.item"), 1), expense, "description")
+    yield from each(enumerate(file.items("settlements.item"), 1), settlement, "note")
+
+
+def _expense(line: int, row: Record, rows: _Parts, currency: str) -> DescribedExpense:
+    expense_id, own = row.text("id"), row.text("currency")
+    is_foreign = own != currency
+    payers, splits = rows.payers[expense_id], rows.splits[expense_id]
+    amount_minor = to_minor(row.number("amount"), currency)
+    shares, paid = (
+        {int(part.number(name)): to_minor(part.number("amount"), currency) for part in some}
+        for name, some in (("participantId", splits), ("userId", payers))
+    )
+    parts = own_parts(shares, paid, int(row.number("number")))
+    split_type = row.text("splitType")
+    entered: dict[int, int | None] = {key: None for key, part in parts.items() if part}
+    if row.flag("divided") and split_type in _ENTERED:
+        name = _ENTERED[split_type]
+        entered = {int(s.number("participantId")): _entered(s, name, own) for s in splits}
+    else:
+        split_type = "EQUAL"
+    return DescribedExpense(
+        line=line,
+        key=f"expense {expense_id}",
+        date=day(row.text("expenseDate")),
+        amount_minor=to_minor(row.number("entered"), own),
+        currency=own,
+        rate=row.number("exchangeRate") if is_foreign else None,
+        converted_minor=amount_minor if is_foreign else None,
+        description=row.text("description"),
+        notes_text=row.text("notes", ""),
+        category=row.text("category"),
+        receipt_url=row.values.get("receiptUrl"),
+        payers=tuple((p.text("userId"), to_minor(p.number("entered"), own)) for p in payers),
+        split_type=split_type,
+        entered=tuple((str(key), value) for key, value in entered.items()),
+        parts=tuple((str(key), part) for key, part in parts.items() if key in entered),
+        comments=tuple(map(_comment, rows.comments[expense_id])),
+        created_at=instant(row.text("createdAt")),
+    )
+
+
+def _entered(split: Record, name: str, currency: str) -> int:
+    value = split.number(name)
+    return to_minor(value, currency) if name == "entered" else int(value * Decimal(10_000))
+
+
+def _comment(row: Record) -> DescribedComment:
+    return DescribedComment(
+        row.text("text", ""), instant(row.text("createdAt")), row.text("createdById")
+    )
+
+
+def _settlement(line: int, row: Record, currency: str) -> DescribedSettlement:
+    return DescribedSettlement(
+        line=line,
+        key=f"settlement {row.text('id')}",
+        date=day(row.text("settledOn")),
+        amount_minor=to_minor(row.number("amount"), currency),
+        currency=currency,
+        sender=row.text("senderId"),
+        receiver=row.text("receiverId"),
+        note=row.text("note", ""),
+        created_at=instant(row.text("createdAt")),
+    )

@@ -1,0 +1,121 @@
+"""The history of a trip in a file, as rows of the journal of the trip that is made of it.
+
+What they are about has new ids. What is in no table of the file, because it was deleted before, has
+a negative one, which nothing ever has. `via` says that a row is from a file, and that the service
+did not see it happen. Its author is the caller, or else only a name.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Model
+from django.utils.dateparse import parse_datetime
+
+from splits.models import Comment, Expense, Settlement, Split
+from splits.reports.sentences import Names, sentence
+from tripcompanion.exchange.description import UnreadableFile
+from trips.models import JournalEntry, Trip
+from trips.models.events import Event
+from trips.models.journal import as_text
+from users.models import MAX_NAME_CHARS, User, Via
+
+_MODELS: Mapping[str, type[Model]] = {
+    "trip": Trip,
+    "member": User,
+    "expense": Expense,
+    "split": Split,
+    "settlement": Settlement,
+    "comment": Comment,
+}
+#: The fields of changes that are ids of people.
+_PEOPLE = {"userId", "participantUserId", "fromUserId", "toUserId", "guestUserId"}
+#: The only fields of changes that are lists, of objects.
+_LISTS = {"payers", "splits"}
+
+#: What reading a row may raise that is not what it should be.
+_WRONG = (ArithmeticError, AttributeError, KeyError, TypeError, ValueError)
+
+Ids = Mapping[type[Model], Mapping[int, int]]
+
+
+def imported_history(
+    rows: Iterable[Any], trip: Trip, ids: Ids, names: Mapping[int, str]
+) -> Iterator[JournalEntry]:
+    """Unsaved rows of the journal of `trip`; `ids` has the new ids by the ids in the file.
+
+    `names` are those of everybody without an account here, by the ids in the file.
+
+    Raises `UnreadableFile` for a row that could not be shown.
+    """
+    for line, row in enumerate(rows, start=1):
+        try:
+            yield _entry(row, line, trip, ids, names)
+        except _WRONG as error:
+            raise UnreadableFile("bad_history", line) from error
+
+
+def _entry(row: Any, line: int, trip: Trip, ids: Ids, names: Mapping[int, str]) -> JournalEntry:
+    event, people = Event(row["event"]), ids[User]
+    if row["number"] != line:
+        raise ValueError("not counted without gaps")
+    changes = {
+        str(name): {side: _mapped(name, pair[side], people) for side in ("old", "new")}
+        for name, pair in row["changes"].items()
+    }
+    if event.object_type == "settlement":
+        changes["fromUserId"], changes["toUserId"] = changes["fromUserId"], changes["toUserId"]
+    entry = JournalEntry(
+        trip=trip,
+        number=line,
+        at=_moment(row["at"]),
+        via=Via.IMPORT,
+        event=event,
+        object_id=_new_id(row["objectId"], ids.get(_MODELS.get(event.object_type, Model), {})),
+        expense_id=_optional(row["expenseId"], ids[Expense]),
+        person_id=_optional(row["personId"], people),
+        stored_changes=as_text(changes),
+    )
+    author_id = row["byId"]
+    entry.author_name = row.get("authorName", "") if author_id is None else names.get(author_id, "")
+    entry.by_id = None if author_id is None or author_id in names else people[author_id]
+    if len(entry.author_name) > MAX_NAME_CHARS or not isinstance(entry.author_name, str):
+        raise TypeError("not a name")
+    # Whoever reads the history must get a sentence for it.
+    sentence(entry, Names({entry.by_id: ""} if entry.by_id else {}, None), trip.currency)
+    return entry
+
+
+def _moment(value: Any) -> datetime:
+    moment = instant(value)
+    if moment is None:
+        raise ValueError("not an instant")
+    return moment
+
+
+def _optional(value: Any, ids: Mapping[int, int]) -> int | None:
+    return None if value is None else _new_id(value, ids)
+
+
+def _new_id(value: Any, ids: Mapping[int, int]) -> int:
+    if type(value) is not int:
+        raise TypeError("an id is a whole number")
+    return ids.get(value, -abs(value))
+
+
+def _mapped(name: str, value: Any, people: Mapping[int, int]) -> Any:
+    """A value of changes with the new ids of people."""
+    if isinstance(value, list) and name in _LISTS:
+        return [{key: _mapped(key, part, people) for key, part in row.items()} for row in value]
+    if isinstance(value, list | dict):
+        raise TypeError("no value of a field")
+    return _new_id(value, people) if name in _PEOPLE and value is not None else value
+
+
+def instant(value: Any) -> datetime | None:
+    """An instant with its offset; None if it is none."""
+    try:
+        found = parse_datetime(value) if isinstance(value, str) else None
+    except ValueError:
+        return None
+    return found if found is not None and found.tzinfo else None

@@ -1,0 +1,29 @@
+"""Writes the whole service into a file, to move it to another database."""
+
+import os
+from argparse import ArgumentParser
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand
+from tqdm import tqdm
+
+from tripcompanion.exchange.service_file import export_service
+
+
+class Command(BaseCommand):
+    """Others may write meanwhile; the file has what was there when it was begun."""
+
+    help = "Write the whole service into a file for import_all."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", type=Path)
+
+    def handle(self, *args: Any, file: Path, **options: Any) -> None:
+        part = file.with_name(f"{file.name}.part")
+        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with open(descriptor, "wb") as opened:
+            counts = export_service(opened, partial(tqdm, disable=None, leave=False))
+        part.replace(file)
+        self.stdout.write(f"{sum(counts.values())} rows of {len(counts)} tables in {file}.")

@@ -1,0 +1,298 @@
+"""Makes a trip from a file in our own format: every row is what it was, under new ids.
+
+A file may say anything. So texts are checked as those of a request are, every id must be that of a
+row in the file, and the audit must find nothing wrong with the new trip; otherwise nothing is
+written. All of it is in a trip of the caller's own, where everybody else is a guest.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from itertools import islice
+from typing import Any, NamedTuple
+
+from django.conf import settings
+from django.core.exceptions import ValidationError as DjangoValidationError
+from django.db import DatabaseError, transaction
+from django.db.models import Count, DateTimeField, ForeignKey, Model
+from django.utils import timezone
+from rest_framework.exceptions import ValidationError
+
+from splits.models import Comment, Expense, Settlement
+from splits.models.comment import MAX_COMMENTS
+from splits.models.debt import require_few_debts
+from splits.reports.audit import differences
+from splits.serializers.comment import CommentRequest
+from splits.serializers.expense import ExpenseRequest
+from splits.serializers.settlement import SettlementRequest
+from tripcompanion.api.ids import MAX_INTEGER
+from tripcompanion.api.problems import LimitReached
+from tripcompanion.currency.amounts import EXPONENTS
+from tripcompanion.exchange.description import UnreadableFile
+from tripcompanion.exchange.formats.trip_companion import FORMAT, VERSION
+from tripcompanion.exchange.imported_history import imported_history, instant
+from tripcompanion.exchange.source import SourceFile
+from tripcompanion.exchange.tables import CHUNK_ROWS, TABLES, TRIP, Column, Table
+from trips.models import JournalEntry, Member, Trip
+from trips.models.events import Event
+from trips.models.joining import require_trip_quota
+from trips.models.journal import Entry, write
+from trips.models.journal_fields import plain_fields
+from trips.models.trip import parse_former_ids
+from trips.roles import CREATOR_ROLE, DEFAULT_ROLE
+from trips.serializers import GuestRequest, TripRequest
+from users.models import User
+
+#: What a request checks: texts, dates, choices and addresses on the web.
+_REQUESTS: Mapping[type[Model], Any] = {
+    Trip: TripRequest,
+    Expense: ExpenseRequest,
+    Settlement: SettlementRequest,
+    Comment: CommentRequest,
+}
+#: Former ids become negative, so that they keep their order and are never those of others.
+_FORMER = MAX_INTEGER
+
+Ids = dict[int, int]
+Row = Mapping[str, Any]
+
+
+class Made(NamedTuple):
+    """A trip that was made of a file.
+
+    `people` are the ids of its people by those in the file; `entries` are the new ids of expenses
+    and settlements by kind, in the order of the file.
+    """
+
+    trip: Trip
+    people: Mapping[int, int]
+    entries: Mapping[str, Sequence[int]]
+
+
+def trip_from(file: SourceFile, by: User, own_id: int | None = None) -> Made:
+    """Make the trip in `file`, with `by` as its OWNER; everybody else becomes a guest.
+
+    The person with the id `own_id` is `by`; without one, that with the address of `by`. Raises
+    `UnreadableFile`, and `LimitReached` if `by` has too many trips, or the file too many members.
+    """
+    if file.first("format") != FORMAT or file.first("version") != VERSION:
+        raise UnreadableFile("unknown_version")
+    with transaction.atomic():
+        account = User.objects.active().locked(by.pk)
+        require_trip_quota(account)
+        try:
+            with transaction.atomic():
+                maker = _Maker(file, account, own_id)
+                trip = maker.make()
+        except (DatabaseError, UnicodeEncodeError) as error:
+            raise UnreadableFile("contradiction", text=str(error)[:200]) from error
+        joined = Entry(Event.MEMBER_JOINED, by.pk, {"role": (None, CREATOR_ROLE)})
+        write(trip.pk, by, joined)
+    trip.caller_role = CREATOR_ROLE
+    kinds = {"expense": Expense, "settlement": Settlement}
+    entries = {kind: list(maker.ids[model].values()) for kind, model in kinds.items()}
+    return Made(trip, maker.ids[User], entries)
+
+
+class _Maker:
+    """A new trip, and the new ids of the rows of the file, by their tables."""
+
+    def __init__(self, file: SourceFile, by: User, own_id: int | None) -> None:
+        self.file, self.by, self.own_id = file, by, own_id
+        self.ids: dict[type[Model], Ids] = defaultdict(dict)
+        #: The names of the guests, by the ids in the file.
+        self.names: dict[int, str] = {}
+        #: The currencies of the expenses that are not in that of the trip, by their new ids.
+        self.currencies: dict[int, str] = {}
+
+    def make(self) -> Trip:
+        row = self.file.first(TRIP.name)
+        self.currency = _checked(TripRequest().fields["currency"], row, "currency", 1)
+        self._add_people()
+        self.former_ids = self._former_ids(_get(row, "claimedGuests", 1))
+        self.trip = self._instance(TRIP, row, 1)
+        self.trip.claimed_guests = self._order(self.former_ids)
+        self.trip.save(force_insert=True)
+        self.ids[Trip][row["id"]] = self.trip.pk
+        *tables, history = TABLES
+        for table in tables:
+            for chunk in _chunks(self._rows(table)):
+                self._insert(table, chunk)
+        rows = self.file.items(f"{history.name}.item")
+        for entries in _chunks(imported_history(rows, self.trip, self.ids, self.names)):
+            JournalEntry.objects.bulk_create(entries)
+        self._require_sound()
+        return self.trip
+
+    def _add_people(self) -> None:
+        """Make a guest of everybody but the caller."""
+        name = GuestRequest().fields["name"]
+        key = self.by.email_key
+        for chunk in _chunks(enumerate(self.file.items("people.item"), start=1)):
+            guests = {}
+            for line, row in chunk:
+                email = _get(row, "email", line)
+                person_id = _get(row, "id", line)
+                if self.own_id is None and isinstance(email, str) and email.casefold() == key:
+                    self.own_id = person_id
+                if person_id == self.own_id:
+                    self.ids[User][person_id] = self.by.pk
+                else:
+                    guest = User(name=_checked(name, row, "name", line), is_guest=True)
+                    guest.is_active = False
+                    guest.set_unusable_password()
+                    guests[person_id] = guest
+            User.objects.bulk_create(list(guests.values()))
+            self.ids[User] |= {person_id: guest.pk for person_id, guest in guests.items()}
+            self.names |= {person_id: guest.name for person_id, guest in guests.items()}
+
+    def _former_ids(self, *texts: str) -> Ids:
+        """What the order of the people was decided by, by their ids in the file."""
+        try:
+            former_ids = parse_former_ids(*texts)
+        except (ValueError, TypeError, AttributeError) as error:
+            raise UnreadableFile("bad_value", name="claimedGuests") from error
+        return {person_id: former_ids.get(person_id, person_id) for person_id in self.ids[User]}
+
+    def _order(self, former_ids: Ids) -> str:
+        """The text by which odd cents fall to the same people as before."""
+        people = self.ids[User]
+        return " ".join(f"{people[pk]}:{former - _FORMER}" for pk, former in former_ids.items())
+
+    # -- Rows --------------------------------------------------------------------------------------
+
+    def _rows(self, table: Table) -> Iterator[tuple[int, Any]]:
+        """The rows of a table as unsaved instances, each with the id that it had."""
+        for line, row in enumerate(self.file.items(f"{table.name}.item"), start=1):
+            made = self._instance(table, row, line)
+            if table.model is Member:
+                self._fit_member(made)
+            if table.model is Expense:
+                self._fit_expense(made)
+            yield row.get("id"), made
+
+    def _instance(self, table: Table, row: Row, line: int) -> Any:
+        """An unsaved row, without its id."""
+        request = _REQUESTS.get(table.model)
+        checked = request().fields if request else {}
+        plain = {*plain_fields(table.model), "currency"} & checked.keys()
+        made: Any = table.model()
+        if table.model is not Trip:
+            made.trip_id = self.trip.pk
+        for column in table.columns:
+            attname = column.field.attname
+            if attname == "id" or (column.name not in row and column.field.has_default()):
+                continue
+            if column.name in plain:
+                value = _checked(checked[column.name], row, column.name, line)
+            else:
+                currency = self.currency
+                if attname == "entered_minor":
+                    currency = self._entered_in(made, row)
+                value = self._value(column, _get(row, column.name, line), currency, line)
+            setattr(made, attname, value)
+        return made
+
+    def _entered_in(self, made: Any, row: Row) -> str:
+        """The currency of what was entered. The column of the expense comes before it."""
+        if isinstance(made, Expense):
+            code = row.get("currency")
+            return code if code in EXPONENTS else self.currency
+        return self.currencies.get(made.expense_id, self.currency)
+
+    def _value(self, column: Column, value: Any, currency: str, line: int) -> Any:
+        """A value of the file as it is stored."""
+        field: Any = column.field
+        wrong = UnreadableFile("bad_value", line, name=column.name)
+        if value is None and field.null:
+            return None
+        if isinstance(field, ForeignKey):
+            found = self.ids[field.related_model].get(value) if type(value) is int else None
+            if found is None:
+                raise wrong
+            return found
+        exponent = column.exponent(currency)
+        if exponent is not None:
+            value = _whole(value, exponent)
+        if isinstance(field, DateTimeField):
+            value = instant(value)
+        if value is None or isinstance(value, dict | list):
+            raise wrong
+        try:
+            return field.clean(value, None)
+        except (DjangoValidationError, TypeError, ValueError) as error:
+            raise wrong from error
+
+    def _fit_member(self, member: Member) -> None:
+        is_caller = member.user_id == self.by.pk
+        member.role = CREATOR_ROLE if is_caller else DEFAULT_ROLE
+        if is_caller:
+            member.left_at = None
+
+    def _fit_expense(self, expense: Expense) -> None:
+        if expense.merged_guests:
+            merged = self._former_ids(expense.merged_guests, self.file.first("trip.claimedGuests"))
+            changed = {pk: old for pk, old in merged.items() if old != self.former_ids[pk]}
+            expense.merged_guests = self._order(changed)
+
+    def _insert(self, table: Table, rows: list[tuple[int | None, Any]]) -> None:
+        made = [row for _id, row in rows]
+        table.model._default_manager.bulk_create(made)
+        known = self.ids[table.model]
+        for old_id, row in rows:
+            if old_id is not None:
+                known[old_id] = row.pk
+            if table.model is Expense and row.currency != self.currency:
+                self.currencies[row.pk] = row.currency
+
+    # -- Afterwards --------------------------------------------------------------------------------
+
+    def _require_sound(self) -> None:
+        """Add who is missing, and raise `UnreadableFile` if the ledger is not sound."""
+        members = self.trip.members
+        missing = {*self.ids[User].values(), self.by.pk} - {*members.values_list("user", flat=True)}
+        # Administrators who acted in a trip need not have been members of it.
+        strangers = {"role": DEFAULT_ROLE, "left_at": timezone.now()}
+        for user_id in sorted(missing):
+            as_owner = {"role": CREATOR_ROLE} if user_id == self.by.pk else strangers
+            members.create(user_id=user_id, **as_owner)
+        if members.present().count() > settings.QUOTA_MEMBERS:
+            raise LimitReached(limit=settings.QUOTA_MEMBERS)
+        require_few_debts(self.trip.pk)
+        if self.trip.expenses.filter(number__gte=self.trip.expenses_recorded).exists():
+            raise UnreadableFile("contradiction", text="expensesRecorded")
+        of_expenses = Comment.objects.filter(trip=self.trip).order_by().values("expense")
+        if of_expenses.annotate(comments=Count("pk")).filter(comments__gt=MAX_COMMENTS).exists():
+            raise LimitReached(limit=MAX_COMMENTS)
+        for difference in differences(self.trip.pk):
+            raise UnreadableFile("contradiction", text=difference.text)
+
+
+def _chunks(rows: Iterator[Any]) -> Iterator[list[Any]]:
+    while chunk := list(islice(rows, CHUNK_ROWS)):
+        yield chunk
+
+
+def _get(row: Any, name: str, line: int) -> Any:
+    if not isinstance(row, dict) or name not in row:
+        raise UnreadableFile("missing_field", line, name=name)
+    return row[name]
+
+
+def _checked(field: Any, row: Any, name: str, line: int) -> Any:
+    """A value as a request may send it. The text of a comment is empty once its author is gone."""
+    value = _get(row, name, line)
+    if value == "" and name == "text":
+        return value
+    try:
+        return field.run_validation(value)
+    except ValidationError as error:
+        raise UnreadableFile("bad_value", line, name=name) from error
+
+
+def _whole(value: Any, exponent: int) -> int | None:
+    """A number of major units as whole minor units; None if it is none."""
+    if isinstance(value, bool) or not isinstance(value, int | Decimal):
+        return None
+    scaled = Decimal(value).scaleb(exponent)
+    return int(scaled) if scaled == scaled.to_integral_value() else None
