@@ -50,7 +50,6 @@ PROMISED = {
 #: The demo data is of people, and people have roles.
 NAMES_ROLES = {
     "trips/roles.py",
-    "splits/management/demo_data.py",
     "splits/management/demo_loading.py",
 }
 

@@ -42,7 +42,8 @@ DOCUMENTED_MODULES = set(
     django.db.migrations.operations.base django.db.migrations.state django.db.models
     django.db.models.functions django.dispatch django.http django.shortcuts
     django.template.loader django.template.response django.urls django.utils
-    django.utils.cache django.utils.dateparse django.utils.decorators django.utils.functional
+    django.utils.cache django.utils.dateparse django.utils.decorators
+    django.utils.deprecation.MiddlewareMixin django.utils.functional
     django.utils.html django.utils.http django.utils.safestring django.utils.text.format_lazy
     django.utils.translation django.views django.views.decorators.cache
     django.views.decorators.csrf django.views.decorators.debug django.views.decorators.http

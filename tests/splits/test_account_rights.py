@@ -108,7 +108,7 @@ def test_what_is_of_others_is_not_in_it(api: Api, ledgers: Trip, sam: User) -> N
     held = export(api(sam))
     empty = {name: rows for name, rows in held.items() if name not in {"account", "logIns"}}
     assert empty == dict.fromkeys(empty, [])
-    assert len(empty) == 11
+    assert len(empty) == 12
 
 
 def test_what_they_wrote_in_entries_that_are_deleted_is_in_the_history(
