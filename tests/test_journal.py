@@ -36,6 +36,9 @@ WRITTEN = {
     "DELETE /api/users/{user_id}": ["member.left"],
     "POST /api/trips": ["trip.created", "member.joined"],
     "POST /api/trips/join": ["member.joined"],
+    "POST /api/imports/{import_id}/confirm": [
+        *("trip.created", "member.joined", "guest.added", "expense.created", "settlement.created")
+    ],
     "PUT /api/trips/{trip_id}": ["trip.changed"],
     "PATCH /api/trips/{trip_id}": ["trip.changed"],
     "DELETE /api/trips/{trip_id}": ["trip.deleted"],

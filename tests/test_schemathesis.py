@@ -21,7 +21,16 @@ pytest_plugins = ["schemathesis.pytest.plugin"]
 #: alike on both databases, so the slower one gets fewer.
 KEPT, RANDOM = (3, 10) if connection.vendor == "sqlite" else (3, 3)
 
-APPLICATION = get_wsgi_application()
+_APPLICATION = get_wsgi_application()
+
+
+def application(environ, start_response):
+    """The service, with its responses closed as servers do; schemathesis leaves files open."""
+    response = _APPLICATION(environ, start_response)
+    try:
+        return [b"".join(response)]
+    finally:
+        response.close()
 
 
 @pytest.fixture(
@@ -39,7 +48,7 @@ def operation(request):
     others = {"exclude-name": request.param, "enabled": False}
     config = schemathesis.Config.from_dict({"operations": [others]})
     schema = schemathesis.openapi.from_dict(DOCUMENT, config=config)
-    schema.app = APPLICATION
+    schema.app = application
     # A generated `If-Match` is refused before the body is looked at.
     schema.config.checks.negative_data_rejection.expected_statuses = [*map(str, range(400, 430))]
     return schema

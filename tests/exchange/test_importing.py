@@ -115,6 +115,18 @@ def test_an_import_into_a_trip_needs_the_role(
     assert plan(own, ed, tripId=trip.pk, people={"Me": ed.pk}).status_code == 201
 
 
+def test_who_has_lost_the_role_since_confirms_nothing(
+    plan: Any, api: Any, trip: Trip, ed: Any
+) -> None:
+    own = "Date,Description,Category,Cost,Currency,Me,Ben\n2026-05-01,Bus,Bus,4,EUR,2,-2\n"
+    path = plan(own, ed, tripId=trip.pk, people={"Me": ed.pk})["Location"]
+    present = trip.members.filter(user=ed)
+    for change, status in (({"role": "VIEWER"}, 403), ({"left_at": timezone.now()}, 404)):
+        present.update(**change)
+        assert api(ed).post(f"{path}/confirm").status_code == status
+    assert not trip.expenses.exists()
+
+
 def test_people_are_mapped_only_as_chosen(
     imported: Any, plan: Any, trip: Trip, olga: Any, ed: Any, sam: Any
 ) -> None:

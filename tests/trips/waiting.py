@@ -136,6 +136,12 @@ def locks_all_accounts(command: Command) -> bool:
     return bool(citus.URL) and command.route in (f"{TRIP}/members", f"{TRIP}/restore")
 
 
+def locks_caller(command: Command) -> bool:
+    """Whether the command has locked the caller's account before it waits for the trip."""
+    route = command.route
+    return route == f"{TRIP}/restore" or (command.method, route) == ("POST", f"{TRIP}/invitations")
+
+
 def for_each(commands: list[Command]) -> Any:
     names = [f"{command.method}-{command.route.removeprefix('/api/')}" for command in commands]
     return pytest.mark.parametrize("command", commands, ids=names)
