@@ -17,7 +17,6 @@ from tests.splits.journey import Traveller, sign_up, split_path
 from tests.trips.access import endpoints
 from tests.trips.waiting import (
     COMMANDS,
-    TRIP,
     Command,
     Scene,
     Waiting,
