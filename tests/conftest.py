@@ -21,6 +21,7 @@ from rest_framework.test import APIClient
 
 from tests import citus
 from tests.checkout import checked_out
+from tests.document import require_documented
 from tests.factories import TripFactory, UserFactory, join
 from tests.hostile import World
 from tests.migrated import migrated_database
@@ -84,12 +85,16 @@ def _static_files_on_demand() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _files_read_whole() -> Iterator[None]:
-    """A file that the API answers with is read whole, so that a test client closes it."""
+def _answers_as_documented() -> Iterator[None]:
+    """Hold every answer to a test client against `openapi.yaml`; read files whole.
+
+    A test client closes what it has read to the end.
+    """
     request = Client.request
 
     def read(self: Client, **environ: Any) -> Any:
         response: Any = request(self, **environ)
+        require_documented(response, environ["REQUEST_METHOD"], environ["PATH_INFO"])
         if not (response.streaming and environ["PATH_INFO"].startswith("/api/")):
             return response
         known = vars(response)

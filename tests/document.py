@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -14,6 +14,14 @@ from jsonschema import Draft202012Validator
 
 ROOT = Path(__file__).resolve().parent.parent
 MEMBERS = {"type", "title", "status", "detail", "message", "code", "requestId"}
+PROBLEM = "application/problem+json"
+JSON = ("application/json", PROBLEM)
+#: What the document leaves out of every operation: faults of the request as such, of a credential,
+#: or of the service, and what only the database refuses.
+ANYWHERE = {
+    *("bad_request", "invalid", "method_not_allowed", "length_required", "internal_error"),
+    *("token_invalid", "token_expired", "csrf_failed", "out_of_range", "conflict"),
+}
 METHODS = ("get", "post", "put", "patch", "delete")
 
 
@@ -42,6 +50,15 @@ class Operation:
     def parameters(self, place: str) -> list[dict[str, Any]]:
         """Parameters in `path`, `query` or `header`."""
         return [p for p in self.spec.get("parameters", ()) if p["in"] == place]
+
+    @cached_property
+    def refusals(self) -> dict[int, set[str]]:
+        """The codes of the errors by their status."""
+        return {
+            int(status): {example["value"]["code"] for example in content["examples"].values()}
+            for status, response in self.spec["responses"].items()
+            if (content := response.get("content", {}).get(PROBLEM))
+        }
 
     def url(self, ids: Mapping[str, Any]) -> str:
         """The path with every parameter filled in from `ids`."""
@@ -84,6 +101,34 @@ def operations() -> list[Operation]:
         for method in METHODS
         if method in item
     ]
+
+
+@cache
+def _patterns() -> list[tuple[str, re.Pattern[str], Operation]]:
+    """Methods and paths with their operations; fixed paths go before those with parameters."""
+    fixed_first = sorted(operations(), key=lambda operation: operation.path.count("{"))
+    return [
+        (operation.method, re.compile(re.sub(r"{\w+}", "[^/]+", operation.path)), operation)
+        for operation in fixed_first
+    ]
+
+
+def operation_at(method: str, path: str) -> Operation | None:
+    """The operation behind a real path, if there is one."""
+    fits = (op for verb, path_of, op in _patterns() if verb == method and path_of.fullmatch(path))
+    return next(fits, None)
+
+
+def require_documented(response: Any, method: str, path: str) -> None:
+    """Fail if `openapi.yaml` lacks the status of a response, or the code of its problem."""
+    operation = operation_at(method, path)
+    if operation is None or not response.headers.get("Content-Type", PROBLEM).startswith(JSON):
+        return
+    said = f"{operation} answers {response.status_code}"
+    if response.headers.get("Content-Type") != PROBLEM:
+        assert str(response.status_code) in operation.spec["responses"], said
+    elif (code := json.loads(response.content)["code"]) not in ANYWHERE:
+        assert code in operation.refusals.get(response.status_code, ()), f"{said} {code}"
 
 
 @cache

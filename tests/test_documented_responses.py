@@ -1,7 +1,6 @@
 """Every operation answers and refuses as `openapi.yaml` says."""
 
 import json
-import re
 from collections import defaultdict
 from typing import Any
 
@@ -11,6 +10,7 @@ from tests.document import (
     OPERATIONS,
     Operation,
     errors_of,
+    operation_at,
     problem_of,
 )
 from tests.exchange.samples import SPLITPRO_CSV
@@ -24,7 +24,6 @@ pytestmark = pytest.mark.once
 
 #: Pages and documents around the API; everything else under /api is in the document.
 UNDOCUMENTED = {"/api/schema", "/api/docs", "/api/session/login", "/api/session/logout"}
-PROBLEM = "application/problem+json"
 SUCCESSES = {"200", "201", "202", "204", "304"}
 
 
@@ -58,21 +57,11 @@ class Caller:
         response = self.client.generic(method, url, data, "application/json", headers=more)
         assert response.status_code == status, response.content
         operation = operation_at(method, url.partition("?")[0])
+        assert operation is not None
         check(operation, response)
         if str(status) in SUCCESSES:
             self.answered.add(str(operation))
         return json.loads(response.content) if response.content else None
-
-
-def operation_at(method: str, path: str) -> Operation:
-    """The operation behind a real path; fixed paths go before those with parameters."""
-    fits = [
-        operation
-        for operation in OPERATIONS
-        if operation.method == method
-        and re.fullmatch(re.sub(r"{\w+}", "[^/]+", operation.path), path)
-    ]
-    return min(fits, key=lambda operation: operation.path.count("{"))
 
 
 def test_every_operation_answers_as_documented(api, olga, ed, sam, ada):

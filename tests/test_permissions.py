@@ -9,6 +9,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from tests.conftest import Api
+from tests.document import operation_at
 from tests.factories import TripFactory, join
 from tests.scoped import script_of
 from tests.server import ROOT
@@ -267,3 +268,26 @@ def test_the_walk_sees_nested_routes_and_every_method_of_a_route() -> None:
     assert "PUT /api/expenses/{expense_id}/splits/{split_id}/pay" in found
     assert "POST /api/session/logout" in found
     assert len(found) > len(API) * 3
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in ROWS if row.can is not None and row.method != "GET"], ids=str
+)
+def test_what_the_quota_of_changes_refuses_is_documented(
+    api: Api, cast: dict[str, Any], trip: Trip, row: Row, settings: Any
+) -> None:
+    owner = CALLERS[0]
+    scene = Scene(trip, cast[owner], row.has_own(owner))
+    url, body = row.route.format(**scene.ids(row.route)), row.body(scene)
+    client = api(cast[owner])
+    settings.QUOTA_CHANGES = 0
+    before = everything_stored()
+    response = call(client, row.method, url, body)
+    operation = operation_at(row.method, url)
+    assert operation is not None
+    if "limit_reached" in operation.refusals.get(409, ()):
+        # "Not paid" is said of what is not paid.
+        assert response.status_code == 409 or row.route.endswith("/unpay"), response.content[:300]
+        assert everything_stored() == before
+    else:
+        assert response.status_code in {200, 204}, response.content[:300]

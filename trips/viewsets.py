@@ -8,10 +8,11 @@ from typing import Any, ClassVar, TypeVar
 from django.core.exceptions import ImproperlyConfigured
 from django.db import transaction
 from django.urls import resolve
+from rest_framework.exceptions import APIException, PermissionDenied
 from rest_framework.request import Request
 
 from tripcompanion.api.etags import etag_of, require_match
-from tripcompanion.api.problems import DATABASE_AWAY
+from tripcompanion.api.problems import DATABASE_AWAY, LimitReached
 from tripcompanion.api.viewsets import ApiViewSet
 from tripcompanion.compiled import serialize
 from trips.models import Trip, get_visible_or_404, lock_trip, note_answer, show_addresses_to
@@ -31,6 +32,8 @@ class InTripViewSet(ApiViewSet):
 
     permission_classes = (MayInTrip,)
     needs: ClassVar[Mapping[str, Can | None]] = {}
+    #: Actions that write nothing, or end something: the quota of changes holds nobody in a trip.
+    uncounted: ClassVar[frozenset[str]] = frozenset()
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
@@ -44,9 +47,12 @@ class InTripViewSet(ApiViewSet):
             raise ImproperlyConfigured(f"{cls.__name__}.needs lacks {', '.join(undeclared)}.")
         return super().as_view(actions, **initkwargs)
 
-    def may_forbid(self) -> bool:
+    def usual_problems(self, method: str) -> Iterator[type[APIException]]:
         can = self.needs[self.action]
-        return can is not None and any(access is not Access.ANY for access in TABLE[can].values())
+        if can and any(access is not Access.ANY for access in TABLE[can].values()):
+            yield PermissionDenied
+        if method != "GET" and self.action not in self.uncounted:
+            yield LimitReached
 
     def who_may(self) -> str:
         can = self.needs[self.action]

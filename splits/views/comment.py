@@ -8,7 +8,6 @@ from rest_framework.response import Response
 from splits.models import Comment, Expense
 from splits.models.comment import comments_of
 from splits.serializers.comment import CommentRequest, CommentSerializer
-from tripcompanion.api.problems import LimitReached
 from trips.roles import Can
 from trips.viewsets import InTripViewSet
 
@@ -36,7 +35,6 @@ class CommentViewSet(InTripViewSet):
         "create": CommentSerializer,
         "update": CommentSerializer,
     }
-    problems: ClassVar = {"create": [LimitReached]}
 
     def comment(self, expense_id: int, comment_id: int) -> Comment:
         return self.get_permitted_object(

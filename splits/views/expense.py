@@ -18,7 +18,6 @@ from splits.models.restoring import DeletedExpenses, restore_expense
 from splits.reports.preview import Preview
 from splits.serializers.expense import ExpenseRequest
 from splits.serializers.expense_response import ExpensePreviewSerializer, ExpenseSerializer
-from tripcompanion.api.problems import LimitReached
 from tripcompanion.api.serializers import DeletedQuery
 from tripcompanion.database.snapshots import in_snapshot, snapshot
 from trips.models import Trip, get_visible_or_404
@@ -66,10 +65,11 @@ class ExpenseViewSet(InTripViewSet):
             ExpenseChanged,
             TooManyDebts,
         ),
-        "create": (NoRate, LimitReached, CurrencyChanged, TooManyDebts),
+        "create": (NoRate, CurrencyChanged, TooManyDebts),
         "restore": (NotRestorable, TooManyDebts),
         "destroy": (TooManyDebts,),
     }
+    uncounted = frozenset({"preview"})
     request_serializers: ClassVar = {
         "create": ExpenseRequest,
         "preview": ExpenseRequest,

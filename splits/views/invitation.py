@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from django.urls import resolve
-from rest_framework.exceptions import NotFound
+from rest_framework.exceptions import NotFound, PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -31,6 +31,7 @@ class AcceptanceViewSet(InTripViewSet):
     problems: ClassVar = {
         "accept": [
             NotFound,
+            PermissionDenied,
             InvitedByAddress,
             EmailUnverified,
             AlreadyMember,

@@ -2,6 +2,7 @@
 
 from typing import Any, ClassVar
 
+from rest_framework.exceptions import APIException, PermissionDenied
 from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -136,8 +137,8 @@ class DebtViewSet(ApiViewSet):
         super().initial(request, *args, **kwargs)
         show_addresses_to(self.caller)
 
-    def may_forbid(self) -> bool:
-        return True
+    def usual_problems(self, method: str) -> list[type[APIException]]:
+        return [PermissionDenied]
 
     def pending(self, request: Request, user_id: int) -> Response:
         """The splits of which a user still owes something.

@@ -1,6 +1,6 @@
 """The base of every viewset: two tables declare each action's request and response serializers."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from io import SEEK_END
 from typing import IO, Any, ClassVar
@@ -81,9 +81,9 @@ class ApiViewSet(GenericViewSet):
             return 202
         return 200 if self.action in self.response_serializers else 204
 
-    def may_forbid(self) -> bool:
-        """Whether the current action may answer 403 to authenticated users; for the document."""
-        return False
+    def usual_problems(self, method: str) -> Iterable[type[APIException]]:
+        """What every action of this kind may be refused for, besides its `problems`."""
+        return ()
 
     def who_may(self) -> str:
         """A sentence on who may do the current action; for the document."""

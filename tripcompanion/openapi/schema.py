@@ -246,10 +246,9 @@ class ProblemAwareSchema(AutoSchema):
             yield exceptions.UnsupportedMediaType
         if view.authentication_classes and not view.is_token_optional:
             yield exceptions.NotAuthenticated
-        if view.may_forbid():
-            yield exceptions.PermissionDenied
         if "{" in self.path:
             yield exceptions.NotFound
+        yield from view.usual_problems(self.method)
         if self._retries_safely():
             yield from (KeyMismatch, KeyInProgress)
         if view.action in view.etag_actions and self.method != "GET":

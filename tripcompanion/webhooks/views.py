@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar
 
-from rest_framework.exceptions import NotFound
+from rest_framework.exceptions import NotFound, PermissionDenied
 from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -58,10 +58,7 @@ class WebhookViewSet(ApiViewSet):
     throttles: ClassVar = dict.fromkeys(
         ("create", "partial_update", "test", "redeliver"), [LookupThrottle]
     )
-    problems: ClassVar = {"create": [NotFound, LimitReached, AlreadyMade]}
-
-    def may_forbid(self) -> bool:
-        return self.action == "create"
+    problems: ClassVar = {"create": [PermissionDenied, NotFound, LimitReached, AlreadyMade]}
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)

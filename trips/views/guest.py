@@ -5,7 +5,6 @@ from typing import Any, ClassVar
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from tripcompanion.api.problems import LimitReached
 from trips.models import Member, Trip
 from trips.roles import Can
 from trips.serializers import GuestRequest, TripMemberSerializer
@@ -24,7 +23,6 @@ class GuestViewSet(InTripViewSet):
         "create": TripMemberSerializer,
         "update": TripMemberSerializer,
     }
-    problems: ClassVar = {"create": [LimitReached]}
 
     def create(self, request: Request, trip_id: int) -> Response:
         """Add a guest: somebody who takes part without an account.

@@ -8,7 +8,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from tripcompanion.api.idempotency import AlreadyMade
-from tripcompanion.api.problems import LimitReached
 from tripcompanion.api.viewsets import ApiViewSet
 from trips.models import Invitation, Trip, invitations_of
 from trips.models.conflicts import AlreadyMember
@@ -48,7 +47,8 @@ class InvitationViewSet(InTripViewSet):
         "create": NewInvitationSerializer,
     }
     throttles: ClassVar = {"create": [LookupThrottle, InvitationMailThrottle]}
-    problems: ClassVar = {"create": [AlreadyMember, AlreadyInvited, LimitReached, AlreadyMade]}
+    problems: ClassVar = {"create": [AlreadyMember, AlreadyInvited, AlreadyMade]}
+    uncounted = frozenset({"destroy"})
 
     def list(self, request: Request, trip_id: int) -> Response:
         """The invitations to a trip, newest first.

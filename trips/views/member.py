@@ -6,7 +6,6 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from tripcompanion.api.problems import LimitReached
 from trips.models import (
     Member,
     Trip,
@@ -68,11 +67,12 @@ class MemberViewSet(InTripViewSet):
     # It reveals who has an account.
     throttles: ClassVar = {"create": [LookupThrottle]}
     problems: ClassVar = {
-        "create": [AlreadyMember, NoOwner, UserNotFound, InviteInstead, LimitReached],
+        "create": [AlreadyMember, NoOwner, UserNotFound, InviteInstead],
         "change_role": [LastOwner, GuestIsViewer],
         "destroy": [LastOwner, BalanceOpen],
         "leave": [LastOwner, BalanceOpen],
     }
+    uncounted = frozenset({"destroy", "leave"})
 
     def get_permissions(self) -> list[BasePermission]:
         if self.action in {"change_role", "destroy"}:

@@ -10,7 +10,6 @@ from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from tripcompanion.api.problems import LimitReached
 from tripcompanion.api.serializers import DeletedQuery
 from tripcompanion.database.snapshots import snapshot
 from trips.models import (
@@ -93,12 +92,14 @@ class TripViewSet(InTripViewSet):
     single_statement: ClassVar = frozenset({"list", "by_code", "retrieve"})
     throttles: ClassVar = {"by_code": [LookupThrottle], "join": [LookupThrottle]}
     problems: ClassVar = {
-        "create": [LimitReached],
+        # The stored answer to a repeat is only for who is still in the trip.
+        "create": [NotFound],
         "update": [CurrencyFixed, CurrencyChanged],
         "partial_update": [CurrencyFixed, CurrencyChanged],
-        "join": [NotFound, AlreadyMember, NoOwner, LimitReached, EmailUnverified],
+        "join": [NotFound, AlreadyMember, NoOwner, EmailUnverified],
         "restore": [NotRestorable],
     }
+    uncounted = frozenset({"destroy"})
 
     def list(self, request: Request) -> Response:
         """The caller's trips, latest start date first.

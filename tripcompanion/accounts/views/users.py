@@ -3,6 +3,7 @@
 from typing import Any, ClassVar
 from uuid import UUID
 
+from rest_framework.exceptions import APIException, PermissionDenied
 from rest_framework.generics import get_object_or_404
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
@@ -59,8 +60,8 @@ class UserViewSet(ApiViewSet):
     def get_permissions(self) -> list[BasePermission]:
         return [self.permissions.get(self.action, IsUser)()]
 
-    def may_forbid(self) -> bool:
-        return self.permissions[self.action] is not IsUser
+    def usual_problems(self, method: str) -> list[type[APIException]]:
+        return [] if self.permissions[self.action] is IsUser else [PermissionDenied]
 
     def retrieve(self, request: Request, user_id: int) -> Response:
         """A user by id.

@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar
 
-from rest_framework.exceptions import PermissionDenied
+from rest_framework.exceptions import NotFound, PermissionDenied
 from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -59,8 +59,14 @@ class ImportViewSet(InTripViewSet):
     query_serializers: ClassVar = {"rows": RowsQuery}
     lists: ClassVar = frozenset({"rows"})
     problems: ClassVar = {
-        "create": [FileUnreadable, LimitReached, PermissionDenied],
-        "confirm": [AlreadyImported, CurrencyChanged, LimitReached, PermissionDenied],
+        "create": [FileUnreadable, LimitReached, NotFound, PermissionDenied],
+        "confirm": [
+            AlreadyImported,
+            CurrencyChanged,
+            FileUnreadable,
+            LimitReached,
+            PermissionDenied,
+        ],
         "destroy": [ImportTouched, PermissionDenied],
     }
 
