@@ -33,7 +33,8 @@ from trips.models.trip import Trip, TripQuerySet, lock_trip, locked_row, locked_
 from trips.models.visibility import InTripQuerySet
 from trips.roles import CREATOR_ROLE, DEFAULT_ROLE, OWNER_ROLES, Can, TripRole, may_grant
 from trips.signals import happened
-from users.models import User, show_addresses_if, summary_of
+from users.models import User, summary_of
+from users.readers import show_to
 
 #: The sums that make up a member's balance.
 SUMS = ("paid_minor", "share_minor", "sent_minor", "received_minor")
@@ -463,8 +464,8 @@ def _sees_address(viewer: User, user_id: int) -> bool:
 
 
 def show_addresses_to(viewer: User | None) -> None:
-    """Make the next responses in this thread for `viewer`; see `User.shown_email`."""
-    show_addresses_if(partial(_sees_address, viewer) if viewer else None)
+    """Make the next responses in this thread for `viewer`; see `users/readers.py`."""
+    show_to(partial(_sees_address, viewer) if viewer else None)
 
 
 def note_answer(user: User, trip_id: int) -> None:

@@ -1,11 +1,10 @@
 """Accounts: registration, changes, deactivation and deletion."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from datetime import datetime
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple, Self
 from uuid import UUID
 
@@ -17,7 +16,6 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, models, transaction
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare, salted_hmac
-from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django_otp.plugins.otp_static.models import StaticDevice
@@ -35,6 +33,7 @@ from users.models.notices import NoticeMode, Notices
 from users.models.position import store_position_after_commit
 from users.models.via import Via
 from users.passwords import HashedPassword, MaximumLengthValidator
+from users.readers import sees_address_of
 from users.signals import sessions_ended
 
 MAX_NAME_CHARS = 50
@@ -43,10 +42,6 @@ MAX_FORMER_NAMES = 20
 DELETED_NAME = "Deleted user"
 _ALL_EVENTS = " ".join(NOTICES)
 _SALT = "users.notices"
-
-#: Whether the reader of the responses of this thread sees the address of an account that has not
-#: answered. Higher layers know.
-_sees_address_of: ContextVar[Callable[[int], bool] | None] = ContextVar("sees", default=None)
 
 #: Whether it has all rights, and the only trip that it is confined to.
 Access = tuple[bool, int | None]
@@ -247,7 +242,7 @@ class User(AbstractBaseUser):
         """Whether the scoped token of the request, if there is one, has this scope."""
         return self.by_token is None or scope in self.by_token.scopes
 
-    @cached_property
+    @property
     def access(self) -> Access:
         """`is_admin` and `confined_to`, which decide what the account may see."""
         return self.is_admin, self.confined_to
@@ -277,15 +272,8 @@ class User(AbstractBaseUser):
 
     @property
     def shown_email(self) -> str | None:
-        """The address, or None if the reader of the response may not see it.
-
-        If somebody added the account to a trip in which it has not answered, only people who knew
-        its address before see it.
-        """
-        if not self.is_unanswered:
-            return self.email
-        sees = _sees_address_of.get()
-        return self.email if sees is not None and sees(self.pk) else None
+        """The address, or None if the reader of the response may not see it."""
+        return self.email if not self.is_unanswered or sees_address_of(self.pk) else None
 
     def name_at(self, moment: datetime) -> str:
         """The name at a given time, so that past events are told with the names of their time."""
@@ -659,8 +647,3 @@ def _fingerprint(account: User) -> str:
 def possible_readers(users: Iterable[User]) -> set[int]:
     """The ids of those of `users` who have notices turned on, without a statement."""
     return {user.pk for user in users if user.may_want_notices}
-
-
-def show_addresses_if(sees: Callable[[int], bool] | None) -> None:
-    """Make the next responses of this thread for a reader who sees the addresses of these ids."""
-    _sees_address_of.set(cache(sees) if sees else None)
