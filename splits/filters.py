@@ -13,8 +13,7 @@ from django.utils.translation import gettext_lazy
 from drf_spectacular.utils import extend_schema_field
 
 from splits.models import Category, Expense, Payer, Split
-from tripcompanion.api.ids import NUMBER_SCHEMA
-from tripcompanion.api.serializers import parse_id
+from tripcompanion.api.ids import NUMBER_SCHEMA, parse_id
 
 
 class _IdFormField(forms.Field):

@@ -12,8 +12,7 @@ from tests.conftest import Api
 from tests.document import DOCUMENT, OPERATIONS, problem_of, resolved
 from tests.factories import spend
 from tripcompanion.api import error_views
-from tripcompanion.api.ids import MAX_ID, NUMBER_SCHEMA, TEXT_SCHEMA
-from tripcompanion.api.serializers import parse_id
+from tripcompanion.api.ids import MAX_ID, NUMBER_SCHEMA, TEXT_SCHEMA, parse_id
 from trips.models import Trip
 from users.models import User
 

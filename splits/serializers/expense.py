@@ -14,7 +14,7 @@ from splits.models.division import SCALE
 from splits.serializers.split import (
     MAX_DECIMALS,
 )
-from tripcompanion.api.ids import TEXT_SCHEMA
+from tripcompanion.api.ids import TEXT_SCHEMA, parse_id
 from tripcompanion.api.serializers import (
     CamelCaseSerializer,
     ExactNumber,
@@ -26,7 +26,6 @@ from tripcompanion.api.serializers import (
     UrlOrPath,
     camel_case,
     number_schema,
-    parse_id,
 )
 from tripcompanion.currency.amounts import MAX_AMOUNT, to_minor
 from tripcompanion.currency.fields import (

@@ -59,9 +59,6 @@ KIT: Guards = {
          f"{_BUDGET} {_REFUSED}"),
     ],
     "tripcompanion/api/serializers.py": [
-        ("true accepted as an id", " and not isinstance(value, bool)", "", _IDS),
-        ("ids beyond 64 bits accepted", "1 <= value <= MAX_ID:", "1 <= value:", _IDS),
-        ("id 0 accepted", "1 <= value <= MAX_ID:", "0 <= value <= MAX_ID:", _IDS),
         ("null in an optional field not omitted",
          "if isinstance(data, Mapping) and None in data.values():", "if False:", _HOSTILE),
         ("null in a required field omitted", "not field.required and not field.allow_null",
@@ -138,6 +135,9 @@ KIT: Guards = {
         ("an id in a path ends before its last digit", "(?![0-9])", "", _IDS),
     ],
     "tripcompanion/api/ids.py": [
+        ("true accepted as an id", " and not isinstance(value, bool)", "", _IDS),
+        ("ids beyond 64 bits accepted", "1 <= value <= MAX_ID:", "1 <= value:", _IDS),
+        ("id 0 accepted", "1 <= value <= MAX_ID:", "0 <= value <= MAX_ID:", _IDS),
         ("ids in text beyond 64 bits accepted", "ID_PATTERN = _pattern_up_to(MAX_ID)",
          'ID_PATTERN = "[1-9][0-9]{0,18}"', _IDS),
         ("non-ASCII digits accepted as ids", "ID_PATTERN = _pattern_up_to(MAX_ID)",

@@ -3,6 +3,9 @@
 An identifier is a whole number from 1 to 2^63 - 1; as a string, ASCII digits without a leading 0.
 """
 
+import re
+from typing import Any
+
 #: The largest integer that both databases store.
 MAX_INTEGER = 2**63 - 1
 MAX_ID = MAX_INTEGER
@@ -26,7 +29,17 @@ def _pattern_up_to(maximum: int) -> str:
 
 #: The pattern of an identifier in a string.
 ID_PATTERN = _pattern_up_to(MAX_ID)
+_ID_TEXT = re.compile(ID_PATTERN)
 
 #: The same rule in the OpenAPI document, for a JSON number and for a string.
 NUMBER_SCHEMA = {"type": "integer", "format": "int64", "minimum": 1, "maximum": MAX_ID}
 TEXT_SCHEMA = {"type": "string", "pattern": f"^({ID_PATTERN})$"}
+
+
+def parse_id(value: Any) -> int:
+    """Parse an identifier from a string or a number. Raises `ValueError`."""
+    if isinstance(value, str) and _ID_TEXT.fullmatch(value):
+        return int(value)
+    if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MAX_ID:
+        return value
+    raise ValueError("Not an identifier.")

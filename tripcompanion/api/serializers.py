@@ -18,7 +18,7 @@ from drf_spectacular.utils import (
 )
 from rest_framework import serializers
 
-from tripcompanion.api.ids import ID_PATTERN, MAX_ID, NUMBER_SCHEMA, TEXT_SCHEMA
+from tripcompanion.api.ids import NUMBER_SCHEMA, TEXT_SCHEMA, parse_id
 from tripcompanion.api.near_misses import refused_names
 
 MAX_URL_CHARS = 2048
@@ -169,18 +169,6 @@ class StrictChoice(serializers.ChoiceField):
         if not isinstance(data, str) or data not in self.choices:
             self.fail("invalid_choice", input=data, choices=", ".join(self.choices))
         return super().to_internal_value(data)
-
-
-_ID_TEXT = re.compile(ID_PATTERN)
-
-
-def parse_id(value: Any) -> int:
-    """Parse an identifier from a string or a number. Raises `ValueError`."""
-    if isinstance(value, str) and _ID_TEXT.fullmatch(value):
-        return int(value)
-    if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MAX_ID:
-        return value
-    raise ValueError("Not an identifier.")
 
 
 @extend_schema_field({"oneOf": [NUMBER_SCHEMA, TEXT_SCHEMA]}, component_name="Id")
