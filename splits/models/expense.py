@@ -40,7 +40,6 @@ from tripcompanion.currency.amounts import MAX_AMOUNT, all_to_major, convert, to
 from trips.models import InTripQuerySet, Trip, locked_row, locked_trip
 from trips.models.conflicts import CurrencyChanged
 from trips.models.events import Event
-from trips.models.journal import write_change
 from trips.models.journal_fields import plain_values
 from trips.models.trip import parse_former_ids
 from trips.roles import Can
@@ -224,9 +223,7 @@ class Expense(models.Model):
         posting = self.posting(is_written=False)
         payers, splits = posting.rewrite(paid_by_user, parts)
         after = expense_fields(self, paid_by_user, parts)
-        write_change(
-            self.trip_id, by, Event.EXPENSE_CREATED, self.pk, {}, after, expense_id=self.pk
-        )
+        posting.note(Event.EXPENSE_CREATED, by, {}, after)
         # A reference to the expense itself would keep both in memory until the next garbage
         # collection.
         parent = copy(self)
@@ -514,11 +511,9 @@ def expense_fields(
     """The journal fields of an expense that is paid and divided like this, with people by id."""
     rate, user_ids = expense.exchange_rate, sorted(parts)
     entered_minor = [payment.entered_minor for payment in paid_by_user.values()]
+    entered = all_to_major([expense.entered_minor, *entered_minor], expense.currency)
     shares_minor = [parts[user_id].amount_minor for user_id in user_ids]
-    entered, shares = all_to_major(
-        ([expense.entered_minor, *entered_minor], expense.currency),
-        ([expense.amount_minor, *shares_minor], expense.trip.currency),
-    )
+    shares = all_to_major([expense.amount_minor, *shares_minor], expense.trip.currency)
     return {
         **plain_values(expense),
         "amount": entered[0],

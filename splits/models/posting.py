@@ -12,7 +12,7 @@ from django.db.models import Prefetch, Q
 from splits import money
 from splits.models.allocation import Allocation
 from splits.models.debt import Debt, require_few_debts
-from splits.models.division import Part, Payment
+from splits.models.division import Part, Payment, amounts
 from splits.models.payer import Payer
 from splits.models.settlement import (
     Settlement,
@@ -106,9 +106,8 @@ class ExpensePosting:
             stored = list(self._splits().prefetch_related(Prefetch("debts", self._debts())))
         kept = {s.participant_id: s for s in stored if _keeps_state(s, parts, owed)}
         self._drop([s.pk for s in stored if s.participant_id not in kept])
-        if kept:
-            freed = [_adjust(split, parts[u], owed[u]) for u, split in kept.items()]
-            recompute(self.trip.pk, [], chain.from_iterable(freed))
+        freed = [_adjust(split, parts[u], owed[u]) for u, split in kept.items()]
+        recompute(self.trip.pk, [], chain.from_iterable(freed))
         payers: list[Payer] = []
         if list(self.paid_by_user.items()) != list(paid_by_user.items()):
             if self.paid_by_user:
@@ -240,15 +239,15 @@ class ExpensePosting:
 
         What each participant owes to each creditor, and the changes of each member's sums.
         """
-        shares = {user_id: part.amount_minor for user_id, part in parts.items()}
-        paid = {user_id: payment.amount_minor for user_id, payment in paid_by_user.items()}
-        own_parts, debts = money.own_parts_and_debts(shares, paid, self.number, self.former_ids)
+        own_parts, debts = money.own_parts_and_debts(
+            amounts(parts), amounts(paid_by_user), self.number, self.former_ids
+        )
         owed: Owed = {user_id: {} for user_id in parts}
         for (debtor, creditor), amount_minor in debts.items():
             owed[debtor][creditor] = amount_minor
         sums = {user_id: Counter(share_minor=own_part) for user_id, own_part in own_parts.items()}
-        for user_id, amount_minor in paid.items():
-            sums.setdefault(user_id, Counter())["paid_minor"] += amount_minor
+        for user_id, payment in paid_by_user.items():
+            sums.setdefault(user_id, Counter())["paid_minor"] += payment.amount_minor
         for user_id, of_user in owed.items():
             sums[user_id]["owed_minor"] = sum(of_user.values())
         return owed, sums

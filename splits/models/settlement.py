@@ -436,7 +436,7 @@ def settlement_entries(
     is_deleted = event is Event.SETTLEMENT_DELETED
     entries: list[Entry] = []
     rows = list(settlements)
-    [amounts] = all_to_major(([row.amount_minor for row in rows], currency))
+    amounts = all_to_major([row.amount_minor for row in rows], currency)
     for row, amount in zip(rows, amounts, strict=True):
         fields = {
             "fromUserId": row.sender_id,

@@ -140,7 +140,7 @@ class Split(InTrip):
         return self.expense.trip.currency
 
     @cached_property
-    def state(self) -> "SplitState":
+    def state(self) -> SplitState:
         """How much of it is paid; for a split read `with_open_amounts`."""
         paid_at = None if self.open_minor else self.covered_at or self.created_at
         return SplitState(self.open_minor == 0, self.amount_minor - self.open_minor, paid_at)
@@ -203,7 +203,7 @@ def _payment(split: Split) -> dict[str, Any]:
 def _payment_entries(split: Split, payment: SplitPayment, currency: str) -> list[Entry]:
     """The journal entries for a split that was paid, and for each settlement recorded for it."""
     before_minor = split.amount_minor - payment.amount_minor
-    [[before, after]] = all_to_major(([before_minor, split.amount_minor], currency))
+    before, after = all_to_major([before_minor, split.amount_minor], currency)
     changes = {"paid": (False, True), "paidAmount": (before, after)}
     paid = Entry(Event.SPLIT_PAID, split.pk, changes, split.expense_id, split.participant_id)
     return [paid, *settlement_entries(Event.SETTLEMENT_CREATED, payment.settlements, currency)]

@@ -51,12 +51,10 @@ def to_major(amount_minor: int, currency: str) -> Decimal:
     return Decimal(amount_minor).scaleb(-EXPONENTS[currency])
 
 
-def all_to_major(*amounts: tuple[Iterable[int], str]) -> list[list[Decimal]]:
-    """`to_major` for several lists of amounts, each with its currency."""
-    return [
-        [Decimal(amount_minor).scaleb(-EXPONENTS[currency]) for amount_minor in amounts_minor]
-        for amounts_minor, currency in amounts
-    ]
+def all_to_major(amounts_minor: Iterable[int], currency: str) -> list[Decimal]:
+    """`to_major` for several amounts."""
+    exponent = -EXPONENTS[currency]
+    return [Decimal(amount_minor).scaleb(exponent) for amount_minor in amounts_minor]
 
 
 @lru_cache(maxsize=8192)
