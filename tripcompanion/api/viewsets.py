@@ -25,7 +25,7 @@ from tripcompanion.api.parsing import require_json_or_nothing, require_short_bod
 from tripcompanion.api.rendering import ExactJSONRenderer, FileRenderer, is_json, render_rows
 from tripcompanion.api.serializers import CamelCaseSerializer
 from tripcompanion.api.throttling import BYTES_OF_A_REQUEST, LimitState, charge, limit_headers
-from tripcompanion.compiled import serialize
+from tripcompanion.compiled import CompiledQuery, serialize
 from tripcompanion.database import replica
 from tripcompanion.database.snapshots import in_snapshot
 
@@ -44,6 +44,8 @@ class ApiViewSet(GenericViewSet):
     #: Without `options`: the CORS middleware answers preflight requests.
     http_method_names = ["get", "post", "put", "patch", "delete", "head"]
     request_serializers: ClassVar[Mapping[str, type[CamelCaseSerializer]]] = {}
+    #: The serializer of a body that is a form, of actions that also read one.
+    form_serializers: ClassVar[Mapping[str, type[BaseSerializer]]] = {}
     response_serializers: ClassVar[Mapping[str, type[BaseSerializer]]] = {}
     problems: ClassVar[Mapping[str, Sequence[type[APIException]]]] = {}
     #: Actions that answer 201. Others answer 200, or 204 without a response serializer.
@@ -144,8 +146,7 @@ class ApiViewSet(GenericViewSet):
         if request.method == "POST" and KEY_HEADER in request.headers and self.repeats_safely:
             key, is_secret = key_of(request), self.action in self.shows_secret
             self.post = partial(answer_once, key, self.post, self.require_replayable, is_secret)
-        # Uncompiled, the rows of a `Prefetch` are read by statements of their own.
-        single = self.single_statement if settings.COMPILED_QUERIES else frozenset()
+        single = self.single_statement if CompiledQuery.reads_at_once else frozenset()
         alone = self.without_snapshot | single
         if request.method in {"GET", "HEAD"} and self.action not in alone:
             name = request.method.lower()

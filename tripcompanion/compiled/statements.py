@@ -25,7 +25,7 @@ from datetime import UTC, datetime
 from inspect import signature
 from itertools import chain
 from operator import itemgetter
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import orjson
 from django.db import DEFAULT_DB_ALIAS, connection, models
@@ -139,6 +139,10 @@ class CompiledQuery:
 
     The default of an argument may be another kind of placeholder, such as `ArrayParam`.
     """
+
+    #: Whether one statement reads the rows and those of every `Prefetch`. Uncompiled, each
+    #: `Prefetch` is a statement of its own.
+    reads_at_once: ClassVar[bool] = IS_COMPILING
 
     def __init__(self, build: Callable[..., QuerySet[Any]]) -> None:
         self._build = build

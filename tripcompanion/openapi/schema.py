@@ -173,7 +173,7 @@ class ProblemAwareSchema(AutoSchema):
     def get_request_serializer(self) -> Any:
         """The serializer of the body; by media type if it can also be a form."""
         body = self.view.request_serializers.get(self.view.action)
-        form = getattr(self.view, "form_serializers", {}).get(self.view.action)
+        form = self.view.form_serializers.get(self.view.action)
         return {"application/json": body, "multipart/form-data": form} if form else body
 
     def _get_request_body(self, direction: str = "request") -> Any:
