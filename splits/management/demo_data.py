@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 
-from tripcompanion.openapi.description import read_yaml
+import yaml
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,6 @@ class Journey:
     settled_up: bool = False
 
 
-_DATA = read_yaml(Path(__file__).with_name("demo.yaml"))
+_DATA = yaml.safe_load(Path(__file__).with_name("demo.yaml").read_text(encoding="utf-8"))
 PEOPLE = tuple(Person(**person) for person in _DATA["people"])
 JOURNEYS = tuple(Journey(**trip) for trip in _DATA["trips"])

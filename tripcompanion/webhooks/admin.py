@@ -4,18 +4,14 @@ from django.contrib import admin
 from django.utils.translation import gettext_lazy
 
 from tripcompanion.adminsite.base import ReadOnlyAdmin
-from tripcompanion.adminsite.csv_export import CsvColumns
+from tripcompanion.adminsite.csv_export import CsvColumns, named
 from tripcompanion.webhooks.models import Webhook
 from trips.admin import person
 
 CSV_COLUMNS: CsvColumns = {
-    "id": "id",
+    **named("id"),
     "user_email": "user__email",
-    "trip_id": "trip_id",
-    **{
-        name: name
-        for name in ("state", "last_at", "last_status", "failing_since", "due_at", "created_at")
-    },
+    **named("trip_id", "state", "last_at", "last_status", "failing_since", "due_at", "created_at"),
 }
 
 

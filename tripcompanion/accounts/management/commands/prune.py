@@ -33,9 +33,8 @@ class Command(BaseCommand):
         "Delete expired e-mail links, browser sessions, idempotency keys and throttle counters, "
         "sessions, scoped tokens, invitations, mails and deliveries to webhooks that ended 30 days "
         "ago, plans of imports that are a day old, the journal of trips that were deleted 30 days "
-        "ago, trips that were deleted "
-        "DELETED_TRIP_DAYS ago, and expenses and settlements that were deleted "
-        "DELETED_ENTRY_DAYS ago. For cron."
+        "ago, trips that were deleted DELETED_TRIP_DAYS ago, and expenses and settlements that "
+        "were deleted DELETED_ENTRY_DAYS ago. For cron."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -99,6 +98,7 @@ def delete(rows: QuerySet) -> int:
         # Filtered again: a row may have been renewed between the two statements.
         batch = rows.filter(pk__in=keys)
         if isinstance(batch, InvitationQuerySet):
+            # The mails of invitations are deleted with them, and are not counted.
             deleted += len(batch.remove())
         else:
             deleted += batch.delete()[0]
