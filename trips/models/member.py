@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import orjson
 from django.conf import settings
 from django.db import connection, models, transaction
-from django.db.models import Exists, F, Prefetch, ProtectedError, Q
+from django.db.models import Case, Exists, F, Prefetch, ProtectedError, Q, When
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -255,7 +255,9 @@ class Member(models.Model):
             )
         else:
             if member.introduced_by is None and introduced_by is not None and by is not None:
-                introduced_by = by.pk  # who has seen the address already
+                # They had answered before they left, so members could see the address of the
+                # account. Whoever adds them again goes on seeing it until they answer.
+                introduced_by = by.pk
             member.readmit(role, introduced_by)
         event = Event.MEMBER_JOINED if by == user else Event.MEMBER_ADDED
         write(trip.pk, by, *entries, Entry(event, user.pk, {"role": (None, role)}))
@@ -385,8 +387,8 @@ class Member(models.Model):
         """The first other member with an account: those who have answered, then by rights."""
         others = Member.objects.present().filter(trip=self.trip_id, user__is_guest=False)
         has_answered = F("introduced_by").asc(nulls_first=True)
-        # The names of the roles are in the order of the alphabet.
-        order = ("-user__is_active", has_answered, "role", "joined_at", "id")
+        by_rights = Case(*(When(role=role, then=place) for place, role in enumerate(TripRole)))
+        order = ("-user__is_active", has_answered, by_rights, "joined_at", "id")
         return others.exclude(pk=self.pk).order_by(*order).first()
 
     def rename_guest(self, name: str, by: User) -> None:
