@@ -172,7 +172,7 @@ class BodyLimits(MiddlewareMixin):
     def process_request(self, request: HttpRequest) -> HttpResponseBase | None:
         text = request.META.get("CONTENT_LENGTH") or "0"
         length = int(text) if text.isdecimal() else 0
-        limit = body_limit(request.path_info, has_token="Authorization" in request.headers)
+        limit = body_limit(request.path_info, lambda: "Authorization" in request.headers)
         if length > limit:
             return error_views.refusal(request, PayloadTooLarge(limit))
         # The views of large bodies read a form only after they have asked who sends it.

@@ -1,7 +1,7 @@
 """Strict parsing of JSON request bodies (RFC 8259, RFC 7493)."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from typing import IO, Any, ClassVar
 
@@ -50,10 +50,13 @@ class LengthRequired(APIException):
     default_detail = gettext_lazy("Send the body with a Content-Length.")
 
 
-def body_limit(path: str, *, has_token: bool) -> int:
-    """The longest body of a request to `path`, in bytes; a longer one only with a token."""
-    usual = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-    return settings.LARGE_BODIES.get(path, usual) if has_token else usual
+def body_limit(path: str, has_token: Callable[[], bool]) -> int:
+    """The longest body of a request to `path`, in bytes; a longer one only with a token.
+
+    `has_token` is called only if `path` takes large bodies.
+    """
+    is_large = path in settings.LARGE_BODIES and has_token()
+    return settings.LARGE_BODIES[path] if is_large else settings.DATA_UPLOAD_MAX_MEMORY_SIZE
 
 
 def require_short_body(request: Request) -> None:

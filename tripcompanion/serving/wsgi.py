@@ -234,8 +234,8 @@ def _read_body(environ: WSGIEnvironment) -> None:
     A chunked body, which Django would treat as empty, gets its length here. Raises
     `ConnectionResetError` if the client disconnects before the end.
     """
-    has_token = bool(account_of(environ.get("HTTP_AUTHORIZATION", "")))
-    limit = body_limit(environ["PATH_INFO"], has_token=has_token)
+    authorization = environ.get("HTTP_AUTHORIZATION", "")
+    limit = body_limit(environ["PATH_INFO"], lambda: bool(account_of(authorization)))
     is_chunked = "HTTP_TRANSFER_ENCODING" in environ
     length = limit + 1 if is_chunked else int(environ.get("CONTENT_LENGTH") or 0)
     if length > limit and not is_chunked:
