@@ -348,8 +348,8 @@ TRIPS: Guards = {
          "            _require", f"{_TRIP_LOCK} demoted"),
     ],
     "tripcompanion/accounts/deletion.py": [
-        ("account deletion leaves no OWNER", "            raise LastOwner\n",
-         "            pass\n", _DELETION),
+        ("account deletion leaves no OWNER", "        raise LastOwner\n",
+         "        pass\n", _DELETION),
         ("account deletion without locks", 'Trip.objects.select_for_update()', "Trip.objects.all()",
          "PG tests/test_account_races.py"),
         ("account deletion despite an open balance", "if settled and obstacles:", "if False:",

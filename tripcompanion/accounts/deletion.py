@@ -17,9 +17,9 @@ from tripcompanion.exchange.models import Import
 from tripcompanion.webhooks.models.webhook import Webhook
 from trips.models.conflicts import BalanceOpen, LastOwner
 from trips.models.events import Event
-from trips.models.invitation import Invitation
+from trips.models.invitation import Invitation, InvitationQuerySet
 from trips.models.journal import Entry, JournalEntry, JournalQuerySet, write_all
-from trips.models.member import Member
+from trips.models.member import Member, MemberQuerySet
 from trips.models.trip import Trip
 from trips.roles import OWNER_ROLES
 from users.models import Role, User
@@ -72,43 +72,36 @@ def delete_account(
         account.require_password(proof, "password")
         account.require_other_admin()
         members = Member.objects.filter(user=account)
-        # They contain addresses: that of the account, or those that its owner typed.
-        to_account = Q(email_key=account.email_key, email_key__isnull=False)
-        invitations = Invitation.objects.filter(Q(created_by=account) | to_account)
-        # An ADMIN can comment and invite in trips without being a member.
-        traces = (members, invitations, comments_written_by(account))
-        concerned = (Exists(rows.filter(trip=OuterRef("pk"))) for rows in traces)
-        trips = Trip.objects.filter(reduce(or_, map(Q, concerned)))
-        locked = _lock(trips)
+        invitations = _with_addresses_of(account)
+        locked = _lock(_trips_of(members, invitations, comments_written_by(account)))
         entries: dict[int, list[Entry]] = {trip_id: [] for trip_id in locked}
         # Entries that others recorded before they answered do not hold them back.
         for member in members.present().exclude(introduced_by=None).select_related("trip", "user"):
             entries[member.trip_id] += member.leave_place_to_guest()
-        # In a deleted trip, nothing can be settled or handed over.
-        kept = _annotated(members.in_kept_trips())
-        obstacles = [obstacle for member in kept for obstacle in _obstacles(member)]
-        if settled and obstacles:
-            raise AccountInUse(obstacles)
-        if any(obstacle["reason"] == LastOwner.default_code for obstacle in obstacles):
-            raise LastOwner
+        _require_no_obstacles(members, settled=settled)
         ending = members.present_or_restorable()
-        for trip_id, role in ending.values_list("trip", "role"):
-            entries[trip_id].append(Entry(Event.MEMBER_LEFT, account.pk, {"role": (role, None)}))
-        theirs = invitations.filter(trip__in=locked).order_by("pk")
-        revoked = dict(theirs.values_list("pk", "trip"))
-        for invitation_id, trip_id in revoked.items():
-            entries[trip_id].append(Entry(Event.INVITATION_REVOKED, invitation_id))
+        for trip_id, entry in _what_ends(ending, invitations.filter(trip__in=locked)):
+            entries[trip_id].append(entry)
         for trip_id, emptied in forget_comments_of(account).items():
             entries[trip_id] += emptied
         write_all(entries, by)
         ending.update(left_at=timezone.now())
-        invitations.remove()
-        journal = JournalEntry.objects.filter(trip__in=locked)
-        journal.about(_guests_replaced_by(account, journal)).forget("name")
-        journal.filter(event=Event.INVITATION_CREATED, object_id__in=revoked).forget("note")
+        _forget_texts(account, locked, invitations.remove())
         Webhook.objects.filter(user=account).remove()
         Import.objects.filter(user=account).delete()
         account.empty()
+
+
+def _with_addresses_of(account: User) -> InvitationQuerySet:
+    """The invitations that contain its address, or addresses that its owner typed."""
+    to_account = Q(email_key=account.email_key, email_key__isnull=False)
+    return Invitation.objects.filter(Q(created_by=account) | to_account)
+
+
+def _trips_of(*traces: QuerySet[Any]) -> QuerySet[Trip]:
+    """The trips of these rows. An ADMIN can comment and invite in trips without being a member."""
+    concerned = (Exists(rows.filter(trip=OuterRef("pk"))) for rows in traces)
+    return Trip.objects.filter(reduce(or_, map(Q, concerned)))
 
 
 def _lock(trips: QuerySet[Trip]) -> list[int]:
@@ -120,6 +113,34 @@ def _lock(trips: QuerySet[Trip]) -> list[int]:
     rows = Trip.objects.select_for_update().order_by().values_list("pk", flat=True)
     ids = list(trips.order_by("pk").values_list("pk", flat=True))
     return [pk for trip_id in ids for pk in rows.filter(pk=trip_id)]
+
+
+def _require_no_obstacles(members: MemberQuerySet, *, settled: bool) -> None:
+    """Raise `LastOwner` or, if the account must be `settled`, `AccountInUse`."""
+    # In a deleted trip, nothing can be settled or handed over.
+    kept = _annotated(members.in_kept_trips())
+    obstacles = [obstacle for member in kept for obstacle in _obstacles(member)]
+    if settled and obstacles:
+        raise AccountInUse(obstacles)
+    if any(obstacle["reason"] == LastOwner.default_code for obstacle in obstacles):
+        raise LastOwner
+
+
+def _what_ends(
+    members: MemberQuerySet, invitations: InvitationQuerySet
+) -> Iterator[tuple[int, Entry]]:
+    """The journal entries for memberships and invitations that end, each with its trip."""
+    for trip_id, user_id, role in members.values_list("trip", "user", "role"):
+        yield trip_id, Entry(Event.MEMBER_LEFT, user_id, {"role": (role, None)})
+    for trip_id, invitation_id in invitations.order_by("pk").values_list("trip", "pk"):
+        yield trip_id, Entry(Event.INVITATION_REVOKED, invitation_id)
+
+
+def _forget_texts(account: User, trip_ids: list[int], invitation_ids: list[int]) -> None:
+    """Remove names of the guests that the account was, and notes, from the journals."""
+    journal = JournalEntry.objects.filter(trip__in=trip_ids)
+    journal.about(_guests_replaced_by(account, journal)).forget("name")
+    journal.filter(event=Event.INVITATION_CREATED, object_id__in=invitation_ids).forget("note")
 
 
 def _guests_replaced_by(account: User, journal: JournalQuerySet) -> set[int]:

@@ -193,24 +193,21 @@ class Invitation(models.Model):
         there is no such guest.
         """
         token = new_token(PREFIX)
+        if email is not None or guest_user_id is not None:
+            max_uses = 1
         issued = cls(role=role, email=email, note=note, digest=digest_of(token), max_uses=max_uses)
         until = expires_at or issued.created_at + DEFAULT_LIFETIME
         issued.expires_at = require_lifetime(until, MAX_LIFETIME)
-        if email is not None:
-            issued.email_key, issued.max_uses = email_key(email), 1
-        if guest_user_id is not None:
-            issued.max_uses = 1
+        issued.email_key = None if email is None else email_key(email)
         # With the account: once its sessions have ended, it makes no more.
         with by.locked(by=by), locked_trip(trip.pk, by, Can.ADD_MEMBERS) as locked:
             if not may_grant(locked.caller_role, role):
                 raise PermissionDenied(_("You cannot assign a role above your own."))
             issued.trip, issued.created_by = locked, by
             issued._require_room()
-            if guest_user_id is not None:
-                issued.guest = _guest_of(locked, guest_user_id)
+            issued.guest = _guest_of(locked, guest_user_id)
             issued.save()
-            shown = _fields_of(issued)
-            write_change(trip.pk, by, Event.INVITATION_CREATED, issued.pk, {}, shown)
+            write_change(trip.pk, by, Event.INVITATION_CREATED, issued.pk, {}, _fields_of(issued))
             if email is not None:
                 Mail.objects.invite(issued.pk, email)
         issued.token, issued.inviter_may = token, True
@@ -347,7 +344,9 @@ def invitations_of(trip_id: int) -> InvitationQuerySet:
     ).order_by("-id")
 
 
-def _guest_of(trip: Trip, user_id: int) -> User:
+def _guest_of(trip: Trip, user_id: int | None) -> User | None:
+    if user_id is None:
+        return None
     found = Member.objects.guests().filter(trip=trip, user=user_id).first()
     if found is None:
         raise ValidationError({"guestUserId": [_("There is no such guest.")]})
