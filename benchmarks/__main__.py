@@ -251,6 +251,15 @@ def main(args: list[str]) -> int:
             wide_mb = bench.read_wide_pages()
             most_mb, now_mb = service.memory_mb("VmHWM"), service.memory_mb("VmRSS")
         audit = here.run("manage.py", "audit_ledger")
+    _report(bench, operations, most_mb)
+    say(f"{_WIDE_PAGES} pages of {wide_mb:.1f} MB were read one after the other.")
+    say(f"A worker of the service used at most {most_mb:.0f} MB, and {now_mb:.0f} at the end.")
+    say(f"Audit: {(audit.stdout + audit.stderr).strip()}")
+    return int(bool(bench.wrong) or audit.returncode != 0 or most_mb > LIMIT_MB)
+
+
+def _report(bench: Bench, operations: list[Operation], most_mb: float) -> None:
+    """Print the table, the goals that were missed, and the wrong answers."""
     say(f"\n{table(bench.rows)}\n")
     goals = {operation.name: operation.goal for operation in operations}
     flat = {operation.name for operation in operations if not operation.grows}
@@ -259,13 +268,9 @@ def main(args: list[str]) -> int:
     if most_mb > MOST_MB:
         say(f"Goal missed: a worker used more than {MOST_MB} MB.")
     say(f"At the end: {machine()}")
-    say(f"{_WIDE_PAGES} pages of {wide_mb:.1f} MB were read one after the other.")
-    say(f"A worker of the service used at most {most_mb:.0f} MB, and {now_mb:.0f} at the end.")
     say(f"{bench.checked:,} answers checked, {len(bench.wrong)} wrong.")
     for line in bench.wrong[:_MOST_NAMED]:
         say(line)
-    say(f"Audit: {(audit.stdout + audit.stderr).strip()}")
-    return int(bool(bench.wrong) or audit.returncode != 0 or most_mb > LIMIT_MB)
 
 
 def _profile(here: Home, operation: str, size: int) -> int:

@@ -101,6 +101,7 @@ def _answers_as_documented() -> Iterator[None]:
         whole: Any = HttpResponse(response.getvalue(), status=response.status_code)
         vars(whole).update({name: known[name] for name in known.keys() - vars(whole).keys()})
         whole.headers, whole.cookies = response.headers, response.cookies
+        # As Django's client does; the stubs lack the method.
         whole.json = partial(self._parse_json, whole)  # type: ignore[attr-defined]
         return whole
 

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, LiteralString
 from urllib.parse import urlsplit, urlunsplit
 
 import django
@@ -85,8 +85,8 @@ def _drop_unused(connection: psycopg.Connection[Any], name: str) -> None:
         connection.execute(_named("DROP DATABASE IF EXISTS {}", name))
 
 
-def _named(statement: str, *names: str) -> sql.Composed:
-    return sql.SQL(statement).format(*map(sql.Identifier, names))  # type: ignore[arg-type]
+def _named(statement: LiteralString, *names: str) -> sql.Composed:
+    return sql.SQL(statement).format(*map(sql.Identifier, names))
 
 
 @contextmanager
