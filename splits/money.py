@@ -6,6 +6,22 @@ from types import MappingProxyType
 NO_FORMER_IDS: Mapping[int, int] = MappingProxyType({})
 
 
+def parse_former_ids(*texts: str) -> Mapping[int, int]:
+    """The ids of former guests by those of accounts: "17:11" says that 17 was guest 11.
+
+    Of several texts, the first one that names an account decides. Guest 11 may have taken the place
+    of another one, as an earlier pair says, or a later text.
+    """
+    former_ids: dict[int, int] = {}
+    for text in reversed(texts):
+        own: dict[int, int] = {}
+        for pair in text.split():
+            account, guest = map(int, pair.split(":"))
+            own.setdefault(account, own.get(guest, former_ids.get(guest, guest)))
+        former_ids |= own
+    return former_ids
+
+
 def apportion(total: int, weights: Sequence[int], seed: int) -> list[int]:
     """Divide `total` minor units in proportion to `weights`; the parts add up to `total`.
 

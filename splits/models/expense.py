@@ -35,13 +35,13 @@ from splits.models.posting import ExpensePosting
 from splits.models.rate import ENTERED, Rate
 from splits.models.settlement import Settlement, today
 from splits.models.split import Split
+from splits.money import parse_former_ids
 from tripcompanion.compiled import insert
 from tripcompanion.currency.amounts import MAX_AMOUNT, all_to_major, convert, to_major, to_minor
 from trips.models import InTripQuerySet, Trip, locked_row, locked_trip
 from trips.models.conflicts import CurrencyChanged
 from trips.models.events import Event
 from trips.models.journal_fields import plain_values
-from trips.models.trip import parse_former_ids
 from trips.roles import Can
 from trips.signals import happened
 from users.models import Mail, User, possible_readers

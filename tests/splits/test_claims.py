@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from rest_framework.response import Response
 
 from splits.models import Expense
+from splits.money import parse_former_ids
 from splits.reports.audit import differences
 from tests.admin_client import AdminClient
 from tests.conftest import Api
@@ -220,6 +221,31 @@ def picture(history: ScriptedHistory, renamed: dict[int, int]) -> Any:
 
 
 @pytest.mark.soak
+@pytest.mark.once
+@pytest.mark.parametrize(
+    ("texts", "former_ids"),
+    [
+        ([], {}),
+        (["", ""], {}),
+        (["17:11"], {17: 11}),
+        (["17:11 18:12"], {17: 11, 18: 12}),
+        # Guest 12 took the place of guest 11, and account 17 that of guest 12.
+        (["12:11 17:12"], {12: 11, 17: 11}),
+        (["17:12", "12:11"], {17: 11, 12: 11}),
+        # In this order, 12 was no former guest yet when 17 took its place.
+        (["17:12 12:11"], {17: 12, 12: 11}),
+        # The first that names an account decides: of the pairs, and of the texts.
+        (["17:11 17:12"], {17: 11}),
+        (["17:13", "17:11"], {17: 13}),
+        (["17:13", "18:17 17:11"], {17: 13, 18: 17}),
+    ],
+)
+def test_whose_turn_it_is_follows_from_the_pairs(
+    texts: list[str], former_ids: dict[int, int]
+) -> None:
+    assert parse_former_ids(*texts) == former_ids
+
+
 @settings(
     max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

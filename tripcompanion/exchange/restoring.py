@@ -21,6 +21,7 @@ from rest_framework.exceptions import ValidationError
 from splits.models import Comment, Expense, Settlement
 from splits.models.comment import MAX_COMMENTS
 from splits.models.debt import require_few_debts
+from splits.money import parse_former_ids
 from splits.reports.audit import differences
 from splits.serializers.comment import CommentRequest
 from splits.serializers.expense import ExpenseRequest
@@ -38,7 +39,6 @@ from trips.models.events import Event
 from trips.models.joining import require_trip_quota
 from trips.models.journal import Entry, write
 from trips.models.journal_fields import plain_fields
-from trips.models.trip import parse_former_ids
 from trips.roles import CREATOR_ROLE, DEFAULT_ROLE
 from trips.serializers import GuestRequest, TripRequest
 from users.models import User
