@@ -30,7 +30,7 @@ class MalformedJSON(ParseError):
 
 
 class PayloadTooLarge(APIException):
-    """413: the body is larger than 1 MiB or, where no log-in is needed, than 16 KiB."""
+    """413: the body is larger than 1 MiB, 10 MiB for imports, 16 KiB where no log-in is needed."""
 
     status_code = 413
     default_code = "payload_too_large"
