@@ -92,9 +92,23 @@ def try_out(pytest: WarmPytest, mutant: Mutant, copy: Path, caught_by: str, wide
         return Outcome("", "does not apply")
     with mutant.applied(copy):
         outcome = Outcome("")
-        for tests in ([caught_by] * bool(caught_by), shlex.split(mutant.tests), WIDER * wider):
+        for tests in ([caught_by] * bool(caught_by), shlex.split(mutant.tests)):
             if tests and not outcome.caught_by and not outcome.note.startswith("broke"):
                 outcome = first_failure(pytest, copy, tests, mutant)
+    if wider and outcome == Outcome(""):
+        outcome = _look_further(pytest, mutant, copy)
+    return outcome
+
+
+def _look_further(pytest: WarmPytest, mutant: Mutant, copy: Path) -> Outcome:
+    """The first test of all that fails with the mutant, alone as well, and passes without it."""
+    with mutant.applied(copy):
+        outcome = first_failure(pytest, copy, WIDER, mutant)
+        test = outcome.caught_by
+        if test and not first_failure(pytest, copy, [test], mutant).caught_by:
+            return Outcome("", f"but {test} fails after others")
+    if test and first_failure(pytest, copy, [test], mutant) != Outcome(""):
+        return Outcome("", f"but {test} fails without it as well")
     return outcome
 
 

@@ -53,9 +53,6 @@ CHANGES: Guards = {
         ("comments are not restored with their expense",
          'return _subjects("comment", self._comments, row.object_id)', "return []",
          f"{_CHANGES} -k comments_come"),
-        ("invitations of who lost their role stay open",
-         'return _subjects("invitation", self._invitations, (row.trip_id, row.object_id))',
-         "return []", f"{_CHANGES} -k who_made_them"),
     ],
     "tripcompanion/sync/delivery.py": [
         ("what was there before stays", "Stage.NOTHING if is_whole", "Stage.TRIP if is_whole",

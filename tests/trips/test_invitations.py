@@ -139,6 +139,14 @@ def test_whatever_ended_an_invitation_it_is_as_if_it_had_never_been(
     assert row["state"] == (end if end in {"used", "expired"} else "revoked")
 
 
+def test_an_account_that_an_earlier_release_deactivated_invites_nobody(
+    api: Api, ed: User, sam: User, invite: Invite
+) -> None:
+    created = invite(by=ed)
+    overwrite(ed, is_active=False)
+    assert look_at(api, created).status_code == accept(api, sam, created).status_code == 404
+
+
 def test_an_editor_who_was_an_owner_no_longer_makes_owners(
     api: Api, trip: Trip, olga: User, sam: User, invite: Invite
 ) -> None:

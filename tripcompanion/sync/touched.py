@@ -1,7 +1,7 @@
 """What else rows of the journal changed besides their own objects.
 
-A settlement pays splits, and deleting it reopens them; members who lose their role also lose the
-invitations that they made. These effects have no rows of their own. Touched objects are read in
+A settlement pays splits, and deleting it reopens them. These effects have no rows of their own.
+Touched objects are read in
 their current state: if one changed again since, a later row touches it again.
 """
 
@@ -15,7 +15,7 @@ from django.db.models import F, Q
 
 from splits.models import Allocation, Debt
 from splits.models.comment import Comment
-from trips.models import Invitation, JournalEntry
+from trips.models import JournalEntry
 from trips.models.events import Event
 from trips.models.journal import Subject
 
@@ -23,13 +23,6 @@ from trips.models.journal import Subject
 MAX_TOUCHED = 1000
 
 _PAYING = {Event.SETTLEMENT_CREATED, Event.SETTLEMENT_RESTORED}
-_MEMBERSHIPS = {
-    Event.MEMBER_ADDED,
-    Event.MEMBER_JOINED,
-    Event.ROLE_CHANGED,
-    Event.MEMBER_LEFT,
-    Event.MEMBER_REMOVED,
-}
 _MERGING = {Event.GUEST_CLAIMED, Event.GUEST_MERGED}
 
 Rows = Sequence[JournalEntry]
@@ -51,7 +44,6 @@ class Touched:
     """
 
     def __init__(self, rows: Rows, *, money: bool) -> None:
-        self._invitations = _invitations(rows)
         self._paid = self._opened = self._comments = _NOTHING
         self._closed_by: set[int] = set()
         if money:
@@ -66,8 +58,6 @@ class Touched:
             return _subjects("expense", self._opened, _pair(row))
         if row.event == Event.EXPENSE_RESTORED:
             return _subjects("comment", self._comments, row.object_id)
-        if row.event in _MEMBERSHIPS:
-            return _subjects("invitation", self._invitations, (row.trip_id, row.object_id))
         return []
 
     def resend(self, row: JournalEntry) -> Resend | None:
@@ -75,7 +65,6 @@ class Touched:
         is_whole = (
             row.event in _MERGING
             or (row.event == Event.GUEST_ADDED and "userId" in row.changes)
-            or (row.event in _MEMBERSHIPS and self._invitations is None)
             or (row.event == Event.EXPENSE_RESTORED and self._comments is None)
         )
         if is_whole:
@@ -165,13 +154,3 @@ def _comments(rows: Rows) -> Found | None:
         return _NOTHING
     comments = Comment.objects.filter(expense__in=ids).values_list("expense", "pk")
     return _gather(comments[: MAX_TOUCHED + 1])
-
-
-def _invitations(rows: Rows) -> Found | None:
-    """The invitations of each member whose rights may have changed."""
-    members = {(row.trip_id, row.object_id) for row in rows if row.event in _MEMBERSHIPS}
-    if not members:
-        return _NOTHING
-    made = any_of(Q(trip=trip_id, created_by=user_id) for trip_id, user_id in members)
-    found = Invitation.objects.filter(made).values_list("trip", "created_by", "pk")
-    return _gather((row[:2], row[2]) for row in found[: MAX_TOUCHED + 1])
