@@ -51,6 +51,47 @@ def run(project: Path, *arguments: str, **variables: str) -> subprocess.Complete
     )
 
 
+#: Imports the settings for each environment of the argument in a fork, which has all libraries.
+EACH = """
+import json, os, sys
+import tripcompanion.settings
+for name in [name for name in sys.modules if name.startswith("tripcompanion")]:
+    del sys.modules[name]
+for name, variables in json.loads(sys.argv[1]).items():
+    child = os.fork()
+    if child == 0:
+        for stream, number in (("out", 1), ("err", 2)):
+            os.dup2(os.open(f"{name}.{stream}", os.O_WRONLY | os.O_CREAT), number)
+        os.environ.update(variables)
+        code = 0
+        try:
+            import tripcompanion.settings
+        except SystemExit as stopped:
+            # As Python does it.
+            print(stopped.code, file=sys.stderr)
+            code = 1
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+
+
+def start_each(
+    project: Path, folder: Path, environments: list[dict[str, str]]
+) -> list[subprocess.CompletedProcess[str]]:
+    """Load the settings in `project` with each of these environments; `folder` is for output."""
+    numbered = {str(folder / str(place)): each for place, each in enumerate(environments)}
+    done = run(project, "-c", EACH, json.dumps(numbered), SECRET_KEY=SECRET)
+    assert done.returncode == 0, done.stderr
+    return [
+        subprocess.CompletedProcess(
+            [name], int(code), Path(f"{name}.out").read_text(), Path(f"{name}.err").read_text()
+        )
+        for name, code in zip(numbered, done.stdout.split(), strict=True)
+    ]
+
+
 def settings_of(project: Path, *names: str, **variables: str) -> dict[str, Any]:
     """The named settings as the process has them."""
     shown = run(project, "-c", SHOW.format(names=names), **variables)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.checkout import LOAD, SECRET, assert_stopped, run, settings_of
+from tests.checkout import LOAD, SECRET, assert_stopped, run, settings_of, start_each
 from tests.document import ROOT
 
 pytestmark = pytest.mark.once
@@ -118,13 +118,19 @@ RATES = {
 }
 
 
-@pytest.mark.parametrize(
-    ("name", "value"), [(name, value) for name, values in WRONG.items() for value in values]
-)
-def test_a_wrong_value_stops_the_start_with_one_clear_line(project, name, value):
-    done = run(project, "-c", LOAD, **{"SECRET_KEY": SECRET, name: value})
-    assert_stopped(done, name)
-    assert "p4ssw0rd" not in done.stderr
+def test_a_wrong_value_stops_the_start_with_one_clear_line(project, tmp_path, subtests):
+    wrong = [(name, value) for name, values in WRONG.items() for value in values]
+    environments = [{"SECRET_KEY": SECRET, name: value} for name, value in wrong]
+    stopped = start_each(project, tmp_path, environments)
+    for (name, value), done in zip(wrong, stopped, strict=True):
+        with subtests.test(name=name, value=value):
+            assert_stopped(done, name)
+            assert "p4ssw0rd" not in done.stderr
+
+
+def test_a_right_value_does_not_stop_it(project, tmp_path):
+    [done] = start_each(project, tmp_path, [{"SECRET_KEY": SECRET, "QUOTA_TRIPS": "7"}])
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 @pytest.mark.parametrize(

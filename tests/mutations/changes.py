@@ -2,8 +2,8 @@
 
 from tests.mutations.mutant import Guards
 
-_CHANGES = "tests/splits/test_changes.py"
-_CURSORS = "tests/splits/test_change_cursors.py"
+_CHANGES = "tests/sync/test_changes.py"
+_CURSORS = "tests/sync/test_cursors.py"
 
 CHANGES: Guards = {
     "tripcompanion/sync/cursor.py": [

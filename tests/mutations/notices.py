@@ -2,9 +2,9 @@
 
 from tests.mutations.mutant import Guards
 
-_NOTICES = "tests/users/test_notices.py"
-_NOTICE_MAILS = "tests/users/test_notice_mails.py"
-_UNSUBSCRIBE = "tests/users/test_unsubscribe.py"
+_NOTICES = "tests/notices/test_notices.py"
+_NOTICE_MAILS = "tests/notices/test_mails.py"
+_UNSUBSCRIBE = "tests/notices/test_unsubscribe.py"
 
 NOTICES: Guards = {
     "users/models/user.py": [

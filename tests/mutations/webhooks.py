@@ -3,9 +3,9 @@
 from tests.mutations.mutant import Guards
 
 _OUTGOING = "tests/test_outgoing.py"
-_REGISTERING = "tests/splits/test_webhooks.py"
-_DELIVERIES = "tests/splits/test_webhook_deliveries.py"
-_SIGNATURES = "tests/splits/test_webhook_signatures.py"
+_REGISTERING = "tests/webhooks/test_registering.py"
+_DELIVERIES = "tests/webhooks/test_deliveries.py"
+_SIGNATURES = "tests/webhooks/test_signatures.py"
 
 WEBHOOKS: Guards = {
     "tripcompanion/webhooks/outgoing.py": [

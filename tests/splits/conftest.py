@@ -2,17 +2,13 @@
 
 from collections.abc import Callable, Iterator
 from io import StringIO
-from pathlib import Path
-from typing import Any
 
 import pytest
 from django.core.management import call_command
 
 from tests.conftest import Api
 from tests.factories import TripFactory, UserFactory, join
-from tests.receiver import HOST, Authority, Receiver, receiving, resolving
 from tests.splits.ledger import Ledger
-from tests.splits.webhooks import register
 from trips.models import Trip
 from trips.roles import TripRole
 from users.models import User
@@ -59,21 +55,3 @@ def ledger_in(api: Api, olga: User, ed: User, vera: User) -> Callable[[str], Led
         return Ledger(trip, api, olga)
 
     return ledger
-
-
-@pytest.fixture
-def receiver(tmp_path: Path, monkeypatch: Any, settings: Any) -> Iterator[Receiver]:
-    """A receiver at `HOST`, over TLS, that webhooks may lead to."""
-    authority = Authority(tmp_path / "ca.pem")
-    authority.ca.cert_pem.write_to_path(str(authority.file))
-    monkeypatch.setenv("SSL_CERT_FILE", str(authority.file))
-    resolving(monkeypatch, hooks_example=["127.0.0.1"])
-    settings.WEBHOOKS_ALLOW_PRIVATE = True
-    with receiving(authority.context(HOST)) as receiver:
-        yield receiver
-
-
-@pytest.fixture
-def hook(api: Api, trip: Trip, olga: User, receiver: Receiver) -> dict[str, Any]:
-    """Olga's webhook for her trip."""
-    return register(api, olga, url=f"https://{HOST}:{receiver.port}/", tripId=trip.pk)

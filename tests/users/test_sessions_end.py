@@ -11,8 +11,8 @@ from tests.factories import PASSWORD, overwrite
 from tests.locks import while_locked
 from tests.server import Server
 from tests.splits.journey import Journey, sign_up
-from tests.splits.webhooks import URL, register
 from tests.users.logins import bearer, log_in, try_to_log_in
+from tests.webhooks.hooks import URL, register
 from tripcompanion.webhooks.models import Webhook
 from trips.models import Invitation, Trip
 from users.mail_templates import MailTemplate

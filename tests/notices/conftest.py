@@ -1,4 +1,4 @@
-"""Fixtures of the tests of accounts."""
+"""The money that notices tell of, and the mails that tell it."""
 
 from collections.abc import Callable
 from typing import Any

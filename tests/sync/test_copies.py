@@ -11,7 +11,7 @@ import pytest
 from django.utils import timezone
 
 from tests.conftest import Api
-from tests.splits.changes_client import Replica, lists
+from tests.sync.client import Replica, lists
 from tests.trips.bodies import lisbon
 from tripcompanion.sync import delivery, touched
 from trips.models import note_answer

@@ -8,8 +8,8 @@ from django.utils import timezone
 
 from tests.conftest import Api
 from tests.factories import PASSWORD, purge
-from tests.splits.webhooks import URL, WEBHOOKS, register
 from tests.stored import everything_stored
+from tests.webhooks.hooks import URL, WEBHOOKS, register
 from tripcompanion.webhooks.models import Webhook, WebhookDelivery
 from tripcompanion.webhooks.models.delivery import DeliveryState, new_message_id
 from trips.models import Member, Trip

@@ -9,7 +9,7 @@ from standardwebhooks import WebhookVerificationError
 
 from tests.conftest import Api
 from tests.receiver import Receiver
-from tests.splits.webhooks import WEBHOOKS, record
+from tests.webhooks.hooks import WEBHOOKS, record
 from tripcompanion.webhooks.models import Webhook
 from tripcompanion.webhooks.sending import deliver
 from trips.models import Trip

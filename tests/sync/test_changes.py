@@ -11,7 +11,7 @@ from splits.serializers.states import states_of
 from tests.conftest import Api
 from tests.factories import PASSWORD, TripFactory, add_guest, join, settle, spend
 from tests.scoped import script_of
-from tests.splits.changes_client import Replica, lists
+from tests.sync.client import Replica, lists
 from tests.users.logins import bearer
 from tripcompanion.sync import delivery, touched
 from trips.models import Trip

@@ -11,9 +11,9 @@ from django.utils import timezone
 
 from tests.conftest import Api
 from tests.factories import overwrite
+from tests.notices.waiting import waiting, wanting
 from tests.server import free_port
 from tests.splits.ledger import Ledger
-from tests.users.notices import waiting, wanting
 from tripcompanion.accounts.deletion import delete_account
 from tripcompanion.notices.sending import PAUSE
 from trips.models import Member, Trip

@@ -11,9 +11,9 @@ import pytest
 
 from tests.locks import OtherProcess
 from tests.mailserver import MailServer, mail_server
+from tests.notices.test_outbox import sender
 from tests.server import Server, running_server
 from tests.splits.journey import Journey, Traveller, sign_up
-from tests.users.test_outbox import sender
 
 READERS = 6
 EXPENSES = 5

@@ -9,8 +9,8 @@ from django.test.utils import CaptureQueriesContext
 from tests.conftest import Api
 from tests.document import problem_of
 from tests.factories import UserFactory, join, overwrite, spend
+from tests.notices.waiting import ALL, waiting, wanting
 from tests.splits.ledger import Ledger
-from tests.users.notices import ALL, waiting, wanting
 from tripcompanion.notices.queueing import MAX_WAITING
 from trips.models import Trip
 from users.models import Mail, User

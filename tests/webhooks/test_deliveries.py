@@ -17,7 +17,7 @@ from standardwebhooks import Webhook as Verifier
 from tests.conftest import Api
 from tests.factories import TripFactory, join
 from tests.receiver import HOST, Receiver, never, status
-from tests.splits.webhooks import URL, WEBHOOKS, bodies, log_of, make_due, record, register
+from tests.webhooks.hooks import URL, WEBHOOKS, bodies, log_of, make_due, record, register
 from tripcompanion.database.lending import returning
 from tripcompanion.webhooks.models import Webhook, WebhookDelivery
 from tripcompanion.webhooks.models.queue import GIVE_UP_AFTER, LEASE, MOST_OF_AN_ACCOUNT, Lease, due

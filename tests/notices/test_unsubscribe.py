@@ -9,8 +9,8 @@ from django.test import Client
 
 from tests.document import problem_of
 from tests.factories import overwrite
+from tests.notices.waiting import waiting, wanting
 from tests.splits.ledger import Ledger
-from tests.users.notices import waiting, wanting
 from users.models import User
 
 
