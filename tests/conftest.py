@@ -68,6 +68,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 item.add_marker(pytest.mark.skip(reason="It runs with SQLite only."))
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not import what a short run leaves out as a whole."""
+    if not config.getoption("short") or not collection_path.match("test_*.py"):
+        return None
+    text = collection_path.read_text()
+    if connection.vendor != "sqlite":
+        return "\npytestmark = pytest.mark.once\n" in text or None
+    return ("mark.once" not in text and ON_BOTH not in collection_path.as_posix()) or None
+
+
 def _is_in_short_run(item: pytest.Item) -> bool:
     if item.get_closest_marker("slow"):
         return False

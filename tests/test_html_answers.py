@@ -56,8 +56,7 @@ def assert_pages(client: Client, path: str, kind: str = "text/html", **headers: 
 
 
 @pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize("has_token", [True, False])
-@pytest.mark.parametrize("is_known", [True, False])
+@pytest.mark.parametrize(("is_known", "has_token"), [(True, True), (True, False), (False, False)])
 def test_every_method_of_every_path_answers_with_a_page(
     olga: User, ids: dict[str, Any], path: str, is_known: bool, has_token: bool
 ) -> None:

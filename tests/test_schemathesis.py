@@ -16,6 +16,8 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 from tests.document import DOCUMENT, METHODS
 
 pytest_plugins = ["schemathesis.pytest.plugin"]
+# `make check` sends the same to a real server, by `tests.fuzz`.
+pytestmark = pytest.mark.slow
 
 #: One in so many of the systematic cases is sent, and all of the random ones. Requests are parsed
 #: alike on both databases, so the slower one gets fewer.
