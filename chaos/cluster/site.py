@@ -193,7 +193,9 @@ def site(
                 raise RuntimeError(migrated.stderr)
             host.start()
         urls = [host.url for host in hosts]
-        proxy = haproxy_of_hosts(urls, folder, MAXCONN=str(PROCESSES * _THREADS))
+        # All clients of the parts have the same address.
+        limits = {"MAXCONN": str(PROCESSES * _THREADS), "MAX_CONNECTIONS_OF_A_CLIENT": "10000"}
+        proxy = haproxy_of_hosts(urls, folder, **limits)
         running = Site(hosts, stack.enter_context(proxy))
         for number in range(len(hosts)):
             wait_until(lambda n=number: running.is_up(n), "the hosts are up")
