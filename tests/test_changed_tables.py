@@ -58,6 +58,7 @@ def change(server: Server, *columns: str) -> None:
         ("/settle-up", "users_user.name"),
         ("/members", "users_user.name"),
         ("/balances", "users_user.name"),
+        ("/statistics", "splits_expense.category"),
     ],
 )
 def test_a_read_is_repeated_when_its_table_has_changed(

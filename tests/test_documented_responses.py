@@ -232,6 +232,8 @@ def test_every_operation_answers_as_documented(api, olga, ed, sam, ada):
     as_ed("GET", f"{trip}/settlements/{settlement['id']}")
     as_ed("DELETE", f"{trip}/settlements/{settlement['id']}", status=204)
     as_ed("GET", f"{trip}/history")
+    as_ed("GET", f"{trip}/statistics")
+    as_ed("GET", f"{trip}/statistics?asOf=x", status=400)
     as_ed("GET", f"{trip}/export")
     as_ed("GET", f"{of_trip}/history")
     as_ed("GET", "changes")

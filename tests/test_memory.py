@@ -56,6 +56,7 @@ def held() -> Counter[str]:
         "/api/trips/{trip}/expenses/{expense}",
         "/api/trips/{trip}/balances",
         "/api/trips/{trip}/settle-up",
+        "/api/trips/{trip}/statistics",
         "/api/users/{user}/pending-debts",
     ],
 )

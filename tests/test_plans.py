@@ -153,6 +153,8 @@ def asked_of_closed(api: Api, transactional_db: None) -> dict[str, list[Statemen
             "settle": lambda: mine.post(f"{path}/settlements", there),
             "close": lambda: mine.post(f"{path}/settlements", back),
             "page": lambda: mine.get(f"{path}/expenses?pageSize=50"),
+            "statistics": lambda: mine.get(f"{path}/statistics"),
+            "statistics of the past": lambda: mine.get(f"{path}/statistics?asOf=1999-12-31"),
             "pending debts": lambda: theirs.get(f"/api/users/{last.pk}/pending-debts"),
             "create": lambda: mine.post(f"{path}/expenses", expense),
             "pending debt": lambda: theirs.get(f"/api/users/{last.pk}/pending-debts"),

@@ -51,6 +51,7 @@ QUERIES = {
     "/api/trips/{trip_id}/expenses/{expense_id}": 2 + queries_of_parts(2),
     "/api/trips/{trip_id}/history": 7,
     "/api/trips/{trip_id}/export": 13,
+    "/api/trips/{trip_id}/statistics": 7,
     "/api/trips/{trip_id}/expenses/{expense_id}/history": 8,
     "/api/trips/{trip_id}/settlements": 3,
     "/api/trips/{trip_id}/settlements/{settlement_id}": 2,

@@ -223,7 +223,7 @@ def test_every_kind_of_read_works_there_and_shows_the_same(
             "/expenses?search=Dinner&ordering=amount",
         ),
         *("/expenses?deleted=true", f"/expenses/{expense['id']}", "/settlements", "/balances"),
-        *(f"/balances/{ed.id}", "/settle-up", "/history", "/invitations"),
+        *("/statistics", f"/balances/{ed.id}", "/settle-up", "/history", "/invitations"),
         f"/expenses/{expense['id']}/history",
     )
     paths = [f"{trip.path}{rest}" for rest in of_trip] + [

@@ -150,6 +150,7 @@ class Flipping:
             "explanation": (self.ed, f"{path}/balances/{self.ed.id}"),
             "pending debts": (self.olga, f"/users/{self.olga.id}/pending-debts"),
             "total debt": (self.olga, f"/users/{self.olga.id}/total-debt"),
+            "statistics": (self.ed, f"{path}/statistics?asOf=2099-12-31"),
             "export": (self.vera, "/users/me/export"),
             "trip": (self.olga, path),
             "members": (self.olga, f"{path}/members"),

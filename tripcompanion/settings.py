@@ -38,6 +38,7 @@ INSTALLED_APPS = [
     "splits",
     "tripcompanion.webhooks",
     "tripcompanion.sync",
+    "tripcompanion.statistics",
     "tripcompanion.notices",
     "tripcompanion.accounts",
     "tripcompanion.exchange",

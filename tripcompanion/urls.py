@@ -31,6 +31,7 @@ from tripcompanion.currency.views import CurrencyViewSet
 from tripcompanion.exchange.views import ExportViewSet, ImportViewSet
 from tripcompanion.notices.unsubscribe import UnsubscribePage
 from tripcompanion.openapi.document import DocumentView
+from tripcompanion.statistics.views import StatisticsViewSet
 from tripcompanion.sync.views import ChangeViewSet
 from tripcompanion.webhooks.views import WebhookViewSet
 from trips.views import (
@@ -134,6 +135,7 @@ TRIP: list[Any] = [
     path("/balances/<id:user_id>", ExplanationViewSet.as_view({"get": "explain"})),
     path("/settle-up", BalanceViewSet.as_view({"get": "plan", "post": "record_plan"})),
     path("/settlements", include(SETTLEMENTS)),
+    path("/statistics", StatisticsViewSet.as_view({"get": "retrieve"})),
     path("/history", HistoryViewSet.as_view({"get": "list"})),
     path("/members", include(MEMBERS)),
     path("/guests", include(GUESTS)),
@@ -238,8 +240,9 @@ TITLES = (
     _("Logout everywhere"), _("Logout"), _("Me"), _("Members"), _("Merge"), _("My trips"),
     _("Password reset"), _("Pay"), _("Pending debts"), _("Preview"), _("Profile"), _("Ready"),
     _("Redeliver"), _("Refresh"), _("Register"), _("Restore"), _("Role"), _("Rotate secret"),
-    _("Rows"), _("Sessions"), _("Settle up"), _("Settlements"), _("Splits"), _("Test"), _("Tokens"),
-    _("Total debt"), _("Trips"), _("Unpay"), _("Verify email"), _("Webhooks"),
+    _("Rows"), _("Sessions"), _("Settle up"), _("Settlements"), _("Splits"), _("Statistics"),
+    _("Test"), _("Tokens"), _("Total debt"), _("Trips"), _("Unpay"), _("Verify email"),
+    _("Webhooks"),
 )
 # fmt: on
 

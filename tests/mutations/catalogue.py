@@ -14,6 +14,7 @@ from tests.mutations.monitoring import MONITORING
 from tests.mutations.mutant import Mutant, mutants_of
 from tests.mutations.notices import NOTICES
 from tests.mutations.scopes import SCOPES
+from tests.mutations.statistics import STATISTICS
 from tests.mutations.tokens import TOKENS
 from tests.mutations.trips import TRIPS
 from tests.mutations.webhooks import WEBHOOKS
@@ -22,7 +23,7 @@ from tests.mutations.webhooks import WEBHOOKS
 def all_mutants() -> list[Mutant]:
     guards = (
         *(ACCOUNTS, TOKENS, SCOPES, NOTICES, TRIPS, LEDGER, JOURNAL, DELETED, CHANGES, WEBHOOKS),
-        *(KIT, ENTRY, DATABASE, MONITORING, EXCHANGE),
+        *(KIT, ENTRY, DATABASE, MONITORING, EXCHANGE, STATISTICS),
     )
     written = [mutant for some in guards for mutant in mutants_of(some)]
     return [*role_cells(), *constraints(), *written]

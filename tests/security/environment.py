@@ -87,7 +87,7 @@ class Environment:
         """All readable URLs of Olga's trip."""
         below = (
             *("", "/members", f"/members/{self.olga.pk}", "/expenses", "/settlements"),
-            *("/balances", f"/balances/{self.ed.pk}", "/settle-up"),
+            *("/balances", f"/balances/{self.ed.pk}", "/settle-up", "/statistics"),
         )
         return [
             *(self.url + part for part in below),

@@ -349,6 +349,7 @@ ROWS = [
     Row("POST", SETTLEMENT + "/restore", can=Can.DELETE_SETTLEMENTS),
     Row("GET", TRIP + "/balances", can=Can.READ),
     Row("GET", TRIP + "/balances/{user_id}", can=Can.READ),
+    Row("GET", TRIP + "/statistics", can=Can.READ),
     Row("GET", TRIP + "/export", can=Can.READ),
     Row("GET", TRIP + "/settle-up", can=Can.READ),
     Row("POST", TRIP + "/settle-up", 201, Can.SETTLE, Scene.plan_tag),

@@ -25,6 +25,7 @@ from tripcompanion.api.health import HealthViewSet
 from tripcompanion.currency.views import CurrencyViewSet
 from tripcompanion.exchange.views import ExportViewSet, ImportViewSet
 from tripcompanion.openapi.document import DocumentView
+from tripcompanion.statistics.views import StatisticsViewSet
 from tripcompanion.sync.views import ChangeViewSet
 from tripcompanion.webhooks.views import WebhookViewSet
 from trips.views import (
@@ -65,6 +66,7 @@ AREAS: Mapping[Any, str | None] = {
     InvitationPreviewViewSet: OPEN,
     HistoryViewSet: "trips",
     ExportViewSet: "trips",
+    StatisticsViewSet: "trips",
     ChangeViewSet: "trips",
     ExpenseHistoryViewSet: "expenses",
     ExpenseViewSet: "expenses",
@@ -84,6 +86,7 @@ MORE = {
     MergeViewSet: ("expenses:read", "expenses:write"),
     ImportViewSet: ("trips:read", "trips:write"),
     ExportViewSet: ("expenses:read",),
+    StatisticsViewSet: ("expenses:read",),
 }
 
 
