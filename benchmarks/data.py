@@ -32,6 +32,8 @@ from users.models import User
 MEMBERS = 10
 PASSWORD = "four-green-suitcases"
 FIRST_DAY = date(2020, 1, 1)
+#: Later than every expense.
+LAST_DAY = date(2099, 12, 31)
 CHUNK_EXPENSES = 2_000
 
 

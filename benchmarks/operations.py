@@ -1,4 +1,4 @@
-"""The ten operations: their requests on a W(n), and how their responses are checked."""
+"""The eleven operations: their requests on a W(n), and how their responses are checked."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from itertools import cycle, repeat
 from typing import Any
 
 from benchmarks.client import Answer, Request
-from benchmarks.data import MEMBERS, PASSWORD
+from benchmarks.data import LAST_DAY, MEMBERS, PASSWORD
 from benchmarks.reference import Reference, plain
 
 #: Reads are those of the owner, except for debts: those are the second member's.
@@ -176,6 +176,14 @@ OPERATIONS = {
         Operation("expense", _each_expense, _is_expense),
         Operation("page", _get("/expenses?pageSize=50"), _is(Reference.page)),
         Operation("balances", _get("/balances"), _is(Reference.balances)),
+        Operation(
+            "statistics",
+            _get(f"/statistics?asOf={LAST_DAY}"),
+            _is(Reference.statistics),
+            # Five statements in a snapshot, where the baseline has two.
+            goal=4.0,
+            grows=True,
+        ),
         Operation("settle-up", _get("/settle-up"), _is_plan),
         Operation(
             "pending-debts",

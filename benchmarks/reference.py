@@ -4,11 +4,12 @@ Responses are compared after `plain`, which removes ids and timestamps, because 
 to run, and reduces `paidAt` to whether it is set.
 """
 
+from collections import Counter
 from datetime import timedelta
 from functools import cached_property
 from typing import Any
 
-from benchmarks.data import FIRST_DAY, MEMBERS
+from benchmarks.data import FIRST_DAY, LAST_DAY, MEMBERS
 
 _UNKNOWN = {"id", "tripId", "expenseId", "createdAt", "updatedAt", "tripCode"}
 
@@ -139,6 +140,33 @@ class Reference:
             {"user": self.person(at), **{name: minor / 100 for name, minor in sums.items()}}
             for at, sums in enumerate(self.balances_minor)
         ]
+
+    def statistics(self) -> dict[str, Any]:
+        days: Counter[str] = Counter()
+        for number in range(self.size):
+            days[str(FIRST_DAY + timedelta(days=number % 3_000))] += self.amount(number)
+        months: Counter[str] = Counter()
+        for day, amount_minor in days.items():
+            months[day[:7]] += amount_minor
+        total, count = sum(days.values()) / 100, self.size
+        return {
+            "currency": "EUR",
+            "asOf": str(LAST_DAY),
+            "total": total,
+            "count": count,
+            "byCategory": [{"category": "OTHER", "amount": total, "count": count}],
+            "byMember": [
+                {name: row[name] for name in ("user", "paid", "share")} for row in self.balances()
+            ],
+            "byDay": [{"date": day, "amount": minor / 100} for day, minor in sorted(days.items())],
+            "byMonth": [
+                {"month": month, "amount": minor / 100} for month, minor in sorted(months.items())
+            ],
+            "byEnteredCurrency": [
+                {"currency": "EUR", "amount": total, "tripAmount": total, "count": count}
+            ],
+            "budget": None,
+        }
 
     def is_plan(self, transfers: list[dict[str, Any]]) -> bool:
         """Whether these transfers bring every balance to zero, and only debtors pay creditors."""

