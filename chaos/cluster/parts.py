@@ -233,8 +233,8 @@ def _pausing(server: Cluster) -> Iterator[None]:
 def overload(size: Size) -> list[Row]:
     """More clients write than the hosts can serve.
 
-    The proxy takes no host out, 99 % of the probes take less than 100 ms, and each write succeeds in
-    the end: what a host cannot serve within two seconds, it refuses with 503.
+    The proxy takes no host out, 99 % of the probes take less than 100 ms, and each write succeeds
+    in the end: what a host cannot serve within two seconds, it refuses with 503.
     """
     with primary() as cluster, site(cluster.url) as running:
         scenes = [Scene.make(running.proxy.url, running.proxy.trust) for _trip in range(_SCENES)]

@@ -58,7 +58,7 @@ CELLS = (
         "9999-12-31",
         "EUR",
         "XYZ",
-        "XXX",
+        "XXX",  # "no currency" in ISO 4217
         ";;",
         ",,",
     ),

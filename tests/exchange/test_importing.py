@@ -13,9 +13,12 @@ from splits.reports.audit import differences
 from tests.exchange import samples
 from tests.exchange.conftest import send_form
 from tests.exchange.samples import SAMPLES
+from tests.factories import TripFactory, join
 from tests.splits.ledger import exact
 from tripcompanion.exchange.models import MAX_PLANS, Import
 from trips.models import Trip
+from trips.roles import TripRole
+from users.models import User
 
 
 def balances_in(client: Any, trip_id: int) -> dict[str, float]:
@@ -53,6 +56,18 @@ def test_a_plan_shows_everything_and_writes_nothing(plan: Any, api: Any, olga: A
     assert [row["outcome"] for row in rows["items"]] == ["TAKEN", "NOTED", "TAKEN"]
     assert rows["items"][1]["notes"][0]["code"] == "payers_unknown"
     assert not Trip.objects.exists()
+
+
+def test_a_plan_for_a_trip_is_an_answer_to_who_added_one_there(
+    plan: Any, api: Any, olga: Any, sam: Any
+) -> None:
+    trip = TripFactory()
+    join(trip, sam, TripRole.OWNER)
+    body = {"userId": olga.pk, "role": "OWNER"}
+    assert api(sam).post(f"/api/trips/{trip.pk}/members", body).status_code == 201
+    assert User.objects.get(pk=olga.pk).is_unanswered
+    assert plan(samples.SPLITWISE_CSV, tripId=trip.pk).status_code == 201
+    assert not User.objects.get(pk=olga.pk).is_unanswered
 
 
 def test_the_balances_are_those_of_the_file(imported: Any, api: Any, olga: Any) -> None:

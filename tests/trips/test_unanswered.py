@@ -16,7 +16,10 @@ from trips.roles import TripRole
 from users.models import User
 
 #: Every list and object of a trip that names people.
-PLACES = ("", "/members", "/expenses", "/balances", "/settle-up", "/settlements", "/history")
+PLACES = (
+    *("", "/members", "/expenses", "/balances", "/settle-up", "/settlements", "/history"),
+    "/statistics",
+)
 
 
 @pytest.fixture

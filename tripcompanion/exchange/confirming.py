@@ -35,7 +35,7 @@ from tripcompanion.exchange.restoring import trip_from
 from tripcompanion.exchange.source import SourceFile, as_json
 from trips.models import JournalEntry, Member, Trip, locked_trip
 from trips.models.conflicts import AlreadyMember
-from trips.roles import DEFAULT_ROLE, Access, Can, access_of
+from trips.roles import DEFAULT_ROLE, Can, may
 from users.models import User
 from users.models.lock import lock_rows
 
@@ -200,11 +200,13 @@ def _new(row: ImportedRow, people: Mapping[str, int]) -> NewExpense | NewSettlem
 
 def _require_rights(trip: Trip, by: User, news: list[NewExpense | NewSettlement]) -> None:
     """Raise `PermissionDenied` for payments between others, unless the role covers them."""
-    if access_of(trip.caller_role, Can.SETTLE) is Access.ANY:
-        return
-    for new in news:
-        if isinstance(new, NewSettlement) and by.pk not in {new.sender_id, new.receiver_id}:
-            raise PermissionDenied(_("Your role does not cover the payments of others."))
+    payments = [new for new in news if isinstance(new, NewSettlement)]
+
+    def are_own() -> bool:
+        return all(by.pk in {new.sender_id, new.receiver_id} for new in payments)
+
+    if payments and not may(trip.caller_role, Can.SETTLE, are_own):
+        raise PermissionDenied(_("Your role does not cover the payments of others."))
 
 
 def undo(import_id: int, by: User) -> None:

@@ -16,7 +16,6 @@ from splits.reports.balances import balances_of
 from tripcompanion.compiled import CompiledQuery, Param
 from tripcompanion.database.expressions import OneOf
 from trips.models import Trip
-from trips.models.trip import parse_former_ids
 from users.models import User
 
 #: SQLite cannot sum beyond 64 bits, so the upper and lower bits of amounts are summed separately.
@@ -197,6 +196,6 @@ def _uncovered_shares(rows: Iterable[tuple[Any, ...]], trip: Trip) -> Counter[in
     for (number, merged, amount_minor, covered), payers in groupby(rows, itemgetter(0, 1, 2, 3)):
         if left_minor := amount_minor - (covered or 0):
             paid = {user_id: paid_minor for *_expense, user_id, paid_minor in payers}
-            former_ids = parse_former_ids(merged, trip.claimed_guests)
+            former_ids = money.parse_former_ids(merged, trip.claimed_guests)
             shares.update(money.divide(left_minor, paid, number, former_ids))
     return shares

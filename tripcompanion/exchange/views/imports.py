@@ -6,7 +6,6 @@ from rest_framework.exceptions import NotFound, PermissionDenied
 from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.throttling import BaseThrottle
 
 from tripcompanion.api.parsing import StrictJSONParser
 from tripcompanion.api.problems import LimitReached
@@ -27,7 +26,7 @@ from tripcompanion.exchange.serializers import (
 from tripcompanion.exchange.source import SourceFile
 from tripcompanion.exchange.throttles import ImportThrottle
 from trips.models import Trip, get_visible_or_404
-from trips.models.trip import CurrencyChanged
+from trips.models.conflicts import CurrencyChanged
 from trips.viewsets import InTripViewSet
 from users.scopes import Scope
 
@@ -48,6 +47,7 @@ class ImportViewSet(InTripViewSet):
     more_scopes = (Scope.TRIPS_READ, Scope.TRIPS_WRITE)
     needs: ClassVar = dict.fromkeys(operation_ids)
     parser_classes = (StrictJSONParser, FileFormParser)
+    throttles: ClassVar = {"create": [ImportThrottle], "confirm": [ImportThrottle]}
     request_serializers: ClassVar = {"create": ImportRequest}
     form_serializers: ClassVar = {"create": ImportForm}
     response_serializers: ClassVar = {
@@ -70,11 +70,6 @@ class ImportViewSet(InTripViewSet):
         "destroy": [ImportTouched, PermissionDenied],
     }
 
-    def get_throttles(self) -> list[BaseThrottle]:
-        if self.action in {"create", "confirm"}:
-            return [ImportThrottle()]
-        return super().get_throttles()
-
     def _get(self, import_id: int) -> Import:
         return get_object_or_404(Import.objects.of(self.caller), pk=import_id)
 
@@ -82,15 +77,16 @@ class ImportViewSet(InTripViewSet):
         """Plan the import of a file; nothing else is written.
 
         The format is recognised from the content: Splitwise, Spliit, ihatemoney, Cospend,
-        Abrechnung, SplitPro, Settle Up, Tricount. The plan says what would become of every row,
-        who the people of the file are, and how the balances that the file claims compare with
-        those of its rows. It can be confirmed for a day. The file is not stored.
+        Abrechnung, SplitPro, Settle Up, Tricount, or the JSON export of a trip. The plan says what
+        would become of every row, who the people of the file are, and how the balances that the
+        file claims compare with those of its rows. It can be confirmed for a day. The file is not
+        stored; only an export of this service that makes a new trip is kept until then.
         """
         given: dict[str, Any] = self.body()
         trip = None
         if (trip_id := given.pop("trip_id", None)) is not None:
             trip = get_visible_or_404(Trip.objects.all, self.caller, pk=trip_id)
-            self._read_trip = trip.pk
+            self._note_answer_in(trip.pk)
         names = {name: given.pop(name) for name in ("file", "name", "zone")}
         chosen = {"currency": given.pop("currency", None), "group": given.pop("group", "")}
         try:
