@@ -14,6 +14,7 @@ from tests.exchange import samples
 from tests.exchange.conftest import send_form
 from tests.exchange.samples import SAMPLES
 from tests.splits.ledger import exact
+from tests.trips.bodies import lisbon
 from tripcompanion.exchange.models import MAX_PLANS, Import
 from trips.models import Trip
 
@@ -125,6 +126,22 @@ def test_who_has_lost_the_role_since_confirms_nothing(
         present.update(**change)
         assert api(ed).post(f"{path}/confirm").status_code == status
     assert not trip.expenses.exists()
+
+
+def test_planning_into_a_trip_answers_who_added_the_caller(
+    plan: Any, api: Any, olga: Any, ed: Any
+) -> None:
+    theirs = api(ed).post("/api/trips", lisbon()).json()["id"]
+    body = {"userId": olga.pk, "role": "EDITOR"}
+    assert api(ed).post(f"/api/trips/{theirs}/members", body).status_code == 201
+    own = "Date,Description,Category,Cost,Currency,Me,Ben\n2026-05-01,Bus,Bus,4,EUR,2,-2\n"
+    assert type(olga).objects.get(pk=olga.pk).is_unanswered
+    # A refused plan is no answer.
+    assert plan(own, tripId=theirs, people={"Me": 10**9}).status_code == 400
+    assert type(olga).objects.get(pk=olga.pk).is_unanswered
+    planned = plan(own, tripId=theirs, people={"Me": olga.pk})
+    assert planned.status_code == 201, planned.json()
+    assert not type(olga).objects.get(pk=olga.pk).is_unanswered
 
 
 def test_people_are_mapped_only_as_chosen(

@@ -2,10 +2,12 @@
 
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from decimal import Context, Decimal
+from functools import partial
+from operator import contains
 from typing import Any
 
 from django.conf import settings
@@ -43,7 +45,7 @@ from tripcompanion.exchange.models import (
 from tripcompanion.exchange.people import PlannedPerson, planned_people
 from tripcompanion.exchange.source import as_json
 from trips.models import Trip
-from trips.roles import Access, Can, access_of
+from trips.roles import Can, may
 from users.models import User
 from users.models.token import InsufficientScope
 
@@ -117,6 +119,13 @@ def known_trip(caller: User, described: TripDescription) -> Trip | None:
     rows = ImportedRow.objects.filter(key__in=keys, plan__user=caller)
     ids = rows.exclude(plan__confirmed_at=None).values_list("plan__trip", flat=True).distinct()
     return Trip.objects.visible_to(caller).filter(pk__in=list(ids)).order_by("pk").first()
+
+
+def require_payments(trip: Trip, caller: User, pairs: Iterable[Iterable[int | None]]) -> None:
+    """Raise `PermissionDenied` unless the caller's role covers payments between these people."""
+    for pair in pairs:
+        if not may(trip.caller_role, Can.SETTLE, partial(contains, [*pair], caller.pk)):
+            raise PermissionDenied(_("Your role does not cover the payments of others."))
 
 
 def _make_room(caller: User) -> None:
@@ -347,15 +356,12 @@ class _Plan:
 
     def require_rights(self, trip: Trip, caller: User) -> None:
         """Raise `PermissionDenied` unless the caller's role covers everything that is planned."""
-        role = trip.caller_role
         needed = [Can.RECORD] if self.counts[EntryKind.EXPENSE] else []
         if any(not person.is_member for person in self.people):
             needed.append(Can.ADD_MEMBERS)
-        if any(access_of(role, can) is not Access.ANY for can in needed):
+        if not all(may(trip.caller_role, can, lambda: False) for can in needed):
             raise PermissionDenied
-        of_others = [p for p in self.pairs if caller.pk not in {self.user_ids[k] for k in p}]
-        if of_others and access_of(role, Can.SETTLE) is not Access.ANY:
-            raise PermissionDenied(_("Your role does not cover the payments of others."))
+        require_payments(trip, caller, (map(self.user_ids.get, pair) for pair in self.pairs))
 
     def content(self) -> dict[str, Any]:
         """The plan without its rows."""

@@ -6,7 +6,6 @@ from rest_framework.exceptions import NotFound, PermissionDenied
 from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.throttling import BaseThrottle
 
 from tripcompanion.api.parsing import StrictJSONParser
 from tripcompanion.api.problems import LimitReached
@@ -27,13 +26,13 @@ from tripcompanion.exchange.serializers import (
 from tripcompanion.exchange.source import SourceFile
 from tripcompanion.exchange.throttles import ImportThrottle
 from trips.models import Trip, get_visible_or_404
-from trips.models.trip import CurrencyChanged
+from trips.models.conflicts import CurrencyChanged
 from trips.viewsets import InTripViewSet
 from users.scopes import Scope
 
 
 class ImportViewSet(InTripViewSet):
-    """The caller's imports of files of other systems."""
+    """The caller's imports of files of other systems, and of our own."""
 
     tag = "imports"
     operation_ids: ClassVar = {
@@ -58,6 +57,7 @@ class ImportViewSet(InTripViewSet):
     }
     query_serializers: ClassVar = {"rows": RowsQuery}
     lists: ClassVar = frozenset({"rows"})
+    throttles: ClassVar = dict.fromkeys(("create", "confirm"), [ImportThrottle])
     problems: ClassVar = {
         "create": [FileUnreadable, LimitReached, NotFound, PermissionDenied],
         "confirm": [
@@ -70,11 +70,6 @@ class ImportViewSet(InTripViewSet):
         "destroy": [ImportTouched, PermissionDenied],
     }
 
-    def get_throttles(self) -> list[BaseThrottle]:
-        if self.action in {"create", "confirm"}:
-            return [ImportThrottle()]
-        return super().get_throttles()
-
     def _get(self, import_id: int) -> Import:
         return get_object_or_404(Import.objects.of(self.caller), pk=import_id)
 
@@ -82,15 +77,16 @@ class ImportViewSet(InTripViewSet):
         """Plan the import of a file; nothing else is written.
 
         The format is recognised from the content: Splitwise, Spliit, ihatemoney, Cospend,
-        Abrechnung, SplitPro, Settle Up, Tricount. The plan says what would become of every row,
-        who the people of the file are, and how the balances that the file claims compare with
-        those of its rows. It can be confirmed for a day. The file is not stored.
+        Abrechnung, SplitPro, Settle Up, Tricount, or our own JSON. The plan says what would become
+        of every row, who the people of the file are, and how the balances that the file claims
+        compare with those of its rows. It can be confirmed for a day. The file is not stored,
+        except our own JSON for a new trip: that is kept with the plan, until the plan is confirmed
+        or deleted.
         """
         given: dict[str, Any] = self.body()
         trip = None
         if (trip_id := given.pop("trip_id", None)) is not None:
             trip = get_visible_or_404(Trip.objects.all, self.caller, pk=trip_id)
-            self._read_trip = trip.pk
         names = {name: given.pop(name) for name in ("file", "name", "zone")}
         chosen = {"currency": given.pop("currency", None), "group": given.pop("group", "")}
         try:
@@ -99,6 +95,8 @@ class ImportViewSet(InTripViewSet):
             stored = plan_import(self.caller, described, Choices(trip=trip, **given))
         except UnreadableFile as error:
             raise FileUnreadable(error) from error
+        if stored.trip_id is not None:
+            self._note_answer_in(stored.trip_id)
         return self.answer(stored, location=f"/api/imports/{stored.pk}")
 
     def retrieve(self, request: Request, import_id: int) -> Response:
