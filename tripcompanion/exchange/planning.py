@@ -32,7 +32,8 @@ from tripcompanion.exchange.description import (
     SkippedRow,
     TripDescription,
 )
-from tripcompanion.exchange.formats.reading import RowError, apportioned
+from tripcompanion.exchange.formats.entries import apportioned
+from tripcompanion.exchange.formats.reading import RowError
 from tripcompanion.exchange.identity import Identity, identified
 from tripcompanion.exchange.models import (
     MAX_PLANS,
@@ -225,8 +226,6 @@ class _Plan:
     def _fitted(self, entry: Any) -> tuple[Any, list[Note]]:
         """The entry as it can be recorded, with all notes. Raises `RowError`."""
         notes = list(entry.notes)
-        if entry.is_deleted:
-            raise RowError("deleted_in_source")
         tomorrow = timezone.now().date() + timedelta(days=1)
         if not _FIRST_DAY <= entry.date <= min(_LAST_DAY, tomorrow):
             raise RowError("date_out_of_range", date=str(entry.date))
