@@ -1,5 +1,6 @@
 """Importing a file: the plan, the rows, and what is recorded when it is confirmed."""
 
+import json
 from datetime import timedelta
 from io import StringIO
 from typing import Any
@@ -99,6 +100,19 @@ def test_two_equal_rows_are_two_expenses_and_stay_two(imported: Any) -> None:
     assert Expense.objects.count() == 2
     imported(content + coffee)
     assert Expense.objects.count() == 3
+
+
+def test_a_description_without_letters_is_no_description(
+    plan: Any, imported: Any, api: Any, olga: Any
+) -> None:
+    content = json.loads(samples.SPLIIT_JSON)
+    content["name"] = "Al\u0007ps"
+    content["expenses"][0]["title"] = "\u0007"
+    answer = plan(json.dumps(content))
+    row = api(olga).get(f"{answer['Location']}/rows").json()["items"][0]
+    assert (row["description"], row["notes"][0]["code"]) == ("Expense", "no_description")
+    imported(json.dumps(content))
+    assert (Expense.objects.get().description, Trip.objects.get().title) == ("Expense", "Al ps")
 
 
 def test_a_new_trip_can_be_asked_for(imported: Any) -> None:
