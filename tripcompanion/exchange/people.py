@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import ValidationError as InvalidAddress
@@ -31,16 +30,6 @@ class PlannedPerson:
     is_member: bool
     #: The name in the file.
     original: str
-
-    @property
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "key": self.key,
-            "name": self.name,
-            "user_id": self.user_id,
-            "is_member": self.is_member,
-            "original": self.original,
-        }
 
 
 def planned_people(

@@ -3,7 +3,7 @@
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import date
 from decimal import Decimal
 from functools import partial
@@ -246,7 +246,7 @@ class _Plan:
             "start_date": first,
             "end_date": max(first, last),
             "currency": self.currency,
-            "people": [person.as_json for person in self.people],
+            "people": list(map(asdict, self.people)),
             "balances": balances,
             "exchange_rates": [
                 {"currency": code, "rate": f"{rate:f}", "rate_source": source, "rate_date": day}

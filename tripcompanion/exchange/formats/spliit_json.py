@@ -15,6 +15,7 @@ from tripcompanion.exchange.formats.entries import expense, in_original, payment
 from tripcompanion.exchange.formats.reading import (
     Record,
     RowError,
+    any_record,
     category,
     clean,
     currency_of,
@@ -30,6 +31,7 @@ _WHOLE = frozenset({"JPY", "KRW", "VND", "ISK", "HUF", "IDR", "COP"})
 SYMBOLS = {"€": "EUR", "$": "USD", "£": "GBP", "¥": "JPY", "CHF": "CHF", "₹": "INR", "zł": "PLN"}
 #: Weights are in hundredths, so are percentages; ours are in ten-thousandths.
 _SPLITS = {"BY_SHARES": "SHARES", "BY_PERCENTAGE": "PERCENTAGE"}
+_DELETED = "DELETE_EXPENSE"
 _FNV_OFFSET, _FNV_PRIME = 0x811C9DC5, 0x01000193
 
 
@@ -49,16 +51,23 @@ def read(file: SourceFile) -> TripDescription:
     people = people_with_ids(file, "participants.item")
     digits = 0 if code in _WHOLE else 2
     entry = partial(_entry, currency, digits, {person.key for person in people})
-    gone = sum(value == "DELETE_EXPENSE" for value in file.items("activities.item.activityType"))
     return TripDescription(
         "spliit_json",
         clean(str(texts.get("name") or "")),
         currency,
         people,
         lambda: each(enumerate(file.items("expenses.item"), start=1), entry, "title"),
-        notes=(Note("deleted_elsewhere", {"count": gone}),) if gone else (),
+        notes=_deleted(file),
         description=clean(str(texts.get("information") or "")),
     )
+
+
+def _deleted(file: SourceFile) -> tuple[Note, ...]:
+    """A note with the titles of deleted expenses, of which the file has nothing else."""
+    rows = [any_record(value).values for value in file.items("activities.item")]
+    titles = [str(row.get("data") or "?") for row in rows if row.get("activityType") == _DELETED]
+    text = ", ".join(titles)[:500]
+    return (Note("deleted_elsewhere", {"count": len(titles), "titles": text}),) if titles else ()
 
 
 def _entry(currency: str, digits: int, people: set[str], line: int, value: Any) -> Iterator[Entry]:
