@@ -28,7 +28,10 @@ from splits.models import (
 )
 from splits.models.settlement import today
 from tests.admin_client import AdminClient, tables, text
+from tests.exchange.reading import planned
 from tests.factories import PASSWORD, TripFactory, UserFactory, join, settle, spend
+from tripcompanion.exchange.confirming import confirm
+from tripcompanion.exchange.models import Import
 from tripcompanion.webhooks.models import Webhook
 from trips.models import Invitation, JournalEntry, Member, Trip
 from trips.roles import TripRole
@@ -37,6 +40,7 @@ from users.models import Mail, ScopedToken, Session, User
 LEDGER = (
     *(Expense, Comment, Settlement, Debt, Allocation, Rate, AuditRun),
     *(Session, ScopedToken, Mail, LogEntry, Invitation, JournalEntry, Webhook, DeletedEntry),
+    Import,
 )
 PEOPLE = (User, Member, Trip)
 
@@ -68,6 +72,7 @@ def fill(
             settle(trip, ed, olga, 200)
             settle(trip, ed, olga, 100).remove(by=olga)
             AuditRun.record(timezone.now(), rows, ["a difference"] * number)
+            confirm(planned(olga).pk, olga)
         admin_client.act("confirm_addresses", *User.objects.filter(email_verified_at=None))
         Rate.objects.get_or_create(currency="USD", per_euro="1.1", day=today())
 

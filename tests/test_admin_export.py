@@ -16,6 +16,7 @@ from django.test.utils import CaptureQueriesContext
 
 from splits.models import Allocation, Comment, Debt, Expense, Settlement
 from tests.admin_client import AdminClient, told
+from tests.exchange.reading import planned
 from tests.factories import TripFactory, join, settle, spend
 from tripcompanion.adminsite import export as admin_export
 from tripcompanion.adminsite.csv_export import defused
@@ -52,6 +53,7 @@ def filled(trip: Trip, olga: User, ed: User) -> Callable[[], None]:
         ScopedToken.issue(olga, name="Import", scopes=["trips:read"])
         Invitation.mail_token(Invitation.issue(trip, olga, role="VIEWER").pk)
         Webhook.register(olga, url="https://93.184.216.34/key", events=["*"])
+        planned(olga)
 
     return fill
 

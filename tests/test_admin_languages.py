@@ -14,6 +14,7 @@ from django.utils import timezone, translation
 from splits.models import Allocation, AuditRun, Comment, Debt, Expense, Rate
 from splits.models.settlement import today
 from tests.admin_client import AdminClient
+from tests.exchange.reading import planned
 from tests.factories import TripFactory, UserFactory, join, settle, spend
 from tripcompanion.adminsite.base import page_url
 from tripcompanion.webhooks.models import Webhook
@@ -30,7 +31,7 @@ DATA = re.compile(
     r"Trip Companion|Trip \d+|Lisbon|Dinner|Cash|Curl/8|tc_\S+|trips:read|[A-Z2-9]{8}"
     r"|(Olga Owner|Ed Editor|Vera Viewer|Ada Admin|Traveller \d+)( <\S+@\S+>)?"
     r"|\S+@example\.com|Import( \(tc_\S+\))?"
-    r"|(\d+ )?[Ww]ebhooks?"
+    r"|(\d+ )?[Ww]ebhooks?|splitpro_csv"
     r"|[A-Z]{3}|SMTPServerDisconnected|nine differences|X-Request-ID: \S+|(debt|expense) \d+: .*"
     r"|(Feb|Mar|May|Jun|Jul|Sep|Oct|Nov) \d{4}|en|es|Error|No|editor|Editor|/|ID"
     r"|1 EUR = .*|127\.0\.0\.1" + (_UNTRANSLATED if django.VERSION >= (6, 1) else "")
@@ -99,6 +100,7 @@ def rows(trip: Trip, ada: User, olga: User, ed: User, vera: User) -> dict[str, A
         given_up_at=timezone.now(),
     )
     Rate.objects.create(currency="USD", per_euro="1.1", day=today())
+    planned(olga)
     run = AuditRun.record(timezone.now(), 1, ["nine differences"])
     member = join(TripFactory(), olga)
     member.left_at = timezone.now()
@@ -121,7 +123,9 @@ def pages_of(app: str, *with_history: Any) -> dict[str, str]:
     return pages
 
 
-@pytest.mark.parametrize("app", ["users", "trips", "splits", "webhooks", "admin", "alone"])
+@pytest.mark.parametrize(
+    "app", ["users", "trips", "splits", "webhooks", "exchange", "admin", "alone"]
+)
 def test_no_page_contains_english_for_a_spanish_reader(
     admin_client: AdminClient, rows: dict[str, Any], trip: Trip, olga: User, ed: User, app: str
 ) -> None:
@@ -133,6 +137,7 @@ def test_no_page_contains_english_for_a_spanish_reader(
         "trips": {**pages_of("trips", trip), "add": page_url(Member, "add")},
         "splits": pages_of("splits"),
         "webhooks": pages_of("webhooks"),
+        "exchange": pages_of("exchange"),
         "admin": pages_of("admin"),
         "alone": {
             "dashboard": "/admin/",

@@ -5,11 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from django.db.models import Prefetch
 
-from splits import money
-from splits.models.division import amounts
 from splits.models.expense import Expense, expense_fields
 from splits.models.payer import Payer
-from splits.models.posting import parts_of, payments_of
+from splits.models.posting import debts_and_sums, parts_of, payments_of
 from splits.models.settlement import Settlement, settlement_entries
 from splits.models.split import Split
 from tripcompanion.database.deletes import delete_unread
@@ -53,15 +51,9 @@ def _erase_expenses(trip: Trip, by: User, ids: Iterable[int]) -> None:
     for expense in with_people.order_by("pk"):
         expense.trip = trip
         payments, parts = payments_of(expense.loaded_payers), parts_of(expense.loaded_splits)
-        own_parts, owed = money.own_parts_and_debts(
-            amounts(parts), amounts(payments), expense.number, expense.former_ids
-        )
-        for user_id, part in own_parts.items():
-            sums[user_id]["share_minor"] -= part
-        for user_id, payment in payments.items():
-            sums[user_id]["paid_minor"] -= payment.amount_minor
-        for (debtor_id, _creditor_id), amount_minor in owed.items():
-            sums[debtor_id]["owed_minor"] -= amount_minor
+        _owed, moved = debts_and_sums(payments, parts, expense.number, expense.former_ids)
+        for user_id, of_user in moved.items():
+            sums[user_id].subtract(of_user)
         changes = changes_between(expense_fields(expense, payments, parts), {})
         entries.append(Entry(Event.EXPENSE_DELETED, expense.pk, changes, expense.pk))
     Member.increment_balances(trip.pk, sums)

@@ -202,20 +202,7 @@ class ExpensePosting:
 
     def _open(self, splits: Iterable[Split], owed: Owed) -> list[Debt]:
         """Insert the debts of new splits."""
-        debts = insert(
-            [
-                Debt(
-                    trip_id=self.trip.pk,
-                    split_id=split.pk,
-                    debtor_id=split.participant_id,
-                    creditor_id=creditor_id,
-                    amount_minor=amount_minor,
-                    open_minor=amount_minor,
-                )
-                for split in splits
-                for creditor_id, amount_minor in owed[split.participant_id].items()
-            ]
-        )
+        debts = insert(new_debts(self.trip.pk, splits, owed))
         if debts:
             require_few_debts(self.trip.pk)
         return debts
@@ -235,22 +222,47 @@ class ExpensePosting:
     def _debts_and_sums(
         self, paid_by_user: Mapping[int, Payment], parts: Mapping[int, Part]
     ) -> tuple[Owed, Sums]:
-        """The effect on the ledger of an expense that is divided like this, in minor units.
+        return debts_and_sums(paid_by_user, parts, self.number, self.former_ids)
 
-        What each participant owes to each creditor, and the changes of each member's sums.
-        """
-        own_parts, debts = money.own_parts_and_debts(
-            amounts(parts), amounts(paid_by_user), self.number, self.former_ids
+
+def debts_and_sums(
+    paid_by_user: Mapping[int, Payment],
+    parts: Mapping[int, Part],
+    number: int,
+    former_ids: Mapping[int, int],
+) -> tuple[Owed, Sums]:
+    """The effect on the ledger of an expense that is divided like this, in minor units.
+
+    What each participant owes to each creditor, and the changes of each member's sums.
+    """
+    own_parts, debts = money.own_parts_and_debts(
+        amounts(parts), amounts(paid_by_user), number, former_ids
+    )
+    owed: Owed = {user_id: {} for user_id in parts}
+    for (debtor, creditor), amount_minor in debts.items():
+        owed[debtor][creditor] = amount_minor
+    sums = {user_id: Counter(share_minor=own_part) for user_id, own_part in own_parts.items()}
+    for user_id, payment in paid_by_user.items():
+        sums.setdefault(user_id, Counter())["paid_minor"] += payment.amount_minor
+    for user_id, of_user in owed.items():
+        sums[user_id]["owed_minor"] = sum(of_user.values())
+    return owed, sums
+
+
+def new_debts(trip_id: int, splits: Iterable[Split], owed: Owed) -> list[Debt]:
+    """The unsaved debts of new splits, which nothing covers yet."""
+    return [
+        Debt(
+            trip_id=trip_id,
+            split_id=split.pk,
+            debtor_id=split.participant_id,
+            creditor_id=creditor_id,
+            amount_minor=amount_minor,
+            open_minor=amount_minor,
         )
-        owed: Owed = {user_id: {} for user_id in parts}
-        for (debtor, creditor), amount_minor in debts.items():
-            owed[debtor][creditor] = amount_minor
-        sums = {user_id: Counter(share_minor=own_part) for user_id, own_part in own_parts.items()}
-        for user_id, payment in paid_by_user.items():
-            sums.setdefault(user_id, Counter())["paid_minor"] += payment.amount_minor
-        for user_id, of_user in owed.items():
-            sums[user_id]["owed_minor"] = sum(of_user.values())
-        return owed, sums
+        for split in splits
+        for creditor_id, amount_minor in owed[split.participant_id].items()
+    ]
 
 
 def people_in(trip_id: int, expense_id: int) -> Q:

@@ -18,9 +18,10 @@ from splits import money
 from splits.models.allocation import Allocation
 from splits.models.comment import Comment
 from splits.models.debt import Debt, require_few_debts
-from splits.models.division import Division, Part, Payment, SplitType, amounts
+from splits.models.division import Division, Part, Payment, SplitType
 from splits.models.expense import Expense, expense_fields
 from splits.models.payer import Payer
+from splits.models.posting import Owed, Sums, debts_and_sums, new_debts
 from splits.models.settlement import Settlement, recompute, settlement_entries, sums_of
 from splits.models.split import Split
 from tripcompanion.compiled import insert
@@ -69,8 +70,9 @@ class _Written:
     new: NewExpense
     payments: Mapping[int, Payment]
     parts: Mapping[int, Part]
-    owed: Mapping[Pair, int]
-    splits: dict[int, Split] = field(default_factory=dict)
+    owed: Owed
+    sums: Sums
+    splits: list[Split] = field(default_factory=list)
     debts: list[Debt] = field(default_factory=list)
 
 
@@ -145,8 +147,8 @@ class Recording:
                 for row, user_id in places
             ]
         )
-        for (row, user_id), split in zip(places, splits, strict=True):
-            row.splits[user_id] = split
+        for (row, _user_id), split in zip(places, splits, strict=True):
+            row.splits.append(split)
         return written
 
     def _divided(self, new: NewExpense, number: int) -> _Written:
@@ -161,32 +163,18 @@ class Recording:
         payments, parts = division.payments_and_parts(
             expense.money, new.paid_by_user, number, expense.former_ids, "payers"
         )
-        _own_parts, owed = money.own_parts_and_debts(
-            amounts(parts), amounts(payments), number, expense.former_ids
-        )
-        return _Written(expense, new, payments, parts, owed)
+        owed, sums = debts_and_sums(payments, parts, number, expense.former_ids)
+        return _Written(expense, new, payments, parts, owed, sums)
 
     def _post(self, row: _Written, sums: dict[int, Counter[str]]) -> list[Allocation]:
         """Open the debts of an expense, in memory, and cover them by credit."""
-        for user_id, payment in row.payments.items():
-            sums[user_id]["paid_minor"] += payment.amount_minor
-            self._balances[user_id] += payment.amount_minor
-        for user_id, part in row.parts.items():
-            sums[user_id]["share_minor"] += part.amount_minor
-            self._balances[user_id] -= part.amount_minor
+        for user_id, moved in row.sums.items():
+            sums[user_id].update(moved)
+            self._balances[user_id] += moved["paid_minor"] - moved["share_minor"]
+        row.debts = new_debts(self.trip.pk, row.splits, row.owed)
         allocations: list[Allocation] = []
-        for (debtor_id, creditor_id), amount_minor in row.owed.items():
-            debt = Debt(
-                trip_id=self.trip.pk,
-                split_id=row.splits[debtor_id].pk,
-                debtor_id=debtor_id,
-                creditor_id=creditor_id,
-                amount_minor=amount_minor,
-                open_minor=amount_minor,
-            )
-            row.debts.append(debt)
-            sums[debtor_id]["owed_minor"] += amount_minor
-            allocations += self._allocate((debtor_id, creditor_id), [debt], None)
+        for debt in row.debts:
+            allocations += self._allocate((debt.debtor_id, debt.creditor_id), [debt], None)
         return allocations
 
     def _settlement(self, new: NewSettlement) -> Settlement:

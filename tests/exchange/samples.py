@@ -42,6 +42,7 @@ SPLIIT_CSV = """\
 "Unevenly – By shares",2.5,-7.51
 "2026-05-02","Payback","Payment","EUR","5.00",,,,"Yes","Evenly",0,-5
 """
+# Of a project without a currency: its bills have the code that ISO 4217 has for none.
 IHATEMONEY_JSON = """\
 [{"what":"Market","bill_type":"Expense","amount":33.4,"currency":"EUR","date":"2026-05-01",
   "payer_name":"Ana","payer_weight":2.0,"owers":["Ana","Ben"]},

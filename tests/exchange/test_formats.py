@@ -132,6 +132,21 @@ def test_deleted_expenses_of_splitwise_are_skipped() -> None:
     assert skipped(read(json.dumps(page))) == {1: "deleted_in_source"}
 
 
+def test_what_was_deleted_elsewhere_is_named() -> None:
+    bills = COSPEND_BILLS.replace("\n", ",deleted\n")
+    trip = read(f"{bills}Hut,10,2026-05-01,1777672800,Ana,1,1,Ben,n,0,1\n", currency="EUR")
+    assert [entry.description for entry in trip.entries] == ["Hut"]
+    assert skipped(trip) == {2: "deleted_in_source"}
+    trip = read(samples.TRICOUNT.replace('"NORMAL","status":"ACTIVE"', '"NORMAL","status":"GONE"'))
+    assert [entry.description for entry in trip.entries] == ["Hut"]
+    assert skipped(trip) == {1: "deleted_in_source"}
+    gone = [{"activityType": "DELETE_EXPENSE", "data": title} for title in ("Sauna", None)]
+    trip = read(json.dumps(SPLIIT | {"activities": [*gone, {"activityType": "UPDATE_GROUP"}, 7]}))
+    assert [(note.code, note.values) for note in trip.notes] == [
+        ("deleted_elsewhere", {"count": 2, "titles": "Sauna, ?"})
+    ]
+
+
 def test_one_of_several_groups_has_to_be_chosen() -> None:
     page = json.loads(samples.SPLITWISE_API)
     page["expenses"].append(page["expenses"][0] | {"id": 8, "group_id": None})

@@ -32,7 +32,7 @@ from users.models import User
 
 CSV = (SPLITWISE_CSV, SPLIIT_CSV, IHATEMONEY_CSV, COSPEND_CSV, SPLITPRO_CSV, SETTLE_UP)
 JSON = (SPLITWISE_API, SPLIIT_JSON, IHATEMONEY_JSON, ABRECHNUNG, SPLITPRO_JSON, TRICOUNT)
-#: What stands where something else is expected.
+#: What stands where something else is expected; one is the code that ISO 4217 has for no currency.
 CELLS = (
     *(
         "",

@@ -1,5 +1,6 @@
 """Importing a file: the plan, the rows, and what is recorded when it is confirmed."""
 
+import json
 from datetime import timedelta
 from io import StringIO
 from typing import Any
@@ -15,6 +16,7 @@ from tests.exchange.conftest import send_form
 from tests.exchange.samples import SAMPLES
 from tests.factories import TripFactory, join
 from tests.splits.ledger import exact
+from tests.trips.bodies import lisbon
 from tripcompanion.exchange.models import MAX_PLANS, Import
 from trips.models import Trip
 from trips.roles import TripRole
@@ -115,6 +117,19 @@ def test_two_equal_rows_are_two_expenses_and_stay_two(imported: Any) -> None:
     assert Expense.objects.count() == 3
 
 
+def test_a_description_without_letters_is_no_description(
+    plan: Any, imported: Any, api: Any, olga: Any
+) -> None:
+    content = json.loads(samples.SPLIIT_JSON)
+    content["name"] = "Al\u0007ps"
+    content["expenses"][0]["title"] = "\u0007"
+    answer = plan(json.dumps(content))
+    row = api(olga).get(f"{answer['Location']}/rows").json()["items"][0]
+    assert (row["description"], row["notes"][0]["code"]) == ("Expense", "no_description")
+    imported(json.dumps(content))
+    assert (Expense.objects.get().description, Trip.objects.get().title) == ("Expense", "Al ps")
+
+
 def test_a_new_trip_can_be_asked_for(imported: Any) -> None:
     imported(samples.SPLIIT_JSON)
     imported(samples.SPLIIT_JSON, asNewTrip=True)
@@ -140,6 +155,22 @@ def test_who_has_lost_the_role_since_confirms_nothing(
         present.update(**change)
         assert api(ed).post(f"{path}/confirm").status_code == status
     assert not trip.expenses.exists()
+
+
+def test_planning_into_a_trip_answers_who_added_the_caller(
+    plan: Any, api: Any, olga: Any, ed: Any
+) -> None:
+    theirs = api(ed).post("/api/trips", lisbon()).json()["id"]
+    body = {"userId": olga.pk, "role": "EDITOR"}
+    assert api(ed).post(f"/api/trips/{theirs}/members", body).status_code == 201
+    own = "Date,Description,Category,Cost,Currency,Me,Ben\n2026-05-01,Bus,Bus,4,EUR,2,-2\n"
+    assert type(olga).objects.get(pk=olga.pk).is_unanswered
+    # A refused plan is no answer.
+    assert plan(own, tripId=theirs, people={"Me": 10**9}).status_code == 400
+    assert type(olga).objects.get(pk=olga.pk).is_unanswered
+    planned = plan(own, tripId=theirs, people={"Me": olga.pk})
+    assert planned.status_code == 201, planned.json()
+    assert not type(olga).objects.get(pk=olga.pk).is_unanswered
 
 
 def test_people_are_mapped_only_as_chosen(

@@ -1,8 +1,10 @@
 """App configuration."""
 
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy
 
 
 class ExchangeConfig(AppConfig):
     name = "tripcompanion.exchange"
     label = "exchange"
+    verbose_name = gettext_lazy("Imports")

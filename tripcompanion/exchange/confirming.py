@@ -11,7 +11,6 @@ from typing import Any
 import orjson
 from django.db import transaction
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from rest_framework.exceptions import NotFound, PermissionDenied
 
 from splits.models import Allocation, Division
@@ -30,12 +29,12 @@ from tripcompanion.exchange.models import (
     Outcome,
 )
 from tripcompanion.exchange.notes import FileUnreadable
-from tripcompanion.exchange.planning import BATCH_ROWS
+from tripcompanion.exchange.planning import BATCH_ROWS, require_payments
 from tripcompanion.exchange.restoring import trip_from
 from tripcompanion.exchange.source import SourceFile, as_json
 from trips.models import JournalEntry, Member, Trip, locked_trip
 from trips.models.conflicts import AlreadyMember
-from trips.roles import DEFAULT_ROLE, Can, may
+from trips.roles import DEFAULT_ROLE, Can
 from users.models import User
 from users.models.lock import lock_rows
 
@@ -61,7 +60,8 @@ def confirm(import_id: int, by: User, progress: Any = iter) -> Import:
             recording = Recording(locked, by)
             for rows in progress(_batches(stored)):
                 news = [_new(row, people) for row in rows]
-                _require_rights(locked, by, news)
+                payments = [new for new in news if isinstance(new, NewSettlement)]
+                require_payments(locked, by, ((p.sender_id, p.receiver_id) for p in payments))
                 ids = recording.record(news)
                 for row, object_id in zip(rows, ids, strict=True):
                     row.object_id = object_id
@@ -196,17 +196,6 @@ def _new(row: ImportedRow, people: Mapping[str, int]) -> NewExpense | NewSettlem
         exact_currency=entry["parts_currency"],
         comments=entry["comments"],
     )
-
-
-def _require_rights(trip: Trip, by: User, news: list[NewExpense | NewSettlement]) -> None:
-    """Raise `PermissionDenied` for payments between others, unless the role covers them."""
-    payments = [new for new in news if isinstance(new, NewSettlement)]
-
-    def are_own() -> bool:
-        return all(by.pk in {new.sender_id, new.receiver_id} for new in payments)
-
-    if payments and not may(trip.caller_role, Can.SETTLE, are_own):
-        raise PermissionDenied(_("Your role does not cover the payments of others."))
 
 
 def undo(import_id: int, by: User) -> None:

@@ -6,7 +6,7 @@ keys, texts which mean something within one file only.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import date
 from decimal import Decimal
 
 
@@ -39,7 +39,6 @@ class Person:
     key: str
     name: str
     email: str | None = None
-    is_active: bool = True
     is_caller: bool = False
 
 
@@ -48,7 +47,6 @@ class DescribedComment:
     """A comment on an expense; `person` is the key of its author."""
 
     text: str
-    at: datetime
     person: str | None = None
 
 
@@ -68,8 +66,6 @@ class Row:
     key: str | None = None
     rate: Decimal | None = None
     converted_minor: int | None = None
-    is_deleted: bool = False
-    created_at: datetime | None = None
     notes: tuple[Note, ...] = ()
 
 
@@ -92,38 +88,15 @@ class DescribedExpense(Row):
     parts: tuple[tuple[str, int], ...] | None = None
     comments: tuple[DescribedComment, ...] = ()
     receipt_url: str | None = None
-    #: Only our own format has it; it decides who gets odd cents.
-    number: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Covered:
-    """What a settlement covers, or closes, of one debt: our own format only.
-
-    Without `expense`, the settlement `settlement` had credit, which was closed.
-    """
-
-    amount_minor: int
-    expense: str | None = None
-    debtor: str | None = None
-    creditor: str | None = None
-    settlement: str | None = None
-    is_closed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class DescribedSettlement(Row):
-    """Money that one person handed to another.
-
-    `covers` has exactly what it covers; None allocates it by our own rule.
-    """
+    """Money that one person handed to another."""
 
     sender: str = ""
     receiver: str = ""
     note: str = ""
-    covers: tuple[Covered, ...] | None = None
-    #: The expense and the participant for which `pay` recorded it.
-    pays: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,8 +124,9 @@ class ClaimedBalance:
 class TripDescription:
     """A trip as a file describes it. `format` is the name of the module that read it.
 
-    `currency` is that of the trip. Iterating over `entries` reads
-    the file, again each time; `claimed` is what the file says about balances.
+    `currency` is that of the trip. Iterating over `entries` reads the file, again each time;
+    `claimed` is what the file says about balances. `read_whole` returns the content of our own
+    export, of which a new trip is made as it was; None for others.
     """
 
     format: str
@@ -166,8 +140,6 @@ class TripDescription:
     destination: str = ""
     start_date: date | None = None
     end_date: date | None = None
-
-    #: The content of our own export, of which a new trip is made as it was; None for others.
     read_whole: Callable[[], bytes] | None = None
 
     @property

@@ -93,7 +93,7 @@ def expiry() -> datetime:
 
 
 class Import(models.Model):
-    """A file that is to be imported, or was: the plan, without the file.
+    """A file that is to be imported, or was: the plan, and of our own for a new trip the file.
 
     Only the caller who sent the file sees it. `content` is the plan as JSON: the fields of the
     trip, people, balances and notes.

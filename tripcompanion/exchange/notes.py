@@ -96,7 +96,7 @@ OF_TAKEN_ROWS: Mapping[str, Any] = {
         "The file does not say what was deleted, so that comes back."
     ),
     "deleted_elsewhere": gettext_lazy(
-        "%(count)s expenses were deleted there, and are not in the file."
+        "%(count)s expenses were deleted there, and are not in the file: %(titles)s."
     ),
     "differs": gettext_lazy("It has changed there since it was imported: %(fields)s."),
     "files_left_out": gettext_lazy("Its files are not imported."),

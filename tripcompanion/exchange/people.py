@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import ValidationError as InvalidAddress
@@ -32,16 +31,6 @@ class PlannedPerson:
     #: The name in the file.
     original: str
 
-    @property
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "key": self.key,
-            "name": self.name,
-            "user_id": self.user_id,
-            "is_member": self.is_member,
-            "original": self.original,
-        }
-
 
 def planned_people(
     people: Iterable[Person], caller: User, trip: Trip | None, mapping: Mapping[str, int]
@@ -64,17 +53,14 @@ def planned_people(
     if unknown:
         text = _("Not in the file: %(names)s.") % {"names": ", ".join(sorted(unknown))[:200]}
         raise ValidationError({"people": [text]})
-    found: dict[str, int | None] = {}
-    for row in rows:
+
+    def account_of(row: Person) -> int | None:
         if row.key in mapping or row.name in mapping:
-            found[row.key] = mapping.get(row.key, mapping.get(row.name))
-        else:
-            user_id = earlier.get((row.key, row.name))
-            if user_id is None and row.email:
-                user_id = by_email.get(_key_of(row.email))
-            if user_id is None and row.is_caller:
-                user_id = caller.pk
-            found[row.key] = user_id
+            return mapping.get(row.key, mapping.get(row.name))
+        own = caller.pk if row.is_caller else None
+        return earlier.get((row.key, row.name)) or by_email.get(_key_of(row.email or "")) or own
+
+    found = {row.key: account_of(row) for row in rows}
     _require_addable({*mapping.values()} - members - {caller.pk}, caller)
     _require_different(found)
     return [

@@ -1,11 +1,13 @@
 """The plan of an import: what would become of every row of a file. It writes nothing else."""
 
 import zlib
-from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from datetime import date, timedelta
-from decimal import Context, Decimal
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import date
+from decimal import Decimal
+from functools import partial
+from operator import contains
 from typing import Any
 
 from django.conf import settings
@@ -14,13 +16,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import PermissionDenied
 
-from splits.models import Rate
-from splits.models.comment import MAX_COMMENT_CHARS, MAX_COMMENTS
-from splits.models.division import PERCENTAGE_WHOLE
-from splits.models.rate import ENTERED, NoRate
 from tripcompanion.api.problems import LimitReached
 from tripcompanion.compiled import insert
-from tripcompanion.currency.amounts import MAX_AMOUNT, convert, to_major, to_minor
+from tripcompanion.currency.amounts import to_major
 from tripcompanion.exchange.balances import compared
 from tripcompanion.exchange.description import (
     DescribedExpense,
@@ -30,11 +28,13 @@ from tripcompanion.exchange.description import (
     SkippedRow,
     TripDescription,
 )
-from tripcompanion.exchange.formats.reading import RowError, apportioned
+from tripcompanion.exchange.fitting import Fitting, plain
+from tripcompanion.exchange.formats.entries import apportioned
+from tripcompanion.exchange.formats.reading import RowError
 from tripcompanion.exchange.identity import Identity, identified
+from tripcompanion.exchange.known_rows import KnownRows, known_trip
 from tripcompanion.exchange.models import (
     MAX_PLANS,
-    TAKEN,
     EntryKind,
     Import,
     ImportedRow,
@@ -43,21 +43,15 @@ from tripcompanion.exchange.models import (
 from tripcompanion.exchange.people import PlannedPerson, planned_people
 from tripcompanion.exchange.source import as_json
 from trips.models import Trip
-from trips.roles import Access, Can, access_of
+from trips.roles import Can, may
 from users.models import User
 from users.models.token import InsufficientScope
 
 #: Rows per statement.
 BATCH_ROWS = 500
-#: By how many of its first rows a file is known again.
-_SAMPLE_ROWS = 100
-_MAX_DESCRIPTION, _MAX_NOTES, _MAX_TITLE = 255, 2000, 100
-_MAX_PAYERS = 20
-_FIRST_DAY, _LAST_DAY = date(1970, 1, 1), date(2100, 12, 31)
-#: What both databases store of a rate.
-_SIGNIFICANT = Context(prec=15)
-_LAST_DECIMAL = Decimal(1).scaleb(-15)
-_MAX_RATE = Decimal(10) ** 6
+#: Reasons for which no balance can differ.
+_HARMLESS = frozenset({"repeated", "deleted_in_source", "no_amount"})
+_MAX_TITLE, _MAX_DESCRIPTION = 100, 2000
 
 
 @dataclass(frozen=True)
@@ -108,15 +102,11 @@ def plan_import(
     return stored
 
 
-def known_trip(caller: User, described: TripDescription) -> Trip | None:
-    """The trip that the caller imported an older file of the same group into, if there is one."""
-    keys = set()
-    for (_entry, identity), _at in zip(identified(described), range(_SAMPLE_ROWS), strict=False):
-        if identity:
-            keys.add(identity.key)
-    rows = ImportedRow.objects.filter(key__in=keys, plan__user=caller)
-    ids = rows.exclude(plan__confirmed_at=None).values_list("plan__trip", flat=True).distinct()
-    return Trip.objects.visible_to(caller).filter(pk__in=list(ids)).order_by("pk").first()
+def require_payments(trip: Trip, caller: User, pairs: Iterable[Iterable[int | None]]) -> None:
+    """Raise `PermissionDenied` unless the caller's role covers payments between these people."""
+    for pair in pairs:
+        if not may(trip.caller_role, Can.SETTLE, partial(contains, [*pair], caller.pk)):
+            raise PermissionDenied(_("Your role does not cover the payments of others."))
 
 
 def _make_room(caller: User) -> None:
@@ -143,7 +133,9 @@ class _Plan:
         self.currency = trip.currency if trip else described.currency
         self.user_ids = {person.key: person.user_id for person in people}
         self.order = {person.key: at for at, person in enumerate(people)}
-        self.rates: dict[str, tuple[Decimal, str, date]] = {}
+        self.fitting = Fitting(
+            described, self.currency, self.user_ids.keys(), choices.exchange_rates
+        )
         self.counts: Counter[str] = Counter()
         self.balances: Counter[tuple[str, str]] = Counter()
         #: The lines of skipped rows and of rows with a note that may explain a difference.
@@ -152,7 +144,7 @@ class _Plan:
         self.days: list[date] = []
         self.pairs: set[tuple[str, str]] = set()
         self.notes = [*described.notes]
-        self.known = _Known(trip, described)
+        self.known = KnownRows(trip, described)
 
     def write_rows(self, progress: Callable[[Any], Any]) -> None:
         """Write a row for each of the file, in batches. Raises `LimitReached`."""
@@ -189,8 +181,8 @@ class _Plan:
             self._count(entry)
             return self._finished(row, outcome, shown, notes)
         try:
-            entry, notes = self._fitted(entry)
-            content = self._content(entry)
+            entry, notes = self.fitting.fitted(entry)
+            content = self.fitting.content(entry)
         except RowError as error:
             return self._finished(row, Outcome.SKIPPED, shown, [*entry.notes, error.note])
         self._count(entry)
@@ -213,47 +205,6 @@ class _Plan:
             self.noted.append(row.line)
         return row
 
-    def _fitted(self, entry: Any) -> tuple[Any, list[Note]]:
-        """The entry as it can be recorded, with all notes. Raises `RowError`."""
-        notes = list(entry.notes)
-        if entry.is_deleted:
-            raise RowError("deleted_in_source")
-        tomorrow = timezone.now().date() + timedelta(days=1)
-        if not _FIRST_DAY <= entry.date <= min(_LAST_DAY, tomorrow):
-            raise RowError("date_out_of_range", date=str(entry.date))
-        if entry.amount_minor <= 0:
-            raise RowError("no_amount")
-        if isinstance(entry, DescribedSettlement):
-            people = {entry.sender, entry.receiver}
-            if len(people) < 2:
-                raise RowError("to_oneself")
-            entry, cut = _cut(entry, "note", _MAX_NOTES)
-        else:
-            people = {key for key, _value in (*entry.payers, *entry.entered)}
-            if len(entry.payers) > _MAX_PAYERS:
-                raise RowError("too_many_payers", limit=_MAX_PAYERS)
-            if not entry.description.strip():
-                entry = replace(entry, description=_("Expense"))
-                notes.append(Note("no_description"))
-            entry, cut = _cut(entry, "description", _MAX_DESCRIPTION)
-            notes += cut
-            entry, cut = _cut(entry, "notes_text", _MAX_NOTES)
-        if not people <= self.user_ids.keys():
-            raise RowError("unknown_person")
-        return self._in_trip_currency(entry), notes + cut
-
-    def _in_trip_currency(self, entry: Any) -> Any:
-        """The entry, whose rate leads to the trip's currency, unless that is not the file's."""
-        if self.currency == self.described.currency:
-            return entry
-        if entry.converted_minor is not None:
-            minor = entry.converted_minor
-            changed: dict[str, Any] = {"currency": self.described.currency, "amount_minor": minor}
-            if isinstance(entry, DescribedExpense):
-                changed["payers"] = tuple(apportioned(minor, dict(entry.payers)).items())
-            entry = replace(entry, **changed)
-        return replace(entry, rate=None, converted_minor=None)
-
     def _count(self, entry: Any) -> None:
         """Add the entry to the balances that the file leads to."""
         converted = entry.converted_minor
@@ -270,98 +221,20 @@ class _Plan:
         for key, part in parts.items():
             self.balances[key, currency] -= part
 
-    def _content(self, entry: Any) -> dict[str, Any]:
-        """What is recorded when the plan is confirmed, with people by key. Raises `RowError`."""
-        amount_minor, rate, source, day = self._converted(entry)
-        if not 0 < amount_minor <= to_minor(MAX_AMOUNT, self.currency):
-            raise RowError("amount_out_of_range")
-        if isinstance(entry, DescribedSettlement):
-            return {
-                "amount": amount_minor,
-                "sender": entry.sender,
-                "receiver": entry.receiver,
-                "note": entry.note,
-            }
-        split_type, entered = entry.split_type, entry.entered
-        if split_type == "PERCENTAGE" and sum(v for _k, v in entered) != PERCENTAGE_WHOLE:
-            split_type = "SHARES"
-        comments = [_comment_text(comment, self.described) for comment in entry.comments]
-        return {
-            "amount": amount_minor,
-            "entered_amount": entry.amount_minor,
-            "currency": entry.currency,
-            "rate": rate,
-            "rate_source": source,
-            "rate_day": day,
-            "description": entry.description,
-            "notes": entry.notes_text,
-            "category": entry.category,
-            "receipt_url": _web_address(entry.receipt_url),
-            "payers": entry.payers,
-            "split_type": split_type,
-            "entered": entered,
-            "parts": entry.parts,
-            "parts_currency": entry.currency
-            if entry.converted_minor is None
-            else self.described.currency,
-            "comments": comments[:MAX_COMMENTS],
-        }
-
-    def _converted(self, entry: Any) -> tuple[int, Decimal | None, str, date | None]:
-        """The amount in the trip's currency, and the rate with its source and day."""
-        if entry.currency == self.currency:
-            return entry.amount_minor, None, "", None
-        rate, source, day = entry.rate, ENTERED, timezone.now().date()
-        wanted = entry.converted_minor
-        if rate is not None:
-            rate = _storable(rate, Decimal(1))
-        if wanted is not None and (rate is None or self._by(entry, rate) != wanted):
-            own = to_major(wanted, self.currency)
-            rate = _storable(own, to_major(entry.amount_minor, entry.currency))
-        if rate is None:
-            rate, source, day = self._rate(entry.currency)
-        if not 0 < rate <= _MAX_RATE:
-            raise RowError("bad_rate", currency=entry.currency)
-        minor = self._by(entry, rate)
-        if wanted is not None and minor != wanted:
-            raise RowError("bad_rate", currency=entry.currency)
-        return minor, rate, source, day
-
-    def _by(self, entry: Any, rate: Decimal) -> int:
-        return convert(entry.amount_minor, entry.currency, self.currency, rate)
-
-    def _rate(self, currency: str) -> tuple[Decimal, str, date]:
-        """The caller's rate to the trip's currency, or the latest stored. Raises `RowError`."""
-        if currency not in self.rates:
-            given = self.choices.exchange_rates.get(currency)
-            if given is not None:
-                rate = _storable(given, Decimal(1))
-                self.rates[currency] = (rate, ENTERED, timezone.now().date())
-            else:
-                try:
-                    found = Rate.objects.latest_to(self.currency, [currency])[currency]
-                except NoRate as error:
-                    raise RowError("no_rate", currency=currency) from error
-                self.rates[currency] = (found.rate, found.source, found.day)
-        return self.rates[currency]
-
     def require_rights(self, trip: Trip, caller: User) -> None:
         """Raise `PermissionDenied` unless the caller's role covers everything that is planned."""
-        role = trip.caller_role
         needed = [Can.RECORD] if self.counts[EntryKind.EXPENSE] else []
         if any(not person.is_member for person in self.people):
             needed.append(Can.ADD_MEMBERS)
-        if any(access_of(role, can) is not Access.ANY for can in needed):
+        if not all(may(trip.caller_role, can, lambda: False) for can in needed):
             raise PermissionDenied
-        of_others = [p for p in self.pairs if caller.pk not in {self.user_ids[k] for k in p}]
-        if of_others and access_of(role, Can.SETTLE) is not Access.ANY:
-            raise PermissionDenied(_("Your role does not cover the payments of others."))
+        require_payments(trip, caller, (map(self.user_ids.get, pair) for pair in self.pairs))
 
     def content(self) -> dict[str, Any]:
         """The plan without its rows."""
         described, today = self.described, timezone.now().date()
-        title = self.choices.title or described.name or _("Imported trip")
-        destination = self.choices.destination or described.destination or title
+        title = self.choices.title or plain(described.name) or _("Imported trip")
+        destination = self.choices.destination or plain(described.destination) or title
         first = described.start_date or min(self.days, default=today)
         last = described.end_date or max(self.days, default=first)
         rows = sum(self.counts[kind] for kind in EntryKind.values)
@@ -369,58 +242,19 @@ class _Plan:
         return {
             "title": self.trip.title if self.trip else title[:_MAX_TITLE],
             "destination": destination[:_MAX_TITLE],
-            "description": described.description[:_MAX_NOTES],
+            "description": plain(described.description)[:_MAX_DESCRIPTION],
             "start_date": first,
             "end_date": max(first, last),
             "currency": self.currency,
-            "people": [person.as_json for person in self.people],
+            "people": list(map(asdict, self.people)),
             "balances": balances,
             "exchange_rates": [
                 {"currency": code, "rate": f"{rate:f}", "rate_source": source, "rate_date": day}
-                for code, (rate, source, day) in sorted(self.rates.items())
+                for code, (rate, source, day) in sorted(self.fitting.rates.items())
             ],
             "notes": [[note.code, dict(note.values)] for note in self.notes],
             "counts": {name: self.counts[name] for name in (*Outcome.values, *EntryKind.values)},
         }
-
-
-#: Reasons for which no balance can differ.
-_HARMLESS = frozenset({"repeated", "deleted_in_source", "no_amount"})
-
-
-class _Known:
-    """The rows of earlier imports into a trip."""
-
-    def __init__(self, trip: Trip | None, described: TripDescription) -> None:
-        self.rows: dict[str, tuple[str, str]] = {}
-        self.by_match: dict[str, list[str]] = defaultdict(list)
-        if trip is None:
-            return
-        rows = ImportedRow.objects.filter(
-            plan__trip=trip.pk, plan__confirmed_at__isnull=False, outcome__in=TAKEN
-        )
-        found = list(rows.order_by("pk").values_list("key", "match", "digest", "shown"))
-        if not found:
-            return
-        in_file = {identity.key for _entry, identity in identified(described) if identity}
-        for key, match, digest, shown in found:
-            self.rows[key] = (digest, shown)
-            if key not in in_file:
-                self.by_match[match].append(shown)
-
-    def changes(self, identity: Identity, shown: Mapping[str, Any]) -> list[str]:
-        """What has changed in a row since it was imported: [""] is nothing, [] a new row."""
-        if known := self.rows.get(identity.key):
-            digest, before = known
-            return [""] if digest == identity.digest else _changed(before, shown)
-        if left := self.by_match.get(identity.match):
-            return _changed(left.pop(0), shown)
-        return []
-
-
-def _changed(before: str, shown: Mapping[str, Any]) -> list[str]:
-    names = [n for n, value in shown.items() if as_json(value) not in before]
-    return names or ["division"]
 
 
 def _shown(entry: Any) -> dict[str, Any]:
@@ -432,32 +266,3 @@ def _shown(entry: Any) -> dict[str, Any]:
         "amount": f"{to_major(entry.amount_minor, entry.currency):f}",
         "currency": entry.currency,
     }
-
-
-def _cut(entry: Any, name: str, limit: int) -> tuple[Any, list[Note]]:
-    """The entry with a text that is not too long and has no control characters."""
-    text = getattr(entry, name)
-    plain = "".join(c if c.isprintable() or c in "\n\t" else " " for c in text).strip()
-    if plain == text and len(text) <= limit:
-        return entry, []
-    notes = [Note("cut", {"limit": limit})] if len(plain) > limit else []
-    return replace(entry, **{name: plain[:limit].strip()}), notes
-
-
-def _comment_text(comment: Any, described: TripDescription) -> str:
-    """A comment of somebody else, which the caller writes: it begins with the author's name."""
-    names = {person.key: person.name for person in described.people}
-    text = "\n".join(line.rstrip() for line in comment.text.splitlines())
-    return f"{names.get(comment.person, '?')}: {text}"[:MAX_COMMENT_CHARS]
-
-
-def _web_address(text: str | None) -> str | None:
-    is_short = text is not None and len(text) <= 2048 and text.isprintable() and " " not in text
-    return text if is_short and text and text.startswith(("https://", "http://")) else None
-
-
-def _storable(numerator: Decimal, denominator: Decimal) -> Decimal:
-    """The quotient as both databases store it."""
-    return _SIGNIFICANT.divide(numerator, denominator).quantize(
-        _LAST_DECIMAL, context=Context(prec=40)
-    )

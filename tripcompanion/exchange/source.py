@@ -133,6 +133,11 @@ class SourceFile:
         """The rows of CSV below the header."""
         return (row for row in self.rows() if row[0] > self.header_line)
 
+    def named_records(self) -> Iterator[tuple[int, dict[str, str]]]:
+        """The rows of CSV below the header, by the names of the columns."""
+        for line, row in self.records():
+            yield line, dict(zip(self.head.header, row, strict=False))
+
     def _encoding(self) -> str:
         self._file.seek(0)
         start = self._file.read(8)

@@ -10,21 +10,20 @@ from tripcompanion.exchange.description import (
     DescribedSettlement,
     Entry,
     Note,
-    Person,
     TripDescription,
     UnreadableFile,
 )
+from tripcompanion.exchange.formats.entries import by_weight, divided
 from tripcompanion.exchange.formats.reading import (
     Record,
     RowError,
-    any_record,
     category,
     clean,
     currency_of,
     day,
-    divided,
     each,
     known_currency,
+    people_with_ids,
     rounded,
 )
 from tripcompanion.exchange.source import Head, SourceFile
@@ -42,11 +41,7 @@ def recognises(head: Head) -> bool:
 
 def read(file: SourceFile) -> TripDescription:
     texts = file.head.texts
-    people = tuple(
-        Person(row.text("id"), row.text("name", "?"))
-        for row in map(any_record, file.items("personal_accounts.item"))
-        if "id" in row
-    )
+    people = people_with_ids(file, "personal_accounts.item")
     books = _Books(file, {person.key for person in people})
     rows = file.items
     return TripDescription(
@@ -117,7 +112,7 @@ class _Books:
         payers, parts = whole(paid, abs(amount)), whole(owed, abs(amount))
         title = row.text("name", "")
         if row.text("type") == "transfer" and len(payers) == len(parts) == 1:
-            sender, receiver = next(iter(payers)), next(iter(parts))
+            (sender,), (receiver,) = payers, parts
             yield DescribedSettlement(
                 sender=sender, receiver=receiver, note=title, notes=notes, **fields
             )
@@ -169,11 +164,7 @@ class _Books:
         is_plain = row.text("split_mode", "shares") == "shares" and not row.list("positions")
         if amount < 0 or not is_plain or not shares.keys() <= self.people:
             return divided(parts)
-        is_equal = len(set(shares.values())) == 1
-        return {
-            "split_type": "EQUAL" if is_equal else "SHARES",
-            "entered": tuple((k, None if is_equal else weight) for k, weight in shares.items()),
-        }
+        return by_weight(shares)
 
 
 def weights(row: Record, name: str) -> dict[str, Fraction]:

@@ -1,9 +1,8 @@
 """Cospend, the CSV file of a project: sections of members, bills, categories and currencies."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import date, datetime
 from decimal import Decimal
-from typing import Any
 from urllib.parse import unquote_plus
 
 from tripcompanion.currency.amounts import EXPONENTS
@@ -50,9 +49,7 @@ def recognises(head: Head) -> bool:
 
 def read(file: SourceFile) -> TripDescription:
     project = _Project(file)
-    people = tuple(
-        Person(name, name, is_active=name not in project.left) for name in project.weights
-    )
+    people = tuple(Person(name, name) for name in project.weights)
     return TripDescription(
         "cospend",
         "",
@@ -68,15 +65,14 @@ class _Project:
 
     def __init__(self, file: SourceFile) -> None:
         self.file = file
-        self.left: set[str] = set()
         self.weights: dict[str, Decimal] = {}
         self.numbers = Numbers(
             ((line, row.get("amount", "")) for line, row in self.rows("bills")), is_plain=True
         )
         for _line, row in self.rows("members"):
-            self._add(row, "name", "weight", "active")
+            self._add(row, "name", "weight")
         for _line, row in self.rows("bills"):
-            self._add(row, "payer_name", "payer_weight", "payer_active")
+            self._add(row, "payer_name", "payer_weight")
         for _line, row in self.rows("bills"):
             owers, _notes = names_in(clean(row.get("owers", "")), self.weights)
             for name in owers:
@@ -109,7 +105,7 @@ class _Project:
                     row = [",".join(row[:extra]), *row[extra:]]
                 yield line, dict(zip(header, row, strict=False))
 
-    def _add(self, row: dict[str, str], name: str, weight: str, active: str) -> None:
+    def _add(self, row: dict[str, str], name: str, weight: str) -> None:
         key = clean(row.get(name, ""))
         if not key:
             return
@@ -117,8 +113,6 @@ class _Project:
             self.weights.setdefault(key, number(row.get(weight) or "1"))
         except RowError:
             self.weights.setdefault(key, Decimal(1))
-        if row.get(active, "1").strip() == "0":
-            self.left.add(key)
 
     def entries(self, line: int, value: dict[str, str]) -> Iterator[Entry]:
         row = Record(value)
@@ -137,23 +131,22 @@ class _Project:
             line,
             row.text("payer_name"),
             self.numbers(row.text("amount")),
-            self.currency,
             owers,
             self.weights,
+            currency=self.currency,
             is_payment=row.text("categoryid", "0") == _REIMBURSEMENT,
             notes=notes,
-            **self._when(row),
+            date=self._day(row),
             description=title or label,
             notes_text="\n".join(filter(None, [comment, label])),
             category=category(label),
         )
 
-    def _when(self, row: Record) -> dict[str, Any]:
+    def _day(self, row: Record) -> date:
         """The date in the caller's zone, where the file has the moment: its own date is in UTC."""
         if "timestamp" not in row:
-            return {"date": day(row.text("date"))}
+            return day(row.text("date"))
         seconds = int(number(row.text("timestamp")))
         if abs(seconds) > 10**11:
             raise RowError("bad_date", text=str(seconds)[:30])
-        at = datetime.fromtimestamp(seconds, UTC)
-        return {"date": at.astimezone(self.file.zone).date(), "created_at": at}
+        return datetime.fromtimestamp(seconds, self.file.zone).date()

@@ -21,7 +21,8 @@ from tripcompanion.exchange.formats.weights import entries, names_in
 from tripcompanion.exchange.source import Head, SourceFile
 
 _COLUMNS = {"what", "amount", "date", "payer_name", "payer_weight", "owers"}
-_NONE = "XXX"
+#: ISO 4217's code for "no currency", which bills have in a project without one.
+_NO_CURRENCY = "XXX"
 
 
 def recognises(head: Head) -> bool:
@@ -56,7 +57,8 @@ class _Bills:
         for line, row in self.rows():
             try:
                 self._note_payer(line, Record(row))
-                codes[row.get("currency", _NONE)] = codes.get(row.get("currency", _NONE), 0) + 1
+                code = row.get("currency", _NO_CURRENCY)
+                codes[code] = codes.get(code, 0) + 1
             except (RowError, TypeError):
                 # It is skipped with its reason below.
                 continue
@@ -65,7 +67,7 @@ class _Bills:
         #: In the order in which they occur.
         self.names = list({**dict.fromkeys(self.weights), **owers})
         used = sorted(codes, key=lambda code: -codes[code])
-        self.currency = currency_of(file, *(str(code) for code in used if code != _NONE))
+        self.currency = currency_of(file, *(str(code) for code in used if code != _NO_CURRENCY))
 
     def rows(self) -> Iterator[tuple[int, Any]]:
         if self.file.kind == "json":
@@ -96,16 +98,16 @@ class _Bills:
     def entries(self, line: int, value: Any) -> Iterator[Entry]:
         row = Record(value)
         owers, notes = self._owers(value)
-        code = row.text("currency", _NONE)
+        code = row.text("currency", _NO_CURRENCY)
         if code not in EXPONENTS:
             code = self.currency
         yield from entries(
             line,
             unguarded(row.text("payer_name")),
             self._number(row, "amount"),
-            code,
             owers,
             self.weights,
+            currency=code,
             is_payment=row.text("bill_type", "Expense") == "Reimbursement",
             notes=notes,
             date=day(row.text("date")),

@@ -1,4 +1,4 @@
-"""What readers of formats share: records, numbers, dates, names, and entries made of them."""
+"""What readers of formats share: records, numbers, dates and names."""
 
 import re
 import unicodedata
@@ -8,10 +8,8 @@ from datetime import UTC, date, datetime, tzinfo
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 from typing import Any
 
-from splits.money import apportion
 from tripcompanion.currency.amounts import EXPONENTS
 from tripcompanion.exchange.description import (
-    DescribedExpense,
     Entry,
     Note,
     Person,
@@ -227,14 +225,20 @@ def category(*names: str) -> str:
     return "OTHER"
 
 
-def people_named(names: Iterable[str], **others: Any) -> tuple[Person, ...]:
+def people_with_ids(file: SourceFile, path: str) -> tuple[Person, ...]:
+    """The people in a list of objects with `id` and `name`."""
+    rows = map(any_record, file.items(path))
+    return tuple(Person(row.text("id"), row.text("name", "?")) for row in rows if "id" in row)
+
+
+def people_named(names: Iterable[str]) -> tuple[Person, ...]:
     """People who have only names, which are their keys. Of equal names, each is another person."""
     seen: Counter[str] = Counter()
     people = []
     for name in names:
         seen[name] += 1
         key = name if seen[name] == 1 else f"{name} ({seen[name]})"
-        people.append(Person(key, key, **others))
+        people.append(Person(key, key))
     return tuple(people)
 
 
@@ -251,87 +255,3 @@ def each(
         except RowError as error:
             value = row.get(title) if isinstance(row, Mapping) else ""
             yield SkippedRow(line, error.note, clean(str(value or ""))[:255])
-
-
-def divided(
-    shares: Mapping[str, int],
-    *,
-    is_equal: bool | None = None,
-    split: tuple[str, Mapping[str, int]] | None = None,
-) -> dict[str, Any]:
-    """The fields of an expense with these exact parts; people without a part do not take part.
-
-    It is EQUAL if no two parts differ by more than one minor unit, unless `is_equal` says so.
-    `split` are the split type and what was entered for each person, if the file has both.
-    """
-    parts = tuple((person, minor) for person, minor in shares.items() if minor)
-    if not parts:
-        raise RowError("nobody_takes_part")
-    if min(minor for _person, minor in parts) < 0:
-        raise RowError("negative_part")
-    if split is not None:
-        entered = tuple((person, split[1][person]) for person, _minor in parts)
-        return {"split_type": split[0], "entered": entered, "parts": parts}
-    amounts = [minor for _person, minor in parts]
-    if is_equal is None:
-        is_equal = max(amounts) - min(amounts) <= 1
-    if is_equal:
-        return {
-            "split_type": "EQUAL",
-            "entered": tuple((person, None) for person, _minor in parts),
-            "parts": parts,
-        }
-    return {"split_type": "MANUAL", "entered": parts, "parts": parts}
-
-
-def apportioned(total: int, weights: Mapping[str, int], seed: int = 0) -> dict[str, int]:
-    """`total` minor units in proportion to weights; also a negative one."""
-    if not weights or min(weights.values()) < 0 or not sum(weights.values()):
-        raise RowError("nobody_takes_part")
-    sign = -1 if total < 0 else 1
-    parts = apportion(abs(total), list(weights.values()), seed)
-    return {person: sign * part for person, part in zip(weights, parts, strict=True)}
-
-
-def turned_around(payer: str, amount_minor: int, shares: Mapping[str, int]) -> dict[str, Any]:
-    """The fields of an expense for an income of `amount_minor`, which is negative, and its shares.
-
-    The ledger has no incomes. Whoever got the money owes it to those who have a share in it, as if
-    these had paid for an expense of the one alone.
-    """
-    payers = tuple((person, abs(minor)) for person, minor in shares.items() if minor)
-    return {
-        "amount_minor": abs(amount_minor),
-        "payers": payers,
-        **divided({payer: abs(amount_minor)}, is_equal=True),
-    }
-
-
-def expense(
-    line: int,
-    payer: str,
-    amount_minor: int,
-    shares: Mapping[str, int],
-    *,
-    is_equal: bool | None = None,
-    split: tuple[str, Mapping[str, int]] | None = None,
-    notes: tuple[Note, ...] = (),
-    **fields: Any,
-) -> DescribedExpense:
-    """An expense that one person paid, with exact shares, which add up to the amount.
-
-    A negative amount is turned around. Raises `RowError` for an amount of zero.
-    """
-    if not amount_minor:
-        raise RowError("no_amount")
-    if amount_minor < 0:
-        around = turned_around(payer, amount_minor, shares)
-        notes += (Note("turned_around"),)
-        return DescribedExpense(line=line, notes=notes, **{**fields, **around})
-    return DescribedExpense(
-        line=line,
-        amount_minor=amount_minor,
-        payers=((payer, amount_minor),),
-        notes=notes,
-        **{**divided(shares, is_equal=is_equal, split=split), **fields},
-    )

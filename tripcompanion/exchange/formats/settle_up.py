@@ -3,17 +3,10 @@
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from tripcompanion.exchange.description import (
-    DescribedExpense,
-    DescribedSettlement,
-    Entry,
-    Note,
-    TripDescription,
-)
+from tripcompanion.exchange.description import Entry, Note, TripDescription
+from tripcompanion.exchange.formats.entries import completed, expense, payments
 from tripcompanion.exchange.formats.reading import (
     Numbers,
     Record,
@@ -22,9 +15,7 @@ from tripcompanion.exchange.formats.reading import (
     clean,
     currency_of,
     day,
-    divided,
     each,
-    expense,
     known_currency,
     people_named,
     to_minor,
@@ -45,7 +36,7 @@ def read(file: SourceFile) -> TripDescription:
         "",
         currency_of(file, *table.currencies),
         people_named(table.names),
-        lambda: each(table.rows(), table.entries, "Purpose"),
+        lambda: each(file.named_records(), table.entries, "Purpose"),
     )
 
 
@@ -55,11 +46,10 @@ def listed(text: str) -> list[str]:
 
 class _Table:
     def __init__(self, file: SourceFile) -> None:
-        self.file = file
         names: dict[str, None] = {}
         main: Counter[str] = Counter()
         used: Counter[str] = Counter()
-        for _line, row in self.rows():
+        for _line, row in file.named_records():
             names |= dict.fromkeys(listed(row.get("Who paid", "")))
             names |= dict.fromkeys(listed(row.get("For whom", "")))
             used[row.get("Currency", "")] += 1
@@ -72,16 +62,12 @@ class _Table:
         self.numbers = Numbers(
             (
                 (line, cell)
-                for line, row in self.rows()
+                for line, row in file.named_records()
                 for column in columns
                 for cell in listed(row.get(column, ""))
             ),
             is_plain=True,
         )
-
-    def rows(self) -> Iterator[tuple[int, dict[str, str]]]:
-        for line, row in self.file.records():
-            yield line, dict(zip(self.file.head.header, row, strict=False))
 
     def _amounts(self, row: Record, people: str, amounts: str, currency: str) -> dict[str, int]:
         names, cells = listed(row.text(people)), listed(row.text(amounts))
@@ -98,18 +84,17 @@ class _Table:
         paid = self._amounts(row, "Who paid", "Amount", currency)
         shares = self._amounts(row, "For whom", "Split amounts", currency)
         amount, kind = sum(paid.values()), row.text("Type", "expense")
-        notes: tuple[Note, ...] = ()
-        if drift := amount - sum(shares.values()):
-            if abs(drift) > len(shares):
-                raise RowError("does_not_add_up")
-            largest = max(shares, key=lambda name: shares[name])
-            shares[largest] += drift
-            notes = (Note("rounded_shares"),)
+        shares, notes = completed(amount, shares)
         label, title = row.text("Category", ""), row.text("Purpose", "")
-        fields: dict[str, Any] = {"currency": currency, **_when(row)}
-        if kind == "transfer":
-            yield from self._transfers(line, paid, shares, title, notes, fields)
+        fields: dict[str, Any] = {"date": day(row.text("Date & time")), "currency": currency}
+        payer = next(iter(paid))
+        if kind == "transfer" and len(paid) == 1:
+            if not amount:
+                raise RowError("no_amount")
+            yield from payments(line, payer, shares, title, notes=notes, **fields)
             return
+        if kind == "transfer":
+            kind, notes = "expense", (*notes, Note("payment_of_several"))
         if kind != "expense":
             raise RowError("unknown_kind", text=kind[:30])
         fields |= {"description": title or label or "Settle Up", "category": category(label)}
@@ -118,51 +103,5 @@ class _Table:
             fields["receipt_url"] = row.text("Receipt")
         if amount < 0 and len(paid) > 1:
             raise RowError("negative_part")
-        payer = next(iter(paid))
         found = expense(line, payer, amount, shares, notes=notes, **fields)
         yield found if len(paid) == 1 else replace(found, payers=tuple(paid.items()))
-
-    def _transfers(
-        self,
-        line: int,
-        paid: dict[str, int],
-        shares: dict[str, int],
-        title: str,
-        notes: tuple[Note, ...],
-        fields: dict[str, Any],
-    ) -> Iterator[Entry]:
-        """A payment for each receiver; of several senders, an expense of the receivers."""
-        if len(paid) > 1:
-            yield DescribedExpense(
-                line=line,
-                amount_minor=sum(paid.values()),
-                payers=tuple(paid.items()),
-                notes=(*notes, Note("payment_of_several")),
-                description=title or "Settle Up",
-                **divided(shares),
-                **fields,
-            )
-            return
-        for receiver, minor in shares.items():
-            yield DescribedSettlement(
-                line=line,
-                amount_minor=minor,
-                sender=next(iter(paid)),
-                receiver=receiver,
-                note=title,
-                notes=notes,
-                **fields,
-            )
-
-
-def _when(row: Record) -> dict[str, Any]:
-    """The date that the row shows; its moment, if the zone is known."""
-    text = row.text("Date & time")
-    fields: dict[str, Any] = {"date": day(text)}
-    try:
-        zone = ZoneInfo(row.text("Timezone", ""))
-        at = datetime.fromisoformat(text).replace(tzinfo=zone)
-        fields["created_at"] = at.astimezone(UTC)
-    except (ValueError, OverflowError, OSError, ZoneInfoNotFoundError):
-        return fields
-    return fields

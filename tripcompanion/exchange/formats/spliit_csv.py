@@ -1,16 +1,11 @@
 """Spliit, "Export to CSV": each person's part, positive for the payer."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from tripcompanion.currency.amounts import EXPONENTS
-from tripcompanion.exchange.description import (
-    DescribedSettlement,
-    Entry,
-    Note,
-    TripDescription,
-)
+from tripcompanion.exchange.description import Entry, Note, TripDescription
+from tripcompanion.exchange.formats.entries import completed, expense, in_original, payments
 from tripcompanion.exchange.formats.reading import (
     Numbers,
     RowError,
@@ -19,7 +14,6 @@ from tripcompanion.exchange.formats.reading import (
     currency_of,
     day,
     each,
-    expense,
     number,
     people_named,
     to_minor,
@@ -93,16 +87,12 @@ class _Table:
             if cell.strip()
         }
         payer = self._payer(cost, cells)
-        shares, notes = _completed(cost, {p: abs(minor) for p, minor in cells.items()}, payer)
+        parts = {person: abs(minor) for person, minor in cells.items()}
+        shares, notes = completed(abs(cost), parts, payer)
         fields: dict[str, Any] = {"date": day(row["Date"]), "currency": self.currency}
         title = clean(row["Description"]) or clean(row["Category"])
-        taking = {person: minor for person, minor in shares.items() if minor}
-        if row["Is Reimbursement"] == "Yes" and cost > 0 and payer not in taking:
-            for receiver, minor in taking.items():
-                yield DescribedSettlement(
-                    line=line, amount_minor=minor, sender=payer, receiver=receiver, note=title,
-                    notes=notes, **fields,
-                )  # fmt: skip
+        if row["Is Reimbursement"] == "Yes" and cost > 0 and not shares.get(payer):
+            yield from payments(line, payer, shares, title, notes=notes, **fields)
             return
         signed = {person: minor if cost > 0 else -minor for person, minor in shares.items()}
         fields |= {"description": title, "notes_text": clean(row["Category"])}
@@ -129,25 +119,4 @@ class _Table:
         if minor <= 0:
             return found
         rate = row["Conversion rate"].strip().replace(",", ".")
-        return replace(
-            found,
-            currency=code,
-            amount_minor=minor,
-            rate=number(rate) if rate else None,
-            converted_minor=found.amount_minor,
-            payers=((found.payers[0][0], minor),),
-        )
-
-
-def _completed(
-    cost: int, shares: dict[str, int], payer: str
-) -> tuple[dict[str, int], tuple[Note, ...]]:
-    """The shares with the cents that older files lost by rounding each alone, on the payer."""
-    drift = abs(cost) - sum(shares.values())
-    if not drift:
-        return shares, ()
-    largest = max(shares, key=lambda person: shares[person], default=payer)
-    to = payer if shares.get(payer) else largest
-    if abs(drift) > len(shares) or shares.get(to, 0) + drift < 0:
-        raise RowError("does_not_add_up")
-    return {**shares, to: shares.get(to, 0) + drift}, (Note("rounded_shares"),)
+        return in_original(found, code, minor, number(rate) if rate else None)

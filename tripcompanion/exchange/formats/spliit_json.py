@@ -1,19 +1,17 @@
 """Spliit, "Export to JSON": a group with amounts in minor units, and how each was divided."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from tripcompanion.currency.amounts import EXPONENTS
 from tripcompanion.exchange.description import (
     DescribedExpense,
-    DescribedSettlement,
     Entry,
     Note,
-    Person,
     TripDescription,
 )
+from tripcompanion.exchange.formats.entries import expense, in_original, payments
 from tripcompanion.exchange.formats.reading import (
     Record,
     RowError,
@@ -23,8 +21,7 @@ from tripcompanion.exchange.formats.reading import (
     currency_of,
     day,
     each,
-    expense,
-    instant,
+    people_with_ids,
     to_minor,
 )
 from tripcompanion.exchange.source import Head, SourceFile
@@ -34,6 +31,7 @@ _WHOLE = frozenset({"JPY", "KRW", "VND", "ISK", "HUF", "IDR", "COP"})
 SYMBOLS = {"€": "EUR", "$": "USD", "£": "GBP", "¥": "JPY", "CHF": "CHF", "₹": "INR", "zł": "PLN"}
 #: Weights are in hundredths, so are percentages; ours are in ten-thousandths.
 _SPLITS = {"BY_SHARES": "SHARES", "BY_PERCENTAGE": "PERCENTAGE"}
+_DELETED = "DELETE_EXPENSE"
 _FNV_OFFSET, _FNV_PRIME = 0x811C9DC5, 0x01000193
 
 
@@ -50,77 +48,72 @@ def read(file: SourceFile) -> TripDescription:
     code = str(texts.get("currencyCode") or "")
     symbol = str(texts.get("currency") or "").strip()
     currency = currency_of(file, code, symbol, SYMBOLS.get(symbol))
-    people = tuple(
-        Person(row.text("id"), row.text("name", "?"))
-        for row in map(any_record, file.items("participants.item"))
-        if "id" in row
-    )
+    people = people_with_ids(file, "participants.item")
     digits = 0 if code in _WHOLE else 2
     entry = partial(_entry, currency, digits, {person.key for person in people})
-    gone = sum(value == "DELETE_EXPENSE" for value in file.items("activities.item.activityType"))
     return TripDescription(
         "spliit_json",
         clean(str(texts.get("name") or "")),
         currency,
         people,
         lambda: each(enumerate(file.items("expenses.item"), start=1), entry, "title"),
-        notes=(Note("deleted_elsewhere", {"count": gone}),) if gone else (),
+        notes=_deleted(file),
         description=clean(str(texts.get("information") or "")),
     )
+
+
+def _deleted(file: SourceFile) -> tuple[Note, ...]:
+    """A note with the titles of deleted expenses, of which the file has nothing else."""
+    rows = [any_record(value).values for value in file.items("activities.item")]
+    titles = [str(row.get("data") or "?") for row in rows if row.get("activityType") == _DELETED]
+    text = ", ".join(titles)[:500]
+    return (Note("deleted_elsewhere", {"count": len(titles), "titles": text}),) if titles else ()
 
 
 def _entry(currency: str, digits: int, people: set[str], line: int, value: Any) -> Iterator[Entry]:
     row = Record(value)
     amount = to_minor(row.number("amount").scaleb(-digits), currency)
-    payer = row.text("paidById")
-    key = row.text("id", "")
+    payer, key, title = row.text("paidById"), row.text("id", ""), row.text("title", "")
     mode = row.text("splitMode", "EVENLY")
-    weights = {}
-    for share in row.records("paidFor"):
-        person = share.record("participant").text("id") if "participant" in share else ""
-        weights[person or share.text("participantId")] = (
-            1 if mode == "EVENLY" else int(share.number("shares"))
-        )
+    weights = _weights(row, mode)
     if not {payer, *weights} <= people:
         raise RowError("unknown_person")
     shares, notes = _shares(amount, mode, weights, key)
-    if any(note.code == "shares_do_not_add_up" for note in notes):
+    if notes:
         mode = "BY_SHARES"
     fields: dict[str, Any] = {
         "date": day(row.text("expenseDate")),
         "currency": currency,
         "key": key or None,
-        "created_at": instant(row.text("createdAt")) if "createdAt" in row else None,
     }
     if row.flag("isReimbursement") and amount > 0 and payer not in shares:
-        for receiver, minor in shares.items():
-            if minor:
-                suffix = "" if len(shares) == 1 else f"/{receiver}"
-                yield DescribedSettlement(
-                    line=line,
-                    amount_minor=minor,
-                    sender=payer,
-                    receiver=receiver,
-                    note=row.text("title", ""),
-                    notes=notes,
-                    **{**fields, "key": f"{key}{suffix}" if key else None},
-                )
+        yield from payments(line, payer, shares, title, notes=notes, **fields)
         return
     label = row.record("category") if "category" in row else Record({})
     names = (label.text("name", ""), label.text("grouping", ""))
     if row.text("recurrenceRule", "NONE") not in {"NONE", ""}:
         notes += (Note("repeats"),)
     fields |= {
-        "description": row.text("title", "") or names[0],
+        "description": title or names[0],
         "notes_text": row.text("notes", ""),
         "category": category(*names),
         "notes": notes,
     }
-    split = (
-        None if mode not in _SPLITS else (_SPLITS[mode], {p: 100 * w for p, w in weights.items()})
-    )
+    split = None
+    if mode in _SPLITS:
+        split = _SPLITS[mode], {person: 100 * weight for person, weight in weights.items()}
     found = expense(line, payer, amount, shares, is_equal=mode == "EVENLY", split=split, **fields)
     yield _in_original(row, currency, digits, found) if amount > 0 else found
+
+
+def _weights(row: Record, mode: str) -> dict[str, int]:
+    """What was entered for each person, who is named in one of two ways; 1 if nothing was."""
+    weights = {}
+    for share in row.records("paidFor"):
+        person = share.record("participant").text("id") if "participant" in share else ""
+        weight = 1 if mode == "EVENLY" else int(share.number("shares"))
+        weights[person or share.text("participantId")] = weight
+    return weights
 
 
 def _shares(
@@ -177,11 +170,4 @@ def _in_original(
     minor = to_minor(as_minor, code)
     if minor <= 0:
         return found
-    return replace(
-        found,
-        currency=code,
-        amount_minor=minor,
-        rate=rate,
-        converted_minor=found.amount_minor,
-        payers=((found.payers[0][0], minor),),
-    )
+    return in_original(found, code, minor, rate)

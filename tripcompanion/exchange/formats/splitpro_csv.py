@@ -12,6 +12,7 @@ from tripcompanion.exchange.description import (
     Person,
     TripDescription,
 )
+from tripcompanion.exchange.formats.entries import expense
 from tripcompanion.exchange.formats.reading import (
     Numbers,
     Record,
@@ -20,7 +21,6 @@ from tripcompanion.exchange.formats.reading import (
     currency_of,
     day,
     each,
-    expense,
     known_currency,
     to_minor,
 )
@@ -41,26 +41,21 @@ def read(file: SourceFile) -> TripDescription:
         "",
         currency_of(file, *table.currencies),
         people,
-        lambda: each(table.rows(), table.entries, "Name"),
+        lambda: each(file.named_records(), table.entries, "Name"),
     )
 
 
 class _Table:
     def __init__(self, file: SourceFile) -> None:
-        self.file = file
-        rows = [row for _line, row in self.rows()]
+        rows = [row for _line, row in file.named_records()]
         names = {row.get("Paid By", "").strip() for row in rows} - {_CALLER, ""}
         self.friend = min(names, default=file.name.partition(".")[0].strip() or "Friend")
         codes = [row.get("Currency", "").strip() for row in rows]
         self.currencies = sorted(set(codes), key=lambda code: -codes.count(code))
         columns = ("Amount", "You Lent", "You Owe", "Settlement")
         self.numbers = Numbers(
-            (line, row.get(name, "")) for line, row in self.rows() for name in columns
+            (line, row.get(name, "")) for line, row in file.named_records() for name in columns
         )
-
-    def rows(self) -> Iterator[tuple[int, dict[str, str]]]:
-        for line, row in self.file.records():
-            yield line, dict(zip(self.file.head.header, row, strict=False))
 
     def entries(self, line: int, value: dict[str, str]) -> Iterator[Entry]:
         row = Record(value)

@@ -15,6 +15,7 @@ from tripcompanion.exchange.description import (
     TripDescription,
     UnreadableFile,
 )
+from tripcompanion.exchange.formats.entries import divided
 from tripcompanion.exchange.formats.reading import (
     Record,
     RowError,
@@ -22,7 +23,6 @@ from tripcompanion.exchange.formats.reading import (
     any_records,
     category,
     currency_of,
-    divided,
     each,
     instant,
     known_currency,
@@ -187,37 +187,28 @@ def _entries(file: SourceFile, group: str, newest: dict[str, str]) -> Iterator[E
 
 
 def _entry(file: SourceFile, line: int, key: str, row: Record) -> Entry:
-    currency = known_currency(row.text("currency_code"))
-    amount, notes = rounded(row.number("cost"), currency)
-    at = instant(row.text("date"), file.zone)
     title = row.text("description", "")
     if "deleted_at" in row:
         return SkippedRow(line, Note("deleted_in_source"), title)
+    currency = known_currency(row.text("currency_code"))
+    amount, notes = rounded(row.number("cost"), currency)
     if not amount:
         raise RowError("no_amount")
-    paid: dict[str, int] = {}
-    owed: dict[str, int] = {}
-    for user in row.records("users"):
-        person = user.text("user_id")
-        for shares, name in ((paid, "paid_share"), (owed, "owed_share")):
-            if minor := to_minor(user.number(name), currency):
-                shares[person] = minor
+    paid, owed = (_shares(row, name, currency) for name in ("paid_share", "owed_share"))
     fields: dict[str, Any] = {
         "line": line,
-        "date": at.date(),
+        "date": instant(row.text("date"), file.zone).date(),
         "amount_minor": amount,
         "currency": currency,
         "key": key,
-        "created_at": instant(row.text("created_at")) if "created_at" in row else None,
     }
     if row.flag("payment") and len(paid) == len(owed) == 1:
-        sender, receiver = next(iter(paid)), next(iter(owed))
+        (sender,), (receiver,) = paid, owed
         return DescribedSettlement(
             sender=sender, receiver=receiver, note=title, notes=notes, **fields
         )
-    for shares in (paid, owed):
-        if sum(shares.values()) != amount:
-            raise RowError("does_not_add_up")
+    if not sum(paid.values()) == sum(owed.values()) == amount:
+        raise RowError("does_not_add_up")
     label = row.record("category").text("name", "") if "category" in row else ""
     is_equal = None if row.text("creation_method", "") == "equal" else False
     if row.text("repeat_interval", "never") not in {"never", ""}:
@@ -234,9 +225,15 @@ def _entry(file: SourceFile, line: int, key: str, row: Record) -> Entry:
     )
 
 
+def _shares(row: Record, name: str, currency: str) -> dict[str, int]:
+    """What each person paid or owes; people without a share are left out."""
+    users = row.records("users")
+    shares = {user.text("user_id"): to_minor(user.number(name), currency) for user in users}
+    return {person: minor for person, minor in shares.items() if minor}
+
+
 def _comments(row: Record) -> Iterator[DescribedComment]:
     for comment in row.records("comments"):
         author = str(any_record(comment.values.get("user")).values.get("id") or 0)
         if author != _SYSTEM and "deleted_at" not in comment and "content" in comment:
-            at = instant(comment.text("created_at"))
-            yield DescribedComment(comment.text("content"), at, author)
+            yield DescribedComment(comment.text("content"), author)

@@ -15,17 +15,15 @@ from tripcompanion.exchange.description import (
     Note,
     TripDescription,
 )
+from tripcompanion.exchange.formats.entries import apportioned, divided, expense
 from tripcompanion.exchange.formats.reading import (
     Numbers,
     RowError,
-    apportioned,
     category,
     clean,
     currency_of,
     day,
-    divided,
     each,
-    expense,
     known_currency,
     people_named,
     to_minor,

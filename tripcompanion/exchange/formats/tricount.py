@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from tripcompanion.exchange.description import (
-    DescribedSettlement,
     Entry,
     Note,
     Person,
     SkippedRow,
     TripDescription,
 )
+from tripcompanion.exchange.formats.entries import expense, payments
 from tripcompanion.exchange.formats.reading import (
     Record,
     RowError,
@@ -20,8 +20,6 @@ from tripcompanion.exchange.formats.reading import (
     currency_of,
     day,
     each,
-    expense,
-    instant,
     known_currency,
     to_minor,
 )
@@ -62,8 +60,7 @@ class _Registry:
             if "uuid" in row:
                 key = row.text("uuid")
                 name = str(any_record(row.values.get("alias")).values.get("display_name") or "?")
-                is_active = row.text("status", "ACTIVE") == "ACTIVE"
-                self.people[key] = Person(key, clean(name), is_active=is_active)
+                self.people[key] = Person(key, clean(name))
 
     def _person(self, value: Any) -> str:
         key = unwrapped(value).text("uuid")
@@ -86,52 +83,47 @@ class _Registry:
         if row.text("status", "ACTIVE") != "ACTIVE":
             yield SkippedRow(line, Note("deleted_in_source"), title)
             return
-        kind, payer = (
-            row.text("type_transaction", "NORMAL"),
-            self._person(row.values.get("membership_owned")),
-        )
-        amount = self._minor(row)
-        shares: dict[str, int] = {}
-        for part in row.records("allocations"):
-            person = self._person(part.values.get("membership"))
-            shares[person] = shares.get(person, 0) + abs(self._minor(part))
-        if sum(shares.values()) != abs(amount):
+        kind = row.text("type_transaction", "NORMAL")
+        payer = self._person(row.values.get("membership_owned"))
+        amount, shares = abs(self._minor(row)), self._shares(row)
+        if sum(shares.values()) != amount:
             raise RowError("does_not_add_up")
         fields: dict[str, Any] = {
             "date": day(row.text("date")),
             "currency": self.currency,
             "key": row.text("uuid", "") or row.text("id"),
-            "created_at": instant(row.text("date")),
         }
-        if kind == "BALANCE" and payer not in {p for p, minor in shares.items() if minor}:
-            yield from (
-                DescribedSettlement(
-                    line=line, amount_minor=minor, sender=payer, receiver=receiver, note=title,
-                    **{**fields, "key": f"{fields['key']}/{receiver}"},
-                )
-                for receiver, minor in shares.items()
-                if minor
-            )  # fmt: skip
+        if kind == "BALANCE" and not shares.get(payer):
+            yield from payments(line, payer, shares, title, **fields)
             return
         label = row.text("category_custom", "") or row.text("category", "")
-        # Expenses are negative there. Whoever got an income is its "payer".
+        # Whoever got an income is its "payer".
         sign = -1 if kind == "INCOME" else 1
         yield expense(
             line,
             payer,
-            sign * abs(amount),
+            sign * amount,
             {person: sign * minor for person, minor in shares.items()},
             description=title or label or "Tricount",
             notes_text=label,
             category=category(label),
-            **self._original(row, fields),
+            notes=self._original(row),
+            **fields,
         )
 
-    def _original(self, row: Record, fields: dict[str, Any]) -> dict[str, Any]:
-        """The fields with a note of the amount in another currency, if there is one."""
+    def _shares(self, row: Record) -> dict[str, int]:
+        """Everybody's part. Those of expenses are negative there."""
+        shares: dict[str, int] = {}
+        for part in row.records("allocations"):
+            person = self._person(part.values.get("membership"))
+            shares[person] = shares.get(person, 0) + abs(self._minor(part))
+        return shares
+
+    def _original(self, row: Record) -> tuple[Note, ...]:
+        """A note of the amount in another currency, if there is one."""
         for name in ("amount", "amount_local"):
             found = row.record(name) if name in row else Record({"currency": self.currency})
             if (code := found.text("currency")) != self.currency:
                 amount = f"{abs(found.number('value')).normalize():f} {known_currency(code)}"
-                return {**fields, "notes": (Note("original_amount", {"amount": amount}),)}
-        return fields
+                return (Note("original_amount", {"amount": amount}),)
+        return ()

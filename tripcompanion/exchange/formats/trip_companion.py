@@ -20,7 +20,7 @@ from tripcompanion.exchange.description import (
     TripDescription,
     UnreadableFile,
 )
-from tripcompanion.exchange.formats.reading import Record, day, each, instant, to_minor
+from tripcompanion.exchange.formats.reading import Record, day, each, to_minor
 from tripcompanion.exchange.source import Head, SourceFile
 
 FORMAT, VERSION = "trip-companion", 1
@@ -131,7 +131,6 @@ def _expense(line: int, row: Record, rows: _Parts, currency: str) -> DescribedEx
         entered=tuple((str(key), value) for key, value in entered.items()),
         parts=tuple((str(key), part) for key, part in parts.items() if key in entered),
         comments=tuple(map(_comment, rows.comments[expense_id])),
-        created_at=instant(row.text("createdAt")),
     )
 
 
@@ -141,9 +140,7 @@ def _entered(split: Record, name: str, currency: str) -> int:
 
 
 def _comment(row: Record) -> DescribedComment:
-    return DescribedComment(
-        row.text("text", ""), instant(row.text("createdAt")), row.text("createdById")
-    )
+    return DescribedComment(row.text("text", ""), row.text("createdById"))
 
 
 def _settlement(line: int, row: Record, currency: str) -> DescribedSettlement:
@@ -156,5 +153,4 @@ def _settlement(line: int, row: Record, currency: str) -> DescribedSettlement:
         sender=row.text("senderId"),
         receiver=row.text("receiverId"),
         note=row.text("note", ""),
-        created_at=instant(row.text("createdAt")),
     )

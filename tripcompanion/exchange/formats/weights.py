@@ -1,16 +1,13 @@
 """Expenses divided by the weight that a person has in the whole file: ihatemoney and Cospend."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import date
 from decimal import Decimal
 from typing import Any
 
-from tripcompanion.exchange.description import (
-    DescribedExpense,
-    DescribedSettlement,
-    Entry,
-    Note,
-)
-from tripcompanion.exchange.formats.reading import RowError, apportioned, rounded, turned_around
+from tripcompanion.exchange.description import DescribedExpense, Entry, Note
+from tripcompanion.exchange.formats.entries import apportioned, by_weight, expense, payments
+from tripcompanion.exchange.formats.reading import RowError, rounded
 
 #: Weights are stored as ten-thousandths.
 _SCALE = 10_000
@@ -39,12 +36,14 @@ def entries(
     line: int,
     payer: str,
     amount: Decimal,
-    currency: str,
     owers: list[str],
     weights: Mapping[str, Decimal],
     *,
     is_payment: bool,
-    notes: tuple[Note, ...] = (),
+    currency: str,
+    date: date,
+    description: str,
+    notes: tuple[Note, ...],
     **fields: Any,
 ) -> Iterator[Entry]:
     """The entries of a bill. An ower whose weight is not in `weights` has 1, with a note."""
@@ -56,30 +55,16 @@ def entries(
     if unknown and len(owers) > 1:
         notes += (Note("weight_unknown", {"names": ", ".join(unknown)[:200]}),)
     scaled = {name: int(weights.get(name, Decimal(1)) * _SCALE) for name in owers}
-    fields |= {"line": line, "currency": currency, "notes": notes}
+    common: dict[str, Any] = {"date": date, "currency": currency, "notes": notes}
     if is_payment and minor > 0 and payer not in scaled:
-        title = fields.pop("description")
-        fields.pop("category"), fields.pop("notes_text", None)
-        for receiver, part in apportioned(minor, scaled, line).items():
-            if part:
-                yield DescribedSettlement(
-                    amount_minor=part, sender=payer, receiver=receiver, note=title, **fields
-                )
+        parts = apportioned(minor, scaled, line)
+        yield from payments(line, payer, parts, description, **common)
         return
+    fields |= {**common, "description": description}
     if minor < 0:
-        fields["notes"] += (Note("turned_around"),)
-        yield DescribedExpense(
-            **fields, **turned_around(payer, minor, apportioned(minor, scaled, line))
-        )
+        yield expense(line, payer, minor, apportioned(minor, scaled, line), **fields)
         return
-    taking = {name: weight for name, weight in scaled.items() if weight}
-    if not taking or min(taking.values()) < 0:
-        raise RowError("nobody_takes_part")
-    is_equal = len(set(taking.values())) == 1
+    paid = ((payer, minor),)
     yield DescribedExpense(
-        amount_minor=minor,
-        payers=((payer, minor),),
-        split_type="EQUAL" if is_equal else "SHARES",
-        entered=tuple((name, None if is_equal else weight) for name, weight in taking.items()),
-        **fields,
+        line=line, amount_minor=minor, payers=paid, **by_weight(scaled), **fields
     )

@@ -32,7 +32,7 @@ from users.scopes import Scope
 
 
 class ImportViewSet(InTripViewSet):
-    """The caller's imports of files of other systems."""
+    """The caller's imports of files of other systems, and of our own."""
 
     tag = "imports"
     operation_ids: ClassVar = {
@@ -47,7 +47,6 @@ class ImportViewSet(InTripViewSet):
     more_scopes = (Scope.TRIPS_READ, Scope.TRIPS_WRITE)
     needs: ClassVar = dict.fromkeys(operation_ids)
     parser_classes = (StrictJSONParser, FileFormParser)
-    throttles: ClassVar = {"create": [ImportThrottle], "confirm": [ImportThrottle]}
     request_serializers: ClassVar = {"create": ImportRequest}
     form_serializers: ClassVar = {"create": ImportForm}
     response_serializers: ClassVar = {
@@ -58,6 +57,7 @@ class ImportViewSet(InTripViewSet):
     }
     query_serializers: ClassVar = {"rows": RowsQuery}
     lists: ClassVar = frozenset({"rows"})
+    throttles: ClassVar = dict.fromkeys(("create", "confirm"), [ImportThrottle])
     problems: ClassVar = {
         "create": [FileUnreadable, LimitReached, NotFound, PermissionDenied],
         "confirm": [
@@ -77,16 +77,16 @@ class ImportViewSet(InTripViewSet):
         """Plan the import of a file; nothing else is written.
 
         The format is recognised from the content: Splitwise, Spliit, ihatemoney, Cospend,
-        Abrechnung, SplitPro, Settle Up, Tricount, or the JSON export of a trip. The plan says what
-        would become of every row, who the people of the file are, and how the balances that the
-        file claims compare with those of its rows. It can be confirmed for a day. The file is not
-        stored; only an export of this service that makes a new trip is kept until then.
+        Abrechnung, SplitPro, Settle Up, Tricount, or our own JSON. The plan says what would become
+        of every row, who the people of the file are, and how the balances that the file claims
+        compare with those of its rows. It can be confirmed for a day. The file is not stored,
+        except our own JSON for a new trip: that is kept with the plan, until the plan is confirmed
+        or deleted.
         """
         given: dict[str, Any] = self.body()
         trip = None
         if (trip_id := given.pop("trip_id", None)) is not None:
             trip = get_visible_or_404(Trip.objects.all, self.caller, pk=trip_id)
-            self._note_answer_in(trip.pk)
         names = {name: given.pop(name) for name in ("file", "name", "zone")}
         chosen = {"currency": given.pop("currency", None), "group": given.pop("group", "")}
         try:
@@ -95,6 +95,8 @@ class ImportViewSet(InTripViewSet):
             stored = plan_import(self.caller, described, Choices(trip=trip, **given))
         except UnreadableFile as error:
             raise FileUnreadable(error) from error
+        if stored.trip_id is not None:
+            self._note_answer_in(stored.trip_id)
         return self.answer(stored, location=f"/api/imports/{stored.pk}")
 
     def retrieve(self, request: Request, import_id: int) -> Response:

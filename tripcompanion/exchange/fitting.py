@@ -1,0 +1,197 @@
+"""An entry of a file as the ledger can record it: its texts, its amount in the trip's currency."""
+
+from collections.abc import Mapping, Set
+from dataclasses import replace
+from datetime import date, timedelta
+from decimal import Context, Decimal
+from typing import Any
+
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from splits.models import Rate
+from splits.models.comment import MAX_COMMENT_CHARS, MAX_COMMENTS
+from splits.models.division import PERCENTAGE_WHOLE
+from splits.models.rate import ENTERED, NoRate
+from tripcompanion.currency.amounts import MAX_AMOUNT, convert, to_major, to_minor
+from tripcompanion.exchange.description import (
+    DescribedComment,
+    DescribedExpense,
+    DescribedSettlement,
+    Note,
+    TripDescription,
+)
+from tripcompanion.exchange.formats.entries import apportioned
+from tripcompanion.exchange.formats.reading import RowError
+
+_MAX_DESCRIPTION, _MAX_NOTES = 255, 2000
+_MAX_PAYERS = 20
+_FIRST_DAY, _LAST_DAY = date(1970, 1, 1), date(2100, 12, 31)
+#: What both databases store of a rate.
+_SIGNIFICANT = Context(prec=15)
+_LAST_DECIMAL = Decimal(1).scaleb(-15)
+_MAX_RATE = Decimal(10) ** 6
+
+
+class Fitting:
+    """Makes entries fit for a trip in `currency`, whose people have the keys in `people`.
+
+    `given` are the caller's rates; `rates` are those that were needed, with source and day.
+    """
+
+    def __init__(
+        self,
+        described: TripDescription,
+        currency: str,
+        people: Set[str],
+        given: Mapping[str, Decimal],
+    ) -> None:
+        self.described, self.currency = described, currency
+        self.people, self.given = people, given
+        self._names = {person.key: person.name for person in described.people}
+        self.rates: dict[str, tuple[Decimal, str, date]] = {}
+
+    def fitted(self, entry: Any) -> tuple[Any, list[Note]]:
+        """The entry as it can be recorded, with all notes. Raises `RowError`."""
+        notes = list(entry.notes)
+        tomorrow = timezone.now().date() + timedelta(days=1)
+        if not _FIRST_DAY <= entry.date <= min(_LAST_DAY, tomorrow):
+            raise RowError("date_out_of_range", date=str(entry.date))
+        if entry.amount_minor <= 0:
+            raise RowError("no_amount")
+        if isinstance(entry, DescribedSettlement):
+            people = {entry.sender, entry.receiver}
+            if len(people) < 2:
+                raise RowError("to_oneself")
+            entry, cut = _cut(entry, "note", _MAX_NOTES)
+        else:
+            people = {key for key, _value in (*entry.payers, *entry.entered)}
+            if len(entry.payers) > _MAX_PAYERS:
+                raise RowError("too_many_payers", limit=_MAX_PAYERS)
+            entry, cut = _cut(entry, "description", _MAX_DESCRIPTION)
+            notes += cut
+            if not entry.description:
+                entry = replace(entry, description=_("Expense"))
+                notes.append(Note("no_description"))
+            entry, cut = _cut(entry, "notes_text", _MAX_NOTES)
+        if not people <= self.people:
+            raise RowError("unknown_person")
+        return self._in_trip_currency(entry), notes + cut
+
+    def _in_trip_currency(self, entry: Any) -> Any:
+        """The entry, whose rate leads to the trip's currency, unless that is not the file's."""
+        if self.currency == self.described.currency:
+            return entry
+        if entry.converted_minor is not None:
+            minor = entry.converted_minor
+            changed: dict[str, Any] = {"currency": self.described.currency, "amount_minor": minor}
+            if isinstance(entry, DescribedExpense):
+                changed["payers"] = tuple(apportioned(minor, dict(entry.payers)).items())
+            entry = replace(entry, **changed)
+        return replace(entry, rate=None, converted_minor=None)
+
+    def content(self, entry: Any) -> dict[str, Any]:
+        """What is recorded when the plan is confirmed, with people by key. Raises `RowError`."""
+        amount_minor, rate, source, day = self._converted(entry)
+        if not 0 < amount_minor <= to_minor(MAX_AMOUNT, self.currency):
+            raise RowError("amount_out_of_range")
+        if isinstance(entry, DescribedSettlement):
+            return {
+                "amount": amount_minor,
+                "sender": entry.sender,
+                "receiver": entry.receiver,
+                "note": entry.note,
+            }
+        split_type, entered = entry.split_type, entry.entered
+        if split_type == "PERCENTAGE" and sum(v for _k, v in entered) != PERCENTAGE_WHOLE:
+            split_type = "SHARES"
+        return {
+            "amount": amount_minor,
+            "entered_amount": entry.amount_minor,
+            "currency": entry.currency,
+            "rate": rate,
+            "rate_source": source,
+            "rate_day": day,
+            "description": entry.description,
+            "notes": entry.notes_text,
+            "category": entry.category,
+            "receipt_url": _web_address(entry.receipt_url),
+            "payers": entry.payers,
+            "split_type": split_type,
+            "entered": entered,
+            "parts": entry.parts,
+            "parts_currency": entry.currency
+            if entry.converted_minor is None
+            else self.described.currency,
+            "comments": [self._comment_text(c) for c in entry.comments[:MAX_COMMENTS]],
+        }
+
+    def _comment_text(self, comment: DescribedComment) -> str:
+        """A comment of somebody else, which the caller writes: it begins with the author's name."""
+        text = "\n".join(line.rstrip() for line in comment.text.splitlines())
+        return f"{self._names.get(comment.person or '', '?')}: {text}"[:MAX_COMMENT_CHARS]
+
+    def _converted(self, entry: Any) -> tuple[int, Decimal | None, str, date | None]:
+        """The amount in the trip's currency, and the rate with its source and day."""
+        if entry.currency == self.currency:
+            return entry.amount_minor, None, "", None
+        rate, source, day = entry.rate, ENTERED, timezone.now().date()
+        wanted = entry.converted_minor
+        if rate is not None:
+            rate = _storable(rate, Decimal(1))
+        if wanted is not None and (rate is None or self._by(entry, rate) != wanted):
+            own = to_major(wanted, self.currency)
+            rate = _storable(own, to_major(entry.amount_minor, entry.currency))
+        if rate is None:
+            rate, source, day = self._rate(entry.currency)
+        if not 0 < rate <= _MAX_RATE:
+            raise RowError("bad_rate", currency=entry.currency)
+        minor = self._by(entry, rate)
+        if wanted is not None and minor != wanted:
+            raise RowError("bad_rate", currency=entry.currency)
+        return minor, rate, source, day
+
+    def _by(self, entry: Any, rate: Decimal) -> int:
+        return convert(entry.amount_minor, entry.currency, self.currency, rate)
+
+    def _rate(self, currency: str) -> tuple[Decimal, str, date]:
+        """The caller's rate to the trip's currency, or the latest stored. Raises `RowError`."""
+        if currency not in self.rates:
+            given = self.given.get(currency)
+            if given is not None:
+                rate = _storable(given, Decimal(1))
+                self.rates[currency] = (rate, ENTERED, timezone.now().date())
+            else:
+                try:
+                    found = Rate.objects.latest_to(self.currency, [currency])[currency]
+                except NoRate as error:
+                    raise RowError("no_rate", currency=currency) from error
+                self.rates[currency] = (found.rate, found.source, found.day)
+        return self.rates[currency]
+
+
+def plain(text: str) -> str:
+    """The text without control characters."""
+    return "".join(c if c.isprintable() or c in "\n\t" else " " for c in text).strip()
+
+
+def _cut(entry: Any, name: str, limit: int) -> tuple[Any, list[Note]]:
+    """The entry with a text that is not too long and has no control characters."""
+    text = getattr(entry, name)
+    shown = plain(text)
+    if shown == text and len(text) <= limit:
+        return entry, []
+    notes = [Note("cut", {"limit": limit})] if len(shown) > limit else []
+    return replace(entry, **{name: shown[:limit].strip()}), notes
+
+
+def _web_address(text: str | None) -> str | None:
+    is_short = text is not None and len(text) <= 2048 and text.isprintable() and " " not in text
+    return text if is_short and text and text.startswith(("https://", "http://")) else None
+
+
+def _storable(numerator: Decimal, denominator: Decimal) -> Decimal:
+    """The quotient as both databases store it."""
+    return _SIGNIFICANT.divide(numerator, denominator).quantize(
+        _LAST_DECIMAL, context=Context(prec=40)
+    )

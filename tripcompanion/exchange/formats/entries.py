@@ -1,0 +1,160 @@
+"""Entries made of what people paid, and of their shares."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+from splits.money import apportion
+from tripcompanion.exchange.description import DescribedExpense, DescribedSettlement, Note
+from tripcompanion.exchange.formats.reading import RowError
+
+
+def divided(
+    shares: Mapping[str, int],
+    *,
+    is_equal: bool | None = None,
+    split: tuple[str, Mapping[str, int]] | None = None,
+) -> dict[str, Any]:
+    """The fields of an expense with these exact parts; people without a part do not take part.
+
+    It is EQUAL if no two parts differ by more than one minor unit, unless `is_equal` says so.
+    `split` are the split type and what was entered for each person, if the file has both.
+    """
+    parts = tuple((person, minor) for person, minor in shares.items() if minor)
+    if not parts:
+        raise RowError("nobody_takes_part")
+    if min(minor for _person, minor in parts) < 0:
+        raise RowError("negative_part")
+    if split is not None:
+        entered = tuple((person, split[1][person]) for person, _minor in parts)
+        return {"split_type": split[0], "entered": entered, "parts": parts}
+    amounts = [minor for _person, minor in parts]
+    if is_equal is None:
+        is_equal = max(amounts) - min(amounts) <= 1
+    if is_equal:
+        return {
+            "split_type": "EQUAL",
+            "entered": tuple((person, None) for person, _minor in parts),
+            "parts": parts,
+        }
+    return {"split_type": "MANUAL", "entered": parts, "parts": parts}
+
+
+def by_weight(weights: Mapping[str, int]) -> dict[str, Any]:
+    """The fields of an expense that is divided by weights, in ten-thousandths."""
+    taking = {person: weight for person, weight in weights.items() if weight}
+    if not taking or min(taking.values()) < 0:
+        raise RowError("nobody_takes_part")
+    if len(set(taking.values())) == 1:
+        return {"split_type": "EQUAL", "entered": tuple((person, None) for person in taking)}
+    return {"split_type": "SHARES", "entered": tuple(taking.items())}
+
+
+def completed(
+    total: int, shares: Mapping[str, int], payer: str = ""
+) -> tuple[dict[str, int], tuple[Note, ...]]:
+    """The shares with the cents that they lack because each was rounded alone, and a note.
+
+    These go to the payer, or to the largest share if the payer has none.
+    """
+    drift = total - sum(shares.values())
+    if not drift:
+        return dict(shares), ()
+    to = payer if shares.get(payer) else max(shares, key=lambda person: shares[person], default="")
+    if abs(drift) > len(shares) or (shares[to] + drift) * total < 0:
+        raise RowError("does_not_add_up")
+    return {**shares, to: shares[to] + drift}, (Note("rounded_shares"),)
+
+
+def apportioned(total: int, weights: Mapping[str, int], seed: int = 0) -> dict[str, int]:
+    """`total` minor units in proportion to weights; also a negative one."""
+    if not weights or min(weights.values()) < 0 or not sum(weights.values()):
+        raise RowError("nobody_takes_part")
+    sign = -1 if total < 0 else 1
+    parts = apportion(abs(total), list(weights.values()), seed)
+    return {person: sign * part for person, part in zip(weights, parts, strict=True)}
+
+
+def _turned_around(payer: str, amount_minor: int, shares: Mapping[str, int]) -> dict[str, Any]:
+    """The fields of an expense for an income of `amount_minor`, which is negative, and its shares.
+
+    The ledger has no incomes. Whoever got the money owes it to those who have a share in it, as if
+    these had paid for an expense of the one alone.
+    """
+    payers = tuple((person, abs(minor)) for person, minor in shares.items() if minor)
+    return {
+        "amount_minor": abs(amount_minor),
+        "payers": payers,
+        **divided({payer: abs(amount_minor)}, is_equal=True),
+    }
+
+
+def expense(
+    line: int,
+    payer: str,
+    amount_minor: int,
+    shares: Mapping[str, int],
+    *,
+    is_equal: bool | None = None,
+    split: tuple[str, Mapping[str, int]] | None = None,
+    notes: tuple[Note, ...] = (),
+    **fields: Any,
+) -> DescribedExpense:
+    """An expense that one person paid, with exact shares, which add up to the amount.
+
+    A negative amount is turned around. Raises `RowError` for an amount of zero.
+    """
+    if not amount_minor:
+        raise RowError("no_amount")
+    if amount_minor < 0:
+        around = _turned_around(payer, amount_minor, shares)
+        notes += (Note("turned_around"),)
+        return DescribedExpense(line=line, notes=notes, **{**fields, **around})
+    return DescribedExpense(
+        line=line,
+        amount_minor=amount_minor,
+        payers=((payer, amount_minor),),
+        notes=notes,
+        **{**divided(shares, is_equal=is_equal, split=split), **fields},
+    )
+
+
+def in_original(
+    found: DescribedExpense, currency: str, amount_minor: int, rate: Decimal | None
+) -> DescribedExpense:
+    """The expense of one payer in the currency in which it was entered.
+
+    Its amount in the currency of the group rules.
+    """
+    return replace(
+        found,
+        currency=currency,
+        amount_minor=amount_minor,
+        rate=rate,
+        converted_minor=found.amount_minor,
+        payers=((found.payers[0][0], amount_minor),),
+    )
+
+
+def payments(
+    line: int,
+    sender: str,
+    shares: Mapping[str, int],
+    title: str,
+    *,
+    key: str | None = None,
+    **fields: Any,
+) -> Iterator[DescribedSettlement]:
+    """A payment to each person who has a share. Of several, the key of each names the receiver."""
+    receivers = {person: minor for person, minor in shares.items() if minor}
+    for receiver, minor in receivers.items():
+        yield DescribedSettlement(
+            line=line,
+            amount_minor=minor,
+            sender=sender,
+            receiver=receiver,
+            note=title,
+            key=f"{key}/{receiver}" if key and len(receivers) > 1 else key,
+            **fields,
+        )
