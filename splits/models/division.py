@@ -15,6 +15,8 @@ from tripcompanion.currency.amounts import to_major
 
 #: Percentages and weights are stored as whole ten-thousandths.
 SCALE = 10**4
+#: The largest weight.
+MAX_WEIGHT = 10**6
 PERCENTAGE_WHOLE = 100 * SCALE
 
 

@@ -10,7 +10,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from splits.models import Category, SplitType
-from splits.models.division import SCALE
+from splits.models.division import MAX_WEIGHT, SCALE
 from splits.serializers.split import (
     MAX_DECIMALS,
 )
@@ -74,7 +74,7 @@ class SplitAmountsField(serializers.Field):
 _ENTERED: Mapping[str, ExactNumber] = {
     SplitType.MANUAL: ExactNumber(maximum=MAX_AMOUNT),
     SplitType.PERCENTAGE: ExactNumber(maximum=Decimal(100), max_decimals=MAX_DECIMALS),
-    SplitType.SHARES: ExactNumber(maximum=Decimal(10**6), max_decimals=MAX_DECIMALS),
+    SplitType.SHARES: ExactNumber(maximum=Decimal(MAX_WEIGHT), max_decimals=MAX_DECIMALS),
 }
 
 

@@ -60,6 +60,15 @@ def test_a_plan_shows_everything_and_writes_nothing(plan: Any, api: Any, olga: A
     assert not Trip.objects.exists()
 
 
+def test_a_row_with_a_weight_that_no_expense_may_have_is_skipped(
+    plan: Any, api: Any, olga: Any
+) -> None:
+    content = samples.SPLIIT_JSON.replace('"shares":300', f'"shares":{10**20}')
+    answer = plan(content)
+    [row] = api(olga).get(f"{answer['Location']}/rows").json()["items"]
+    assert (row["outcome"], row["notes"][-1]["code"]) == ("SKIPPED", "weight_too_large")
+
+
 def test_a_plan_for_a_trip_is_an_answer_to_who_added_one_there(
     plan: Any, api: Any, olga: Any, sam: Any
 ) -> None:

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from splits.models import Rate
 from splits.models.comment import MAX_COMMENT_CHARS, MAX_COMMENTS
-from splits.models.division import PERCENTAGE_WHOLE
+from splits.models.division import MAX_WEIGHT, PERCENTAGE_WHOLE, SCALE
 from splits.models.rate import ENTERED, NoRate
 from tripcompanion.currency.amounts import MAX_AMOUNT, convert, to_major, to_minor
 from tripcompanion.exchange.description import (
@@ -103,6 +103,11 @@ class Fitting:
                 "note": entry.note,
             }
         split_type, entered = entry.split_type, entry.entered
+        if (
+            split_type in {"PERCENTAGE", "SHARES"}
+            and max(v for _k, v in entered) > MAX_WEIGHT * SCALE
+        ):
+            raise RowError("weight_too_large")
         if split_type == "PERCENTAGE" and sum(v for _k, v in entered) != PERCENTAGE_WHOLE:
             split_type = "SHARES"
         return {

@@ -51,6 +51,7 @@ OF_FILES: Mapping[str, Any] = {
 }
 #: Why a row is skipped.
 OF_SKIPPED_ROWS: Mapping[str, Any] = {
+    "weight_too_large": gettext_lazy("The weight of a person is above 1,000,000."),
     "amount_out_of_range": gettext_lazy("The amount is too small or too large."),
     "amount_too_large": gettext_lazy("The amount is too large."),
     "bad_date": gettext_lazy("This is not a date: %(text)s."),
