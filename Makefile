@@ -49,10 +49,10 @@ development: .venv/.runtime
 
 # -- Checking -------------------------------------------------------------------------------------
 
-test: .venv/.dev ## Run most tests on SQLite (6 minutes), or those in ARGS on both databases
+test: .venv/.dev ## Run most tests on SQLite, or those in ARGS on both databases
 	@$(BIN)/python -m tests.databases $(or $(ARGS),--sqlite -m "not slow")
 
-test-all: .venv/.dev ## Run all tests on SQLite and PostgreSQL (25 minutes)
+test-all: .venv/.dev ## Run all tests on SQLite and PostgreSQL
 	@$(BIN)/python -m tests.databases
 
 test-uncompiled: .venv/.dev ## Run the tests without compiled queries and serializers
@@ -74,7 +74,7 @@ PRODUCTION := DEBUG=false ALLOWED_HOSTS=api.example.com \
 	CORS_ALLOWED_ORIGINS=https://app.example.com CSRF_TRUSTED_ORIGINS=https://api.example.com \
 	SECRET_KEY=$$($(BIN)/python -c 'import secrets; print(secrets.token_urlsafe(48))')
 
-check: lint ## Run what CI does in 12 minutes: lint, migrations, schema, most tests, fuzz, chaos, clients
+check: lint ## Run what CI does (15 minutes): lint, migrations, schema, most tests, fuzz, chaos, clients
 	$(NO_DATABASE) $(MANAGE) makemigrations --check --dry-run
 	@echo 'manage.py check --deploy, under production settings'
 	@$(NO_DATABASE) $(PRODUCTION) $(MANAGE) check --deploy --fail-level WARNING
@@ -87,13 +87,13 @@ check: lint ## Run what CI does in 12 minutes: lint, migrations, schema, most te
 	@if $(MAKE) --silent node 2>/dev/null; then $(MAKE) --silent clients ARGS=; \
 	else echo 'make clients was skipped: it needs Node.js 20.19 or newer with npm.'; fi
 
-chaos: .venv/.dev ## Cause failures under load and count lost writes (5 minutes)
+chaos: .venv/.dev ## Cause failures under load and count lost writes (6 minutes)
 	@$(BIN)/python -m chaos $(ARGS)
 
 backup-drill: .venv/.dev ## Back both databases up under load, restore them beside, audit and compare
 	@$(BIN)/python -m chaos --only F25,F37
 
-cluster: .venv/.dev ## Run several hosts, a pooler and standbys, and hurt them (6 minutes)
+cluster: .venv/.dev ## Run several hosts, a pooler and standbys, and hurt them (8 minutes)
 	@$(BIN)/python -m chaos.cluster $(ARGS)
 
 compose: .venv/.dev ## Start docker-compose.yml, upgrade it under load, back up, restore, remove (needs Docker)
