@@ -164,13 +164,17 @@ def forged(content: bytes, table: str, place: int, **fields: Any) -> bytes:
         ("trip", {"imageUrl": "javascript:alert(1)"}),
         ("trip", {"currency": "XYZ"}),
         ("trip", {"expensesRecorded": 0}),
+        ("trip", {"id": "1"}),
         ("people", {"name": ""}),
+        ("people", {"id": "one"}),
         ("history", {"byId": None, "authorName": "x" * 51}),
         ("members", {"paid": 1_000_000}),
         ("expenses", {"amount": 10.02}),
         ("expenses", {"description": "x" * 256}),
         ("expenses", {"receiptUrl": "data:text/html,x"}),
         ("expenses", {"id": 2**70}),
+        ("expenses", {"currency": {"EUR": 1}}),
+        ("settlements", {"id": []}),
         ("payers", {"userId": 1_000_000}),
         ("splits", {"amount": 3.335}),
         ("splits", {"participantId": True}),
@@ -197,6 +201,18 @@ def test_a_file_that_contradicts_itself_makes_nothing(
         copied(content, olga)
     assert Trip.objects.count() == 1
     assert not User.objects.filter(is_guest=True, memberships=None).exists()
+
+
+@pytest.mark.parametrize("table", ["people", "expenses", "settlements"])
+@pytest.mark.parametrize("row", [7, None, "again"])
+def test_a_row_that_is_none_or_stands_twice_makes_nothing(
+    api: Api, lived: Trip, olga: User, table: str, row: Any
+) -> None:
+    held = json.loads(file_of(api, lived, olga))
+    held[table].append(held[table][0] if row == "again" else row)
+    with pytest.raises(UnreadableFile):
+        copied(json.dumps(held).encode(), olga)
+    assert Trip.objects.count() == 1
 
 
 @pytest.mark.parametrize(
@@ -251,6 +267,83 @@ def test_another_trip_gets_what_is_new_once(
         assert done["counts"]["TAKEN"] + done["counts"]["NOTED"] == expected
     shown = {row["user"]["name"]: row["balance"] for row in balances(api, other, olga)}
     assert shown == {row["user"]["name"]: row["balance"] for row in balances(api, lived, olga)}
+
+
+def test_exact_amounts_in_a_third_currency_are_divided_as_in_the_trip(
+    api: Api, plan: Any, trip: Trip, olga: User, ed: User
+) -> None:
+    body = {
+        "description": "Hut",
+        "amount": 100,
+        "currency": "CHF",
+        "exchangeRate": 0.95,
+        "expenseDate": "2026-05-14",
+        "splitType": "MANUAL",
+        "participantUserIds": [olga.pk, ed.pk],
+        "splitAmounts": {str(olga.pk): 60, str(ed.pk): 40},
+    }
+    assert api(olga).post(f"/api/trips/{trip.pk}/expenses", body).status_code == 201
+    other = TripFactory(currency="USD")
+    join(other, olga, TripRole.OWNER)
+    content = file_of(api, trip, olga).decode()
+    path = plan(content, tripId=other.pk, exchangeRates={"EUR": 1.1})["Location"]
+    done = api(olga).post(f"{path}/confirm")
+    assert done.status_code == 200, done.json()
+    expense = other.expenses.get()
+    assert (expense.currency, expense.entered_minor, expense.amount_minor) == ("EUR", 9500, 10450)
+    assert sorted(expense.splits.values_list("amount_minor", flat=True)) == [4180, 6270]
+
+
+@pytest.mark.parametrize(
+    ("table", "fields", "reason"),
+    [
+        ("trip", {"startDate": "soon"}, "bad_date"),
+        ("trip", {"currency": "1e99"}, "unknown_currency"),
+        ("people", {"email": {}}, "missing_field"),
+        ("comments", {"expenseId": None}, "missing_field"),
+        ("payers", 7, "not_an_object"),
+    ],
+)
+def test_another_trip_gets_nothing_of_a_file_that_cannot_be_read(
+    api: Api, plan: Any, lived: Trip, olga: User, table: str, fields: Any, reason: str
+) -> None:
+    content = file_of(api, lived, olga)
+    if isinstance(fields, dict):
+        content = forged(content, table, 0, **fields)
+    else:
+        content = json.dumps({**json.loads(content), table: [fields]}).encode()
+    answer = plan(content.decode(), tripId=lived.pk)
+    assert (answer.status_code, answer.json()["reason"]) == (400, reason)
+    assert not Import.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("table", "fields", "reason"),
+    [
+        ("payers", {"entered": 0, "amount": 0}, "does_not_add_up"),
+        ("payers", {"entered": 1}, "does_not_add_up"),
+        ("splits", {"amount": 1_000_000}, "does_not_add_up"),
+        ("expenses", {"receiptUrl": 7.5, "currency": "XYZ"}, "unknown_currency"),
+    ],
+)
+def test_rows_of_a_file_that_do_not_fit_are_skipped(
+    api: Api,
+    plan: Any,
+    lived: Trip,
+    olga: User,
+    table: str,
+    fields: dict[str, Any],
+    reason: str,
+) -> None:
+    other = TripFactory()
+    join(other, olga, TripRole.OWNER)
+    content = forged(file_of(api, lived, olga), table, 0, **fields)
+    path = plan(content.decode(), tripId=other.pk)["Location"]
+    rows = api(olga).get(f"{path}/rows?outcome=SKIPPED").json()["items"]
+    assert [row["notes"][-1]["code"] for row in rows] == [reason]
+    assert api(olga).post(f"{path}/confirm").status_code == 200
+    # Nothing had happened in that trip before, not even in its history.
+    assert api(olga).delete(path).status_code == 204
 
 
 def balances(api: Api, trip: Trip, reader: User) -> Any:

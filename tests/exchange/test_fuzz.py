@@ -10,8 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.conftest import client_of
+from splits.reports.audit import differences
+from tests.conftest import Api, client_of
 from tests.exchange.conftest import send_form
+from tests.exchange.copies import file_of
 from tests.exchange.samples import (
     ABRECHNUNG,
     COSPEND_CSV,
@@ -26,8 +28,10 @@ from tests.exchange.samples import (
     SPLITWISE_CSV,
     TRICOUNT,
 )
+from tests.factories import TripFactory, add_guest, join, settle, spend
 from tripcompanion.exchange.models import Import, ImportedRow
 from trips.models import Trip
+from trips.roles import TripRole
 from users.models import User
 
 CSV = (SPLITWISE_CSV, SPLIIT_CSV, IHATEMONEY_CSV, COSPEND_CSV, SPLITPRO_CSV, SETTLE_UP)
@@ -146,17 +150,53 @@ def refused_or_planned(user: User, content: bytes) -> None:
 Damage = Callable[[str, random.Random], bytes]
 
 
-@pytest.mark.parametrize(
-    ("samples", "damage"), [(CSV, damaged_csv), (JSON, damaged_json)], ids=["csv", "json"]
-)
-@given(st.data())
-@settings(
+FUZZ = settings(
     max_examples=150,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
+
+
+@pytest.mark.parametrize(
+    ("samples", "damage"), [(CSV, damaged_csv), (JSON, damaged_json)], ids=["csv", "json"]
+)
+@given(st.data())
+@FUZZ
 def test_a_damaged_file_is_refused_or_planned(
     olga: User, samples: tuple[str, ...], damage: Damage, data: st.DataObject
 ) -> None:
     chance = random.Random(data.draw(st.integers(0, 2**32)))
     refused_or_planned(olga, damage(data.draw(st.sampled_from(samples)), chance))
+
+
+@pytest.fixture
+def exported(api: Api, trip: Trip, olga: User, ed: User, vera: User) -> str:
+    """The file of a trip with everything that a file can have."""
+    boat = spend(trip, 1001, paid_by=olga, among=[olga, ed, vera])
+    settle(trip, ed, olga, 334)
+    spend(trip, 700, paid_by=ed, among=[olga, ed, add_guest(trip)])
+    api(olga).post(f"/api/expenses/{boat.pk}/comments", {"text": "Six of them."})
+    api(olga).delete(f"/api/trips/{trip.pk}/expenses/{spend(trip, 1, paid_by=ed, among=[ed]).pk}")
+    return file_of(api, trip, olga).decode()
+
+
+@given(st.integers(0, 2**32), st.booleans())
+@FUZZ
+def test_a_damaged_file_of_ours_becomes_a_sound_trip_or_none(
+    olga: User, exported: str, seed: int, is_new: bool
+) -> None:
+    client, elsewhere = client_of(olga), TripFactory()
+    join(elsewhere, olga, TripRole.OWNER)
+    before = Trip.objects.count()
+    options: dict[str, Any] = {"asNewTrip": True} if is_new else {"tripId": elsewhere.pk}
+    answer = send_form(client, damaged_json(exported, random.Random(seed)), **options)
+    if answer.status_code == 201:
+        answer = client.post(f"{answer['Location']}/confirm")
+        assert is_new or answer.status_code == 200, answer.content
+    if answer.status_code == 200:
+        assert not list(differences(answer.json()["tripId"]))
+        assert client.delete(f"/api/imports/{answer.json()['id']}").status_code == 204
+    else:
+        assert answer.status_code == 400, answer.content
+        assert answer.json()["code"] == "unreadable_file", answer.content
+        assert Trip.objects.count() == before

@@ -36,6 +36,11 @@ FILES = {
     "wrong UTF-8": (SPLITWISE + b"\xff\xfe\x81,x\n", "wrong_encoding", 2),
     "half of UTF-16": (b"\xff\xfea", "wrong_encoding", 1),
     "a long cell": (SPLITWISE + b"x" * (MAX_CELL_CHARS + 1) + b",y\n", "too_long", 2),
+    "a long line": (
+        SPLITWISE + b",".join([b"x" * (MAX_CELL_CHARS - 1)] * 3) + b"\n",
+        "too_long",
+        2,
+    ),
     "a quote that does not end": (SPLITWISE + b'"' + b"x\n" * 200_000, "malformed_csv", None),
     "many columns": (b"," * 600 + b"\n", "too_many_columns", 1),
     "many lines": (SPLITWISE + b"\n" * MAX_LINES, "too_many_lines", MAX_LINES + 1),

@@ -66,7 +66,7 @@ def test_every_writing_route_is_here() -> None:
     }
     here = {(command.method, command.route) for command in COMMANDS}
     joining = {("POST", "/api/trips/join"), ("POST", "/api/invitations/{token}/accept")}
-    # They need a plan; see tests/exchange/test_importing.py.
+    # They need a plan; see tests/exchange/test_import_rights.py.
     importing = {
         ("POST", "/api/imports"),
         ("POST", "/api/imports/{import_id}/confirm"),

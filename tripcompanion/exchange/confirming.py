@@ -54,7 +54,8 @@ def confirm(import_id: int, by: User, progress: Any = iter) -> Import:
             return _make_whole(stored, by)
         trip = stored.trip or _start_trip(by, plan)
         people = _admit(trip, by, plan.people)
-        with locked_trip(trip.pk, by, Can.RECORD) as locked:
+        can = Can.RECORD if plan.counts[EntryKind.EXPENSE] else Can.SETTLE
+        with locked_trip(trip.pk, by, can, lambda _trip: True) as locked:
             if stored.trip is not None:
                 locked.require_currency(plan.currency)
             recording = Recording(locked, by)
@@ -73,7 +74,7 @@ def confirm(import_id: int, by: User, progress: Any = iter) -> Import:
 def _finish(stored: Import, trip: Trip, people: Mapping[str, int]) -> None:
     """Store the ids of what was recorded."""
     numbers = JournalEntry.objects.filter(trip=trip.pk).order_by("-number")
-    stored.last_number = numbers.values_list("number", flat=True).first()
+    stored.last_number = numbers.values_list("number", flat=True).first() or 0
     stored.trip, stored.content = trip, _with_ids(stored, people)
     stored.confirmed_at, stored.whole_file = timezone.now(), None
     del stored.plan

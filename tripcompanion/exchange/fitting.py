@@ -26,6 +26,8 @@ from tripcompanion.exchange.formats.reading import RowError
 
 _MAX_DESCRIPTION, _MAX_NOTES = 255, 2000
 _MAX_PAYERS = 20
+#: The largest amount in any currency's minor units; the database stores more.
+_MAX_AMOUNT = int(MAX_AMOUNT) * SCALE
 _FIRST_DAY, _LAST_DAY = date(1970, 1, 1), date(2100, 12, 31)
 #: What both databases store of a rate.
 _SIGNIFICANT = Context(prec=15)
@@ -66,8 +68,7 @@ class Fitting:
             entry, cut = _cut(entry, "note", _MAX_NOTES)
         else:
             people = {key for key, _value in (*entry.payers, *entry.entered)}
-            if len(entry.payers) > _MAX_PAYERS:
-                raise RowError("too_many_payers", limit=_MAX_PAYERS)
+            _require_division(entry)
             entry, cut = _cut(entry, "description", _MAX_DESCRIPTION)
             notes += cut
             if not entry.description:
@@ -87,6 +88,8 @@ class Fitting:
             changed: dict[str, Any] = {"currency": self.described.currency, "amount_minor": minor}
             if isinstance(entry, DescribedExpense):
                 changed["payers"] = tuple(apportioned(minor, dict(entry.payers)).items())
+                if entry.split_type == "MANUAL" and entry.parts is not None:
+                    changed["entered"] = entry.parts
             entry = replace(entry, **changed)
         return replace(entry, rate=None, converted_minor=None)
 
@@ -103,11 +106,6 @@ class Fitting:
                 "note": entry.note,
             }
         split_type, entered = entry.split_type, entry.entered
-        if (
-            split_type in {"PERCENTAGE", "SHARES"}
-            and max(v for _k, v in entered) > MAX_WEIGHT * SCALE
-        ):
-            raise RowError("weight_too_large")
         if split_type == "PERCENTAGE" and sum(v for _k, v in entered) != PERCENTAGE_WHOLE:
             split_type = "SHARES"
         return {
@@ -173,6 +171,33 @@ class Fitting:
                     raise RowError("no_rate", currency=currency) from error
                 self.rates[currency] = (found.rate, found.source, found.day)
         return self.rates[currency]
+
+
+def _require_division(entry: DescribedExpense) -> None:
+    """Raise `RowError` unless everything adds up, and can be stored."""
+    if len(entry.payers) > _MAX_PAYERS:
+        raise RowError("too_many_payers", limit=_MAX_PAYERS)
+    whole = entry.amount_minor if entry.converted_minor is None else entry.converted_minor
+    sums: list[tuple[Any, int]] = [
+        (entry.payers, entry.amount_minor),
+        (entry.parts or (("", whole),), whole),
+    ]
+    least = 1
+    if entry.split_type == "MANUAL":
+        least = 0
+        if entry.converted_minor is None:
+            sums.append((entry.entered, entry.amount_minor))
+    if any(sum(value or 0 for _key, value in values) != total for values, total in sums):
+        raise RowError("does_not_add_up")
+    entered = [least if value is None else value for _key, value in entry.entered]
+    if not entered:
+        raise RowError("nobody_takes_part")
+    if min(entered) < least or min(minor for _key, minor in entry.payers) < 1:
+        raise RowError("negative_part")
+    if entry.split_type in {"PERCENTAGE", "SHARES"} and max(entered) > MAX_WEIGHT * SCALE:
+        raise RowError("weight_too_large")
+    if max(entered) > _MAX_AMOUNT:
+        raise RowError("amount_too_large")
 
 
 def plain(text: str) -> str:

@@ -161,7 +161,7 @@ class FileUnreadable(ParseError):
     extensions: Mapping[str, Any] = {"reason": "malformed_csv", "line": 12}
 
     def __init__(self, error: UnreadableFile) -> None:
-        text = str(OF_FILES[error.code]) % error.values
+        text = text_of(error.code, error.values)
         if error.line is not None:
             text = str(gettext_lazy("Line %(line)s: %(text)s")) % {"line": error.line, "text": text}
         super().__init__(text)

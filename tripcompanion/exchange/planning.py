@@ -175,17 +175,19 @@ class _Plan:
         is_expense = isinstance(entry, DescribedExpense)
         row.kind = EntryKind.EXPENSE if is_expense else EntryKind.SETTLEMENT
         shown = _shown(entry)
-        if changed := self.known.changes(identity, shown):
-            outcome = Outcome.DIFFERS if changed[0] else Outcome.KNOWN
-            notes = [Note("differs", {"fields": ", ".join(changed)})] if changed[0] else []
-            self._count(entry)
-            return self._finished(row, outcome, shown, notes)
+        changed = self.known.changes(identity, shown)
         try:
-            entry, notes = self.fitting.fitted(entry)
-            content = self.fitting.content(entry)
+            if not changed:
+                entry, notes = self.fitting.fitted(entry)
+                content = self.fitting.content(entry)
+            moved = self._moved(entry)
         except RowError as error:
             return self._finished(row, Outcome.SKIPPED, shown, [*entry.notes, error.note])
-        self._count(entry)
+        self.balances.update(moved)
+        if changed:
+            outcome = Outcome.DIFFERS if changed[0] else Outcome.KNOWN
+            notes = [Note("differs", {"fields": ", ".join(changed)})] if changed[0] else []
+            return self._finished(row, outcome, shown, notes)
         self.days = [min([*self.days, entry.date]), max([*self.days, entry.date])]
         if isinstance(entry, DescribedSettlement):
             self.pairs.add((entry.sender, entry.receiver))
@@ -205,21 +207,23 @@ class _Plan:
             self.noted.append(row.line)
         return row
 
-    def _count(self, entry: Any) -> None:
-        """Add the entry to the balances that the file leads to."""
+    def _moved(self, entry: Any) -> Counter[tuple[str, str]]:
+        """What the entry changes in the balances that the file leads to. Raises `RowError`."""
+        moved: Counter[tuple[str, str]] = Counter()
         converted = entry.converted_minor
         currency = entry.currency if converted is None else self.described.currency
         minor = entry.amount_minor if converted is None else converted
         if isinstance(entry, DescribedSettlement):
-            self.balances[entry.sender, currency] += minor
-            self.balances[entry.receiver, currency] -= minor
-            return
+            moved[entry.sender, currency] += minor
+            moved[entry.receiver, currency] -= minor
+            return moved
         for key, part in apportioned(minor, dict(entry.payers)).items():
-            self.balances[key, currency] += part
+            moved[key, currency] += part
         weights = {key: 1 if value is None else value for key, value in entry.entered}
         parts = dict(entry.parts) if entry.parts else apportioned(minor, weights, entry.line)
         for key, part in parts.items():
-            self.balances[key, currency] -= part
+            moved[key, currency] -= part
+        return moved
 
     def require_rights(self, trip: Trip, caller: User) -> None:
         """Raise `PermissionDenied` unless the caller's role covers everything that is planned."""

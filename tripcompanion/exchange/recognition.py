@@ -55,6 +55,6 @@ def describe(file: SourceFile) -> TripDescription:
             try:
                 described = known.read(file)
             except RowError as error:
-                raise UnreadableFile(error.note.code, None, **error.note.values) from error
+                raise error.of_file() from error
             return replace(described, notes=(*file.notes, *described.notes))
     raise UnreadableFile("unknown_format")

@@ -113,7 +113,7 @@ class _Maker:
         self.trip = self._instance(TRIP, row, 1)
         self.trip.claimed_guests = self._order(self.former_ids)
         self.trip.save(force_insert=True)
-        self.ids[Trip][row["id"]] = self.trip.pk
+        self.ids[Trip][_id(row, 1)] = self.trip.pk
         *tables, history = TABLES
         for table in tables:
             for chunk in _chunks(self._rows(table)):
@@ -132,7 +132,9 @@ class _Maker:
             guests = {}
             for line, row in chunk:
                 email = _get(row, "email", line)
-                person_id = _get(row, "id", line)
+                person_id = _id(row, line)
+                if person_id in self.ids[User] or person_id in guests:
+                    raise UnreadableFile("bad_value", line, name="id")
                 if self.own_id is None and isinstance(email, str) and email.casefold() == key:
                     self.own_id = person_id
                 if person_id == self.own_id:
@@ -161,7 +163,7 @@ class _Maker:
 
     # -- Rows --------------------------------------------------------------------------------------
 
-    def _rows(self, table: Table) -> Iterator[tuple[int, Any]]:
+    def _rows(self, table: Table) -> Iterator[tuple[int | None, Any]]:
         """The rows of a table as unsaved instances, each with the id that it had."""
         for line, row in enumerate(self.file.items(f"{table.name}.item"), start=1):
             made = self._instance(table, row, line)
@@ -169,10 +171,12 @@ class _Maker:
                 self._fit_member(made)
             if table.model is Expense:
                 self._fit_expense(made)
-            yield row.get("id"), made
+            yield (_id(row, line) if "id" in row else None), made
 
     def _instance(self, table: Table, row: Row, line: int) -> Any:
         """An unsaved row, without its id."""
+        if not isinstance(row, dict):
+            raise UnreadableFile("not_an_object", line)
         request = _REQUESTS.get(table.model)
         checked = request().fields if request else {}
         plain = {*plain_fields(table.model), "currency"} & checked.keys()
@@ -197,7 +201,7 @@ class _Maker:
         """The currency of what was entered. The column of the expense comes before it."""
         if isinstance(made, Expense):
             code = row.get("currency")
-            return code if code in EXPONENTS else self.currency
+            return code if isinstance(code, str) and code in EXPONENTS else self.currency
         return self.currencies.get(made.expense_id, self.currency)
 
     def _value(self, column: Column, value: Any, currency: str, line: int) -> Any:
@@ -240,6 +244,8 @@ class _Maker:
         table.model._default_manager.bulk_create(made)
         known = self.ids[table.model]
         for old_id, row in rows:
+            if old_id in known:
+                raise UnreadableFile("contradiction", text=f"{table.name}: {old_id}")
             if old_id is not None:
                 known[old_id] = row.pk
             if table.model is Expense and row.currency != self.currency:
@@ -277,6 +283,13 @@ def _get(row: Any, name: str, line: int) -> Any:
     if not isinstance(row, dict) or name not in row:
         raise UnreadableFile("missing_field", line, name=name)
     return row[name]
+
+
+def _id(row: Any, line: int) -> int:
+    found = _get(row, "id", line)
+    if type(found) is not int:
+        raise UnreadableFile("bad_value", line, name="id")
+    return found
 
 
 def _checked(field: Any, row: Any, name: str, line: int) -> Any:

@@ -69,7 +69,7 @@ class _Books:
                 self.events[key] = weights(row, "clearing_shares")
                 self.names[key] = row.text("name", "")
             except RowError as error:
-                raise UnreadableFile(error.note.code, None, **error.note.values) from error
+                raise error.of_file() from error
 
     def of_people(self, shares: Shares, chain: tuple[str, ...] = ()) -> dict[str, Fraction]:
         """The shares of people, after all events have passed on theirs."""

@@ -37,6 +37,10 @@ class RowError(Exception):
         super().__init__(code, values)
         self.note = Note(code, values)
 
+    def of_file(self, line: int | None = None) -> UnreadableFile:
+        """The same as the reason why the file, or a line of it, cannot be read at all."""
+        return UnreadableFile(self.note.code, line, **self.note.values)
+
 
 class Record:
     """A row of CSV, or an object of JSON, by names. Raises `RowError` for what it lacks."""

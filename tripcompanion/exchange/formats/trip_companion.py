@@ -20,7 +20,14 @@ from tripcompanion.exchange.description import (
     TripDescription,
     UnreadableFile,
 )
-from tripcompanion.exchange.formats.reading import Record, day, each, to_minor
+from tripcompanion.exchange.formats.reading import (
+    Record,
+    RowError,
+    day,
+    each,
+    known_currency,
+    to_minor,
+)
 from tripcompanion.exchange.source import Head, SourceFile
 
 FORMAT, VERSION = "trip-companion", 1
@@ -36,9 +43,9 @@ def read(file: SourceFile) -> TripDescription:
     if file.head.texts.get("version") != VERSION:
         raise UnreadableFile("unknown_version")
     trip = Record(file.first("trip"))
-    currency = trip.text("currency")
+    currency = known_currency(trip.text("currency"))
     people = tuple(
-        Person(row.text("id"), row.text("name"), row.values.get("email"))
+        Person(row.text("id"), row.text("name"), row.text("email", "") or None)
         for row in map(Record, file.items("people.item"))
     )
     named = {row.text("userId"): row for row in map(Record, file.items("members.item"))}
@@ -75,11 +82,16 @@ class _Parts:
 
     @classmethod
     def of(cls, file: SourceFile) -> "_Parts":
+        """Read the three tables. Raises `UnreadableFile` for a row that belongs to no expense."""
         tables = []
         for table in ("payers", "splits", "comments"):
             rows: dict[str, list[Record]] = defaultdict(list)
-            for row in map(Record, file.items(f"{table}.item")):
-                rows[row.text("expenseId")].append(row)
+            for line, value in enumerate(file.items(f"{table}.item"), start=1):
+                try:
+                    row = Record(value)
+                    rows[row.text("expenseId")].append(row)
+                except RowError as error:
+                    raise error.of_file(line) from error
             tables.append(rows)
         return cls(*tables)
 
@@ -98,7 +110,7 @@ def _entries(file: SourceFile, currency: str) -> Iterator[Entry]:
 
 
 def _expense(line: int, row: Record, rows: _Parts, currency: str) -> DescribedExpense:
-    expense_id, own = row.text("id"), row.text("currency")
+    expense_id, own = row.text("id"), known_currency(row.text("currency"))
     is_foreign = own != currency
     payers, splits = rows.payers[expense_id], rows.splits[expense_id]
     amount_minor = to_minor(row.number("amount"), currency)
@@ -106,6 +118,10 @@ def _expense(line: int, row: Record, rows: _Parts, currency: str) -> DescribedEx
         {int(part.number(name)): to_minor(part.number("amount"), currency) for part in some}
         for name, some in (("participantId", splits), ("userId", payers))
     )
+    if sum(paid.values()) != amount_minor or sum(shares.values()) > amount_minor:
+        raise RowError("does_not_add_up")
+    if min([*paid.values(), *shares.values()]) < 0:
+        raise RowError("negative_part")
     parts = own_parts(shares, paid, int(row.number("number")))
     split_type = row.text("splitType")
     entered: dict[int, int | None] = {key: None for key, part in parts.items() if part}
@@ -125,7 +141,7 @@ def _expense(line: int, row: Record, rows: _Parts, currency: str) -> DescribedEx
         description=row.text("description"),
         notes_text=row.text("notes", ""),
         category=row.text("category"),
-        receipt_url=row.values.get("receiptUrl"),
+        receipt_url=row.text("receiptUrl", ""),
         payers=tuple((p.text("userId"), to_minor(p.number("entered"), own)) for p in payers),
         split_type=split_type,
         entered=tuple((str(key), value) for key, value in entered.items()),
