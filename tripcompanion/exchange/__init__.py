@@ -1,1 +1,1 @@
-"""Imports from other systems, and exports: a trip as a file."""
+"""Imports of files, of other systems and our own, and exports: a trip as a file."""

@@ -161,12 +161,11 @@ class _Plan:
                 batch = []
         insert(batch)
 
-    def _row(self, position: int, entry: Entry, identity: Identity | None) -> ImportedRow:
+    def _row(self, position: int, entry: Entry, identity: Any) -> ImportedRow:
         row = ImportedRow(plan=self.stored, position=position, line=entry.line)
-        if isinstance(entry, SkippedRow) or identity is None:
-            shown = {"description": getattr(entry, "description", "")}
-            reason = entry.reason if isinstance(entry, SkippedRow) else Note("unknown")
-            return self._finished(row, Outcome.SKIPPED, shown, [reason])
+        if isinstance(entry, SkippedRow):
+            shown = {"description": entry.description}
+            return self._finished(row, Outcome.SKIPPED, shown, [entry.reason])
         return self._identified(row, entry, identity)
 
     def _identified(self, row: ImportedRow, entry: Any, identity: Identity) -> ImportedRow:

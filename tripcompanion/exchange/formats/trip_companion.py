@@ -120,7 +120,7 @@ def _expense(line: int, row: Record, rows: _Parts, currency: str) -> DescribedEx
     )
     if sum(paid.values()) != amount_minor or sum(shares.values()) > amount_minor:
         raise RowError("does_not_add_up")
-    if min([*paid.values(), *shares.values()]) < 0:
+    if min([*paid.values(), *shares.values()], default=0) < 0:
         raise RowError("negative_part")
     parts = own_parts(shares, paid, int(row.number("number")))
     split_type = row.text("splitType")

@@ -1,4 +1,4 @@
-"""Imports a file of another system for an account."""
+"""Imports a file of another system, or of this one, for an account."""
 
 from argparse import ArgumentParser
 from decimal import Decimal, InvalidOperation
