@@ -14,6 +14,7 @@ from benchmarks.__main__ import main
 from benchmarks.client import Answer, Leg, Request
 from benchmarks.data import fill
 from benchmarks.growth import measure as measure_growth
+from benchmarks.importing import measure as measure_importing
 from benchmarks.operations import OPERATIONS, World
 from benchmarks.reference import Reference
 from benchmarks.replicas import of_several
@@ -103,6 +104,17 @@ def test_growth_writes_a_ledger_without_differences(capsys: pytest.CaptureFixtur
     assert "200 idempotency keys" in said
     assert "200 throttle counters" in said
     assert "2,000 splits" in said
+
+
+@pytest.mark.slow
+def test_importing_measures_both_steps_of_each_file(capsys: pytest.CaptureFixture[str]) -> None:
+    """One size, because times of so few rows say nothing about growth."""
+    with home(sqlite=connection.vendor == "sqlite") as place:
+        status = measure_importing(place, [100])
+    said = capsys.readouterr().out
+    assert (status, "1 trips, no difference." in said) == (0, True), said
+    assert "| plan | 100 |" in said
+    assert "| confirm | 100 |" in said
 
 
 @pytest.mark.parametrize(
