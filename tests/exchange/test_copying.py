@@ -215,6 +215,19 @@ def test_a_row_that_is_none_or_stands_twice_makes_nothing(
     assert Trip.objects.count() == 1
 
 
+def test_one_id_of_two_rows_is_refused_although_all_amounts_are_right(
+    api: Api, plan: Any, trip: Trip, olga: User, ed: User
+) -> None:
+    settle(trip, ed, olga, 500)
+    settle(trip, ed, olga, 500)
+    held = json.loads(file_of(api, trip, olga))
+    held["settlements"][1]["id"] = held["settlements"][0]["id"]
+    path = plan(json.dumps(held), asNewTrip=True)["Location"]
+    answer = api(olga).post(f"{path}/confirm")
+    assert (answer.status_code, answer.json()["code"]) == (400, "unreadable_file")
+    assert Trip.objects.count() == 1
+
+
 @pytest.mark.parametrize(
     ("table", "column"),
     [

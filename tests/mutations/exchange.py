@@ -63,6 +63,16 @@ EXCHANGE: Guards = {
         ("rows imported twice", "changed = self.known.changes(identity, shown)", "changed = []",
          f"{_IMPORTING} same_file_again"),
     ],
+    "tripcompanion/exchange/fitting.py": [
+        ("plan of amounts that do not add up",
+         "if any(sum(value or 0 for _key, value in values) != total for values, total in sums):",
+         "if False:", f"{_COPYING} do_not_fit"),
+    ],
+    "tripcompanion/exchange/formats/trip_companion.py": [
+        ("plan of our file whose parts exceed the amount",
+         "if sum(paid.values()) != amount_minor or sum(shares.values()) > amount_minor:",
+         "if False:", f"{_COPYING} do_not_fit"),
+    ],
     "tripcompanion/exchange/people.py": [
         ("strangers chosen for people of a file",
          "    _require_addable({*mapping.values()} - members - {caller.pk}, caller)\n", "",
@@ -154,6 +164,11 @@ EXCHANGE: Guards = {
         ("guests of an imported trip have its roles",
          "member.role = CREATOR_ROLE if is_caller else DEFAULT_ROLE",
          "member.role = CREATOR_ROLE if is_caller else member.role", f"{_COPYING} everybody_else"),
+        ("rows of an imported trip stand twice", "            if old_id in known:",
+         "            if False:", f"{_COPYING} one_id_of_two"),
+        ("people of an imported trip stand twice",
+         "if person_id in self.ids[User] or person_id in guests:", "if False:",
+         f"{_COPYING} stands_twice"),
         ("imported trips not counted", "        require_trip_quota(account)\n", "",
          f"{_COPYING} quota"),
     ],
