@@ -307,6 +307,18 @@ def test_exact_amounts_in_a_third_currency_are_divided_as_in_the_trip(
     assert sorted(expense.splits.values_list("amount_minor", flat=True)) == [4180, 6270]
 
 
+@pytest.mark.parametrize("category", ["SAUNA", 10**20])
+def test_another_trip_gets_no_category_that_there_is_not(
+    api: Api, plan: Any, lived: Trip, olga: User, category: Any
+) -> None:
+    other = TripFactory()
+    join(other, olga, TripRole.OWNER)
+    content = forged(file_of(api, lived, olga), "expenses", 0, category=category)
+    path = plan(content.decode(), tripId=other.pk)["Location"]
+    assert api(olga).post(f"{path}/confirm").status_code == 200
+    assert {*other.expenses.values_list("category", flat=True)} == {"OTHER"}
+
+
 @pytest.mark.parametrize(
     ("table", "fields", "reason"),
     [

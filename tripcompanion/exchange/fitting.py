@@ -9,7 +9,7 @@ from typing import Any
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from splits.models import Rate
+from splits.models import Category, Rate
 from splits.models.comment import MAX_COMMENT_CHARS, MAX_COMMENTS
 from splits.models.division import MAX_WEIGHT, PERCENTAGE_WHOLE, SCALE
 from splits.models.rate import ENTERED, NoRate
@@ -117,7 +117,7 @@ class Fitting:
             "rate_day": day,
             "description": entry.description,
             "notes": entry.notes_text,
-            "category": entry.category,
+            "category": entry.category if entry.category in Category.values else Category.OTHER,
             "receipt_url": _web_address(entry.receipt_url),
             "payers": entry.payers,
             "split_type": split_type,
