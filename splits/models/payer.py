@@ -6,6 +6,9 @@ from django.db.models import Q
 from splits.models.in_trip import InTrip
 from users.models import User, summary_of
 
+#: For one expense. Each participant may owe each payer, so this limits its debts.
+MAX_PAYERS = 20
+
 
 class PayerQuerySet(models.QuerySet["Payer"]):
     def with_details(self) -> "PayerQuerySet":

@@ -11,9 +11,8 @@ from rest_framework import serializers
 
 from splits.models import Category, SplitType
 from splits.models.division import MAX_WEIGHT, SCALE
-from splits.serializers.split import (
-    MAX_DECIMALS,
-)
+from splits.models.payer import MAX_PAYERS
+from splits.serializers.split import MAX_DECIMALS
 from tripcompanion.api.ids import TEXT_SCHEMA, parse_id
 from tripcompanion.api.serializers import (
     CamelCaseSerializer,
@@ -35,8 +34,6 @@ from tripcompanion.currency.fields import (
 )
 
 MAX_PEOPLE = 1000
-#: Each participant may owe each payer, so this limits the debts of one expense.
-MAX_PAYERS = 20
 
 
 @extend_schema_field(

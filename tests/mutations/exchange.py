@@ -60,7 +60,7 @@ EXCHANGE: Guards = {
         ("payments of others in a plan",
          "        require_payments(trip, caller, (map(", "        list((map(",
          f"{_RIGHTS} by_hand"),
-        ("rows imported twice", "changed = self.known.changes(identity, shown)", "changed = []",
+        ("rows imported twice", "changed = self.known.changes(identity, shown)", "changed = None",
          f"{_IMPORTING} same_file_again"),
     ],
     "tripcompanion/exchange/fitting.py": [

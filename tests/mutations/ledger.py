@@ -95,6 +95,9 @@ LEDGER: Guards = {
          "if not 0 < self.amount_minor <= to_minor(MAX_AMOUNT, self.trip.currency):", "if False:",
          "tests/splits/test_foreign_currencies.py"),
     ],
+    "splits/models/payer.py": [
+        ("number of payers not limited", "MAX_PAYERS = 20", "MAX_PAYERS = 1000", _REFUSED),
+    ],
     "splits/models/split.py": [
         ("payment answered as the split was before the lock", "            return split\n",
          "            return self\n", f"{_LOCK} by_then"),
@@ -242,7 +245,6 @@ LEDGER: Guards = {
         ("participant named twice", "if len(set(user_ids)) < len(user_ids):", "if False:",
          _REFUSED),
         ("payer named twice", "if len(paid_by_user) < len(payers):", "if False:", _REFUSED),
-        ("number of payers not limited", "MAX_PAYERS = 20", "MAX_PAYERS = 1000", _REFUSED),
         ("number of participants not limited", "MAX_PEOPLE = 1000", "MAX_PEOPLE = 3000",
          "tests/security/test_resources.py"),
         ("exchange rate within one currency",

@@ -9,10 +9,12 @@ from typing import Any
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from splits.models import Category, Rate
+from splits.models import Category, Expense, Rate, Settlement
 from splits.models.comment import MAX_COMMENT_CHARS, MAX_COMMENTS
 from splits.models.division import MAX_WEIGHT, PERCENTAGE_WHOLE, SCALE
+from splits.models.payer import MAX_PAYERS
 from splits.models.rate import ENTERED, NoRate
+from tripcompanion.api.serializers import MAX_URL_CHARS
 from tripcompanion.currency.amounts import MAX_AMOUNT, convert, to_major, to_minor
 from tripcompanion.exchange.description import (
     DescribedComment,
@@ -24,10 +26,6 @@ from tripcompanion.exchange.description import (
 from tripcompanion.exchange.formats.entries import apportioned
 from tripcompanion.exchange.formats.reading import RowError
 
-_MAX_DESCRIPTION, _MAX_NOTES = 255, 2000
-_MAX_PAYERS = 20
-#: The largest amount in any currency's minor units; the database stores more.
-_MAX_AMOUNT = int(MAX_AMOUNT) * SCALE
 _FIRST_DAY, _LAST_DAY = date(1970, 1, 1), date(2100, 12, 31)
 #: What both databases store of a rate.
 _SIGNIFICANT = Context(prec=15)
@@ -65,16 +63,16 @@ class Fitting:
             people = {entry.sender, entry.receiver}
             if len(people) < 2:
                 raise RowError("to_oneself")
-            entry, cut = _cut(entry, "note", _MAX_NOTES)
+            entry, cut = _cut(entry, "note", longest(Settlement, "note"))
         else:
             people = {key for key, _value in (*entry.payers, *entry.entered)}
             _require_division(entry)
-            entry, cut = _cut(entry, "description", _MAX_DESCRIPTION)
+            entry, cut = _cut(entry, "description", longest(Expense, "description"))
             notes += cut
             if not entry.description:
                 entry = replace(entry, description=_("Expense"))
                 notes.append(Note("no_description"))
-            entry, cut = _cut(entry, "notes_text", _MAX_NOTES)
+            entry, cut = _cut(entry, "notes_text", longest(Expense, "notes"))
         if not people <= self.people:
             raise RowError("unknown_person")
         return self._in_trip_currency(entry), notes + cut
@@ -175,8 +173,8 @@ class Fitting:
 
 def _require_division(entry: DescribedExpense) -> None:
     """Raise `RowError` unless everything adds up, and can be stored."""
-    if len(entry.payers) > _MAX_PAYERS:
-        raise RowError("too_many_payers", limit=_MAX_PAYERS)
+    if len(entry.payers) > MAX_PAYERS:
+        raise RowError("too_many_payers", limit=MAX_PAYERS)
     whole = entry.amount_minor if entry.converted_minor is None else entry.converted_minor
     sums: list[tuple[Any, int]] = [
         (entry.payers, entry.amount_minor),
@@ -194,10 +192,15 @@ def _require_division(entry: DescribedExpense) -> None:
         raise RowError("nobody_takes_part")
     if min(entered) < least or min(minor for _key, minor in entry.payers) < 1:
         raise RowError("negative_part")
-    if entry.split_type in {"PERCENTAGE", "SHARES"} and max(entered) > MAX_WEIGHT * SCALE:
-        raise RowError("weight_too_large")
-    if max(entered) > _MAX_AMOUNT:
+    if entry.split_type == "MANUAL" and max(entered) > to_minor(MAX_AMOUNT, entry.currency):
         raise RowError("amount_too_large")
+    if entry.split_type != "MANUAL" and max(entered) > MAX_WEIGHT * SCALE:
+        raise RowError("weight_too_large")
+
+
+def longest(model: Any, name: str) -> int:
+    """How many characters a text column takes."""
+    return model._meta.get_field(name).max_length
 
 
 def plain(text: str) -> str:
@@ -216,7 +219,9 @@ def _cut(entry: Any, name: str, limit: int) -> tuple[Any, list[Note]]:
 
 
 def _web_address(text: str | None) -> str | None:
-    is_short = text is not None and len(text) <= 2048 and text.isprintable() and " " not in text
+    is_short = (
+        text is not None and len(text) <= MAX_URL_CHARS and text.isprintable() and " " not in text
+    )
     return text if is_short and text and text.startswith(("https://", "http://")) else None
 
 

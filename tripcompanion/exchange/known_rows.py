@@ -46,14 +46,14 @@ class KnownRows:
             if key not in in_file:
                 self.by_match[match].append(shown)
 
-    def changes(self, identity: Identity, shown: Mapping[str, Any]) -> list[str]:
-        """What has changed in a row since it was imported: [""] is nothing, [] a new row."""
+    def changes(self, identity: Identity, shown: Mapping[str, Any]) -> list[str] | None:
+        """The fields that have changed in a row since it was imported; None for a new row."""
         if known := self.rows.get(identity.key):
             digest, before = known
-            return [""] if digest == identity.digest else _changed(before, shown)
+            return [] if digest == identity.digest else _changed(before, shown)
         if left := self.by_match.get(identity.match):
             return _changed(left.pop(0), shown)
-        return []
+        return None
 
 
 def _changed(before: str, shown: Mapping[str, Any]) -> list[str]:

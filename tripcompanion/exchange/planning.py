@@ -28,7 +28,7 @@ from tripcompanion.exchange.description import (
     SkippedRow,
     TripDescription,
 )
-from tripcompanion.exchange.fitting import Fitting, plain
+from tripcompanion.exchange.fitting import Fitting, longest, plain
 from tripcompanion.exchange.formats.entries import apportioned
 from tripcompanion.exchange.formats.reading import RowError
 from tripcompanion.exchange.identity import Identity, identified
@@ -51,7 +51,6 @@ from users.models.token import InsufficientScope
 BATCH_ROWS = 500
 #: Reasons for which no balance can differ.
 _HARMLESS = frozenset({"repeated", "deleted_in_source", "no_amount"})
-_MAX_TITLE, _MAX_DESCRIPTION = 100, 2000
 
 
 @dataclass(frozen=True)
@@ -176,16 +175,16 @@ class _Plan:
         shown = _shown(entry)
         changed = self.known.changes(identity, shown)
         try:
-            if not changed:
+            if changed is None:
                 entry, notes = self.fitting.fitted(entry)
                 content = self.fitting.content(entry)
             moved = self._moved(entry)
         except RowError as error:
             return self._finished(row, Outcome.SKIPPED, shown, [*entry.notes, error.note])
         self.balances.update(moved)
-        if changed:
-            outcome = Outcome.DIFFERS if changed[0] else Outcome.KNOWN
-            notes = [Note("differs", {"fields": ", ".join(changed)})] if changed[0] else []
+        if changed is not None:
+            outcome = Outcome.DIFFERS if changed else Outcome.KNOWN
+            notes = [Note("differs", {"fields": ", ".join(changed)})] if changed else []
             return self._finished(row, outcome, shown, notes)
         self.days = [min([*self.days, entry.date]), max([*self.days, entry.date])]
         if isinstance(entry, DescribedSettlement):
@@ -243,9 +242,9 @@ class _Plan:
         rows = sum(self.counts[kind] for kind in EntryKind.values)
         balances = compared(described, self.balances, self.skipped, self.noted, rows)
         return {
-            "title": self.trip.title if self.trip else title[:_MAX_TITLE],
-            "destination": destination[:_MAX_TITLE],
-            "description": plain(described.description)[:_MAX_DESCRIPTION],
+            "title": self.trip.title if self.trip else title[: longest(Trip, "title")],
+            "destination": destination[: longest(Trip, "destination")],
+            "description": plain(described.description)[: longest(Trip, "description")],
             "start_date": first,
             "end_date": max(first, last),
             "currency": self.currency,

@@ -1,8 +1,8 @@
 """What else rows of the journal changed besides their own objects.
 
 A settlement pays splits, and deleting it reopens them. These effects have no rows of their own.
-Touched objects are read in
-their current state: if one changed again since, a later row touches it again.
+Touched objects are read in their current state: if one changed again since, a later row touches it
+again.
 """
 
 from collections import defaultdict

@@ -32,7 +32,7 @@ from users.scopes import Scope
 
 
 class ImportViewSet(InTripViewSet):
-    """The caller's imports of files of other systems, and of our own."""
+    """The caller's imports of files of other systems, and of this one."""
 
     tag = "imports"
     operation_ids: ClassVar = {
@@ -77,11 +77,11 @@ class ImportViewSet(InTripViewSet):
         """Plan the import of a file; nothing else is written.
 
         The format is recognised from the content: Splitwise, Spliit, ihatemoney, Cospend,
-        Abrechnung, SplitPro, Settle Up, Tricount, or our own JSON. The plan says what would become
-        of every row, who the people of the file are, and how the balances that the file claims
-        compare with those of its rows. It can be confirmed for a day. The file is not stored,
-        except our own JSON for a new trip: that is kept with the plan, until the plan is confirmed
-        or deleted.
+        Abrechnung, SplitPro, Settle Up, Tricount, or the JSON of `exportTrip`. The plan says what
+        would become of every row, who the people of the file are, and how the balances that the
+        file claims compare with those of its rows. It can be confirmed for a day. The file is not
+        stored, except the JSON of `exportTrip` for a new trip: that is kept with the plan, until
+        the plan is confirmed or deleted.
         """
         given: dict[str, Any] = self.body()
         trip = None
