@@ -1,0 +1,69 @@
+"""Guards of attached files."""
+
+from tests.mutations.mutant import Guards
+
+_ATTACHMENTS = "tests/attachments/test_attachments.py"
+_HOSTILE = "tests/attachments/test_hostile_files.py"
+_MOVING = "tests/attachments/test_moving.py"
+_WORKERS = "tests/attachments/test_workers.py"
+
+ATTACHMENTS: Guards = {
+    "tripcompanion/attachments/views.py": [
+        ("a picture is served before it is cleaned",
+         "        if row.state == State.PROCESSING:\n            raise StillProcessing\n", "",
+         f"{_ATTACHMENTS} -k cleaned"),
+        ("a refused upload leaves its file", "            discard(self.draft.file)\n",
+         "            pass\n", f"{_ATTACHMENTS} -k leaves_no_file"),
+        ("a browser may run what it displays", 'response["Content-Security-Policy"] = _SANDBOX',
+         "pass", f"{_ATTACHMENTS} -k browser"),
+    ],
+    "tripcompanion/attachments/models.py": [
+        ("files of deleted expenses are shown", "self.filter(shown())", "self.all()",
+         f"{_ATTACHMENTS} -k fate"),
+        ("files of restorable expenses are deleted", "~Exists(kept), ~Exists(restorable)",
+         "~Exists(kept)", f"{_ATTACHMENTS} -k fate"),
+        ("files are not counted", 'used["count"] + len(sizes) > count', "False",
+         f"{_ATTACHMENTS} -k quotas"),
+        ("bytes are not counted", 'used["size"] + sum(sizes) > megabytes * MEBIBYTE', "False",
+         f"{_ATTACHMENTS} -k quotas"),
+        ("files stay when their row is deleted",
+         "transaction.on_commit(partial(discard, stored.file, stored.thumbnail))", "pass",
+         f"{_ATTACHMENTS} -k deleted_one"),
+        ("a worker whose lease has ended stores its result",
+         "return rows.filter(state=State.PROCESSING, attempts=self.attempts)", "return rows",
+         f"{_WORKERS} -k lease_has_ended"),
+        ("moved files are not counted",
+         "    _require_room_in(trip.pk, *(row.size_bytes for row in rows))\n", "",
+         f"{_MOVING} -k without_room"),
+        ("a moved picture waits for the worker that had it",
+         "row.claimed_until = trip, moved_id, None",
+         "row.claimed_until = trip, moved_id, row.claimed_until", f"{_MOVING} -k new_trip"),
+    ],
+    "tripcompanion/attachments/recognition.py": [
+        ("a PDF may begin with anything", 'start.startswith(b"%PDF-")', 'b"%PDF-" in start',
+         f"{_HOSTILE} -k header"),
+    ],
+    "tripcompanion/attachments/cleaning.py": [
+        ("bombs are decoded", "if width * height > MAX_PIXELS[kind]:", "if False:",
+         f"{_HOSTILE} -k bomb"),
+        ("metadata stays", "    found.info.clear()\n", "", f"{_ATTACHMENTS} -k every_type"),
+        ("pictures lie on their side", "found = ImageOps.exif_transpose(found)", "pass",
+         f"{_ATTACHMENTS} -k cleaned"),
+    ],
+    "tripcompanion/attachments/processing.py": [
+        ("workers die of a picture forever", "if row.attempts > MAX_ATTEMPTS:", "if False:",
+         f"{_WORKERS} -k every_worker"),
+        ("a picture is refused because the storage is away",
+         "            row.postpone()\n", "            row.refuse(Refusal.UNREADABLE)\n",
+         f"{_WORKERS} -k without_a_storage"),
+    ],
+    "tripcompanion/attachments/storage.py": [
+        ("half a file stays on a full disk", "            discard(name)\n            raise\n",
+         "            raise\n", f"{_WORKERS} -k full_disk"),
+        ("files of uploads in progress are swept",
+         "if files.get_modified_time(name) < timezone.now() - KEPT_WITHOUT_ROW:", "if True:",
+         f"{_ATTACHMENTS} -k fate"),
+        ("files with a row are swept", "names - known(names)", "names",
+         f"{_ATTACHMENTS} -k never_swept"),
+    ],
+}  # fmt: skip

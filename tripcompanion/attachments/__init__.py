@@ -1,0 +1,1 @@
+"""Attachments: receipts and documents of expenses and trips."""

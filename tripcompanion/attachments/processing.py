@@ -1,0 +1,78 @@
+"""What workers do: claim a picture, clean it in another process, and store the result.
+
+If a worker is killed, its lease of the picture ends, and another one takes it. A picture that keeps
+killing workers is refused after a few attempts.
+"""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from tripcompanion.attachments.models import MAX_ATTEMPTS, Attachment, Refusal, State
+from tripcompanion.attachments.recognition import START_BYTES, kind_of
+from tripcompanion.attachments.storage import StorageUnavailable, copy, discard, keep
+
+_PROGRAM = Path(__file__).with_name("cleaning.py")
+_SECONDS = 40
+#: The exit status of the program for a picture that is too large.
+_TOO_MANY_PIXELS = 3
+
+
+def process(is_over: Callable[[], bool] = bool) -> bool:
+    """Clean every picture that waits, until `is_over`; returns False if the storage is away.
+
+    Call it outside transactions. Any number of processes may run it at once.
+    """
+    while not is_over() and (row := Attachment.claim()) is not None:
+        if row.attempts > MAX_ATTEMPTS:
+            row.refuse(Refusal.UNREADABLE)
+            continue
+        try:
+            _clean(row)
+        except StorageUnavailable:
+            row.postpone()
+            return False
+    return True
+
+
+def _clean(row: Attachment) -> None:
+    with TemporaryDirectory(prefix="attachment-") as place:
+        folder = Path(place)
+        with (folder / "source").open("wb") as source:
+            copy(row.file, source)
+        status = _run(folder, row.type)
+        if status < 0:
+            # It was killed, perhaps for want of memory.
+            row.release()
+            return
+        if status:
+            is_large = status == _TOO_MANY_PIXELS
+            row.refuse(Refusal.TOO_MANY_PIXELS if is_large else Refusal.UNREADABLE)
+            return
+        with (folder / "cleaned").open("rb") as cleaned, (folder / "thumbnail").open("rb") as small:
+            kind = kind_of(cleaned.read(START_BYTES))
+            file = keep(cleaned)
+            try:
+                thumbnail = keep(small)
+            except StorageUnavailable:
+                discard(file)
+                raise
+        size_bytes = (folder / "cleaned").stat().st_size
+        row.finish(
+            state=State.READY, type=kind, file=file, thumbnail=thumbnail, size_bytes=size_bytes
+        )
+
+
+def _run(folder: Path, media_type: str) -> int:
+    """The exit status of the program; negative if it was killed or took too long."""
+    # -P: the modules beside it are none of its own.
+    command = [sys.executable, "-P", str(_PROGRAM), str(folder), media_type]
+    try:
+        done = subprocess.run(  # noqa: S603 -- no shell, and nothing of a user's is in it
+            command, check=False, timeout=_SECONDS, capture_output=True, env={}
+        )
+    except subprocess.TimeoutExpired:
+        return -1
+    return done.returncode
