@@ -1,0 +1,1 @@
+"""Recurring expenses: recorded by a worker on the days of a rule."""

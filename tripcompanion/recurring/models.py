@@ -1,0 +1,301 @@
+"""Recurring expenses, and the dates on which they were recorded or skipped."""
+
+from contextlib import AbstractContextManager
+from datetime import date, datetime, time, timedelta
+from itertools import islice
+from typing import Any, ClassVar, NamedTuple
+from zoneinfo import ZoneInfo
+
+from django.db import models, transaction
+from django.db.models import Q
+from django.dispatch import receiver
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, override
+from rest_framework.exceptions import APIException, NotFound, ValidationError
+
+from splits.models.in_trip import InTrip
+from tripcompanion.api.problems import Conflict, code_of
+from tripcompanion.recurring import body
+from tripcompanion.recurring.body import Body
+from tripcompanion.recurring.rules import MAX_OVERDUE, MAX_RULE_CHARS, dates_of
+from trips.models import InTripQuerySet, Trip, lock_trip, locked_row, locked_trip
+from trips.models.journal import as_text
+from trips.roles import Can
+from trips.signals import person_replaced
+from users.models import User
+
+#: How many a trip may have.
+MAX_RECURRENCES = 100
+#: How many of the next dates a response has.
+NEXT = 10
+
+
+class TooManyRecurrences(Conflict):
+    """409 `too_many_recurrences`: the trip has as many recurring expenses as it may."""
+
+    default_code = "too_many_recurrences"
+    default_detail = gettext_lazy("A trip has at most %(limit)s recurring expenses.")
+    example_values: ClassVar = {"limit": MAX_RECURRENCES}
+
+
+class Reason(NamedTuple):
+    """The code of a problem, and its text."""
+
+    code: str
+    text: str
+
+
+class RecurrenceState(models.TextChoices):
+    """Whether expenses are recorded. One without a next date has ended."""
+
+    ON = "on", gettext_lazy("on")
+    PAUSED = "paused", gettext_lazy("paused")
+
+
+class RecurrenceQuerySet(InTripQuerySet["Recurrence"]):
+    def due(self) -> "RecurrenceQuerySet":
+        """Those with a date to record now, the one that waits longest first."""
+        rows = self.filter(state=RecurrenceState.ON, due_at__lte=timezone.now())
+        return rows.in_kept_trips().order_by("due_at", "id")
+
+
+class Recurrence(models.Model):
+    """An expense that is recorded on each date of a rule, by the account that created it."""
+
+    trip = models.ForeignKey(
+        Trip,
+        on_delete=models.CASCADE,
+        related_name="recurrences",
+        verbose_name=gettext_lazy("trip"),
+    )
+    created_by = models.ForeignKey(
+        User, on_delete=models.PROTECT, related_name="+", verbose_name=gettext_lazy("recorded by")
+    )
+    rule = models.CharField(gettext_lazy("rule"), max_length=MAX_RULE_CHARS)
+    time_zone = models.CharField(gettext_lazy("time zone"), max_length=64)
+    starts_on = models.DateField(gettext_lazy("starts on"))
+    #: The body that is recorded, as JSON with exact numbers.
+    stored_expense = models.TextField(gettext_lazy("expense"))
+    state = models.CharField(
+        gettext_lazy("state"), max_length=6, choices=RecurrenceState, default=RecurrenceState.ON
+    )
+    #: Why the service paused it: the code of a problem, and a text; empty if a person did.
+    reason_code = models.CharField(gettext_lazy("reason"), max_length=40, blank=True, default="")
+    reason_text = models.TextField(gettext_lazy("explanation"), blank=True, default="")
+    #: The participants who had left the trip when it was last recorded.
+    left_out = models.JSONField(default=list)
+    #: The last date that was recorded or left out; only later ones follow.
+    done_through = models.DateField(null=True)
+    #: The next dates, and when the first of them begins.
+    next = models.JSONField(default=list)
+    due_at = models.DateTimeField(gettext_lazy("next date"), null=True)
+    created_at = models.DateTimeField(gettext_lazy("created at"), default=timezone.now)
+
+    objects = RecurrenceQuerySet.as_manager()
+
+    caller_role: str
+
+    class Meta:
+        verbose_name = gettext_lazy("recurring expense")
+        verbose_name_plural = gettext_lazy("recurring expenses")
+        indexes: ClassVar = [
+            models.Index(fields=["due_at"], condition=Q(state="on"), name="recurrence_due")
+        ]
+
+    def __str__(self) -> str:
+        return f"#{self.pk}"
+
+    def is_own(self, user: User, can: Can) -> bool:
+        """Whether `user` created it."""
+        return user.pk == self.created_by_id
+
+    @property
+    def expense(self) -> Body:
+        return body.from_text(self.stored_expense)
+
+    @property
+    def shown_state(self) -> str:
+        return self.state if self.next else "ended"
+
+    @property
+    def reason(self) -> Reason | None:
+        """Why the service paused it."""
+        return Reason(self.reason_code, self.reason_text) if self.reason_code else None
+
+    @property
+    def today(self) -> date:
+        """Today in its time zone."""
+        return timezone.now().astimezone(ZoneInfo(self.time_zone)).date()
+
+    @classmethod
+    def plan(
+        cls, trip: Trip, by: User, *, expense: Any, context: Any, **fields: Any
+    ) -> "Recurrence":
+        """An unsaved recurrence. Raises `ValidationError`, and `NoRate`."""
+        planned = cls(trip=trip, created_by=by, **fields)
+        planned._find_next()
+        planned._require_dates()
+        planned._set_expense(expense, by, context)
+        return planned
+
+    @classmethod
+    def start(cls, trip: Trip, by: User, **fields: Any) -> "Recurrence":
+        """Create one. Raises what `plan` raises, and `TooManyRecurrences`."""
+        with locked_trip(trip.pk, by, Can.RECORD) as locked:
+            locked.require_currency(trip.currency)
+            if locked.recurrences.count() >= MAX_RECURRENCES:
+                raise TooManyRecurrences(limit=MAX_RECURRENCES)
+            planned = cls.plan(locked, by, **fields)
+            planned.save()
+            return planned
+
+    @classmethod
+    def resume_imported(cls, trip: Trip) -> None:
+        """Find the next dates of rows that come from a file. Raises `TooManyRecurrences`."""
+        if trip.recurrences.count() > MAX_RECURRENCES:
+            raise TooManyRecurrences(limit=MAX_RECURRENCES)
+        for row in trip.recurrences.all():
+            oldest = row.today - MAX_OVERDUE
+            if (row.done_through or row.starts_on) < oldest:
+                row.done_through = oldest
+            row._find_next()
+            row.save()
+
+    def change(self, by: User, *, context: Any, expense: Any = None, **fields: Any) -> "Recurrence":
+        """Change what follows; recorded expenses stay. Raises what `plan` raises."""
+        with self._locked(by) as stored:
+            for name, value in fields.items():
+                setattr(stored, name, value)
+            if fields:
+                stored._find_next()
+                stored._require_dates()
+            if expense is not None:
+                sent = body.merged(stored.expense, expense)
+                stored._set_expense(sent, stored.created_by, context)
+            stored.save()
+            return stored
+
+    def pause(self, by: User) -> "Recurrence":
+        """Record nothing until it is resumed."""
+        with self._locked(by) as stored:
+            if stored.state != RecurrenceState.PAUSED:
+                stored.state = RecurrenceState.PAUSED
+                stored.save()
+            return stored
+
+    def resume(self, by: User) -> "Recurrence":
+        """Go on with the date that the service could not record, otherwise with today's."""
+        with self._locked(by) as stored:
+            if stored.state == RecurrenceState.PAUSED:
+                if not stored.reason_code:
+                    yesterday = stored.today - timedelta(days=1)
+                    stored.done_through = max(stored.done_through or yesterday, yesterday)
+                stored.state = RecurrenceState.ON
+                stored.reason_code = stored.reason_text = ""
+                stored._find_next()
+                stored.save()
+            return stored
+
+    def skip(self, by: User, day: date) -> "Recurrence":
+        """Leave out one of the next dates. Raises `ValidationError` on `date`."""
+        with self._locked(by) as stored:
+            if not stored.occurrences.filter(day=day, expense_id=None).exists():
+                if day.isoformat() not in stored.next:
+                    raise ValidationError({"date": [_("This is none of the next dates.")]})
+                stored.occurrences.create(trip=stored.trip, day=day)
+                stored._find_next()
+                stored.save()
+            return stored
+
+    def remove(self, by: User) -> None:
+        """Delete it; what was recorded stays."""
+        with self._locked(by) as stored:
+            stored.delete()
+
+    def record_next(self) -> bool:
+        """Record the expense of its oldest date that is due; returns whether one was.
+
+        The expense and its date are written in one transaction under the trip's lock, so that each
+        date is recorded once. If it cannot be recorded, the recurrence is paused.
+        """
+        try:
+            with transaction.atomic():
+                trip = lock_trip(self.trip_id)
+                due = Recurrence.objects.due().select_related("created_by")
+                stored = due.filter(pk=self.pk).first()
+                return stored is not None and stored._record(trip)
+        except NotFound:
+            # The trip has just been deleted.
+            return False
+
+    def _record(self, trip: Trip) -> bool:
+        self.trip, day = trip, date.fromisoformat(self.next[0])
+        expense, self.left_out = body.without_former(self.expense, trip.present_roles)
+        try:
+            with override(self.created_by.notice_language), transaction.atomic():
+                recorded = body.record(expense, trip, self.created_by, day)
+        except APIException as error:
+            self._stop(error)
+            return False
+        self.occurrences.create(trip=trip, day=day, expense_id=recorded.pk)
+        self.done_through = day
+        self._find_next()
+        self.save()
+        return True
+
+    def _stop(self, error: APIException) -> None:
+        self.state, self.reason_code = RecurrenceState.PAUSED, code_of(type(error))
+        self.reason_text = body.text_of(error)
+        self.save()
+
+    def _find_next(self) -> None:
+        """Set the next dates: those after the last one that is done, without skipped ones."""
+        skipped = set(self.occurrences.values_list("day", flat=True)) if self.pk else set()
+        done = self.done_through or date.min
+        dates = (day for day in dates_of(self.rule, self.starts_on) if day > done)
+        left = list(islice((day for day in dates if day not in skipped), NEXT))
+        self.next = [day.isoformat() for day in left]
+        zone = ZoneInfo(self.time_zone)
+        self.due_at = datetime.combine(left[0], time(), zone) if left else None
+
+    def _require_dates(self) -> None:
+        if next(dates_of(self.rule, self.starts_on), None) is None:
+            raise ValidationError({"rule": [_("There is no such date.")]})
+
+    def _set_expense(self, sent: Any, by: User, context: Any) -> None:
+        day = date.fromisoformat(self.next[0]) if self.next else self.starts_on
+        self.stored_expense = as_text(body.checked(sent, self.trip, by, day, **context))
+
+    def _locked(self, by: User) -> AbstractContextManager["Recurrence"]:
+        rows = Recurrence.objects.all
+        return locked_row(rows, by, Can.CHANGE_EXPENSES, trip_id=self.trip_id, pk=self.pk)
+
+
+class Occurrence(InTrip):
+    """A date of a recurrence that was recorded, or skipped."""
+
+    recurrence = models.ForeignKey(
+        Recurrence, on_delete=models.CASCADE, related_name="occurrences", db_index=False
+    )
+    day = models.DateField()
+    #: Not a foreign key: the expense may be deleted. None if the date was skipped.
+    expense_id = models.BigIntegerField(null=True)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["recurrence", "day"], name="occurrence_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.recurrence_id}: {self.day}"
+
+
+@receiver(person_replaced)
+def rename_in_recurrences(trip: Trip, user_id: int, to: int, **_about: object) -> None:
+    """Put `to` in the place of `user_id` in what will be recorded."""
+    people = {user_id: to}
+    for row in Recurrence.objects.filter(trip=trip):
+        row.stored_expense = as_text(body.with_people(row.expense, people))
+        row.created_by_id = people.get(row.created_by_id, row.created_by_id)
+        row.save(update_fields=["stored_expense", "created_by"])
