@@ -4,11 +4,13 @@ With --check it fails if the package in clients/typescript was not up to date.
 """
 
 import os
+import secrets
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+from clients.accounts import Account
 from tests.server import running_server
 
 FOLDER = Path(__file__).parent
@@ -17,6 +19,8 @@ COMPILED = FOLDER / "generated" / "compiled"
 PYTHON_CLIENT = FOLDER / "generated" / "python" / "trip_companion_client"
 #: A virtual environment without the project, as somebody else's project would have.
 PYTHON = FOLDER.parent / ".venv" / "clients" / "bin" / "python"
+#: Another one, if there is Python 3.13.
+NEWER_PYTHON = FOLDER.parent / ".venv" / "clients-3.13" / "bin" / "python"
 
 
 def run(title: str, *command: str | Path, **environment: str) -> None:
@@ -60,11 +64,32 @@ def build_python() -> None:
 
 def play() -> None:
     """Use every client against a server with a new database."""
-    with running_server(LOG_LEVEL="ERROR") as server:
+    with running_server(LOG_LEVEL="ERROR", SPLITWISE_API="true") as server:
         for name in ("play.js", "play-hey-api.js"):
             run(f"{name} succeeds", "node", COMPILED / name, server.url)
         path = {"PYTHONPATH": str(PYTHON_CLIENT.parent)}
         run("play.py succeeds", PYTHON, "play.py", server.url, **path)
+        for name in ("play_splitwise.py", "play_splitwise_mcp.py"):
+            run(f"{name} succeeds", PYTHON, name, server.url)
+        secret = secrets.token_hex(32)
+        server.manage(
+            *("createapplication", "confidential", "authorization-code", "--client-id", "story"),
+            *("--client-secret", secret, "--redirect-uris", "https://story.example/back"),
+        )
+        plain = {"OAUTHLIB_INSECURE_TRANSPORT": "1"}
+        signing = server.manage("oauth1_secret", "story").stdout.strip()
+        oauth = (PYTHON, "play_splitwise_oauth.py", server.url, secret, signing)
+        run("play_splitwise_oauth.py succeeds", *oauth, **plain)
+        server.manage(
+            *("createapplication", "confidential", "client-credentials", "--client-id", "robot"),
+            *("--client-secret", secret, "--user", str(Account(server.url, "Robot").id)),
+        )
+        run("play-splitwise.js succeeds", "node", "play-splitwise.js", server.url, secret)
+        if NEWER_PYTHON.exists():
+            amazing = "play_amazing_splitwise.py"
+            run(f"{amazing} succeeds", NEWER_PYTHON, amazing, server.url)
+        else:
+            sys.stdout.write("play_amazing_splitwise.py was skipped: it needs Python 3.13\n")
 
 
 def contents(folder: Path) -> dict[str, str]:

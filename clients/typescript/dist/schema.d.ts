@@ -147,7 +147,7 @@ export interface paths {
          * @description All data that is stored about the caller, as a file.
          *
          *     With `Accept: application/zip`, or `?format=zip`, it is an archive that also has each trip
-         *     of the caller, as `exportTrip` writes it.
+         *     of the caller, as `exportTrip` writes it, and the files that the caller attached.
          */
         get: operations["exportMe"];
         put?: never;
@@ -917,6 +917,58 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/users/me/filters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The caller's saved filters, oldest first
+         * @description The caller's saved filters, oldest first.
+         */
+        get: operations["listFilters"];
+        put?: never;
+        /**
+         * Save a filter of the list of expenses, for `filter` there; at most 50
+         * @description Save a filter of the list of expenses, for `filter` there; at most 50.
+         */
+        post: operations["createFilter"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/users/me/filters/{filterId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A saved filter
+         * @description A saved filter.
+         */
+        get: operations["getFilter"];
+        /**
+         * Replace a saved filter
+         * @description Replace a saved filter.
+         */
+        put: operations["replaceFilter"];
+        post?: never;
+        /**
+         * Delete a saved filter
+         * @description Delete a saved filter.
+         */
+        delete: operations["deleteFilter"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/trips/{tripId}/expenses": {
         parameters: {
             query?: never;
@@ -969,6 +1021,30 @@ export interface paths {
          *     Allowed to OWNER and EDITOR.
          */
         post: operations["previewExpense"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trips/{tripId}/expenses/bulk": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create, change and delete up to 100 expenses: all of it, or nothing
+         * @description Create, change and delete up to 100 expenses: all of it, or nothing.
+         *
+         *     Errors name the row, such as `create.3.amount`. Each row needs the right to do it by itself.
+         *
+         *     Allowed to OWNER and EDITOR.
+         */
+        post: operations["changeManyExpenses"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1046,6 +1122,266 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/trips/{tripId}/expenses/{expenseId}/copy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Copy an expense to another trip of the same currency, with nothing paid
+         * @description Copy an expense to another trip of the same currency, with nothing paid.
+         *
+         *     Everybody in it must be a member of the other trip, in which the caller may record expenses.
+         *     Comments and attachments are not copied.
+         *
+         *     Allowed to OWNER and EDITOR.
+         */
+        post: operations["copyExpense"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trips/{tripId}/expenses/{expenseId}/move": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Move an expense, for which nothing was paid, to another trip of the same currency
+         * @description Move an expense, for which nothing was paid, to another trip of the same currency.
+         *
+         *     It gets another id; here it counts as deleted. Comments go with it, as the caller's,
+         *     with the names of those who wrote them. Attachments keep their ids and stay with it, also if
+         *     the expense is restored here; 409 `quota_exceeded` if the other trip has no room for them.
+         *
+         *     Allowed to OWNER, and to EDITOR for their own.
+         */
+        post: operations["moveExpense"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trips/{tripId}/tags": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The tags of a trip, those of most expenses first, then by name
+         * @description The tags of a trip, those of most expenses first, then by name.
+         *
+         *     Every member may do this.
+         */
+        get: operations["listTags"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trips/{tripId}/tags/{tagName}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Rename a tag in all expenses of a trip
+         * @description Rename a tag in all expenses of a trip.
+         *
+         *     If the new name exists already, the two tags become one. Whoever may change only their own
+         *     expenses may rename a tag that no other expense has.
+         *
+         *     Allowed to OWNER, and to EDITOR for their own.
+         */
+        patch: operations["renameTag"];
+        trace?: never;
+    };
+    "/api/trips/{tripId}/recurring": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The recurring expenses of a trip, oldest first
+         * @description The recurring expenses of a trip, oldest first.
+         *
+         *     Every member may do this.
+         */
+        get: operations["listRecurrences"];
+        put?: never;
+        /**
+         * Have an expense recorded on each date of a rule, by the caller
+         * @description Have an expense recorded on each date of a rule, by the caller.
+         *
+         *     It is recorded when the date begins in `timeZone`, within seconds, and divided among those
+         *     of its participants who are members then, if it is divided by `EQUAL` or `SHARES`; in
+         *     another currency at the rate of the date. If it cannot be recorded, for instance because
+         *     who paid has left the trip, it is paused, with the `reason`. A trip has at most 100.
+         *
+         *     Allowed to OWNER and EDITOR.
+         */
+        post: operations["createRecurrence"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trips/{tripId}/recurring/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The next ten dates of a rule, and how the expense would be divided
+         * @description The next ten dates of a rule, and how the expense would be divided.
+         *
+         *     Takes the same body as `createRecurrence`.
+         *
+         *     Allowed to OWNER and EDITOR.
+         */
+        post: operations["previewRecurrence"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trips/{tripId}/recurring/{recurrenceId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A recurring expense, with its next ten dates
+         * @description A recurring expense, with its next ten dates.
+         *
+         *     Every member may do this.
+         */
+        get: operations["getRecurrence"];
+        put?: never;
+        post?: never;
+        /**
+         * Record no more. What was recorded stays
+         * @description Record no more. What was recorded stays.
+         *
+         *     Allowed to OWNER, and to EDITOR for their own.
+         */
+        delete: operations["deleteRecurrence"];
+        options?: never;
+        head?: never;
+        /**
+         * Change all expenses that follow. Those that were recorded are changed one by one
+         * @description Change all expenses that follow. Those that were recorded are changed one by one.
+         *
+         *     Of `expense`, the fields that are sent replace the stored ones.
+         *
+         *     Allowed to OWNER, and to EDITOR for their own.
+         */
+        patch: operations["updateRecurrence"];
+        trace?: never;
+    };
+    "/api/trips/{tripId}/recurring/{recurrenceId}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Record nothing until it is resumed
+         * @description Record nothing until it is resumed.
+         *
+         *     Allowed to OWNER, and to EDITOR for their own.
+         */
+        post: operations["pauseRecurrence"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trips/{tripId}/recurring/{recurrenceId}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Go on recording
+         * @description Go on recording.
+         *
+         *     After a pause, dates that have passed are left out; if the service had paused it, it goes on
+         *     with the date that it could not record.
+         *
+         *     Allowed to OWNER, and to EDITOR for their own.
+         */
+        post: operations["resumeRecurrence"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trips/{tripId}/recurring/{recurrenceId}/skip": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Leave out one of the next dates
+         * @description Leave out one of the next dates.
+         *
+         *     Allowed to OWNER, and to EDITOR for their own.
+         */
+        post: operations["skipRecurrence"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/expenses/{expenseId}/comments": {
         parameters: {
             query?: never;
@@ -1099,6 +1435,151 @@ export interface paths {
          *     Allowed to OWNER, and to EDITOR and VIEWER for their own.
          */
         delete: operations["deleteComment"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trips/{tripId}/attachments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The files of an expense or of a trip, oldest first
+         * @description The files of an expense or of a trip, oldest first.
+         *
+         *     Those of a trip are the ones that belong to none of its expenses.
+         *
+         *     Every member may do this.
+         */
+        get: operations["listTripAttachments"];
+        put?: never;
+        /**
+         * Attach a file: JPEG, PNG, WebP, HEIC or PDF, recognised by its content
+         * @description Attach a file: JPEG, PNG, WebP, HEIC or PDF, recognised by its content.
+         *
+         *     A picture is `processing` until it has been turned upright and its metadata, such as where
+         *     it was taken, has been removed. It keeps at most 12 million pixels. A VIEWER may attach
+         *     files to an expense that they recorded or paid. A deleted expense keeps its files for as
+         *     long as it can be restored.
+         *
+         *     Allowed to OWNER and EDITOR, and to VIEWER for their own.
+         */
+        post: operations["createTripAttachment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/expenses/{expenseId}/attachments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The files of an expense or of a trip, oldest first
+         * @description The files of an expense or of a trip, oldest first.
+         *
+         *     Those of a trip are the ones that belong to none of its expenses.
+         *
+         *     Every member may do this.
+         */
+        get: operations["listExpenseAttachments"];
+        put?: never;
+        /**
+         * Attach a file: JPEG, PNG, WebP, HEIC or PDF, recognised by its content
+         * @description Attach a file: JPEG, PNG, WebP, HEIC or PDF, recognised by its content.
+         *
+         *     A picture is `processing` until it has been turned upright and its metadata, such as where
+         *     it was taken, has been removed. It keeps at most 12 million pixels. A VIEWER may attach
+         *     files to an expense that they recorded or paid. A deleted expense keeps its files for as
+         *     long as it can be restored.
+         *
+         *     Allowed to OWNER and EDITOR, and to VIEWER for their own.
+         */
+        post: operations["createExpenseAttachment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/attachments/{attachmentId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * An attachment, without its content
+         * @description An attachment, without its content.
+         *
+         *     Every member may do this.
+         */
+        get: operations["getAttachment"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete an attachment. It cannot be restored
+         * @description Delete an attachment. It cannot be restored.
+         *
+         *     Allowed to OWNER, and to EDITOR and VIEWER for their own.
+         */
+        delete: operations["deleteAttachment"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/attachments/{attachmentId}/content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The file, as a download
+         * @description The file, as a download.
+         *
+         *     A service that keeps files in a bucket answers with a redirect to a link that is valid for a
+         *     minute. Whatever `Accept` says, the type is that of the file.
+         *
+         *     Every member may do this.
+         */
+        get: operations["getAttachmentContent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/attachments/{attachmentId}/thumbnail": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A small JPEG of a picture; 404 if there is none
+         * @description A small JPEG of a picture; 404 if there is none.
+         *
+         *     Every member may do this.
+         */
+        get: operations["getAttachmentThumbnail"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1295,6 +1776,76 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/users/me/statistics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What the caller paid, and the caller's own part, in all trips or in those of a year
+         * @description What the caller paid, and the caller's own part, in all trips or in those of a year.
+         *
+         *     By currency of the trips, and in each by trip, category and month. With `Accept: text/csv`
+         *     it is a table, with `Accept: image/svg+xml` a picture by trip.
+         */
+        get: operations["getMyStatistics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/users/me/statistics.svg": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What the caller paid, and the caller's own part, in all trips or in those of a year
+         * @description What the caller paid, and the caller's own part, in all trips or in those of a year.
+         *
+         *     By currency of the trips, and in each by trip, category and month. With `Accept: text/csv`
+         *     it is a table, with `Accept: image/svg+xml` a picture by trip.
+         *
+         *     The same as `getMyStatistics`.
+         */
+        get: operations["getMyStatisticsPicture"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/users/me/between/{userId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What is open between the caller and another member of their trips, and what each sent
+         * @description What is open between the caller and another member of their trips, and what each sent.
+         *
+         *     Only trips of which both are members now count. Debts are those of `pending-debts`.
+         */
+        get: operations["getBetween"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/trips/{tripId}/balances": {
         parameters: {
             query?: never;
@@ -1306,11 +1857,39 @@ export interface paths {
          * The balances of a trip, which add up to zero
          * @description The balances of a trip, which add up to zero.
          *
-         *     They include all members, and former members with an entry.
+         *     They include all members, and former members with an entry. With `Accept: image/svg+xml`
+         *     it is a picture.
          *
          *     Every member may do this.
          */
         get: operations["listBalances"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trips/{tripId}/balances.svg": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The balances of a trip, which add up to zero
+         * @description The balances of a trip, which add up to zero.
+         *
+         *     They include all members, and former members with an entry. With `Accept: image/svg+xml`
+         *     it is a picture.
+         *
+         *     Every member may do this.
+         *
+         *     The same as `listBalances`.
+         */
+        get: operations["getBalancesPicture"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1381,19 +1960,54 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What a trip has cost: by category, member, day, month and currency, and of its budget
-         * @description What a trip has cost: by category, member, day, month and currency, and of its budget.
+         * What a trip has cost, by category, tag, member, day, month or currency as entered
+         * @description What a trip has cost, by category, tag, member, day, month or currency as entered.
          *
-         *     Expenses up to the day `asOf` count, deleted ones do not. All sums are exact: the amounts of
-         *     `byCategory`, `byDay` and `byMonth`, and both columns of `byMember`, add up to `total`.
-         *     With `Accept: text/csv`, or `?format=csv`, it is a table with the columns `group`, `key`,
-         *     `name`, `amount`, `currency`, `count` and `entered`, and a row for each sum. The groups are
-         *     `total`, `category`, `paid` and `share` (`key` is the id of a member), `day`, `month`,
-         *     `enteredCurrency` and `budget`.
+         *     Expenses up to the day `asOf` count, deleted ones do not. All sums are exact. In each group,
+         *     `paid` is what was spent and `share` is the caller's part of it; by member, they are what
+         *     the member paid and the member's own part. Both add up: `paid` to the `total`, `share` to
+         *     the whole share of the caller, or of all members, which is the `total` too.
+         *     By tag, an expense is in the group of each of its tags, so the groups may exceed the total;
+         *     there are at most 1,000, those for which most was spent.
+         *     With `Accept: text/csv` it is a table, with `Accept: image/svg+xml` a picture; `?format=csv`
+         *     and `?format=svg` do the same, and so does the path with `.svg`.
          *
          *     Every member may do this.
          */
         get: operations["getTripStatistics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trips/{tripId}/statistics.svg": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What a trip has cost, by category, tag, member, day, month or currency as entered
+         * @description What a trip has cost, by category, tag, member, day, month or currency as entered.
+         *
+         *     Expenses up to the day `asOf` count, deleted ones do not. All sums are exact. In each group,
+         *     `paid` is what was spent and `share` is the caller's part of it; by member, they are what
+         *     the member paid and the member's own part. Both add up: `paid` to the `total`, `share` to
+         *     the whole share of the caller, or of all members, which is the `total` too.
+         *     By tag, an expense is in the group of each of its tags, so the groups may exceed the total;
+         *     there are at most 1,000, those for which most was spent.
+         *     With `Accept: text/csv` it is a table, with `Accept: image/svg+xml` a picture; `?format=csv`
+         *     and `?format=svg` do the same, and so does the path with `.svg`.
+         *
+         *     Every member may do this.
+         *
+         *     The same as `getTripStatistics`.
+         */
+        get: operations["getTripStatisticsPicture"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1728,9 +2342,12 @@ export interface paths {
          * @description Plan the import of a file; nothing else is written.
          *
          *     The format is recognised from the content: Splitwise, Spliit, ihatemoney, Cospend,
-         *     Abrechnung, SplitPro, Settle Up, Tricount. The plan says what would become of every row,
-         *     who the people of the file are, and how the balances that the file claims compare with
-         *     those of its rows. It can be confirmed for a day. The file is not stored.
+         *     Abrechnung, SplitPro, Settle Up, Tricount, or the JSON of `exportTrip`. Send a form with the
+         *     file, or a JSON file itself as the body, with what you choose in the query. The plan says
+         *     what would become of every row, who the people of the file are, and how the balances that
+         *     the file claims compare with those of its rows. It has the first 1,000 rows;
+         *     `listImportedRows` has all. It can be changed and confirmed for a day; so long the file is
+         *     kept with it.
          */
         post: operations["planImport"];
         delete?: never;
@@ -1747,23 +2364,26 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The plan of an import, without its rows
-         * @description The plan of an import, without its rows.
+         * The plan of an import, or what has become of it
+         * @description The plan of an import, or what has become of it.
          */
         get: operations["getImport"];
         put?: never;
         post?: never;
         /**
-         * Delete a plan, or undo an import as a whole
-         * @description Delete a plan, or undo an import as a whole.
-         *
-         *     An import can be undone while nothing has happened to what it made: in a trip that it made,
-         *     nothing at all.
+         * Delete a plan, or an import that was undone. What is done can only be undone
+         * @description Delete a plan, or an import that was undone. What is done can only be undone.
          */
-        delete: operations["undoImport"];
+        delete: operations["deleteImport"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Plan an import with other choices
+         * @description Plan an import with other choices.
+         *
+         *     Those that are not sent stay; people and rates are added to those of before.
+         */
+        patch: operations["changeImport"];
         trace?: never;
     };
     "/api/imports/{importId}/rows": {
@@ -1803,6 +2423,28 @@ export interface paths {
          *     become VIEWERs.
          */
         post: operations["confirmImport"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/imports/{importId}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Undo an import as a whole, while nothing has happened to what it made
+         * @description Undo an import as a whole, while nothing has happened to what it made.
+         *
+         *     In a trip that it made, nothing at all may have happened; the trip is deleted.
+         */
+        post: operations["undoImport"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1933,18 +2575,24 @@ export interface components {
             logIns: components["schemas"]["ExportedLogIn"][];
             /** @description Their scoped tokens. */
             scripts: components["schemas"]["ExportedToken"][];
+            /** @description Their saved filters. */
+            filters: components["schemas"]["SavedFilter"][];
             /** @description The invitations that they made. */
             invitations: components["schemas"]["ExportedInvitation"][];
             /** @description The files that they imported. */
-            imports: components["schemas"]["Import"][];
+            imports: components["schemas"]["ImportSummary"][];
             /** @description The webhooks that they registered. */
             webhooks: components["schemas"]["ExportedWebhook"][];
             /** @description Their trips, present and former. */
             memberships: components["schemas"]["ExportedMembership"][];
             /** @description The expenses that they recorded. */
             expenses: components["schemas"]["ExportedExpense"][];
+            /** @description Their recurring expenses. */
+            recurring: components["schemas"]["Recurrence"][];
             /** @description The comments that they wrote. */
             comments: components["schemas"]["ExportedComment"][];
+            /** @description The files that they attached. */
+            attachments: components["schemas"]["ExportedAttachment"][];
             /** @description What they paid. */
             payments: components["schemas"]["ExportedPayment"][];
             /** @description Their parts of expenses. */
@@ -1970,6 +2618,53 @@ export interface components {
             /** @description Not above the caller's own. Default: `VIEWER`. `null` counts as omitted. */
             role?: components["schemas"]["TripRoleEnum"] | null;
         };
+        /**
+         * @description Whether to make a new trip in any case.
+         * @enum {string}
+         */
+        AsNewTripEnum: "true" | "false";
+        /** @description A file of an expense or of a trip. */
+        Attachment: {
+            /** @description The attachment's id. */
+            id: number;
+            /** @description The name of the file as it was uploaded. */
+            name: string;
+            /** @description By its content. HEIC becomes JPEG when it is processed. */
+            type: components["schemas"]["AttachmentTypeEnum"];
+            /** @description The size of the file; 0 if it was refused. */
+            bytes: number;
+            /** @description A picture is `processing` until it was cleaned; then it is `ready`, or `refused` if it cannot be decoded. The content of a refused one tells the reason. */
+            state: components["schemas"]["AttachmentStateEnum"];
+            /** @description Who uploaded it. */
+            by: components["schemas"]["UserSummary"];
+            /**
+             * Format: date-time
+             * @description When it was uploaded.
+             */
+            createdAt: string;
+            /** @description The path of the content, which needs the token, too. */
+            url: string;
+            /** @description The path of a JPEG of at most 480 × 480 pixels; null unless it is a picture that is ready. */
+            thumbnailUrl: string | null;
+        };
+        /** @description A form with a file. */
+        AttachmentRequest: {
+            /**
+             * Format: binary
+             * @description A JPEG, PNG, WebP, HEIC or PDF file, at most 10 MiB.
+             */
+            file: string;
+        };
+        /**
+         * @description Whether an attached file can be downloaded.
+         * @enum {string}
+         */
+        AttachmentStateEnum: "processing" | "ready" | "refused";
+        /**
+         * @description The media type of an attached file, by its content.
+         * @enum {string}
+         */
+        AttachmentTypeEnum: "image/jpeg" | "image/png" | "image/webp" | "image/heic" | "application/pdf";
         /** @description A member's sums; `balance` = `paid` - `share` + `sent` - `received`. */
         Balance: {
             /** @description A member, or a former member with an entry. */
@@ -2016,18 +2711,48 @@ export interface components {
             /** @description Their balance after this entry, in the trip's currency. */
             balance: number;
         };
+        /** @description What is between the caller and somebody who shares trips with them. */
+        Between: {
+            /** @description The other. */
+            user: components["schemas"]["UserSummary"];
+            /** @description By currency. */
+            currencies: components["schemas"]["CurrencyBetween"][];
+            /** @description By trip, in the order of their ids. */
+            trips: components["schemas"]["TripBetween"][];
+        };
         /** @description The budget of a trip, and what has been spent of it; in the trip's currency. */
         Budget: {
             /** @description The budget. */
-            amount: number;
+            planned: number;
             /** @description The `total`. */
             spent: number;
-            /** @description What is left; negative if more was spent. */
-            remaining: number;
-            /** @description The part of the budget for the days up to `asOf`, each of which has the same. */
-            plannedByNow: number;
-            /** @description What the whole trip will cost if the other days cost as much as those up to `asOf`. Null before the trip starts. */
+            /** @description What is left of it; negative if more was spent. */
+            left: number;
+            /** @description What the trip will cost by its end if the other days cost as much as those up to `asOf`. Null before the trip starts. */
             forecast: number | null;
+        };
+        /** @description What became of many expenses, in the order of the request. */
+        Bulk: {
+            /** @description The new expenses. */
+            create: components["schemas"]["Expense"][];
+            /** @description The changed expenses. */
+            change: components["schemas"]["Expense"][];
+            /** @description The ids of the deleted expenses. */
+            delete: number[];
+        };
+        /** @description Expenses to create, change and delete, at most 100 in all. */
+        BulkRequest: {
+            /** @description As `createExpense` takes. `null` counts as omitted. */
+            create?: components["schemas"]["ExpenseRequest"][] | null;
+            /** @description The `id` of each with the fields to change, as `updateExpense` takes. `null` counts as omitted. */
+            change?: ({
+                /** Format: int64 */
+                id: number;
+            } & {
+                [key: string]: unknown;
+            })[] | null;
+            /** @description The ids of expenses. `null` counts as omitted. */
+            delete?: components["schemas"]["Id"][] | null;
         };
         /** @description A category of expenses. */
         Category: {
@@ -2036,20 +2761,15 @@ export interface components {
             /** @description In the language of `Accept-Language`. */
             name: string;
         };
+        /** @description Amounts by category, in the trip's currency, as numbers or as strings. */
+        CategoryBudgets: {
+            [key: string]: number | string;
+        };
         /**
          * @description What an expense was for.
          * @enum {string}
          */
         CategoryEnum: "ACCOMMODATION" | "FOOD" | "TRANSPORT" | "ACTIVITIES" | "OTHER";
-        /** @description The expenses of a category. */
-        CategorySum: {
-            /** @description The category. */
-            category: components["schemas"]["CategoryEnum"];
-            /** @description Their sum, in the trip's currency. */
-            amount: number;
-            /** @description How many expenses. */
-            count: number;
-        };
         /** @description An object that changed, as it is now. */
         Change: {
             /** @description The cursor to go on with after this change. */
@@ -2109,7 +2829,7 @@ export interface components {
         CreateSplitRequest: {
             /** @description A member without a split in this expense. */
             participantUserId: components["schemas"]["Id"];
-            /** @description What they owe, in the trip's currency. Send either this or `percentage`. `null` counts as omitted. */
+            /** @description What they owe, in the trip's currency, with the sign of the expense. Send either this or `percentage`. `null` counts as omitted. */
             amount?: number | string | null;
             /** @description Their part of the expense in percent, at most 4 decimals. `null` counts as omitted. */
             percentage?: number | string | null;
@@ -2123,21 +2843,62 @@ export interface components {
             /** @description The decimals of its amounts; what has more is rounded half up. */
             decimals: number;
         };
+        /** @description What is open between two people in trips of one currency. */
+        CurrencyBetween: {
+            /** @description The currency of the trips. */
+            currency: components["schemas"]["CurrencyEnum"];
+            /** @description What the caller still owes the other. */
+            youOwe: number;
+            /** @description What the other still owes the caller. */
+            owesYou: number;
+            /** @description `owesYou` less `youOwe`. */
+            net: number;
+        };
         /**
          * @description An ISO 4217 code.
          * @enum {string}
          */
         CurrencyEnum: "AED" | "AFN" | "ALL" | "AMD" | "AOA" | "ARS" | "AUD" | "AWG" | "AZN" | "BAM" | "BBD" | "BDT" | "BHD" | "BIF" | "BMD" | "BND" | "BOB" | "BOV" | "BRL" | "BSD" | "BTN" | "BWP" | "BYN" | "BZD" | "CAD" | "CDF" | "CHE" | "CHF" | "CHW" | "CLF" | "CLP" | "CNY" | "COP" | "COU" | "CRC" | "CUP" | "CVE" | "CZK" | "DJF" | "DKK" | "DOP" | "DZD" | "EGP" | "ERN" | "ETB" | "EUR" | "FJD" | "FKP" | "GBP" | "GEL" | "GHS" | "GIP" | "GMD" | "GNF" | "GTQ" | "GYD" | "HKD" | "HNL" | "HTG" | "HUF" | "IDR" | "ILS" | "INR" | "IQD" | "IRR" | "ISK" | "JMD" | "JOD" | "JPY" | "KES" | "KGS" | "KHR" | "KMF" | "KPW" | "KRW" | "KWD" | "KYD" | "KZT" | "LAK" | "LBP" | "LKR" | "LRD" | "LSL" | "LYD" | "MAD" | "MDL" | "MGA" | "MKD" | "MMK" | "MNT" | "MOP" | "MRU" | "MUR" | "MVR" | "MWK" | "MXN" | "MXV" | "MYR" | "MZN" | "NAD" | "NGN" | "NIO" | "NOK" | "NPR" | "NZD" | "OMR" | "PAB" | "PEN" | "PGK" | "PHP" | "PKR" | "PLN" | "PYG" | "QAR" | "RON" | "RSD" | "RUB" | "RWF" | "SAR" | "SBD" | "SCR" | "SDG" | "SEK" | "SGD" | "SHP" | "SLE" | "SOS" | "SRD" | "SSP" | "STN" | "SVC" | "SYP" | "SZL" | "THB" | "TJS" | "TMT" | "TND" | "TOP" | "TRY" | "TTD" | "TWD" | "TZS" | "UAH" | "UGX" | "USD" | "USN" | "UYI" | "UYU" | "UYW" | "UZS" | "VED" | "VES" | "VND" | "VUV" | "WST" | "XAD" | "XAF" | "XCD" | "XCG" | "XOF" | "XPF" | "YER" | "ZAR" | "ZMW" | "ZWG";
-        /** @description The expenses of a day. */
-        DaySum: {
-            /**
-             * Format: date
-             * @description The day.
-             */
-            date: string;
-            /** @description Their sum, in the trip's currency. */
-            amount: number;
+        /** @description The caller's expenses in trips of one currency. */
+        CurrencySums: {
+            /** @description The currency of the trips. */
+            currency: components["schemas"]["CurrencyEnum"];
+            /** @description What the caller paid for expenses. */
+            paid: number;
+            /** @description The caller's own part of all expenses. */
+            share: number;
+            /** @description How many expenses the caller paid, alone or with others. */
+            count: number;
+            /** @description By trip, in the order of their ids. */
+            trips: components["schemas"]["Sum"][];
+            /** @description By category. */
+            categories: components["schemas"]["Sum"][];
+            /** @description By month, in order. */
+            months: components["schemas"]["Sum"][];
         };
+        /** @description How an expense is divided that names neither `splitType` nor `participantUserIds`. */
+        DefaultDivision: {
+            /** @description How it is divided. */
+            splitType: components["schemas"]["DefaultSplitTypeEnum"];
+            /** @description Between whom: members, each listed once. For `EQUAL`, null or omitted: everybody who is in the trip then. Who has left is left out, but percentages have to be sent then. */
+            participantUserIds?: components["schemas"]["Id"][] | null;
+            /** @description By user id, one for each participant: weights, or percentages, which add up to 100. Null for `EQUAL`. */
+            splitAmounts?: components["schemas"]["DivisionAmounts"] | null;
+        };
+        /** @description How an expense is divided that names neither `splitType` nor `participantUserIds`. */
+        DefaultDivisionRequest: {
+            /** @description How it is divided. */
+            splitType: components["schemas"]["DefaultSplitTypeEnum"];
+            /** @description Between whom: members, each listed once. For `EQUAL`, null or omitted: everybody who is in the trip then. Who has left is left out, but percentages have to be sent then. */
+            participantUserIds?: components["schemas"]["Id"][] | null;
+            /** @description By user id, one for each participant: weights, or percentages, which add up to 100. Null for `EQUAL`. `null` clears it. */
+            splitAmounts?: components["schemas"]["DivisionAmounts"] | null;
+        };
+        /**
+         * @description A split type that fits expenses of any amount; see `SplitTypeEnum`.
+         * @enum {string}
+         */
+        DefaultSplitTypeEnum: "EQUAL" | "SHARES" | "PERCENTAGE";
         /** @description The confirmation that an account is to be deleted. */
         DeleteAccountRequest: {
             /**
@@ -2184,16 +2945,9 @@ export interface components {
          * @enum {string}
          */
         DeliveryStateEnum: "waiting" | "delivered" | "failed";
-        /** @description The expenses that were entered in a currency. */
-        EnteredCurrencySum: {
-            /** @description The currency. */
-            currency: components["schemas"]["CurrencyEnum"];
-            /** @description Their sum as entered, in this currency. */
-            amount: number;
-            /** @description Their sum, in the trip's currency. */
-            tripAmount: number;
-            /** @description How many expenses. */
-            count: number;
+        /** @description Percentages or weights by user id, as numbers or as strings. */
+        DivisionAmounts: {
+            [key: string]: number | string;
         };
         /**
          * @description What changed a balance.
@@ -2232,9 +2986,11 @@ export interface components {
             exchangeRateSource: string;
             /**
              * Format: date
-             * @description The day of a stored rate; null if it was sent, or none was needed.
+             * @description The day of the rate; null if none was needed.
              */
             exchangeRateDate: string | null;
+            /** @description The same in one; null if none was needed. */
+            rate: components["schemas"]["Rate"] | null;
             /**
              * Format: date
              * @description The day of the expense.
@@ -2244,6 +3000,14 @@ export interface components {
             category: components["schemas"]["CategoryEnum"];
             /** @description How it is divided. */
             splitType: components["schemas"]["SplitTypeEnum"];
+            /** @description What was bought, for `ITEMIZED`; null for other split types. */
+            items: components["schemas"]["Item"][] | null;
+            /** @description Tax besides the items; null if none was entered. */
+            tax: number | null;
+            /** @description The tip besides the items; null if none was entered. */
+            tip: number | null;
+            /** @description What was taken off the sum; null if none was entered. */
+            discount: number | null;
             /** @description Who paid it; of several, the first. */
             paidBy: components["schemas"]["UserSummary"];
             /** @description Everybody who paid; their amounts add up to `amount`. */
@@ -2252,6 +3016,8 @@ export interface components {
             receiptUrl: string | null;
             /** @description May be empty. */
             notes: string;
+            /** @description In the order in which they were entered. */
+            tags: string[];
             /** @description Each participant's part. What no split covers is borne by the payers. */
             splits: components["schemas"]["ExpenseSplit"][];
             /**
@@ -2281,9 +3047,11 @@ export interface components {
             exchangeRateSource: string;
             /**
              * Format: date
-             * @description The day of a stored rate; null if it was sent, or none was needed.
+             * @description The day of the rate; null if none was needed.
              */
             exchangeRateDate: string | null;
+            /** @description The same in one; null if none was needed. */
+            rate: components["schemas"]["Rate"] | null;
             /** @description Each participant's part. */
             splits: components["schemas"]["PreviewSplit"][];
             /** @description Who would owe whom for it. */
@@ -2293,23 +3061,31 @@ export interface components {
         ExpenseRequest: {
             /** @description What it was, at most 255 characters. */
             description: string;
-            /** @description What it cost, in `currency`; further decimals are rounded half up. */
+            /** @description What it cost, in `currency`; further decimals are rounded half up. Not 0. Negative for a refund, which one payer received and owes to the participants; all other amounts are negative then, too. */
             amount: number | string;
             /** @description The currency of all amounts in this body. Default: the trip's. `null` counts as omitted. */
             currency?: components["schemas"]["CurrencyEnum"] | null;
-            /** @description What one unit of `currency` is worth in the trip's currency, at most 9 decimals; only if they differ. Default: null, the latest stored rate. */
+            /** @description What one unit of `currency` is worth in the trip's currency, at most 9 decimals; only if they differ. Default: null, the rate that the European Central Bank published last, on `expenseDate` or before. A PATCH without it keeps the rate, also on another date; with null, the rate of the date is taken. */
             exchangeRate?: number | string | null;
             /**
              * Format: date
              * @description The day of the expense.
              */
             expenseDate: string;
-            /** @description How it is divided; see `splitAmounts`. */
-            splitType: components["schemas"]["SplitTypeEnum"];
-            /** @description Between whom it is divided: members, each listed once. */
-            participantUserIds: components["schemas"]["Id"][];
-            /** @description Figures by user id, one for each participant. For `MANUAL` the amounts, which add up to `amount`; for `PERCENTAGE` the percentages, which add up to 100; for `SHARES` the weights, such as 1 and 2. `EQUAL` needs none. Percentages and weights have at most 4 decimals. `null` counts as omitted. */
+            /** @description How it is divided; see `splitAmounts` and `items`. Required, unless neither this nor `participantUserIds` is sent and the trip says how its expenses are divided. `null` counts as omitted. */
+            splitType?: components["schemas"]["SplitTypeEnum"] | null;
+            /** @description Between whom it is divided: members, each listed once. Required with `splitType`, but not for `ITEMIZED`: these are those who share the items. `null` counts as omitted. */
+            participantUserIds?: components["schemas"]["Id"][] | null;
+            /** @description Figures by user id, one for each participant. For `MANUAL` the amounts, which add up to `amount`; for `PERCENTAGE` the percentages, which add up to 100; for `SHARES` the weights, such as 1 and 2. For `ADJUSTMENT`, how much more or, negative, less than the others somebody bears; who is left out, and all others, bear equal parts of the rest. `EQUAL` and `ITEMIZED` take none. Percentages and weights have at most 4 decimals. `null` counts as omitted. */
             splitAmounts?: components["schemas"]["SplitAmounts"] | null;
+            /** @description For `ITEMIZED`: what was bought, at most 200 items with 5,000 shares. With `tax` and `tip`, less `discount`, they add up to `amount`. These four replace the stored ones together: whoever changes one of them, or the amount, sends the items. `null` counts as omitted. */
+            items?: components["schemas"]["ItemRequest"][] | null;
+            /** @description Tax that the amounts of the items do not include: for `ITEMIZED`, divided in proportion to what each person had. Default: none. `null` counts as omitted. */
+            tax?: number | string | null;
+            /** @description A tip: for `ITEMIZED`, divided in proportion to what each person had. Default: none. `null` counts as omitted. */
+            tip?: number | string | null;
+            /** @description What was taken off the sum: for `ITEMIZED`, divided in proportion to what each person had. Default: none. `null` counts as omitted. */
+            discount?: number | string | null;
             /** @description Who paid everything; a member. Default: the caller. A PATCH keeps the payers. `null` counts as omitted. */
             paidByUserId?: components["schemas"]["Id"] | null;
             /** @description Several people who paid, at most 20, instead of `paidByUserId`; their amounts add up to `amount`. `null` counts as omitted. */
@@ -2320,6 +3096,8 @@ export interface components {
             receiptUrl?: string | null;
             /** @description At most 2,000 characters. Default: empty. `null` counts as omitted. */
             notes?: string | null;
+            /** @description Words of your own to find it by, at most 10 of at most 40 characters. Case makes no difference between two tags; a repeated one is dropped. Default: none. `null` counts as omitted. */
+            tags?: string[] | null;
         };
         /** @description One person's part of an expense, and how much of it is paid. */
         ExpenseSplit: {
@@ -2381,6 +3159,32 @@ export interface components {
              * @description The last login to the admin site or the browsable API; null if none.
              */
             lastBrowserLogIn: string | null;
+        };
+        /** @description A file that the user attached; the archive has its content as `attachments/<id>.<type>`. */
+        ExportedAttachment: {
+            /** @description The attachment's id. */
+            id: number;
+            /** @description The name of the file as it was uploaded. */
+            name: string;
+            /** @description By its content. HEIC becomes JPEG when it is processed. */
+            type: components["schemas"]["AttachmentTypeEnum"];
+            /** @description The size of the file; 0 if it was refused. */
+            bytes: number;
+            /** @description A picture is `processing` until it was cleaned; then it is `ready`, or `refused` if it cannot be decoded. The content of a refused one tells the reason. */
+            state: components["schemas"]["AttachmentStateEnum"];
+            /**
+             * Format: date-time
+             * @description When it was uploaded.
+             */
+            createdAt: string;
+            /** @description The path of the content, which needs the token, too. */
+            url: string;
+            /** @description The path of a JPEG of at most 480 × 480 pixels; null unless it is a picture that is ready. */
+            thumbnailUrl: string | null;
+            /** @description The trip. */
+            tripId: number;
+            /** @description The expense; null for a file of the trip. */
+            expenseId: number | null;
         };
         /** @description A change of a trip that the user made, as it is in the trip's history. */
         ExportedChange: {
@@ -2465,9 +3269,11 @@ export interface components {
             exchangeRateSource: string;
             /**
              * Format: date
-             * @description The day of a stored rate; null if it was sent, or none was needed.
+             * @description The day of the rate; null if none was needed.
              */
             exchangeRateDate: string | null;
+            /** @description The same in one; null if none was needed. */
+            rate: components["schemas"]["Rate"] | null;
             /**
              * Format: date
              * @description The day of the expense.
@@ -2477,10 +3283,20 @@ export interface components {
             category: components["schemas"]["CategoryEnum"];
             /** @description How it is divided. */
             splitType: components["schemas"]["SplitTypeEnum"];
+            /** @description What was bought, for `ITEMIZED`; null for other split types. */
+            items: components["schemas"]["Item"][] | null;
+            /** @description Tax besides the items; null if none was entered. */
+            tax: number | null;
+            /** @description The tip besides the items; null if none was entered. */
+            tip: number | null;
+            /** @description What was taken off the sum; null if none was entered. */
+            discount: number | null;
             /** @description A URL or a path on the front end; null if none is set. */
             receiptUrl: string | null;
             /** @description May be empty. */
             notes: string;
+            /** @description In the order in which they were entered. */
+            tags: string[];
             /**
              * Format: date-time
              * @description When it was recorded.
@@ -2716,6 +3532,23 @@ export interface components {
             /** @description The last attempt; null if there was none. */
             lastDelivery: components["schemas"]["LastDelivery"] | null;
         };
+        /** @description A group of the expenses of a trip. */
+        Group: {
+            /** @description The code of the category or currency, the id of the user, the day (`2026-05-14`) or the month (`2026-05`). */
+            key: string;
+            /** @description Its name, in the language of `Accept-Language`. */
+            label: string;
+            /** @description What was paid for these expenses; by a member, if it is one. */
+            paid: number;
+            /** @description The caller's part of it; of a member, their own part. */
+            share: number;
+            /** @description How many expenses `paid` is the sum of. */
+            count: number;
+            /** @description Of a category: its budget. Of a day: the part of the trip's budget for the days up to it, each of which has the same. Otherwise, and without a budget, null. */
+            planned: number | null;
+            /** @description Of a day or month: what was spent up to its end. Otherwise null. */
+            cumulative: number | null;
+        };
         /** @description The name of a guest. */
         GuestRequest: {
             /** @description 2 to 50 characters; it need not be unique. */
@@ -2764,148 +3597,148 @@ export interface components {
         Import: {
             /** @description The id of the import. */
             id: number;
+            /** @description The format that was recognised. */
+            format: string;
+            /** @description Only a plan can be changed. */
+            state: components["schemas"]["ImportStateEnum"];
             /** @description The trip; null while a new one is planned. */
             tripId: number | null;
             /** @description Whether it makes a new trip. */
             makesTrip: boolean;
-            /** @description The format that was recognised. */
-            format: string;
+            /** @description The trip that gets the entries. */
+            trip: components["schemas"]["ImportedTrip"];
             /**
              * Format: date-time
-             * @description When it was planned.
+             * @description When it was planned first.
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description Null is a plan.
+             * @description Until when the plan can be confirmed.
              */
-            confirmedAt: string | null;
-            /**
-             * Format: date-time
-             * @description Until when it can be confirmed.
-             */
-            expiresAt: string | null;
-            /** @description The title of the trip. */
-            title: string;
-            /** @description The destination of the trip. */
-            destination: string;
-            /**
-             * Format: date
-             * @description The first day of the trip.
-             */
-            startDate: string;
-            /**
-             * Format: date
-             * @description The last day of the trip.
-             */
-            endDate: string;
-            /** @description The trip's currency. */
-            currency: components["schemas"]["CurrencyEnum"];
-            /** @description Rows of the file by what becomes of them, and entries by kind. */
+            expiresAt: string;
+            /** @description Who the people of the file are. */
+            people: components["schemas"]["ImportedPerson"][];
+            /** @description How many rows the file has. */
+            rowCount: number;
+            /** @description Rows of the file by what becomes of them, and new entries by kind. */
             counts: {
                 [key: string]: number;
             };
-            /** @description Who the people of the file are. */
-            people: components["schemas"]["ImportedPerson"][];
-            /** @description By person and currency, without zeros. */
+            /** @description Of all people of the file. */
             balances: components["schemas"]["ImportedBalance"][];
             /** @description Rates that the file lacks. */
             exchangeRates: components["schemas"]["ImportedRate"][];
             /** @description What is worth knowing of the file. */
-            notes: components["schemas"]["Note"][];
+            notes: string[];
+            /** @description The first 1000 rows of the file; `listImportedRows` has all. */
+            rows: components["schemas"]["ImportedRow"][];
         };
-        /** @description A form with the file, and with what the caller chooses as a JSON object. */
+        /** @description A form with the file, and with what the caller chooses. */
         ImportFormRequest: {
+            /**
+             * Format: int64
+             * @description The trip to add to. Default: the one that an older file of the same group was imported into, otherwise a new one. `null` counts as omitted.
+             */
+            tripId?: number | null;
+            /** @description Of a new trip. Default: the file's name for it. `null` counts as omitted. */
+            title?: string | null;
+            /** @description Of a new trip. Default: its title. `null` counts as omitted. */
+            destination?: string | null;
+            /** @description Of a new trip, and of a file that does not say its own. Default: the one that the file uses most. `null` counts as omitted. */
+            currency?: components["schemas"]["CurrencyEnum"] | null;
+            /** @description Where dates are read, such as `Europe/Madrid`, if the file has instants. Default: `UTC`. `null` counts as omitted. */
+            timeZone?: string | null;
+            /** @description The id or the name of the group, if the file has several. `null` counts as omitted. */
+            group?: string | null;
+            /** @description Whether to make a new trip. `null` counts as omitted. */
+            asNewTrip?: components["schemas"]["AsNewTripEnum"] | null;
+            /** @description A JSON object: user ids by names in the file; null is a guest. `null` counts as omitted. */
+            mapping?: string | null;
+            /** @description A JSON object: the worth of currencies in the trip's. `null` counts as omitted. */
+            exchangeRates?: string | null;
             /**
              * Format: binary
              * @description The file, at most 10 MiB.
              */
             file: string;
-            /** @description What the caller chooses, as JSON. `null` counts as omitted. */
-            options?: components["schemas"]["ImportOptionsRequest"] | null;
-        };
-        /** @description What the caller chooses; a file says most of it. */
-        ImportOptionsRequest: {
-            /** @description The trip to add to. Default: the one that an older file of the same group was imported into, otherwise a new one. `null` counts as omitted. */
-            tripId?: components["schemas"]["Id"] | null;
-            /** @description Whether to make a new trip in any case. Default: false. `null` counts as omitted. */
-            asNewTrip?: boolean | null;
-            /** @description Of a new trip. Default: the file's name for it. `null` counts as omitted. */
-            title?: string | null;
-            /** @description Of a new trip. Default: its title. `null` counts as omitted. */
-            destination?: string | null;
-            /** @description Of the file, or of a new trip. Default: the one that the file uses most. `null` counts as omitted. */
-            currency?: components["schemas"]["CurrencyEnum"] | null;
-            /** @description User ids by names in the file: the caller, members of the trip, or people who share a trip with the caller. Everybody else becomes a guest. `null` counts as omitted. */
-            people?: {
-                [key: string]: components["schemas"]["Id"];
-            } | null;
-            /** @description What one unit of a currency is worth in the trip's, where the file has no rate. Default: the latest stored rates. `null` counts as omitted. */
-            exchangeRates?: {
-                [key: string]: number | string;
-            } | null;
-            /** @description Where dates are read, such as `Europe/Madrid`, if the file has instants. Default: `UTC`. `null` counts as omitted. */
-            timeZone?: string | null;
-            /** @description The id or the name of the group, if the file has several. `null` counts as omitted. */
-            group?: string | null;
         };
         /**
          * @description What becomes of a row of a file that is imported.
          * @enum {string}
          */
-        ImportOutcomeEnum: "TAKEN" | "NOTED" | "SKIPPED" | "KNOWN" | "DIFFERS";
-        /** @description The text of a file, with what the caller chooses. */
-        ImportRequest: {
-            /** @description The trip to add to. Default: the one that an older file of the same group was imported into, otherwise a new one. `null` counts as omitted. */
-            tripId?: components["schemas"]["Id"] | null;
-            /** @description Whether to make a new trip in any case. Default: false. `null` counts as omitted. */
-            asNewTrip?: boolean | null;
-            /** @description Of a new trip. Default: the file's name for it. `null` counts as omitted. */
-            title?: string | null;
-            /** @description Of a new trip. Default: its title. `null` counts as omitted. */
-            destination?: string | null;
-            /** @description Of the file, or of a new trip. Default: the one that the file uses most. `null` counts as omitted. */
-            currency?: components["schemas"]["CurrencyEnum"] | null;
-            /** @description User ids by names in the file: the caller, members of the trip, or people who share a trip with the caller. Everybody else becomes a guest. `null` counts as omitted. */
-            people?: {
-                [key: string]: components["schemas"]["Id"];
-            } | null;
-            /** @description What one unit of a currency is worth in the trip's, where the file has no rate. Default: the latest stored rates. `null` counts as omitted. */
-            exchangeRates?: {
-                [key: string]: number | string;
-            } | null;
-            /** @description Where dates are read, such as `Europe/Madrid`, if the file has instants. Default: `UTC`. `null` counts as omitted. */
-            timeZone?: string | null;
-            /** @description The id or the name of the group, if the file has several. `null` counts as omitted. */
-            group?: string | null;
-            /** @description The text of the file, at most 10 MiB. `null` counts as omitted. */
-            content?: string | null;
-            /** @description Its name, which some formats need. `null` counts as omitted. */
-            fileName?: string | null;
+        ImportOutcomeEnum: "taken" | "noted" | "skipped" | "known" | "differs";
+        /**
+         * @description Whether an import is a plan, was recorded, or was undone.
+         * @enum {string}
+         */
+        ImportStateEnum: "planned" | "done" | "undone";
+        /** @description An import without the rows of the file, as the personal export has it. */
+        ImportSummary: {
+            /** @description The id of the import. */
+            id: number;
+            /** @description The format that was recognised. */
+            format: string;
+            /** @description Only a plan can be changed. */
+            state: components["schemas"]["ImportStateEnum"];
+            /** @description The trip; null while a new one is planned. */
+            tripId: number | null;
+            /** @description Whether it makes a new trip. */
+            makesTrip: boolean;
+            /** @description The trip that gets the entries. */
+            trip: components["schemas"]["ImportedTrip"];
+            /**
+             * Format: date-time
+             * @description When it was planned first.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description Until when the plan can be confirmed.
+             */
+            expiresAt: string;
+            /** @description Who the people of the file are. */
+            people: components["schemas"]["ImportedPerson"][];
+            /** @description How many rows the file has. */
+            rowCount: number;
+            /** @description Rows of the file by what becomes of them, and new entries by kind. */
+            counts: {
+                [key: string]: number;
+            };
+            /** @description Of all people of the file. */
+            balances: components["schemas"]["ImportedBalance"][];
+            /** @description Rates that the file lacks. */
+            exchangeRates: components["schemas"]["ImportedRate"][];
+            /** @description What is worth knowing of the file. */
+            notes: string[];
         };
-        /** @description What somebody is owed, or owes with a minus, by the rows of the file and by its own claim. */
+        /** @description What somebody is owed, or owes with a minus, by the file's own claim and by its rows. */
         ImportedBalance: {
             /** @description The name in the file. */
             name: string;
-            /** @description The currency of both. */
-            currency: components["schemas"]["CurrencyEnum"];
-            /** @description By its rows. */
-            planned: number;
-            /** @description As the file says it; null if it does not. */
-            claimed: number | null;
-            /** @description Why they differ: `SKIPPED_ROWS`, `ROUNDING`, `NOTED_ROWS` or `OTHER`; empty if they are equal. */
-            explanation: string;
-            /** @description The rows that explain it, at most 50. */
-            lines: number[];
+            /** @description As the file says it, by currency; null if it does not. */
+            claimed: {
+                [key: string]: number;
+            } | null;
+            /** @description By its rows, by currency. */
+            ours: {
+                [key: string]: number;
+            };
+            /** @description Why they differ; null if they do not. */
+            why: string | null;
         };
         /** @description Somebody in the file. */
         ImportedPerson: {
-            /** @description How the file refers to them. */
-            key: string;
-            /** @description The name that a guest gets. */
+            /** @description The name in the file. */
             name: string;
+            /** @description The address in the file. */
+            email: string | null;
             /** @description The account or the guest; null is a new guest. */
             userId: number | null;
+            /** @description Whether they are a guest, or become one. */
+            guest: boolean;
+            /** @description How the file refers to them; `mapping` takes it, too. */
+            key: string;
             /** @description Whether they are a member already. */
             isMember: boolean;
         };
@@ -2927,25 +3760,44 @@ export interface components {
         ImportedRow: {
             /** @description Its line, or in JSON its position in the list. */
             line: number;
-            /** @description What becomes of it. */
+            /** @description What it is recorded as; `other` is nothing. */
+            kind: components["schemas"]["ImportedRowKindEnum"];
+            /** @description What becomes of it: `taken`, `noted` (taken, but see its notes), `skipped`, `known` (imported before), `differs` (imported before and changed there since; it stays). */
             outcome: components["schemas"]["ImportOutcomeEnum"];
-            /** @description `expense`, `settlement`, or empty. */
-            kind: string;
+            /** @description Why, and what is worth knowing. */
+            notes: string[];
+            /** @description The body that it becomes, of `createExpense` or `createSettlement`; null if it is not taken. Somebody who has no user id yet has their name there. Odd cents are recorded as the file has them. */
+            object: {
+                [key: string]: unknown;
+            } | null;
             /** @description What it was. */
             description: string;
-            /**
-             * Format: date
-             * @description Null if it cannot be read.
-             */
-            date: string | null;
-            /** @description Null if it cannot be read. */
-            amount: number | null;
-            /** @description The currency of the amount. */
-            currency: components["schemas"]["CurrencyEnum"] | null;
             /** @description The id of the expense or the settlement, once it is confirmed. */
             objectId: number | null;
-            /** @description Why, and what is worth knowing. */
-            notes: components["schemas"]["Note"][];
+        };
+        /**
+         * @description What a row of a file is recorded as; `other` is nothing.
+         * @enum {string}
+         */
+        ImportedRowKindEnum: "expense" | "settlement" | "other";
+        /** @description The trip that gets the entries. */
+        ImportedTrip: {
+            /** @description Its title. */
+            title: string;
+            /** @description Its destination. */
+            destination: string;
+            /**
+             * Format: date
+             * @description The first day.
+             */
+            startDate: string;
+            /**
+             * Format: date
+             * @description The last day.
+             */
+            endDate: string;
+            /** @description Its currency. */
+            currency: components["schemas"]["CurrencyEnum"];
         };
         /** @description An invitation to a trip, without its token. */
         Invitation: {
@@ -3026,6 +3878,30 @@ export interface components {
          * @enum {string}
          */
         InvitationStateEnum: "open" | "used" | "expired" | "revoked";
+        /** @description Something that was bought, and who shares it. */
+        Item: {
+            /** @description What it was. */
+            name: string;
+            /** @description What it cost, in the expense's currency. */
+            amount: number;
+            /** @description Weights by user id. */
+            shares: {
+                [key: string]: number;
+            };
+        };
+        /** @description Something that was bought, and who shares it. */
+        ItemRequest: {
+            /** @description What it was, at most 100 characters. */
+            name: string;
+            /** @description What it cost, in the expense's currency. */
+            amount: number | string;
+            /** @description Who shares it: positive weights by user id. */
+            shares: components["schemas"]["ItemWeights"];
+        };
+        /** @description Who shares an item: weights by user id. */
+        ItemWeights: {
+            [key: string]: number | string;
+        };
         /** @description The code of the trip to join. */
         JoinRequest: {
             /** @description The 8 characters of the code, in any case. */
@@ -3074,15 +3950,6 @@ export interface components {
             /** @description The account that logged in, with every field. */
             user: components["schemas"]["User"];
         };
-        /** @description What a member paid and bears. */
-        MemberSum: {
-            /** @description A member, or a former member with an entry. */
-            user: components["schemas"]["UserSummary"];
-            /** @description What they paid for expenses, in the trip's currency. */
-            paid: number;
-            /** @description Their part of all expenses, in the trip's currency. */
-            share: number;
-        };
         /** @description What a merge moves. */
         Merge: {
             /** @description Who was, or would be, merged. */
@@ -3104,13 +3971,6 @@ export interface components {
             userId: components["schemas"]["Id"];
             /** @description Whether to answer the same but change nothing. Default: false. `null` counts as omitted. */
             dryRun?: boolean | null;
-        };
-        /** @description The expenses of a month. */
-        MonthSum: {
-            /** @description The month, such as `2026-05`. */
-            month: string;
-            /** @description Their sum, in the trip's currency. */
-            amount: number;
         };
         /** @description A new invitation. Only this response contains its token. */
         NewInvitation: {
@@ -3189,13 +4049,6 @@ export interface components {
             /** @description The token itself, for `Authorization: Bearer <token>`. It is not shown again. */
             token: string;
         };
-        /** @description Something worth knowing of the file or of a row. */
-        Note: {
-            /** @description For programs. */
-            code: string;
-            /** @description For people, in the language of the request. */
-            message: string;
-        };
         /**
          * @description What an account may be notified of. `member.added`: it was added to a trip. `split.paid`: somebody else marked its split as paid. `expense.created`, `expense.changed`, `comment.created`: an expense that it paid for or takes part in.
          * @enum {string}
@@ -3232,6 +4085,36 @@ export interface components {
          * @enum {string}
          */
         ObjectTypeEnum: "comment" | "expense" | "invitation" | "member" | "settlement" | "split" | "trip";
+        /** @description Another trip. */
+        OtherTripRequest: {
+            /** @description A trip of the caller in the same currency. */
+            tripId: components["schemas"]["Id"];
+        };
+        /** @description One page of a list. */
+        PaginatedAttachmentList: {
+            /** @description The rows of this page. */
+            items: components["schemas"]["Attachment"][];
+            /**
+             * @description How many rows there are on all pages.
+             * @example 1
+             */
+            total: number;
+            /**
+             * @description The number of this page, from 1.
+             * @example 1
+             */
+            page: number;
+            /**
+             * @description How many rows a page has at most.
+             * @example 20
+             */
+            pageSize: number;
+            /**
+             * @description How many pages there are.
+             * @example 1
+             */
+            totalPages: number;
+        };
         /** @description One page of a list. */
         PaginatedBalanceLineList: {
             /** @description The rows of this page. */
@@ -3408,6 +4291,56 @@ export interface components {
             totalPages: number;
         };
         /** @description One page of a list. */
+        PaginatedRecurrenceList: {
+            /** @description The rows of this page. */
+            items: components["schemas"]["Recurrence"][];
+            /**
+             * @description How many rows there are on all pages.
+             * @example 1
+             */
+            total: number;
+            /**
+             * @description The number of this page, from 1.
+             * @example 1
+             */
+            page: number;
+            /**
+             * @description How many rows a page has at most.
+             * @example 20
+             */
+            pageSize: number;
+            /**
+             * @description How many pages there are.
+             * @example 1
+             */
+            totalPages: number;
+        };
+        /** @description One page of a list. */
+        PaginatedSavedFilterList: {
+            /** @description The rows of this page. */
+            items: components["schemas"]["SavedFilter"][];
+            /**
+             * @description How many rows there are on all pages.
+             * @example 1
+             */
+            total: number;
+            /**
+             * @description The number of this page, from 1.
+             * @example 1
+             */
+            page: number;
+            /**
+             * @description How many rows a page has at most.
+             * @example 20
+             */
+            pageSize: number;
+            /**
+             * @description How many pages there are.
+             * @example 1
+             */
+            totalPages: number;
+        };
+        /** @description One page of a list. */
         PaginatedScopedTokenList: {
             /** @description The rows of this page. */
             items: components["schemas"]["ScopedToken"][];
@@ -3461,6 +4394,31 @@ export interface components {
         PaginatedSettlementList: {
             /** @description The rows of this page. */
             items: components["schemas"]["Settlement"][];
+            /**
+             * @description How many rows there are on all pages.
+             * @example 1
+             */
+            total: number;
+            /**
+             * @description The number of this page, from 1.
+             * @example 1
+             */
+            page: number;
+            /**
+             * @description How many rows a page has at most.
+             * @example 20
+             */
+            pageSize: number;
+            /**
+             * @description How many pages there are.
+             * @example 1
+             */
+            totalPages: number;
+        };
+        /** @description One page of a list. */
+        PaginatedTagList: {
+            /** @description The rows of this page. */
+            items: components["schemas"]["Tag"][];
             /**
              * @description How many rows there are on all pages.
              * @example 1
@@ -3541,23 +4499,31 @@ export interface components {
         PatchedExpenseRequest: {
             /** @description What it was, at most 255 characters. */
             description?: string;
-            /** @description What it cost, in `currency`; further decimals are rounded half up. */
+            /** @description What it cost, in `currency`; further decimals are rounded half up. Not 0. Negative for a refund, which one payer received and owes to the participants; all other amounts are negative then, too. */
             amount?: number | string;
             /** @description The currency of all amounts in this body. `null` counts as omitted. */
             currency?: components["schemas"]["CurrencyEnum"] | null;
-            /** @description What one unit of `currency` is worth in the trip's currency, at most 9 decimals; only if they differ. `null` clears it. */
+            /** @description What one unit of `currency` is worth in the trip's currency, at most 9 decimals; only if they differ. A PATCH without it keeps the rate, also on another date; with null, the rate of the date is taken. */
             exchangeRate?: number | string | null;
             /**
              * Format: date
              * @description The day of the expense.
              */
             expenseDate?: string;
-            /** @description How it is divided; see `splitAmounts`. */
-            splitType?: components["schemas"]["SplitTypeEnum"];
-            /** @description Between whom it is divided: members, each listed once. */
-            participantUserIds?: components["schemas"]["Id"][];
-            /** @description Figures by user id, one for each participant. For `MANUAL` the amounts, which add up to `amount`; for `PERCENTAGE` the percentages, which add up to 100; for `SHARES` the weights, such as 1 and 2. `EQUAL` needs none. Percentages and weights have at most 4 decimals. `null` counts as omitted. */
+            /** @description How it is divided; see `splitAmounts` and `items`. Required, unless neither this nor `participantUserIds` is sent and the trip says how its expenses are divided. `null` counts as omitted. */
+            splitType?: components["schemas"]["SplitTypeEnum"] | null;
+            /** @description Between whom it is divided: members, each listed once. Required with `splitType`, but not for `ITEMIZED`: these are those who share the items. `null` counts as omitted. */
+            participantUserIds?: components["schemas"]["Id"][] | null;
+            /** @description Figures by user id, one for each participant. For `MANUAL` the amounts, which add up to `amount`; for `PERCENTAGE` the percentages, which add up to 100; for `SHARES` the weights, such as 1 and 2. For `ADJUSTMENT`, how much more or, negative, less than the others somebody bears; who is left out, and all others, bear equal parts of the rest. `EQUAL` and `ITEMIZED` take none. Percentages and weights have at most 4 decimals. `null` counts as omitted. */
             splitAmounts?: components["schemas"]["SplitAmounts"] | null;
+            /** @description For `ITEMIZED`: what was bought, at most 200 items with 5,000 shares. With `tax` and `tip`, less `discount`, they add up to `amount`. These four replace the stored ones together: whoever changes one of them, or the amount, sends the items. `null` counts as omitted. */
+            items?: components["schemas"]["ItemRequest"][] | null;
+            /** @description Tax that the amounts of the items do not include: for `ITEMIZED`, divided in proportion to what each person had. `null` counts as omitted. */
+            tax?: number | string | null;
+            /** @description A tip: for `ITEMIZED`, divided in proportion to what each person had. `null` counts as omitted. */
+            tip?: number | string | null;
+            /** @description What was taken off the sum: for `ITEMIZED`, divided in proportion to what each person had. `null` counts as omitted. */
+            discount?: number | string | null;
             /** @description Who paid everything; a member. A PATCH keeps the payers. `null` counts as omitted. */
             paidByUserId?: components["schemas"]["Id"] | null;
             /** @description Several people who paid, at most 20, instead of `paidByUserId`; their amounts add up to `amount`. `null` counts as omitted. */
@@ -3568,6 +4534,89 @@ export interface components {
             receiptUrl?: string | null;
             /** @description At most 2,000 characters. `null` counts as omitted. */
             notes?: string | null;
+            /** @description Words of your own to find it by, at most 10 of at most 40 characters. Case makes no difference between two tags; a repeated one is dropped. `null` counts as omitted. */
+            tags?: string[] | null;
+        };
+        /** @description What to change; fields that are not sent stay as they are. */
+        PatchedImportOptionsRequest: {
+            /** @description The trip to add to. `null` counts as omitted. */
+            tripId?: components["schemas"]["Id"] | null;
+            /** @description Of a new trip. `null` counts as omitted. */
+            title?: string | null;
+            /** @description Of a new trip. `null` counts as omitted. */
+            destination?: string | null;
+            /** @description Of a new trip, and of a file that does not say its own. `null` counts as omitted. */
+            currency?: components["schemas"]["CurrencyEnum"] | null;
+            /** @description Where dates are read, such as `Europe/Madrid`, if the file has instants. `null` counts as omitted. */
+            timeZone?: string | null;
+            /** @description The id or the name of the group, if the file has several. `null` counts as omitted. */
+            group?: string | null;
+            /** @description Whether to make a new trip in any case. `null` counts as omitted. */
+            asNewTrip?: boolean | null;
+            /** @description User ids by names in the file; null is a guest. Everybody is added as by hand: without a trip in common, each counts as a look-up. `null` counts as omitted. */
+            mapping?: {
+                [key: string]: components["schemas"]["Id"] | null;
+            } | null;
+            /** @description What one unit of a currency is worth in the trip's, where the file has no rate. `null` counts as omitted. */
+            exchangeRates?: {
+                [key: string]: number | string;
+            } | null;
+        };
+        /** @description What to change; fields that are not sent stay as they are. */
+        PatchedRecurrenceChangeRequest: {
+            /** @description Another rule. `null` counts as omitted. */
+            rule?: string | null;
+            /** @description The IANA time zone in which the days begin, such as `Europe/Lisbon`. `null` counts as omitted. */
+            timeZone?: string | null;
+            /**
+             * Format: date
+             * @description Another first day. `null` counts as omitted.
+             */
+            startsOn?: string | null;
+            /** @description The fields of the expense to change. `null` counts as omitted. */
+            expense?: components["schemas"]["PatchedRecurringExpenseRequest"] | null;
+        };
+        /** @description What to change; fields that are not sent stay as they are. */
+        PatchedRecurringExpenseRequest: {
+            /** @description What it was, at most 255 characters. */
+            description?: string;
+            /** @description What it cost, in `currency`; further decimals are rounded half up. Not 0. Negative for a refund, which one payer received and owes to the participants; all other amounts are negative then, too. */
+            amount?: number | string;
+            /** @description The currency of all amounts in this body. `null` counts as omitted. */
+            currency?: components["schemas"]["CurrencyEnum"] | null;
+            /** @description What one unit of `currency` is worth in the trip's currency, at most 9 decimals; only if they differ. A PATCH without it keeps the rate, also on another date; with null, the rate of the date is taken. */
+            exchangeRate?: number | string | null;
+            /** @description How it is divided; see `splitAmounts` and `items`. Required, unless neither this nor `participantUserIds` is sent and the trip says how its expenses are divided. `null` counts as omitted. */
+            splitType?: components["schemas"]["SplitTypeEnum"] | null;
+            /** @description Between whom it is divided: members, each listed once. Required with `splitType`, but not for `ITEMIZED`: these are those who share the items. `null` counts as omitted. */
+            participantUserIds?: components["schemas"]["Id"][] | null;
+            /** @description Figures by user id, one for each participant. For `MANUAL` the amounts, which add up to `amount`; for `PERCENTAGE` the percentages, which add up to 100; for `SHARES` the weights, such as 1 and 2. For `ADJUSTMENT`, how much more or, negative, less than the others somebody bears; who is left out, and all others, bear equal parts of the rest. `EQUAL` and `ITEMIZED` take none. Percentages and weights have at most 4 decimals. `null` counts as omitted. */
+            splitAmounts?: components["schemas"]["SplitAmounts"] | null;
+            /** @description For `ITEMIZED`: what was bought, at most 200 items with 5,000 shares. With `tax` and `tip`, less `discount`, they add up to `amount`. These four replace the stored ones together: whoever changes one of them, or the amount, sends the items. `null` counts as omitted. */
+            items?: components["schemas"]["ItemRequest"][] | null;
+            /** @description Tax that the amounts of the items do not include: for `ITEMIZED`, divided in proportion to what each person had. `null` counts as omitted. */
+            tax?: number | string | null;
+            /** @description A tip: for `ITEMIZED`, divided in proportion to what each person had. `null` counts as omitted. */
+            tip?: number | string | null;
+            /** @description What was taken off the sum: for `ITEMIZED`, divided in proportion to what each person had. `null` counts as omitted. */
+            discount?: number | string | null;
+            /** @description Who paid everything; a member. A PATCH keeps the payers. `null` counts as omitted. */
+            paidByUserId?: components["schemas"]["Id"] | null;
+            /** @description Several people who paid, at most 20, instead of `paidByUserId`; their amounts add up to `amount`. `null` counts as omitted. */
+            payers?: components["schemas"]["PayerRequest"][] | null;
+            /** @description What it was for. `null` counts as omitted. */
+            category?: components["schemas"]["CategoryEnum"] | null;
+            /** @description An http(s) URL, or a path on the front end. `null` clears it. */
+            receiptUrl?: string | null;
+            /** @description At most 2,000 characters. `null` counts as omitted. */
+            notes?: string | null;
+            /** @description Words of your own to find it by, at most 10 of at most 40 characters. Case makes no difference between two tags; a repeated one is dropped. `null` counts as omitted. */
+            tags?: string[] | null;
+        };
+        /** @description What to change; fields that are not sent stay as they are. */
+        PatchedTagRequest: {
+            /** @description The new name; if there is such a tag, they become one. `null` counts as omitted. */
+            name?: string | null;
         };
         /** @description What to change; fields that are not sent stay as they are. */
         PatchedTripRequest: {
@@ -3595,6 +4644,10 @@ export interface components {
             currency?: components["schemas"]["CurrencyEnum"] | null;
             /** @description The role of those who join with the code. `null` counts as omitted. */
             joinRole?: components["schemas"]["JoinRoleEnum"] | null;
+            /** @description How expenses are divided that do not say how. `null` clears it. */
+            defaultDivision?: components["schemas"]["DefaultDivisionRequest"] | null;
+            /** @description Budgets by category, positive amounts in the trip's currency; `budget` need not be their sum. `null` clears it. */
+            categoryBudgets?: components["schemas"]["CategoryBudgets"] | null;
         };
         /** @description What to change; fields that are not sent stay as they are. */
         PatchedWebhookChangeRequest: {
@@ -3608,6 +4661,13 @@ export interface components {
             /** @description `on` goes on after the last message, also if the service turned it off. `null` counts as omitted. */
             state?: components["schemas"]["WebhookStateEnum"] | null;
         };
+        /** @description Why the service could not record an expense. */
+        PauseReason: {
+            /** @description The code of the problem, such as `no_rate`. */
+            code: string;
+            /** @description The problem, in the language of who records it. */
+            text: string;
+        };
         /** @description What one person paid for an expense. */
         Payer: {
             /** @description Who paid. */
@@ -3619,8 +4679,15 @@ export interface components {
         PayerRequest: {
             /** @description A member, listed once. */
             userId: components["schemas"]["Id"];
-            /** @description What they paid, in the expense's currency. */
+            /** @description What they paid, in the expense's currency; negative in a refund. */
             amount: number | string;
+        };
+        /** @description What the caller's trips have cost the caller. */
+        PersonalStatistics: {
+            /** @description The year; null means all. */
+            year: number | null;
+            /** @description By currency of the trips. */
+            currencies: components["schemas"]["CurrencySums"][];
         };
         /** @description One person's part of an expense preview. */
         PreviewSplit: {
@@ -3657,6 +4724,18 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        /** @description The rate with which an expense was converted. It is fixed once the expense is recorded. */
+        Rate: {
+            /** @description What one unit of `currency` is worth in `tripCurrency`. */
+            value: number;
+            /**
+             * Format: date
+             * @description The day on which it was published; of one that was sent, when that was.
+             */
+            date: string;
+            /** @description `ecb`, the European Central Bank, or `given` in the request. */
+            source: string;
+        };
         /** @description The response of a readiness probe. */
         Readiness: {
             /**
@@ -3666,6 +4745,112 @@ export interface components {
             status: "ok";
             /** @description What is away, without which the service still works: `redis`. */
             degraded?: string[];
+        };
+        /** @description An expense that is recorded on each date of a rule. */
+        Recurrence: {
+            /** @description The id of the recurrence. */
+            id: number;
+            /** @description The trip. */
+            tripId: number;
+            /** @description The rule. */
+            rule: string;
+            /** @description The time zone in which its days begin. */
+            timeZone: string;
+            /**
+             * Format: date
+             * @description The day from which the rule counts.
+             */
+            startsOn: string;
+            /** @description The next dates, at most ten. */
+            next: string[];
+            /** @description `on`, `paused`, or `ended` if there is no next date. */
+            state: string;
+            /** @description Why the service paused it; null unless it did. */
+            reason: components["schemas"]["PauseReason"] | null;
+            /** @description The body that is recorded. */
+            expense: {
+                [key: string]: unknown;
+            };
+            /** @description The participants who had left the trip when it was last recorded. */
+            leftOut: number[];
+            /** @description The account that records it. */
+            createdById: number;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            createdAt: string;
+        };
+        /** @description What a recurrence would be. */
+        RecurrencePreview: {
+            /** @description The rule. */
+            rule: string;
+            /** @description The time zone in which its days begin. */
+            timeZone: string;
+            /**
+             * Format: date
+             * @description The day from which the rule counts.
+             */
+            startsOn: string;
+            /** @description The next dates, at most ten. */
+            next: string[];
+            /** @description The body that is recorded on each of them. */
+            expense: {
+                [key: string]: unknown;
+            };
+            /** @description How the first one would be divided. */
+            preview: components["schemas"]["ExpensePreview"];
+        };
+        /** @description An expense, and the dates on which it is recorded. */
+        RecurrenceRequest: {
+            /** @description An RFC 5545 rule, such as `FREQ=MONTHLY;BYMONTHDAY=-1` for the last day of every month, with `FREQ` (`DAILY` to `YEARLY`), `INTERVAL`, `COUNT` or `UNTIL`, `BYDAY`, `BYMONTH`, `BYMONTHDAY`, `BYSETPOS` and `WKST`. As the RFC has it, a month without the day is left out. Dates are searched for 30 years. */
+            rule: string;
+            /** @description The IANA time zone in which the days begin, such as `Europe/Lisbon`. `null` counts as omitted. */
+            timeZone?: string | null;
+            /**
+             * Format: date
+             * @description The day from which the rule counts, at most 366 days ago. Dates that have passed are recorded at once.
+             */
+            startsOn: string;
+            /** @description The body of `createExpense` without `expenseDate`. */
+            expense: components["schemas"]["RecurringExpenseRequest"];
+        };
+        /** @description What is recorded: the body of an expense, without its date. */
+        RecurringExpenseRequest: {
+            /** @description What it was, at most 255 characters. */
+            description: string;
+            /** @description What it cost, in `currency`; further decimals are rounded half up. Not 0. Negative for a refund, which one payer received and owes to the participants; all other amounts are negative then, too. */
+            amount: number | string;
+            /** @description The currency of all amounts in this body. Default: the trip's. `null` counts as omitted. */
+            currency?: components["schemas"]["CurrencyEnum"] | null;
+            /** @description What one unit of `currency` is worth in the trip's currency, at most 9 decimals; only if they differ. Default: null, the rate that the European Central Bank published last, on `expenseDate` or before. A PATCH without it keeps the rate, also on another date; with null, the rate of the date is taken. */
+            exchangeRate?: number | string | null;
+            /** @description How it is divided; see `splitAmounts` and `items`. Required, unless neither this nor `participantUserIds` is sent and the trip says how its expenses are divided. `null` counts as omitted. */
+            splitType?: components["schemas"]["SplitTypeEnum"] | null;
+            /** @description Between whom it is divided: members, each listed once. Required with `splitType`, but not for `ITEMIZED`: these are those who share the items. `null` counts as omitted. */
+            participantUserIds?: components["schemas"]["Id"][] | null;
+            /** @description Figures by user id, one for each participant. For `MANUAL` the amounts, which add up to `amount`; for `PERCENTAGE` the percentages, which add up to 100; for `SHARES` the weights, such as 1 and 2. For `ADJUSTMENT`, how much more or, negative, less than the others somebody bears; who is left out, and all others, bear equal parts of the rest. `EQUAL` and `ITEMIZED` take none. Percentages and weights have at most 4 decimals. `null` counts as omitted. */
+            splitAmounts?: components["schemas"]["SplitAmounts"] | null;
+            /** @description For `ITEMIZED`: what was bought, at most 200 items with 5,000 shares. With `tax` and `tip`, less `discount`, they add up to `amount`. These four replace the stored ones together: whoever changes one of them, or the amount, sends the items. `null` counts as omitted. */
+            items?: components["schemas"]["ItemRequest"][] | null;
+            /** @description Tax that the amounts of the items do not include: for `ITEMIZED`, divided in proportion to what each person had. Default: none. `null` counts as omitted. */
+            tax?: number | string | null;
+            /** @description A tip: for `ITEMIZED`, divided in proportion to what each person had. Default: none. `null` counts as omitted. */
+            tip?: number | string | null;
+            /** @description What was taken off the sum: for `ITEMIZED`, divided in proportion to what each person had. Default: none. `null` counts as omitted. */
+            discount?: number | string | null;
+            /** @description Who paid everything; a member. Default: the caller. A PATCH keeps the payers. `null` counts as omitted. */
+            paidByUserId?: components["schemas"]["Id"] | null;
+            /** @description Several people who paid, at most 20, instead of `paidByUserId`; their amounts add up to `amount`. `null` counts as omitted. */
+            payers?: components["schemas"]["PayerRequest"][] | null;
+            /** @description What it was for. Default: `OTHER`. `null` counts as omitted. */
+            category?: components["schemas"]["CategoryEnum"] | null;
+            /** @description An http(s) URL, or a path on the front end. Default: null. */
+            receiptUrl?: string | null;
+            /** @description At most 2,000 characters. Default: empty. `null` counts as omitted. */
+            notes?: string | null;
+            /** @description Words of your own to find it by, at most 10 of at most 40 characters. Case makes no difference between two tags; a repeated one is dropped. Default: none. `null` counts as omitted. */
+            tags?: string[] | null;
         };
         /** @description The refresh token to exchange or, at logout, to revoke. */
         RefreshRequest: {
@@ -3683,6 +4868,22 @@ export interface components {
              * @description 8 to 128 characters, not a common password, used as typed.
              */
             password: string;
+        };
+        /** @description A saved filter. */
+        SavedFilter: {
+            /** @description The filter's id. */
+            id: number;
+            /** @description Its name. */
+            name: string;
+            /** @description The query parameters, in the order of their names. */
+            query: string;
+        };
+        /** @description A filter to save. */
+        SavedFilterRequest: {
+            /** @description No other filter of the caller has it. */
+            name: string;
+            /** @description Query parameters of `listExpenses`, such as `category=FOOD&paid=false`. */
+            query: string;
         };
         /**
          * @description What a scoped token may do. Write scope does not imply read.
@@ -3806,40 +5007,58 @@ export interface components {
             /** @description At most 2,000 characters. Default: empty. `null` counts as omitted. */
             note?: string | null;
         };
+        /** @description A date that is left out. */
+        SkipRequest: {
+            /**
+             * Format: date
+             * @description One of the `next` dates.
+             */
+            date: string;
+        };
         /** @description Amounts, percentages or weights by user id, as numbers or as strings. */
         SplitAmounts: {
             [key: string]: number | string;
         };
         /**
-         * @description How an expense is divided. `EQUAL`: in equal parts. `MANUAL`: by exact amounts. `PERCENTAGE`: by percentages of 100. `SHARES`: in proportion to weights.
+         * @description How an expense is divided. `EQUAL`: in equal parts. `MANUAL`: by exact amounts. `PERCENTAGE`: by percentages of 100. `SHARES`: in proportion to weights. `ITEMIZED`: by items, each with those who share it. `ADJUSTMENT`: in equal parts, with more or less for some.
          * @enum {string}
          */
-        SplitTypeEnum: "EQUAL" | "MANUAL" | "PERCENTAGE" | "SHARES";
+        SplitTypeEnum: "EQUAL" | "MANUAL" | "PERCENTAGE" | "SHARES" | "ITEMIZED" | "ADJUSTMENT";
         /** @description What the expenses of a trip add up to. */
         Statistics: {
-            /** @description The trip's currency. */
+            /** @description The trip's currency, of all amounts. */
             currency: components["schemas"]["CurrencyEnum"];
-            /**
-             * Format: date
-             * @description The last day of the expenses that count.
-             */
-            asOf: string;
-            /** @description The sum of all expenses, in the trip's currency. */
+            /** @description The sum of all expenses. */
             total: number;
-            /** @description How many expenses. */
-            count: number;
-            /** @description The categories with expenses, the largest sum first. */
-            byCategory: components["schemas"]["CategorySum"][];
-            /** @description In the order in which they joined; `paid` and `share` each add up. */
-            byMember: components["schemas"]["MemberSum"][];
-            /** @description The days with expenses, the first one first. */
-            byDay: components["schemas"]["DaySum"][];
-            /** @description The months with expenses, likewise. */
-            byMonth: components["schemas"]["MonthSum"][];
-            /** @description The currencies of expenses as entered, the largest sum first. */
-            byEnteredCurrency: components["schemas"]["EnteredCurrencySum"][];
             /** @description Null if the trip has no budget. */
             budget: components["schemas"]["Budget"] | null;
+            /** @description Days and months in order; members in the order in which they joined; others by what was spent, the largest first. */
+            groups: components["schemas"]["Group"][];
+        };
+        /**
+         * @description What the groups are.
+         * @enum {string}
+         */
+        StatisticsGroupingEnum: "category" | "tag" | "member" | "day" | "month" | "currency";
+        /** @description The expenses of a group. */
+        Sum: {
+            /** @description The code of the category or currency, the id of the user, the day (`2026-05-14`) or the month (`2026-05`). */
+            key: string;
+            /** @description Its name, in the language of `Accept-Language`. */
+            label: string;
+            /** @description What was paid for these expenses; by a member, if it is one. */
+            paid: number;
+            /** @description The caller's part of it; of a member, their own part. */
+            share: number;
+            /** @description How many expenses `paid` is the sum of. */
+            count: number;
+        };
+        /** @description A tag of a trip. */
+        Tag: {
+            /** @description As it is written most often. */
+            name: string;
+            /** @description How many expenses have it. */
+            count: number;
         };
         /** @description One payment, as a plan or preview suggests it. */
         Transfer: {
@@ -3880,6 +5099,10 @@ export interface components {
             tripCode: string;
             /** @description The role of those who join with the code. */
             joinRole: components["schemas"]["JoinRoleEnum"];
+            /** @description How expenses are divided that do not say how; null if each has to say it. */
+            defaultDivision: components["schemas"]["DefaultDivision"] | null;
+            /** @description The budgets by category, in the trip's currency; null if no category has one. */
+            categoryBudgets: components["schemas"]["CategoryBudgets"] | null;
             /** @description The caller's role; for an ADMIN who is no member, `OWNER`. */
             currentUserRole: components["schemas"]["TripRoleEnum"];
             /**
@@ -3892,6 +5115,23 @@ export interface components {
              * @description When the trip last changed, without its expenses.
              */
             updatedAt: string;
+        };
+        /** @description What is between two people in one trip. */
+        TripBetween: {
+            /** @description The id of the trip. */
+            tripId: number;
+            /** @description Its title. */
+            title: string;
+            /** @description Its currency. */
+            currency: components["schemas"]["CurrencyEnum"];
+            /** @description What the caller still owes the other. */
+            youOwe: number;
+            /** @description What the other still owes the caller. */
+            owesYou: number;
+            /** @description What the caller handed to the other in settlements. */
+            youSent: number;
+            /** @description What the other handed to the caller. */
+            sentYou: number;
         };
         /** @description A trip with its members. */
         TripDetail: {
@@ -3923,6 +5163,10 @@ export interface components {
             tripCode: string;
             /** @description The role of those who join with the code. */
             joinRole: components["schemas"]["JoinRoleEnum"];
+            /** @description How expenses are divided that do not say how; null if each has to say it. */
+            defaultDivision: components["schemas"]["DefaultDivision"] | null;
+            /** @description The budgets by category, in the trip's currency; null if no category has one. */
+            categoryBudgets: components["schemas"]["CategoryBudgets"] | null;
             /** @description The caller's role; for an ADMIN who is no member, `OWNER`. */
             currentUserRole: components["schemas"]["TripRoleEnum"];
             /**
@@ -3999,6 +5243,10 @@ export interface components {
             currency?: components["schemas"]["CurrencyEnum"] | null;
             /** @description The role of those who join with the code. Default: `VIEWER`. `null` counts as omitted. */
             joinRole?: components["schemas"]["JoinRoleEnum"] | null;
+            /** @description How expenses are divided that do not say how. Default: null, each has to say it. */
+            defaultDivision?: components["schemas"]["DefaultDivisionRequest"] | null;
+            /** @description Budgets by category, positive amounts in the trip's currency; `budget` need not be their sum. Default: null, none. */
+            categoryBudgets?: components["schemas"]["CategoryBudgets"] | null;
         };
         /**
          * @description What a member may do. `OWNER`: everything. `EDITOR`: add members and expenses, change own expenses. `VIEWER`: read, and settle own debts.
@@ -4285,6 +5533,75 @@ export interface components {
         };
         /**
          * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
+         *     - `unreadable`: the file cannot be read, or contradicts itself.
+         *     - `unknown_format`: no format is recognised from the content of the file.
+         *     - `invalid`: a value is refused; `errors` says which one, and why.
+         */
+        ChangeImportBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `limit_reached`: the maximum number of such rows exists already.
+         *     - `invite_instead`: the user does not let others add them, but can be invited.
+         *     - `already_imported`: the import was confirmed before, so it can only be undone.
+         */
+        ChangeImportConflict: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `forbidden`: the caller may know of this, but may not do it.
+         *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
+         *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
+         *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
+         */
+        ChangeImportForbidden: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
+         *     - `invalid`: a value is refused; `errors` says which one, and why.
+         */
+        ChangeManyExpensesBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `limit_reached`: the maximum number of such rows exists already.
+         *     - `idempotency_in_progress`: the first request with this key is still running.
+         *     - `no_rate`: the amounts cannot be converted.
+         *     - `divided_by_hand`: splits were added or deleted, and no new division is given.
+         *     - `currency_changed`: the amounts are in the trip's previous currency.
+         *     - `too_many_debts`: the trip would have more open debts than can be closed at once.
+         */
+        ChangeManyExpensesConflict: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
          *     - `invalid`: a value is refused; `errors` says which one, and why.
          */
         ChangeMemberRoleBadRequest: {
@@ -4323,8 +5640,9 @@ export interface components {
         /**
          * @description - `limit_reached`: the maximum number of such rows exists already.
          *     - `idempotency_in_progress`: the first request with this key is still running.
-         *     - `already_imported`: the import was confirmed before.
+         *     - `already_imported`: the import was confirmed before, so it can only be undone.
          *     - `currency_changed`: the amounts are in the trip's previous currency.
+         *     - `invite_instead`: the user does not let others add them, but can be invited.
          */
         ConfirmImportConflict: {
             headers: {
@@ -4348,6 +5666,42 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description `conflict`: the change contradicts one that was made at the same time. */
+        Conflict: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
+         *     - `invalid`: a value is refused; `errors` says which one, and why.
+         */
+        CopyExpenseBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `limit_reached`: the maximum number of such rows exists already.
+         *     - `idempotency_in_progress`: the first request with this key is still running.
+         *     - `other_currency`: an expense can be copied or moved within one currency only.
+         *     - `divided_by_hand`: splits were added or deleted, and no new division is given.
+         *     - `too_many_debts`: the trip would have more open debts than can be closed at once.
+         */
+        CopyExpenseConflict: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /**
          * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
          *     - `invalid`: a value is refused; `errors` says which one, and why.
@@ -4363,6 +5717,46 @@ export interface components {
         /** @description `not_found`: it does not exist, or the caller may not see it. */
         CreateCommentNotFound: {
             headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
+         *     - `invalid`: a value is refused; `errors` says which one, and why.
+         */
+        CreateExpenseAttachmentBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `limit_reached`: the maximum number of such rows exists already.
+         *     - `idempotency_in_progress`: the first request with this key is still running.
+         *     - `quota_exceeded`: the trip or the account has too many files, or too large ones.
+         */
+        CreateExpenseAttachmentConflict: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `unavailable`: the database is unreachable or too busy; a retry may succeed shortly.
+         *     - `outcome_unknown`: the change may be saved; retry with the same `Idempotency-Key`.
+         *     - `storage_unavailable`: files cannot be stored or read now; nothing has changed.
+         */
+        CreateExpenseAttachmentServiceUnavailable: {
+            headers: {
+                /** @description Seconds to wait before the next attempt. */
+                "Retry-After"?: number;
                 [name: string]: unknown;
             };
             content: {
@@ -4421,6 +5815,31 @@ export interface components {
          * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
          *     - `invalid`: a value is refused; `errors` says which one, and why.
          */
+        CreateFilterBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `idempotency_in_progress`: the first request with this key is still running.
+         *     - `limit_reached`: the maximum number of such rows exists already.
+         *     - `conflict`: the change contradicts one that was made at the same time.
+         */
+        CreateFilterConflict: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
+         *     - `invalid`: a value is refused; `errors` says which one, and why.
+         */
         CreateInvitationBadRequest: {
             headers: {
                 [name: string]: unknown;
@@ -4449,6 +5868,32 @@ export interface components {
          *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
          */
         CreateInvitationForbidden: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
+         *     - `invalid`: a value is refused; `errors` says which one, and why.
+         */
+        CreateRecurrenceBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `idempotency_in_progress`: the first request with this key is still running.
+         *     - `no_rate`: the amounts cannot be converted.
+         *     - `currency_changed`: the amounts are in the trip's previous currency.
+         *     - `too_many_recurrences`: the trip has as many recurring expenses as it may.
+         */
+        CreateRecurrenceConflict: {
             headers: {
                 [name: string]: unknown;
             };
@@ -4549,6 +5994,46 @@ export interface components {
          * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
          *     - `invalid`: a value is refused; `errors` says which one, and why.
          */
+        CreateTripAttachmentBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `limit_reached`: the maximum number of such rows exists already.
+         *     - `idempotency_in_progress`: the first request with this key is still running.
+         *     - `quota_exceeded`: the trip or the account has too many files, or too large ones.
+         */
+        CreateTripAttachmentConflict: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `unavailable`: the database is unreachable or too busy; a retry may succeed shortly.
+         *     - `outcome_unknown`: the change may be saved; retry with the same `Idempotency-Key`.
+         *     - `storage_unavailable`: files cannot be stored or read now; nothing has changed.
+         */
+        CreateTripAttachmentServiceUnavailable: {
+            headers: {
+                /** @description Seconds to wait before the next attempt. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
+         *     - `invalid`: a value is refused; `errors` says which one, and why.
+         */
         CreateTripBadRequest: {
             headers: {
                 [name: string]: unknown;
@@ -4596,6 +6081,19 @@ export interface components {
          *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
          */
         DeleteCommentForbidden: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
+         *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
+         *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
+         */
+        DeleteImportForbidden: {
             headers: {
                 [name: string]: unknown;
             };
@@ -4728,7 +6226,34 @@ export interface components {
             };
         };
         /** @description `invalid`: a value is refused; `errors` says which one, and why. */
+        GetMyStatisticsBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `invalid`: a value is refused; `errors` says which one, and why. */
+        GetMyStatisticsPictureBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `invalid`: a value is refused; `errors` says which one, and why. */
         GetTripStatisticsBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `invalid`: a value is refused; `errors` says which one, and why. */
+        GetTripStatisticsPictureBadRequest: {
             headers: {
                 [name: string]: unknown;
             };
@@ -4921,9 +6446,9 @@ export interface components {
         };
         /**
          * @description - `limit_reached`: the maximum number of such rows exists already.
-         *     - `idempotency_in_progress`: the first request with this key is still running.
+         *     - `already_imported`: the import was confirmed before, so it can only be undone.
          */
-        LimitReachedOrIdempotencyInProgress: {
+        LimitReachedOrAlreadyImported: {
             headers: {
                 [name: string]: unknown;
             };
@@ -4933,9 +6458,9 @@ export interface components {
         };
         /**
          * @description - `limit_reached`: the maximum number of such rows exists already.
-         *     - `import_touched`: something has happened since to what was imported.
+         *     - `idempotency_in_progress`: the first request with this key is still running.
          */
-        LimitReachedOrImportTouched: {
+        LimitReachedOrIdempotencyInProgress: {
             headers: {
                 [name: string]: unknown;
             };
@@ -5102,6 +6627,35 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /**
+         * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
+         *     - `invalid`: a value is refused; `errors` says which one, and why.
+         */
+        MoveExpenseBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `limit_reached`: the maximum number of such rows exists already.
+         *     - `idempotency_in_progress`: the first request with this key is still running.
+         *     - `other_currency`: an expense can be copied or moved within one currency only.
+         *     - `paid_already`: something was paid for the expense, which stays in its trip.
+         *     - `divided_by_hand`: splits were added or deleted, and no new division is given.
+         *     - `too_many_debts`: the trip would have more open debts than can be closed at once.
+         *     - `quota_exceeded`: the trip or the account has too many files, or too large ones.
+         */
+        MoveExpenseConflict: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description `no_rate`: the amounts cannot be converted. */
         NoRate: {
             headers: {
@@ -5140,7 +6694,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `payload_too_large`: the body is larger than 1 MiB or, where no log-in is needed, than 16 KiB. */
+        /** @description `payload_too_large`: the body is larger than 1 MiB, 10 MiB for files, 16 KiB where no log-in is needed. */
         PayloadTooLarge: {
             headers: {
                 [name: string]: unknown;
@@ -5151,10 +6705,24 @@ export interface components {
         };
         /**
          * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
-         *     - `unreadable_file`: the file cannot be imported.
+         *     - `unreadable`: the file cannot be read, or contradicts itself.
+         *     - `unknown_format`: no format is recognised from the content of the file.
          *     - `invalid`: a value is refused; `errors` says which one, and why.
          */
         PlanImportBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `limit_reached`: the maximum number of such rows exists already.
+         *     - `idempotency_in_progress`: the first request with this key is still running.
+         *     - `invite_instead`: the user does not let others add them, but can be invited.
+         */
+        PlanImportConflict: {
             headers: {
                 [name: string]: unknown;
             };
@@ -5192,6 +6760,18 @@ export interface components {
          *     - `invalid`: a value is refused; `errors` says which one, and why.
          */
         PreviewExpenseBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
+         *     - `invalid`: a value is refused; `errors` says which one, and why.
+         */
+        PreviewRecurrenceBadRequest: {
             headers: {
                 [name: string]: unknown;
             };
@@ -5296,6 +6876,18 @@ export interface components {
          * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
          *     - `invalid`: a value is refused; `errors` says which one, and why.
          */
+        RenameTagBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
+         *     - `invalid`: a value is refused; `errors` says which one, and why.
+         */
         ReplaceCommentBadRequest: {
             headers: {
                 [name: string]: unknown;
@@ -5348,6 +6940,18 @@ export interface components {
          *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
          */
         ReplaceExpenseForbidden: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
+         *     - `invalid`: a value is refused; `errors` says which one, and why.
+         */
+        ReplaceFilterBadRequest: {
             headers: {
                 [name: string]: unknown;
             };
@@ -5471,6 +7075,30 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /**
+         * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
+         *     - `invalid`: a value is refused; `errors` says which one, and why.
+         */
+        SkipRecurrenceBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `still_processing`: the picture has not been cleaned yet.
+         *     - `attachment_refused`: the file was no picture that can be shown, and was deleted.
+         */
+        StillProcessingOrAttachmentRefused: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description `throttled`: too many requests; `Retry-After` says when the next one is allowed. */
         Throttled: {
             headers: {
@@ -5526,6 +7154,34 @@ export interface components {
             };
         };
         /**
+         * @description - `unavailable`: the database is unreachable or too busy; a retry may succeed shortly.
+         *     - `storage_unavailable`: files cannot be stored or read now; nothing has changed.
+         */
+        UnavailableOrStorageUnavailable: {
+            headers: {
+                /** @description Seconds to wait before the next attempt. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `limit_reached`: the maximum number of such rows exists already.
+         *     - `idempotency_in_progress`: the first request with this key is still running.
+         *     - `changed_since`: something has happened since to what was imported.
+         *     - `not_imported`: the import was not confirmed, or has been undone.
+         */
+        UndoImportConflict: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
          * @description - `forbidden`: the caller may know of this, but may not do it.
          *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
          *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
@@ -5540,10 +7196,10 @@ export interface components {
             };
         };
         /**
-         * @description - `unreadable_file`: the file cannot be imported.
+         * @description - `unreadable`: the file cannot be read, or contradicts itself.
          *     - `invalid`: a value is refused; `errors` says which one, and why.
          */
-        UnreadableFileOrInvalidKey: {
+        UnreadableOrInvalidKey: {
             headers: {
                 [name: string]: unknown;
             };
@@ -5553,6 +7209,18 @@ export interface components {
         };
         /** @description `unsupported_media_type`: the `Content-Type` is not JSON. */
         UnsupportedMediaType: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `unsupported_media_type`: the `Content-Type` is not JSON.
+         *     - `unsupported_type`: the file is of no type that is accepted, whatever its name says.
+         */
+        UnsupportedMediaTypeOrUnsupportedType: {
             headers: {
                 [name: string]: unknown;
             };
@@ -5618,6 +7286,18 @@ export interface components {
          *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
          */
         UpdateProfileForbidden: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
+         *     - `invalid`: a value is refused; `errors` says which one, and why.
+         */
+        UpdateRecurrenceBadRequest: {
             headers: {
                 [name: string]: unknown;
             };
@@ -5921,7 +7601,7 @@ export interface operations {
             403: components["responses"]["InsufficientScope"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["Throttled"];
-            503: components["responses"]["Unavailable"];
+            503: components["responses"]["UnavailableOrStorageUnavailable"];
         };
     };
     findUserByEmail: {
@@ -6864,7 +8544,16 @@ export interface operations {
                         comments: {
                             [key: string]: unknown;
                         }[];
+                        recurring: {
+                            [key: string]: unknown;
+                        }[];
+                        occurrences: {
+                            [key: string]: unknown;
+                        }[];
                         history: {
+                            [key: string]: unknown;
+                        }[];
+                        attachments: {
                             [key: string]: unknown;
                         }[];
                     };
@@ -7476,6 +9165,176 @@ export interface operations {
             503: components["responses"]["UnavailableOrOutcomeUnknown"];
         };
     };
+    listFilters: {
+        parameters: {
+            query?: {
+                /** @description The page number, from 1. A page past the end is empty. */
+                page?: number;
+                /** @description Rows per page. */
+                pageSize?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedSavedFilterList"];
+                };
+            };
+            400: components["responses"]["InvalidPage"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createFilter: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SavedFilterRequest"];
+            };
+        };
+        responses: {
+            /** @description A saved filter. */
+            201: {
+                headers: {
+                    /** @description The path of the created resource. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedFilter"];
+                };
+            };
+            400: components["responses"]["CreateFilterBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["CreateFilterConflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    getFilter: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a saved filter of the caller.
+                 * @example 1
+                 */
+                filterId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A saved filter. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedFilter"];
+                };
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    replaceFilter: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a saved filter of the caller.
+                 * @example 1
+                 */
+                filterId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SavedFilterRequest"];
+            };
+        };
+        responses: {
+            /** @description A saved filter. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedFilter"];
+                };
+            };
+            400: components["responses"]["ReplaceFilterBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    deleteFilter: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a saved filter of the caller. */
+                filterId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
     listExpenses: {
         parameters: {
             query?: {
@@ -7484,6 +9343,8 @@ export interface operations {
                  * @example FOOD
                  */
                 category?: components["schemas"]["CategoryEnum"];
+                /** @description Only expenses that were entered in this currency. */
+                currency?: components["schemas"]["CurrencyEnum"];
                 /** @description Only expenses on or after this date. */
                 dateFrom?: string;
                 /**
@@ -7493,6 +9354,14 @@ export interface operations {
                 dateTo?: string;
                 /** @description With `true`, what was deleted and can be restored, as it was, last deleted first. Other filters do not apply to it. Default: `false`. */
                 deleted?: boolean;
+                /** @description The name or id of a filter that the caller saved; other parameters replace its own. */
+                filter?: string;
+                /** @description The same as `dateFrom`. */
+                from?: string;
+                /** @description Only expenses of at most this `tripAmount`. */
+                maxAmount?: number;
+                /** @description Only expenses of at least this `tripAmount`. */
+                minAmount?: number;
                 /**
                  * @description How to order them, with `-` to reverse. Default: `-expenseDate`.
                  * @example [
@@ -7510,12 +9379,20 @@ export interface operations {
                  * @example 1
                  */
                 pageSize?: number;
+                /** @description With `true`, only expenses whose splits are all paid; with `false`, only the others. */
+                paid?: boolean;
                 /** @description Only expenses that this user paid, alone or with others. */
                 paidBy?: number;
                 /** @description Only expenses in which this user has a split. */
                 participant?: number;
-                /** @description Only expenses with this text in the description or notes, in any case. */
+                /** @description The same as `paidBy`. */
+                payer?: number;
+                /** @description Only expenses with each of these words in description, notes and tags, or in one of their comments, without regard to case and accents; also with parts of words. */
                 search?: string;
+                /** @description Only expenses with this tag, in any case; repeated, with each of these tags, at most 10. */
+                tag?: string[];
+                /** @description The same as `dateTo`. */
+                to?: string;
             };
             header?: never;
             path: {
@@ -7629,6 +9506,50 @@ export interface operations {
             409: components["responses"]["NoRate"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    changeManyExpenses: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 1
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["BulkRequest"];
+            };
+        };
+        responses: {
+            /** @description What became of many expenses, in the order of the request. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Bulk"];
+                };
+            };
+            400: components["responses"]["ChangeManyExpensesBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ForbiddenOrInsufficientScopeExpensesWrite"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["ChangeManyExpensesConflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
             429: components["responses"]["Throttled"];
             503: components["responses"]["UnavailableOrOutcomeUnknown"];
         };
@@ -7865,6 +9786,564 @@ export interface operations {
             503: components["responses"]["UnavailableOrOutcomeUnknown"];
         };
     };
+    copyExpense: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description The id of an expense.
+                 * @example 106
+                 */
+                expenseId: number;
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 1
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OtherTripRequest"];
+            };
+        };
+        responses: {
+            /** @description An expense with its payers and splits. */
+            201: {
+                headers: {
+                    /** @description The path of the created resource. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Expense"];
+                };
+            };
+            400: components["responses"]["CopyExpenseBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ForbiddenOrInsufficientScopeExpensesWrite"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["CopyExpenseConflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    moveExpense: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description The id of an expense.
+                 * @example 106
+                 */
+                expenseId: number;
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 1
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OtherTripRequest"];
+            };
+        };
+        responses: {
+            /** @description An expense with its payers and splits. */
+            201: {
+                headers: {
+                    /** @description The path of the created resource. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Expense"];
+                };
+            };
+            400: components["responses"]["MoveExpenseBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ForbiddenOrInsufficientScopeExpensesWrite"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["MoveExpenseConflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    listTags: {
+        parameters: {
+            query?: {
+                /** @description The page number, from 1. A page past the end is empty. */
+                page?: number;
+                /** @description Rows per page. */
+                pageSize?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 1
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedTagList"];
+                };
+            };
+            400: components["responses"]["InvalidPage"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeExpensesRead"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    renameTag: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A tag of this trip, in any case.
+                 * @example by night
+                 */
+                tagName: string;
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 1
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["PatchedTagRequest"];
+            };
+        };
+        responses: {
+            /** @description A tag of a trip. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tag"];
+                };
+            };
+            400: components["responses"]["RenameTagBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ForbiddenOrInsufficientScopeExpensesWrite"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["LimitReached"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    listRecurrences: {
+        parameters: {
+            query?: {
+                /** @description The page number, from 1. A page past the end is empty. */
+                page?: number;
+                /** @description Rows per page. */
+                pageSize?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 1
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedRecurrenceList"];
+                };
+            };
+            400: components["responses"]["InvalidPage"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeExpensesRead"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createRecurrence: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 1
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RecurrenceRequest"];
+            };
+        };
+        responses: {
+            /** @description An expense that is recorded on each date of a rule. */
+            201: {
+                headers: {
+                    /** @description The path of the created resource. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Recurrence"];
+                };
+            };
+            400: components["responses"]["CreateRecurrenceBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ForbiddenOrInsufficientScopeExpensesWrite"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["CreateRecurrenceConflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    previewRecurrence: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 1
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RecurrenceRequest"];
+            };
+        };
+        responses: {
+            /** @description What a recurrence would be. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecurrencePreview"];
+                };
+            };
+            400: components["responses"]["PreviewRecurrenceBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ForbiddenOrInsufficientScopeExpensesWrite"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["NoRate"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    getRecurrence: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a recurring expense of this trip.
+                 * @example 2
+                 */
+                recurrenceId: number;
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 1
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description An expense that is recorded on each date of a rule. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Recurrence"];
+                };
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeExpensesRead"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteRecurrence: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a recurring expense of this trip. */
+                recurrenceId: number;
+                /** @description The id of a trip of the caller; an ADMIN may name any trip. */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ForbiddenOrInsufficientScopeExpensesWrite"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    updateRecurrence: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a recurring expense of this trip.
+                 * @example 2
+                 */
+                recurrenceId: number;
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 1
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["PatchedRecurrenceChangeRequest"];
+            };
+        };
+        responses: {
+            /** @description An expense that is recorded on each date of a rule. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Recurrence"];
+                };
+            };
+            400: components["responses"]["UpdateRecurrenceBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ForbiddenOrInsufficientScopeExpensesWrite"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["NoRate"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    pauseRecurrence: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description The id of a recurring expense of this trip.
+                 * @example 2
+                 */
+                recurrenceId: number;
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 1
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description An expense that is recorded on each date of a rule. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Recurrence"];
+                };
+            };
+            400: components["responses"]["InvalidKey"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ForbiddenOrInsufficientScopeExpensesWrite"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["IdempotencyInProgress"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    resumeRecurrence: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description The id of a recurring expense of this trip.
+                 * @example 2
+                 */
+                recurrenceId: number;
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 1
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description An expense that is recorded on each date of a rule. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Recurrence"];
+                };
+            };
+            400: components["responses"]["InvalidKey"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ForbiddenOrInsufficientScopeExpensesWrite"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["IdempotencyInProgress"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    skipRecurrence: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description The id of a recurring expense of this trip.
+                 * @example 2
+                 */
+                recurrenceId: number;
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 1
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SkipRequest"];
+            };
+        };
+        responses: {
+            /** @description An expense that is recorded on each date of a rule. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Recurrence"];
+                };
+            };
+            400: components["responses"]["SkipRecurrenceBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ForbiddenOrInsufficientScopeExpensesWrite"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["IdempotencyInProgress"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
     listComments: {
         parameters: {
             query?: {
@@ -8029,6 +10508,289 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["Throttled"];
             503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    listTripAttachments: {
+        parameters: {
+            query?: {
+                /** @description The page number, from 1. A page past the end is empty. */
+                page?: number;
+                /** @description Rows per page. */
+                pageSize?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 1
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedAttachmentList"];
+                };
+            };
+            400: components["responses"]["InvalidPage"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeExpensesRead"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createTripAttachment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The id of a trip of the caller; an ADMIN may name any trip. */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["AttachmentRequest"];
+            };
+        };
+        responses: {
+            /** @description A file of an expense or of a trip. */
+            201: {
+                headers: {
+                    /** @description The path of the created resource. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Attachment"];
+                };
+            };
+            400: components["responses"]["CreateTripAttachmentBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ForbiddenOrInsufficientScopeExpensesWrite"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["CreateTripAttachmentConflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaTypeOrUnsupportedType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["CreateTripAttachmentServiceUnavailable"];
+        };
+    };
+    listExpenseAttachments: {
+        parameters: {
+            query?: {
+                /** @description The page number, from 1. A page past the end is empty. */
+                page?: number;
+                /** @description Rows per page. */
+                pageSize?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of an expense.
+                 * @example 1
+                 */
+                expenseId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedAttachmentList"];
+                };
+            };
+            400: components["responses"]["InvalidPage"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeExpensesRead"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createExpenseAttachment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The id of an expense. */
+                expenseId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["AttachmentRequest"];
+            };
+        };
+        responses: {
+            /** @description A file of an expense or of a trip. */
+            201: {
+                headers: {
+                    /** @description The path of the created resource. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Attachment"];
+                };
+            };
+            400: components["responses"]["CreateExpenseAttachmentBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ForbiddenOrInsufficientScopeExpensesWrite"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["CreateExpenseAttachmentConflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaTypeOrUnsupportedType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["CreateExpenseAttachmentServiceUnavailable"];
+        };
+    };
+    getAttachment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of an attached file. */
+                attachmentId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A file of an expense or of a trip. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Attachment"];
+                };
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeExpensesRead"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteAttachment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of an attached file. */
+                attachmentId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ForbiddenOrInsufficientScopeExpensesWrite"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["LimitReached"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    getAttachmentContent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of an attached file. */
+                attachmentId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A file. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/jpeg": string;
+                    "image/png": string;
+                    "image/webp": string;
+                    "image/heic": string;
+                    "application/pdf": string;
+                };
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeExpensesRead"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["StillProcessingOrAttachmentRefused"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrStorageUnavailable"];
+        };
+    };
+    getAttachmentThumbnail: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of an attached file. */
+                attachmentId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A file. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/jpeg": string;
+                };
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeExpensesRead"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrStorageUnavailable"];
         };
     };
     listSplits: {
@@ -8459,6 +11221,129 @@ export interface operations {
             503: components["responses"]["UnavailableOrOutcomeUnknown"];
         };
     };
+    getMyStatistics: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only expenses of this year. Default: all.
+                 * @example 2026
+                 */
+                year?: number;
+            };
+            header?: {
+                /** @description The `ETag` of the copy that the client has; if it is current, the answer is 304. */
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What the caller's trips have cost the caller. */
+            200: {
+                headers: {
+                    /** @description The tag of the stored state. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PersonalStatistics"];
+                    "text/csv": string;
+                    "image/svg+xml": string;
+                };
+            };
+            /** @description Not changed; no body. */
+            304: {
+                headers: {
+                    /** @description The tag of the stored state. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["GetMyStatisticsBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeTripsReadOrInsufficientScopeExpensesRead"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getMyStatisticsPicture: {
+        parameters: {
+            query?: {
+                /** @description Only expenses of this year. Default: all. */
+                year?: number;
+            };
+            header?: {
+                /** @description The `ETag` of the copy that the client has; if it is current, the answer is 304. */
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A file. */
+            200: {
+                headers: {
+                    /** @description The tag of the stored state. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/svg+xml": string;
+                };
+            };
+            /** @description Not changed; no body. */
+            304: {
+                headers: {
+                    /** @description The tag of the stored state. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["GetMyStatisticsPictureBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeTripsReadOrInsufficientScopeExpensesRead"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getBetween: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a user.
+                 * @example 2
+                 */
+                userId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What is between the caller and somebody who shares trips with them. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Between"];
+                };
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeTripsReadOrInsufficientScopeExpensesRead"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listBalances: {
         parameters: {
             query?: never;
@@ -8481,6 +11366,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Balance"][];
+                };
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeExpensesRead"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getBalancesPicture: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a trip of the caller; an ADMIN may name any trip. */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A file. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/svg+xml": string;
                 };
             };
             401: components["responses"]["NotAuthenticated"];
@@ -8615,6 +11529,8 @@ export interface operations {
                  * @example 2025-11-10
                  */
                 asOf?: string;
+                /** @description What the groups are. Default: `category`. */
+                by?: components["schemas"]["StatisticsGroupingEnum"];
             };
             header?: {
                 /** @description The `ETag` of the copy that the client has; if it is current, the answer is 304. */
@@ -8641,6 +11557,7 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Statistics"];
                     "text/csv": string;
+                    "image/svg+xml": string;
                 };
             };
             /** @description Not changed; no body. */
@@ -8653,6 +11570,55 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["GetTripStatisticsBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeTripsReadOrInsufficientScopeExpensesRead"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getTripStatisticsPicture: {
+        parameters: {
+            query?: {
+                /** @description The last day of the expenses that count. Default: today, in UTC. */
+                asOf?: string;
+                /** @description What the groups are. Default: `category`. */
+                by?: components["schemas"]["StatisticsGroupingEnum"];
+            };
+            header?: {
+                /** @description The `ETag` of the copy that the client has; if it is current, the answer is 304. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description The id of a trip of the caller; an ADMIN may name any trip. */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A file. */
+            200: {
+                headers: {
+                    /** @description The tag of the stored state. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/svg+xml": string;
+                };
+            };
+            /** @description Not changed; no body. */
+            304: {
+                headers: {
+                    /** @description The tag of the stored state. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["GetTripStatisticsPictureBadRequest"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["InsufficientScopeTripsReadOrInsufficientScopeExpensesRead"];
             404: components["responses"]["NotFound"];
@@ -9248,7 +12214,32 @@ export interface operations {
     };
     planImport: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whether to make a new trip. */
+                asNewTrip?: components["schemas"]["AsNewTripEnum"];
+                /** @description Of a new trip, and of a file that does not say its own. Default: the one that the file uses most. */
+                currency?: components["schemas"]["CurrencyEnum"];
+                /** @description Of a new trip. Default: its title. */
+                destination?: string;
+                /** @description A JSON object: the worth of currencies in the trip's. */
+                exchangeRates?: string;
+                /** @description The id or the name of the group, if the file has several. */
+                group?: string;
+                /**
+                 * @description A JSON object: user ids by names in the file; null is a guest.
+                 * @example {"Ana": 1}
+                 */
+                mapping?: string;
+                /** @description Where dates are read, such as `Europe/Madrid`, if the file has instants. Default: `UTC`. */
+                timeZone?: string;
+                /**
+                 * @description Of a new trip. Default: the file's name for it.
+                 * @example Alps
+                 */
+                title?: string;
+                /** @description The trip to add to. Default: the one that an older file of the same group was imported into, otherwise a new one. */
+                tripId?: number;
+            };
             header?: {
                 /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
                 "Idempotency-Key"?: string;
@@ -9258,8 +12249,8 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["ImportRequest"];
                 "multipart/form-data": components["schemas"]["ImportFormRequest"];
+                "application/json": Record<string, never> | unknown[];
             };
         };
         responses: {
@@ -9279,7 +12270,7 @@ export interface operations {
             403: components["responses"]["PlanImportForbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["LimitReachedOrIdempotencyInProgress"];
+            409: components["responses"]["PlanImportConflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["IdempotencyMismatch"];
@@ -9319,7 +12310,7 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    undoImport: {
+    deleteImport: {
         parameters: {
             query?: never;
             header?: never;
@@ -9342,10 +12333,50 @@ export interface operations {
                 content?: never;
             };
             401: components["responses"]["NotAuthenticated"];
-            403: components["responses"]["UndoImportForbidden"];
+            403: components["responses"]["DeleteImportForbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["LimitReachedOrImportTouched"];
+            409: components["responses"]["LimitReachedOrAlreadyImported"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    changeImport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of an import of the caller.
+                 * @example 2
+                 */
+                importId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["PatchedImportOptionsRequest"];
+            };
+        };
+        responses: {
+            /** @description The plan of an import, or what has become of it. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Import"];
+                };
+            };
+            400: components["responses"]["ChangeImportBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ChangeImportForbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["ChangeImportConflict"];
+            413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["Throttled"];
             503: components["responses"]["UnavailableOrOutcomeUnknown"];
@@ -9414,12 +12445,51 @@ export interface operations {
                     "application/json": components["schemas"]["Import"];
                 };
             };
-            400: components["responses"]["UnreadableFileOrInvalidKey"];
+            400: components["responses"]["UnreadableOrInvalidKey"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["ConfirmImportForbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["ConfirmImportConflict"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    undoImport: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description The id of an import of the caller.
+                 * @example 2
+                 */
+                importId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The plan of an import, or what has become of it. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Import"];
+                };
+            };
+            400: components["responses"]["InvalidKey"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["UndoImportForbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["UndoImportConflict"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["IdempotencyMismatch"];
             429: components["responses"]["Throttled"];

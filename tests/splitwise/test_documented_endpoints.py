@@ -1,0 +1,45 @@
+"""docs/splitwise.md says of every endpoint what becomes of it, and openapi.yaml what it answers."""
+
+import re
+from typing import Any
+
+import pytest
+from drf_spectacular.validation import validate_schema
+
+from tests.document import ROOT
+from tests.splitwise.conftest import BASE, DOCUMENT
+from tests.splitwise.urls import urlpatterns
+
+#: Each is also served with a slash at the end.
+ENDPOINTS = [one for one in urlpatterns[0].url_patterns if not str(one.pattern).endswith("/")]
+PAGE = (ROOT / "docs" / "splitwise.md").read_text()
+ROWS = re.findall(r"^\| (`[^|]+) \| ([^|]+) \|$", PAGE.partition("## Endpoints")[2], re.M)
+#: Routed with the extra `splitwise` only; see `test_oauth.py`.
+BY_OAUTH = {"get_request_token", "get_access_token"}
+
+pytestmark = pytest.mark.once
+
+
+def test_the_table_lists_what_is_routed_and_what_is_refused() -> None:
+    served, refused = set(), set()
+    for names, text in ROWS:
+        assert re.match("served|with a difference|refused", text), text
+        (refused if text.startswith("refused") else served).update(re.findall("`([a-z_]+)`", names))
+    routed = {str(one.pattern).partition("/")[0] for one in ENDPOINTS}
+    assert served - BY_OAUTH == routed
+    assert refused == {"parse_sentence", "get_main_data"}
+
+
+def test_the_document_has_the_routes_and_their_methods() -> None:
+    validate_schema(DOCUMENT)
+    documented = {path[1:]: {*item} for path, item in DOCUMENT["paths"].items()}
+    routed = {
+        re.sub("<id:([a-z_]+)>", r"{\1}", str(one.pattern)): {*one.callback.actions} - {"head"}
+        for one in ENDPOINTS
+        if str(one.pattern) != "get_group/0"
+    }
+    assert documented == routed
+
+
+def test_the_document_is_served_to_everybody(api: Any, db: None) -> None:
+    assert api(None).get(f"{BASE}/schema").json() == DOCUMENT

@@ -1,0 +1,207 @@
+"""Groups, friends, and what is shared outside of groups."""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from splits.models import Expense
+from tests.factories import UserFactory, add_guest, settle, spend
+from tests.splitwise.conftest import balances_of, shares
+from trips.models import Invitation, Trip
+from users.models import Mail, User
+
+
+def test_a_group_is_a_trip(calling: Any, olga: Any, ed: Any) -> None:
+    caller = calling(olga)
+    body = {
+        "name": "Flat",
+        "group_type": "apartment",
+        "simplify_by_default": "false",
+        "whiteboard": "Rules",
+        "users__0__user_id": olga.pk,
+        "users__3__email": "ED@example.com",
+        "users__12__first_name": "Grandma",
+        "users__12__last_name": "Duck",
+    }
+    group = caller.done("create_group", form=True, **body)["group"]
+    trip = Trip.objects.get()
+    assert (group["id"], group["name"], trip.currency) == (trip.pk, "Flat", olga.currency)
+    assert (group["group_type"], group["simplify_by_default"]) == ("apartment", False)
+    assert group["whiteboard"] == "Rules"
+    states = [(one["first_name"], one["registration_status"]) for one in group["members"]]
+    assert states == [("Olga", "confirmed"), ("Ed", "confirmed"), ("Grandma", "dummy")]
+    assert [one["email"] for one in group["members"]][1:] == [
+        "ed@example.com",
+        f"guest-{group['members'][2]['id']}@guests.invalid",
+    ]
+    assert caller.get(f"get_group/{group['id']}")["group"] == group
+    # Ed may record expenses, as everybody may there.
+    calling(ed).spend("5", {ed: "5"}, {olga: "5"}, group_id=trip.pk)
+    answer = caller.refused("remove_user_from_group", group_id=trip.pk, user_id=ed.pk)
+    assert "5.00 EUR" in str(answer)
+
+
+def test_groups_show_balances_and_debts(
+    calling: Any, trip: Any, olga: Any, ed: Any, vera: Any
+) -> None:
+    spend(trip, 3000, paid_by=olga, among=[olga, ed, vera])
+    settle(trip, ed, olga, 1500)
+    groups = calling(ed).get("get_groups")["groups"]
+    assert [one["id"] for one in groups] == [0, trip.pk]
+    group = groups[1]
+    balances = {one["id"]: one["balance"] for one in group["members"]}
+    assert balances[ed.pk] == [{"currency_code": "EUR", "amount": "5.0"}]
+    # Ed has paid too much: Olga owes him.
+    assert {(one["from"], one["to"], one["amount"]) for one in group["original_debts"]} == {
+        (vera.pk, olga.pk, "10.0"),
+        (olga.pk, ed.pk, "5.0"),
+    }
+    assert sum(Decimal(one["amount"]) for one in group["simplified_debts"]) == 10
+    friends = {one["id"]: one for one in calling(olga).get("get_friends")["friends"]}
+    assert friends[ed.pk]["balance"] == [{"currency_code": "EUR", "amount": "-5.0"}]
+    assert friends[vera.pk]["groups"] == [
+        {"group_id": trip.pk, "balance": [{"currency_code": "EUR", "amount": "10.0"}]}
+    ]
+
+
+def test_a_group_is_deleted_and_comes_back(calling: Any, trip: Any, olga: Any, ed: Any) -> None:
+    assert "permission" in str(calling(ed).refused(f"delete_group/{trip.pk}"))
+    caller = calling(olga)
+    caller.done(f"delete_group/{trip.pk}")
+    assert [one["id"] for one in caller.get("get_groups")["groups"]] == [0]
+    caller.refused(f"delete_group/{trip.pk}")
+    caller.done(f"undelete_group/{trip.pk}")
+    caller.refused(f"undelete_group/{trip.pk}")
+    assert [one["id"] for one in caller.get("get_groups")["groups"]] == [0, trip.pk]
+
+
+def test_people_are_added_and_removed(
+    calling: Any, trip: Any, olga: Any, ed: Any, vera: Any, sam: Any
+) -> None:
+    caller = calling(olga)
+    assert "share no group" in str(
+        caller.refused("add_user_to_group", group_id=trip.pk, user_id=sam.pk)
+    )
+    body = {"first_name": "Sam", "last_name": None, "email": "sam@example.com"}
+    added = caller.done("add_user_to_group", group_id=trip.pk, **body)
+    assert (added["user"]["id"], added["user"]["balance"]) == (sam.pk, [])
+    assert caller.refused("add_user_to_group", group_id=trip.pk, **body)
+    body = {"first_name": "New", "last_name": "One", "email": "new@example.com"}
+    guest = caller.done("add_user_to_group", group_id=trip.pk, **body)["user"]
+    assert guest["registration_status"] == "dummy"
+    invitation = Invitation.objects.get()
+    assert (invitation.guest_id, invitation.email) == (guest["id"], "new@example.com")
+    assert Mail.objects.filter(invitation_id=invitation.pk).exists()
+    other = caller.done("create_group", name="Other")["group"]
+    assert "one group only" in str(
+        caller.refused("add_user_to_group", group_id=other["id"], user_id=guest["id"])
+    )
+    caller.done("add_user_to_group", group_id=other["id"], user_id=vera.pk, email="x@example.com")
+    for user_id in (sam.pk, guest["id"]):
+        caller.done("remove_user_from_group", group_id=trip.pk, user_id=user_id)
+    assert "permission" in str(
+        calling(ed).refused("remove_user_from_group", group_id=trip.pk, user_id=vera.pk)
+    )
+    calling(ed).done("remove_user_from_group", group_id=trip.pk, user_id=ed.pk)
+
+
+def test_friends_share_what_is_in_no_group(calling: Any, olga: Any, ed: Any) -> None:
+    caller = calling(olga)
+    friend = caller.done(
+        "create_friend", user_email="ed@example.com", user_first_name="E", form=True
+    )["friend"]
+    assert (friend["id"], friend["groups"]) == (ed.pk, [{"group_id": 0, "balance": []}])
+    expense = caller.spend("9", {olga: "9"}, {olga: "4.5", ed: "4.5"})
+    assert expense["group_id"] is None
+    again = calling(ed).spend("1", {ed: "1"}, {olga: "1"}, group_id=0)
+    assert Expense.objects.values("trip").distinct().count() == 1
+    trip = Trip.objects.get()
+    assert balances_of(trip) == {olga.pk: Decimal("3.50"), ed.pk: Decimal("-3.50")}
+    assert caller.get(f"get_friend/{ed.pk}")["friend"]["balance"] == [
+        {"currency_code": "EUR", "amount": "3.5"}
+    ]
+    outside = caller.get("get_group/0")["group"]
+    assert [one["id"] for one in outside["members"]] == [olga.pk, ed.pk]
+    assert [one["id"] for one in caller.get("get_groups")["groups"]] == [0]
+    found = caller.get("get_expenses", group_id=0)["expenses"]
+    assert {one["id"] for one in found} == {expense["id"], again["id"]}
+    assert "balance" in str(caller.refused(f"delete_friend/{ed.pk}"))
+    caller.spend("3.5", {ed: "3.5"}, {olga: "3.5"}, payment=1)
+    caller.done(f"delete_friend/{ed.pk}")
+    assert caller.get("get_friends")["friends"] == []
+    caller.refused(f"delete_friend/{ed.pk}")
+
+
+def test_another_currency_outside_of_groups_is_another_trip(
+    calling: Any, olga: Any, ed: Any
+) -> None:
+    caller = calling(olga)
+    caller.done("create_friend", user_email="ed@example.com")
+    caller.spend("9", {olga: "9"}, {ed: "9"})
+    caller.spend("7", {olga: "7"}, {ed: "7"}, currency_code="USD")
+    assert [one["balance"] for one in caller.get("get_friends")["friends"]] == [
+        [{"currency_code": "EUR", "amount": "9.0"}, {"currency_code": "USD", "amount": "7.0"}]
+    ]
+    assert "currency_code" in caller.refused(
+        "create_expense",
+        cost="1",
+        description="x",
+        currency_code="XXX",
+        **shares({olga: "1"}, {ed: "1"}),
+    )
+
+
+def test_guests_are_friends_too(calling: Any, trip: Any, olga: Any) -> None:
+    guest = add_guest(trip)
+    caller = calling(olga)
+    body = {"cost": "1", "description": "x", **shares({olga: "1"}, {guest: "1"})}
+    assert "one group only" in str(caller.refused("create_expense", **body))
+    friends = {
+        "friends__0__first_name": "Tick",
+        "users__1__first_name": "Trick",
+        "friends__2__user_first_name": "Track",
+    }
+    made = caller.done("create_friends", **friends)["users"]
+    assert [one["first_name"] for one in made] == ["Tick", "Trick", "Track"]
+    tick = UserFactory.build(pk=made[0]["id"])
+    caller.spend("4", {olga: "4"}, {tick: "4"})
+    caller.refused(f"delete_friend/{tick.pk}")
+    caller.done(f"delete_friend/{made[1]['id']}")
+    assert "group" in str(caller.refused(f"delete_friend/{guest.pk}"))
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("create_group", {"name": ""}),
+        ("create_group", {"name": "x" * 101}),
+        ("create_group", {"name": "Flat", "group_type": "castle"}),
+        ("create_group", {"name": "Flat", "users__0__user_id": 10**12}),
+        ("create_group", {"name": "Flat", "users__0__email": "nobody"}),
+        ("create_group", {"name": "Flat", "users__0__first_name": ""}),
+        ("create_friend", {"user_email": "nobody"}),
+        ("create_friend", {"user_email": "olga@example.com"}),
+        ("create_friend", {}),
+        ("create_friends", {}),
+    ],
+)
+def test_a_refused_group_or_friend_leaves_nothing(
+    calling: Any, olga: Any, path: str, body: dict[str, Any]
+) -> None:
+    answer = calling(olga).post(path, **body)
+    assert answer["errors"]
+    if path == "create_group":
+        assert answer["group"]["id"] is None
+        assert answer["group"]["errors"] == answer["errors"]
+    assert not Trip.objects.exists()
+
+
+def test_nobody_is_without_an_address(
+    calling: Any, trip: Any, olga: Any, ed: Any, sam: Any
+) -> None:
+    User.objects.filter(pk=sam.pk).update(is_unanswered=True)
+    calling(olga).done("add_user_to_group", group_id=trip.pk, email=sam.email)
+    members = calling(ed).get(f"get_group/{trip.pk}")["group"]["members"]
+    [shown] = [one["email"] for one in members if one["id"] == sam.pk]
+    assert shown == f"user-{sam.pk}@hidden.invalid"

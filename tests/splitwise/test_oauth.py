@@ -1,0 +1,488 @@
+"""Programs log in by OAuth 2 and by OAuth 1.0a, on a server process that has them."""
+
+import base64
+import hashlib
+import html
+import re
+import secrets
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+import pytest
+from oauthlib.oauth1 import SIGNATURE_PLAINTEXT, Client
+
+from tests.proxy import haproxy_of_hosts, nginx_of_hosts
+from tests.server import Server, running_server
+
+BACK = "https://program.example/back?from=here"
+PASSWORD = "a long password"  # noqa: S105
+SECRET = "ProgramSecret" * 4
+EVERYTHING = ["trips:read", "trips:write", "expenses:read", "expenses:write"]
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with running_server(SPLITWISE_API="true", LOG_LEVEL="ERROR") as running:
+        owner = Person(running.url)
+        owner.http.close()
+        user = str(owner.user["id"])
+        for client_id, kind, grant, *more in (
+            ("program", "confidential", "authorization-code"),
+            ("other", "confidential", "authorization-code"),
+            ("phone", "public", "authorization-code"),
+            ("robot", "confidential", "client-credentials", "--user", user),
+            ("nobody", "confidential", "client-credentials"),
+        ):
+            names = ("--client-id", client_id, "--name", client_id.title())
+            back = ("--client-secret", SECRET, "--redirect-uris", BACK)
+            running.manage("createapplication", kind, grant, *names, *back, *more)
+        yield running
+
+
+class Person:
+    """A new account, and its browser."""
+
+    def __init__(self, url: str) -> None:
+        self.http = httpx.Client(base_url=url)
+        self.email = f"{secrets.token_hex(6)}@example.com"
+        body = {"name": "Olga", "email": self.email, "password": PASSWORD}
+        registered = self.http.post("/api/users/register", json=body).json()
+        self.user = registered["user"]
+        self.bearer = {"Authorization": f"Bearer {registered['token']}"}
+
+    def log_in(self) -> "Person":
+        self.http.get("/api/session/login")
+        token = self.http.cookies["csrftoken"]
+        body = {"username": self.email, "password": PASSWORD, "csrfmiddlewaretoken": token}
+        assert self.http.post("/api/session/login", data=body).status_code == 302
+        return self
+
+    def page(self, **query: Any) -> httpx.Response:
+        asked = {"response_type": "code", "client_id": "program", "redirect_uri": BACK}
+        return self.http.get("/oauth/authorize", params={**asked, **query})
+
+    def form(self, **query: Any) -> dict[str, str]:
+        """The hidden fields of the page."""
+        page = self.page(**query)
+        assert page.status_code == 200, page.text
+        fields = re.findall(r'<input type="hidden" name="(\w+)"(?: value="([^"]*)")?', page.text)
+        return {name: html.unescape(value) for name, value in fields}
+
+    def answer(self, **fields: Any) -> httpx.Response:
+        return self.http.post("/oauth/authorize", data=fields)
+
+    def code(self, **query: Any) -> str:
+        back = self.answer(**self.form(**query), allow="true")
+        assert back.status_code == 302, back.text
+        return str(parse_qs(urlsplit(back.headers["Location"]).query)["code"][0])
+
+    def tokens(self) -> Any:
+        return self.http.get("/api/users/me/tokens", headers=self.bearer).json()["items"]
+
+
+@pytest.fixture
+def person(server: Server) -> Iterator[Person]:
+    one = Person(server.url)
+    yield one.log_in()
+    one.http.close()
+
+
+def exchange(server: Server, code: str, status: int = 200, **body: Any) -> Any:
+    program = {"client_id": "program", "client_secret": SECRET, "redirect_uri": BACK}
+    body = {**program, "grant_type": "authorization_code", "code": code, **body}
+    answer = httpx.post(f"{server.url}/oauth/token", data=body)
+    assert answer.status_code == status, answer.text
+    return answer.json()
+
+
+def groups_with(server: Server, token: str) -> int:
+    headers = {"Authorization": f"Bearer {token}"}
+    return httpx.get(f"{server.url}/api/v3.0/get_groups", headers=headers).status_code
+
+
+def test_a_program_gets_a_scoped_token_that_the_person_can_revoke(
+    server: Server, person: Person
+) -> None:
+    answer = exchange(server, person.code())
+    assert answer["token_type"] == "Bearer"  # noqa: S105
+    assert sorted(answer["scope"].split()) == sorted(EVERYTHING)
+    assert "refresh_token" not in answer
+    assert groups_with(server, answer["access_token"]) == 200
+    (listed,) = person.tokens()
+    assert (listed["name"], listed["scopes"]) == ("Program (program)", EVERYTHING)
+    person.http.delete(f"/api/users/me/tokens/{listed['id']}", headers=person.bearer)
+    assert groups_with(server, answer["access_token"]) == 401
+
+
+def test_the_page_says_who_asks_for_what(server: Server, person: Person) -> None:
+    page = person.page(scope="trips:read")
+    assert "Program" in page.text
+    assert person.email in page.text
+    assert "See your trips" in page.text
+    assert "Record, change" not in page.text
+    assert page.headers["X-Frame-Options"] == "DENY"
+    assert "no-store" in page.headers["Cache-Control"]
+    token = exchange(server, person.code(scope="trips:read"))["access_token"]
+    assert groups_with(server, token) == 403
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ({}, "¿Quieres permitir que «Program» actúe en nombre de"),
+        ({"client_id": "unknown"}, "El programa pidió el acceso de forma incorrecta:"),
+    ],
+)
+def test_the_page_speaks_spanish(person: Person, query: dict[str, str], said: str) -> None:
+    person.http.headers["Accept-Language"] = "es"
+    page = person.page(**query).text
+    assert '<html lang="es">' in page
+    assert "<h1>Acceso para un programa</h1>" in page
+    assert said in page
+
+
+def test_who_has_not_logged_in_does_so_first(server: Server) -> None:
+    login = "/api/session/login?next=/oauth/authorize"
+    with httpx.Client(base_url=server.url) as http:
+        assert http.get("/oauth/authorize?client_id=x").headers["Location"].startswith(login)
+        assert http.post("/oauth/authorize", data={"allow": "true"}).status_code == 403
+
+
+def test_no_consent_is_no_code(server: Server, person: Person) -> None:
+    form = person.form(state="a b&c")
+    back = person.answer(**form)
+    assert parse_qs(urlsplit(back.headers["Location"]).query) == {
+        "from": ["here"],
+        "error": ["access_denied"],
+        "state": ["a b&c"],
+    }
+    del form["csrfmiddlewaretoken"]
+    assert person.answer(**form, allow="true").status_code == 403
+
+
+def test_the_state_comes_back_as_it_was(server: Server, person: Person) -> None:
+    back = person.answer(**person.form(state="a b&c"), allow="true")
+    assert parse_qs(urlsplit(back.headers["Location"]).query)["state"] == ["a b&c"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"redirect_uri": "https://evil.example/"},
+        {"redirect_uri": BACK + "x"},
+        {"client_id": "unknown"},
+        {"client_id": "robot"},
+        {"response_type": "token"},
+        {"scope": "admin"},
+        {"code_challenge": "x" * 43, "code_challenge_method": "plain"},
+    ],
+)
+def test_a_wrong_request_gets_no_code(
+    server: Server, person: Person, change: dict[str, str]
+) -> None:
+    form = person.form()
+    answer = person.answer(**{**form, **change, "allow": "true"})
+    assert answer.status_code in {302, 400, 401, 403}, answer.text
+    for one in (answer, person.page(**change)):
+        assert "code=" not in one.headers.get("Location", "")
+        assert "evil" not in one.headers.get("Location", "")
+
+
+def test_a_code_works_once(server: Server, person: Person) -> None:
+    code = person.code()
+    exchange(server, code)
+    assert exchange(server, code, 400)["error"] == "invalid_grant"
+    assert len(person.tokens()) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "error"),
+    [
+        ({"client_secret": "wrong"}, 401, "invalid_client"),
+        ({"client_secret": ""}, 401, "invalid_client"),
+        ({"client_id": "other"}, 400, "invalid_grant"),
+        ({"redirect_uri": BACK + "x"}, 400, "invalid_request"),
+        ({"code": "guessed"}, 400, "invalid_grant"),
+        ({"grant_type": "password", "username": "x", "password": "x"}, 400, "invalid_grant"),
+        ({"grant_type": "refresh_token", "refresh_token": "x"}, 400, "invalid_grant"),
+        ({"grant_type": "client_credentials"}, 400, "unauthorized_client"),
+        ({"grant_type": ""}, 400, "unsupported_grant_type"),
+    ],
+)
+def test_a_wrong_exchange_is_refused(
+    server: Server, person: Person, change: dict[str, str], status: int, error: str
+) -> None:
+    code = person.code()
+    change = {"code": code, **change}
+    assert exchange(server, status=status, **change)["error"] == error
+    assert person.tokens() == []
+
+
+def test_a_program_that_keeps_no_secret_needs_pkce(server: Server, person: Person) -> None:
+    assert "Code+challenge" in person.page(client_id="phone").headers["Location"]
+    verifier = secrets.token_urlsafe(48)
+    digest = hashlib.sha256(verifier.encode()).digest()
+    challenge = base64.urlsafe_b64encode(digest).decode().rstrip("=")
+    asked = {"client_id": "phone", "code_challenge": challenge, "code_challenge_method": "S256"}
+    code, phone = person.code(**asked), {"client_id": "phone", "client_secret": ""}
+    exchange(server, code, 400, **phone)
+    exchange(server, code, 400, **phone, code_verifier="x" * 43)
+    token = exchange(server, code, **phone, code_verifier=verifier)["access_token"]
+    assert groups_with(server, token) == 200
+
+
+def test_a_program_of_its_own_acts_for_its_owner(server: Server) -> None:
+    body = {"grant_type": "client_credentials", "client_id": "robot", "client_secret": SECRET}
+    tokens = [httpx.post(f"{server.url}/oauth/token", data=body).json() for _ in range(7)]
+    works = [groups_with(server, one["access_token"]) for one in tokens]
+    assert works == [401, 401, 200, 200, 200, 200, 200]
+    body["client_id"] = "nobody"
+    assert httpx.post(f"{server.url}/oauth/token", data=body).status_code == 400
+
+
+def test_a_form_without_its_type_is_read(server: Server, person: Person) -> None:
+    body = f"client_id=program&client_secret={SECRET}&grant_type=authorization_code"
+    body += f"&code={person.code()}&redirect_uri={BACK}"
+    answer = httpx.post(f"{server.url}/oauth/token", content=body.encode())
+    assert answer.status_code == 200, answer.text
+
+
+def test_other_methods_are_refused(server: Server, person: Person) -> None:
+    assert person.http.put("/oauth/authorize").status_code in {403, 405}
+    assert person.http.get("/oauth/token").status_code == 405
+
+
+def test_a_form_that_was_tampered_with_is_a_clear_error(server: Server, person: Person) -> None:
+    form = person.form()
+    for name in form:
+        for value in ("", "😀" * 400, "{", "0" * 4000):
+            answer = person.answer(**{**form, name: value, "allow": "true"})
+            assert answer.status_code < 500, (name, value, answer.text)
+
+
+#: Prints the request token of `program` that was issued eleven minutes ago.
+OLD_REQUEST_TOKEN = f"""
+from time import time
+from unittest import mock
+from django.core import signing
+with mock.patch("django.core.signing.time.time", return_value=time() - 660):
+    print(signing.dumps(["program", "{BACK}", "n"], salt="tripcompanion.splitwise.oauth1"))
+"""
+Credentials = dict[str, str]
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+
+
+@pytest.fixture(scope="module")
+def signing_secret(server: Server) -> str:
+    """What `program` signs its requests with."""
+    return server.manage("oauth1_secret", "program").stdout.strip()
+
+
+def signing(secret: str, token: Credentials | None = None, **more: Any) -> Client:
+    owner = {}
+    if token is not None:
+        owner["resource_owner_key"] = token["oauth_token"]
+        owner["resource_owner_secret"] = token["oauth_token_secret"]
+    return Client(more.pop("client_key", "program"), client_secret=secret, **owner, **more)
+
+
+def ask(
+    server: Server, client: Client, path: str, method: str = "POST", body: Any = None
+) -> httpx.Response:
+    address, headers, data = client.sign(
+        f"{server.url}/api/v3.0/{path}", method, body, FORM if body else None
+    )
+    return httpx.request(method, address, headers=headers, content=data)
+
+
+def credentials(answer: httpx.Response) -> Credentials:
+    assert answer.status_code == 200, answer.text
+    return {name: value for name, [value] in parse_qs(answer.text).items()}
+
+
+def allowed(person: Person, asked: Credentials, **form: str) -> Credentials:
+    """What the program learns when the person allows access."""
+    page = person.http.get(
+        "/authorize", params={"oauth_token": asked["oauth_token"]}, follow_redirects=True
+    )
+    assert "Program" in page.text
+    found = re.findall(r'<input type="hidden" name="(\w+)"(?: value="([^"]*)")?', page.text)
+    fields = {name: html.unescape(value) for name, value in found}
+    back = person.http.post("/authorize", data={**fields, "allow": "true", **form})
+    assert back.headers["Location"].startswith("https://program.example/back?"), back.text
+    query = parse_qs(urlsplit(back.headers["Location"]).query)
+    return {name: value for name, [value] in query.items()}
+
+
+def logged_in(server: Server, person: Person, secret: str) -> Credentials:
+    """The access token of OAuth 1.0a."""
+    asked = credentials(ask(server, signing(secret), "get_request_token"))
+    answer = allowed(person, asked)
+    assert (answer["oauth_token"], answer["from"]) == (asked["oauth_token"], "here")
+    client = signing(secret, asked, verifier=answer["oauth_verifier"])
+    return credentials(ask(server, client, "get_access_token"))
+
+
+def test_signed_requests_act_with_a_scoped_token_that_the_person_can_revoke(
+    server: Server, person: Person, signing_secret: str
+) -> None:
+    token = logged_in(server, person, signing_secret)
+    client = signing(signing_secret, token)
+    answer = ask(server, client, "get_current_user?a=%C3%A9&b", "GET")
+    assert answer.json()["user"]["id"] == person.user["id"]
+    made = ask(server, client, "create_group", body="name=Flat+%26+more").json()
+    assert made["group"]["name"] == "Flat & more"
+    (listed,) = person.tokens()
+    assert (listed["name"], listed["scopes"]) == ("Program (program)", EVERYTHING)
+    for name in token.values():
+        assert groups_with(server, name) == 401
+    person.http.delete(f"/api/users/me/tokens/{listed['id']}", headers=person.bearer)
+    assert ask(server, client, "get_groups", "GET").status_code == 401
+
+
+def test_no_secret_of_a_signature_is_stored(
+    server: Server, person: Person, signing_secret: str
+) -> None:
+    token = logged_in(server, person, signing_secret)
+    stored = server.manage("dumpdata", "users.scopedtoken", "oauth2_provider").stdout
+    assert token["oauth_token"] in stored
+    assert token["oauth_token_secret"] not in stored
+    assert signing_secret not in stored
+
+
+def test_a_signed_request_works_once(server: Server, person: Person, signing_secret: str) -> None:
+    client = signing(signing_secret, logged_in(server, person, signing_secret))
+    _uri, headers, _body = client.sign(f"{server.url}/api/v3.0/get_groups")
+    # Several, because the server has two processes.
+    answers = [httpx.get(f"{server.url}/api/v3.0/get_groups", headers=headers) for _ in range(6)]
+    assert [one.status_code for one in answers] == [200, 401, 401, 401, 401, 401]
+
+
+def test_a_wrong_signature_is_401(server: Server, person: Person, signing_secret: str) -> None:
+    token = logged_in(server, person, signing_secret)
+    foreign, robot, phone = (
+        server.manage("oauth1_secret", name).stdout.strip() for name in ("other", "robot", "phone")
+    )
+    late = str(int(time.time()) - 400)
+    for client in (
+        signing("wrong", token),
+        signing(signing_secret),
+        signing(signing_secret, {**token, "oauth_token_secret": "wrong"}),
+        signing(signing_secret, {**token, "oauth_token": "wrong"}),
+        signing(foreign, token, client_key="other"),
+        signing(signing_secret, token, client_key="unknown"),
+        signing(robot, client_key="robot"),
+        signing(phone, client_key="phone"),
+        signing(signing_secret, token, timestamp=late),
+        signing(signing_secret, token, nonce="\x00"),
+        signing(signing_secret, token, signature_method=SIGNATURE_PLAINTEXT),
+    ):
+        assert ask(server, client, "get_groups", "GET").status_code == 401
+    for secret, name in ((robot, "robot"), (phone, "phone")):
+        client = signing(secret, client_key=name)
+        assert ask(server, client, "get_request_token").status_code == 401
+    client, address = signing(signing_secret, token), f"{server.url}/api/v3.0/create_group"
+    _uri, headers, _body = client.sign(address, "POST", "name=Flat", FORM)
+    assert httpx.post(address, headers=headers, content="name=House").status_code == 401
+    _uri, headers, _body = client.sign(address, "POST", "name=Flat", FORM)
+    assert httpx.post(f"{address}?a=b", headers=headers, content="name=Flat").status_code == 401
+
+
+@pytest.mark.parametrize("value", ["OAuth x", 'OAuth oauth_token="%"', 'OAuth é=,,="'])
+def test_a_malformed_signature_is_401(server: Server, value: str) -> None:
+    headers = {"Authorization": value.encode()}
+    for path in ("get_groups?%", "create_group", "get_request_token", "get_access_token"):
+        method = "GET" if "?" in path else "POST"
+        address = f"{server.url}/api/v3.0/{path}"
+        answer = httpx.request(method, address, headers=headers, content=b"")
+        assert answer.status_code == 401, answer.text
+
+
+def test_a_verifier_works_once_and_for_its_request_token(
+    server: Server, person: Person, signing_secret: str
+) -> None:
+    client = signing(signing_secret)
+    first, second = (credentials(ask(server, client, "get_request_token")) for _ in range(2))
+    verifier = allowed(person, first)["oauth_verifier"]
+
+    def exchanged(asked: Credentials, verifier: str) -> int:
+        client = signing(signing_secret, asked, verifier=verifier)
+        return ask(server, client, "get_access_token").status_code
+
+    assert exchanged(second, verifier) == 401
+    assert exchanged(first, "\x00") == 401
+    exchange(server, verifier, 400)
+    exchange(server, verifier, 400, code_verifier=first["oauth_token"])
+    assert ask(server, signing(signing_secret, first), "get_groups", "GET").status_code == 401
+    assert [exchanged(first, verifier) for _ in range(2)] == [200, 401]
+    assert len(person.tokens()) == 1
+
+
+def test_a_program_returns_only_where_it_was_registered(
+    server: Server, person: Person, signing_secret: str
+) -> None:
+    for back, status in ((BACK, 200), ("oob", 200), ("https://evil.example/", 401)):
+        client = signing(signing_secret, callback_uri=back)
+        assert ask(server, client, "get_request_token").status_code == status
+    for wrong in ("", "x", "é", "a:b:c"):
+        page = person.http.get("/authorize", params={"oauth_token": wrong}, follow_redirects=True)
+        assert page.status_code == 400
+        assert "wrong way" in page.text
+    asked = credentials(ask(server, signing(signing_secret), "get_request_token"))
+    old = server.manage("shell", "--verbosity", "0", "--command", OLD_REQUEST_TOKEN).stdout.strip()
+    page = person.http.get("/authorize", params={"oauth_token": old}, follow_redirects=True)
+    assert page.status_code == 400
+    assert allowed(person, asked, allow="")["error"] == "access_denied"
+
+
+def test_only_programs_have_a_secret(server: Server) -> None:
+    with pytest.raises(subprocess.CalledProcessError):
+        server.manage("oauth1_secret", "unknown")
+    assert httpx.get(f"{server.url}/api/v3.0/get_request_token").status_code == 405
+
+
+@pytest.fixture(scope="module")
+def behind() -> Iterator[Server]:
+    """A server that knows of a proxy, with a program."""
+    more = {"NUM_PROXIES": "1", "THROTTLE_LOGIN_ADDRESS": "12/hour"}
+    with running_server(SPLITWISE_API="true", LOG_LEVEL="ERROR", **more) as running:
+        named = ("--client-id", "program", "--client-secret", SECRET, "--redirect-uris", BACK)
+        running.manage("createapplication", "confidential", "authorization-code", *named)
+        yield running
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("start", [haproxy_of_hosts, nginx_of_hosts])
+def test_behind_a_proxy_the_public_address_is_signed(
+    behind: Server, tmp_path: Path, start: Any
+) -> None:
+    secret = behind.manage("oauth1_secret", "program").stdout.strip()
+    with (
+        start([behind.url, behind.url], tmp_path) as proxy,
+        httpx.Client(verify=proxy.trust) as http,
+    ):
+        path = "/api/v3.0/get_request_token"
+        forged = {"X-Forwarded-Proto": "http", "X-Forwarded-Host": "evil.example"}
+        for signed, status in {
+            proxy.url: 200,
+            proxy.url.replace("https", "http"): 401,
+            behind.url: 401,
+            "https://evil.example": 401,
+        }.items():
+            _url, headers, _body = signing(secret).sign(f"{signed}{path}", "POST")
+            answer = http.post(f"{proxy.url}{path}", headers={**forged, **headers})
+            assert answer.status_code == status, signed
+
+
+@pytest.mark.parametrize("path", ["oauth/token", "api/v3.0/get_request_token"])
+def test_programs_that_guess_are_slowed_down(behind: Server, path: str) -> None:
+    address = {"X-Forwarded-For": f"203.0.113.{len(path)}"}
+    body = {"grant_type": "client_credentials", "client_id": "program", "client_secret": "guess"}
+    answers = [httpx.post(f"{behind.url}/{path}", data=body, headers=address) for _ in range(13)]
+    assert [one.status_code for one in answers] == [401] * 12 + [429]
+    assert int(answers[-1].headers["Retry-After"]) >= 1

@@ -1,0 +1,1 @@
+"""`/api/v3.0`: for programs that were written for Splitwise's API."""

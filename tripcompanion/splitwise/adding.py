@@ -1,0 +1,123 @@
+"""Adds people to trips, as these clients name them, and finds the trip of two people."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from tripcompanion.splitwise.errors import refused
+from tripcompanion.splitwise.models import Group
+from tripcompanion.splitwise.parsing import Fields
+from tripcompanion.splitwise.viewset import SplitwiseViewSet
+from trips.models import Invitation, Member, Trip, with_companionship
+from trips.roles import CREATOR_ROLE, DEFAULT_ROLE, TABLE, Access, Can, TripRole
+from trips.serializers import GuestRequest
+from trips.throttles import LookupThrottle
+from users.models import User
+from users.models.lock import lock_rows
+from users.models.token import InsufficientScope
+from users.scopes import Scope
+from users.serializers import EmailAddress
+
+#: The weakest role that records expenses: clients know no roles.
+MEMBER_ROLE = [role for role in TripRole if TABLE[Can.RECORD][role] is Access.ANY][-1]
+
+
+class Person:
+    """Somebody whom a body names by an id, or by an address and a name."""
+
+    def __init__(self, view: SplitwiseViewSet, row: Fields) -> None:
+        self.view, self.caller = view, view.caller
+        self.email = row.text("email") or None
+        names = (row.text("first_name"), row.text("last_name"))
+        self.name = " ".join(filter(None, names)).strip()
+        #: The account or guest, if there is one.
+        self.user = self._known(row.id("user_id"))
+        self.by_id = row.id("user_id") is not None
+
+    def _known(self, user_id: int | None) -> User | None:
+        if user_id is not None:
+            found: Any = with_companionship(
+                User.objects.present_with_guests(), user_id, self.caller
+            ).first()
+            if found is None or not (found.is_companion or found.pk == self.caller.pk):
+                raise refused(_("You share no group with the user %(id)s.") % {"id": user_id})
+            return found
+        if self.email is None:
+            return None
+        self.email = EmailAddress().run_validation(self.email)
+        # The answer reveals whether the address has an account.
+        self.view.count(LookupThrottle())
+        return User.objects.with_email(self.email).first()
+
+    def add_to(self, trip: Trip, role: str) -> User:
+        """Make them a member: an account by its id or address, anybody else as a guest."""
+        if self.user is not None and self.user.is_guest:
+            text = _("%(name)s has no account, and can be in one group only.")
+            raise refused(text % {"name": self.user.name})
+        if self.user is not None:
+            named = {"user_id": self.user.pk} if self.by_id else {"email": self.email}
+            Member.add(trip, self.caller, role=role, **named)
+            return self.user
+        name = self.name or (self.email or "").partition("@")[0]
+        guest = Member.add_guest(
+            trip, self.caller, **self.view.validated(GuestRequest, {"name": name})
+        ).user
+        if self.email is not None:
+            self.view.count_mail(self.email)
+            about = (trip, self.caller)
+            Invitation.issue(*about, role=DEFAULT_ROLE, email=self.email, guest_user_id=guest.pk)
+        return guest
+
+
+@contextmanager
+def accounts_locked(caller: User, people: list[Person]) -> Iterator[None]:
+    """Open a transaction and lock the accounts of these people: accounts come before trips."""
+    ids = {caller.pk, *(one.user.pk for one in people if one.user is not None)}
+    with transaction.atomic():
+        lock_rows(User.objects.all(), ids)
+        yield
+
+
+def start_trip(
+    caller: User, *, title: str, currency: str, description: str = "", **known: Any
+) -> Trip:
+    """Create a trip that begins today, with the row that these clients need."""
+    today = timezone.now().date()
+    trip = Trip.start(
+        caller,
+        title=title,
+        destination=title,
+        description=description,
+        start_date=today,
+        end_date=today,
+        currency=currency,
+    )
+    Group.objects.create(trip=trip, **known)
+    return trip
+
+
+def friendship(caller: User, person: Person, currency: str) -> tuple[Trip, User]:
+    """The trip for what the two share outside of groups, and the other's account or guest.
+
+    There is one for each currency. It is made when it is needed; raises `InsufficientScope` if the
+    token may not make it.
+    """
+    with accounts_locked(caller, [person]):
+        if person.user is not None:
+            if person.user.pk == caller.pk:
+                raise refused(_("This is your own account."))
+            kept = Group.objects.friendships(caller).filter(trip__currency=currency)
+            both = kept.filter(trip__members__user=person.user, trip__members__left_at=None)
+            if found := both.select_related("trip").order_by("pk").first():
+                return found.trip, person.user
+        # Creating an expense comes here, too, and its scope allows neither trips nor new members.
+        if not caller.covers(Scope.TRIPS_WRITE):
+            raise InsufficientScope(Scope.TRIPS_WRITE)
+        other = person.user.name if person.user else person.name or person.email or ""
+        title = f"{caller.name}, {other}"[:100]
+        trip = start_trip(caller, title=title, currency=currency, is_friendship=True)
+        return trip, person.add_to(trip, CREATOR_ROLE)

@@ -1,0 +1,65 @@
+"""What clients of Splitwise's API enter and our tables have no place for."""
+
+from typing import Any, ClassVar
+
+from django.db import models
+from django.utils.translation import gettext_lazy
+
+from trips.models import InTripQuerySet, Trip
+from users.models import User
+
+GROUP_TYPES = ("home", "trip", "couple", "other", "apartment", "house")
+DEFAULT_GROUP_TYPE = "trip"
+
+
+class GroupQuerySet(InTripQuerySet["Group"]):
+    def friendships(self, user: User) -> "GroupQuerySet":
+        """The trips of `user` that these clients see as expenses outside of groups."""
+        return self.of_member(user).filter(is_friendship=True)
+
+
+class Group(models.Model):
+    """What these clients know of a trip besides its columns. Not every trip has such a row."""
+
+    trip = models.OneToOneField(
+        Trip,
+        on_delete=models.CASCADE,
+        primary_key=True,
+        related_name="+",
+        verbose_name=gettext_lazy("trip"),
+    )
+    #: The trip of two people for what they share outside of groups: it is part of group 0.
+    is_friendship = models.BooleanField(default=False)
+    group_type = models.CharField(max_length=9, default=DEFAULT_GROUP_TYPE)
+    simplify_by_default = models.BooleanField(default=True)
+
+    objects = GroupQuerySet.as_manager()
+
+    caller_role: str
+
+    class Meta:
+        verbose_name = gettext_lazy("group")
+        verbose_name_plural = gettext_lazy("groups")
+
+    def __str__(self) -> str:
+        return f"#{self.pk}"
+
+
+class GivenCategory(models.Model):
+    """The category that a client gave an expense: theirs are finer than ours.
+
+    The id of the expense is no foreign key, so that the row outlives the deletion of the expense,
+    which may be restored.
+    """
+
+    trip = models.ForeignKey(Trip, on_delete=models.CASCADE, related_name="+", db_index=False)
+    expense_id = models.BigIntegerField()
+    category_id = models.PositiveSmallIntegerField()
+
+    class Meta:
+        constraints: ClassVar[list[Any]] = [
+            models.UniqueConstraint(fields=["trip", "expense_id"], name="category_given_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"#{self.expense_id}: {self.category_id}"

@@ -1,0 +1,191 @@
+"""Log-in of programs by OAuth 2 (RFC 6749, RFC 7636), whose access tokens are scoped tokens.
+
+django-oauth-toolkit checks the requests; of its tables, only applications and codes are used. This
+module is imported only if its app is installed.
+"""
+
+from datetime import timedelta
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from django.utils.decorators import method_decorator
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+from django.views import View
+from django.views.decorators.cache import never_cache
+from oauth2_provider.exceptions import OAuthToolkitError
+from oauth2_provider.forms import AllowForm
+from oauth2_provider.models import Application, Grant
+from oauth2_provider.oauth2_validators import OAuth2Validator
+from oauth2_provider.views import AuthorizationView, TokenView
+from oauthlib.oauth2.rfc6749 import errors
+from rest_framework.exceptions import APIException, Throttled
+
+from tripcompanion.api.error_views import method_not_allowed, refusal
+from tripcompanion.api.throttling import count_against_limit
+from users.models import MAX_TOKEN_NAME_CHARS, ScopedToken, User
+from users.scopes import Scope
+from users.throttles import LoginAddressThrottle
+
+#: How many tokens an account has of one application; a new one replaces the oldest.
+TOKENS_OF_APPLICATION = 5
+_CLIENT_ID_CHARS = 8
+#: The page runs no scripts. Its form leads on to the program, so there is no `form-action`.
+_POLICY = "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'"
+
+
+class Validator(OAuth2Validator):
+    """The toolkit's rules, but the access token is a `ScopedToken`, without a refresh token."""
+
+    def is_pkce_required(self, client_id: str, request: Any) -> bool:
+        """Programs that can keep a secret may do without."""
+        return bool(request.client.client_type == Application.CLIENT_PUBLIC)
+
+    def save_authorization_code(self, client_id: str, code: Any, request: Any, *a: Any) -> None:
+        Grant.objects.filter(expires__lte=timezone.now()).delete()
+        super().save_authorization_code(client_id, code, request, *a)
+
+    def invalidate_authorization_code(self, *arguments: Any, **options: Any) -> None:
+        """`_save_bearer_token` has done so."""
+
+    def _save_bearer_token(self, token: Any, request: Any, *arguments: Any, **options: Any) -> None:
+        """Issue the token, in a transaction. Raises an `OAuth2Error`."""
+        account = request.user
+        if request.grant_type == "client_credentials":
+            account = request.client.user
+        # First, so that of two requests with the same code only one gets a token.
+        elif not Grant.objects.filter(code=request.code, application=request.client).delete()[0]:
+            raise errors.InvalidGrantError(request=request)
+        if account is None or not account.is_active:
+            raise errors.InvalidGrantError(_("There is no such account."), request=request)
+        token.pop("refresh_token", None)
+        try:
+            token["access_token"] = issue(account, request.client, token)
+        except APIException as error:
+            raise errors.InvalidGrantError(str(error.detail), request=request) from error
+
+
+def issue(account: User, application: Application, token: Any) -> str:
+    """A scoped token with the `scope` and `expires_in` of `token`; raises an `APIException`."""
+    mark = f" ({application.client_id[:_CLIENT_ID_CHARS]})"
+    name = application.name[: MAX_TOKEN_NAME_CHARS - len(mark)] + mark
+    expires_at = timezone.now() + timedelta(seconds=token["expires_in"])
+    with account.locked(by=account) as owner:
+        older = owner.scoped_tokens.filter(name=name).order_by("-id")[TOKENS_OF_APPLICATION - 1 :]
+        owner.scoped_tokens.filter(pk__in=[one.pk for one in older]).delete()
+        issued = ScopedToken.issue(
+            owner, name=name, scopes=token["scope"].split(), expires_at=expires_at
+        )
+    return issued.token
+
+
+class ConsentForm(AllowForm):
+    """What the page sends back, without what only OpenID Connect has."""
+
+    nonce = claims = resource = None
+
+
+class ProblemView(View):
+    """A view whose refusal of other methods is a problem document."""
+
+    def http_method_not_allowed(self, request: HttpRequest, *args: Any, **kw: Any) -> HttpResponse:
+        return method_not_allowed(request, [name.upper() for name in self.http_method_names])
+
+
+@method_decorator(never_cache, name="dispatch")
+class ConsentPage(ProblemView, AuthorizationView):
+    """Asks whether a program may act for the user. Who has not logged in does so first."""
+
+    http_method_names = ["get", "head", "post"]
+    template_name = "splitwise/authorize.html"
+    form_class = ConsentForm
+
+    def dispatch(self, request: HttpRequest, *arguments: Any, **options: Any) -> HttpResponse:
+        response: Any = super().dispatch(request, *arguments, **options)
+        response["Content-Security-Policy"] = _POLICY
+        return response
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        if not Application.objects.filter(client_id=form.cleaned_data["client_id"]).exists():
+            error = errors.InvalidClientIdError()
+            return self.error_response(OAuthToolkitError(error), None)
+        return super().form_valid(form)
+
+    def post(self, request: HttpRequest, *arguments: Any, **options: Any) -> HttpResponse:
+        # PostgreSQL refuses what is longer than the columns of a code, which no form checks.
+        columns = {field.name: field.max_length for field in Grant._meta.concrete_fields}
+        if any(len(text) > (columns.get(name) or len(text)) for name, text in request.POST.items()):
+            return self.form_invalid(None)
+        response: HttpResponse = super().post(request, *arguments, **options)
+        return response
+
+    def form_invalid(self, form: Any) -> HttpResponse:
+        return self.error_response(OAuthToolkitError(errors.InvalidRequestFatalError()), None)
+
+    def render_to_response(self, context: dict[str, Any], **options: Any) -> HttpResponse:
+        """The page with its texts; the toolkit makes that of an error without any."""
+        texts = {
+            "title": _("Access for a program"),
+            "language": get_language(),
+            "refused": _("The program asked for access in a wrong way:"),
+            "hint": _("You can revoke it at any time among the tokens of your account."),
+            "allow": _("Allow"),
+            "deny": _("Do not allow"),
+        }
+        if "application" in context:
+            user: Any = self.request.user
+            names = {"name": context["application"].name, "email": user.email}
+            texts["question"] = _("Do you want to let “%(name)s” act for %(email)s?") % names
+        response: Any = super().render_to_response(texts | context, **options)
+        return response
+
+
+def count_log_in(request: HttpRequest) -> None:
+    """Count that a program asks for a token; raises `Throttled`."""
+    throttle = LoginAddressThrottle()
+    identity = throttle.identity(request, None)  # type: ignore[arg-type]
+    state = count_against_limit(throttle.scope, identity, request=request)
+    if state is not None and state.is_over:
+        raise Throttled(state.seconds_left)
+
+
+class TokenEndpoint(ProblemView, TokenView):
+    """Exchanges a code, or the secret of an application, for a scoped token.
+
+    PyPI's `splitwise` sends its form without a Content-Type.
+    """
+
+    http_method_names = ["post"]
+
+    def post(self, request: HttpRequest, *arguments: Any, **options: Any) -> HttpResponse:
+        try:
+            count_log_in(request)
+        except Throttled as error:
+            return refusal(request, error)
+        if not request.content_type:
+            request.content_type = "application/x-www-form-urlencoded"
+        _url, headers, body, status = self.create_token_response(request)
+        return HttpResponse(body, status=status, headers=headers)
+
+
+def scopes_in_words() -> dict[str, str]:
+    """What each scope lets a program do, for the page."""
+    return {
+        Scope.TRIPS_READ: _("See your trips and their members"),
+        Scope.TRIPS_WRITE: _("Create, change and delete trips, and invite members"),
+        Scope.EXPENSES_READ: _("See expenses, settlements and balances"),
+        Scope.EXPENSES_WRITE: _("Record, change and delete expenses and settlements"),
+    }
+
+
+class Scopes:
+    """The scopes of tokens, for the toolkit. A program that names none asks for all of them."""
+
+    def get_all_scopes(self) -> dict[str, str]:
+        return scopes_in_words()
+
+    def get_available_scopes(self, *arguments: Any, **options: Any) -> list[str]:
+        return list(scopes_in_words())
+
+    get_default_scopes = get_available_scopes

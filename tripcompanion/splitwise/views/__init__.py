@@ -1,0 +1,1 @@
+"""The endpoints, in the order of `urls.py`."""
