@@ -1,0 +1,119 @@
+"""The client of the official SDK, over HTTP and through `clients/mcp_stdio.py`, in both eras."""
+
+import json
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+import httpx2
+import pytest
+from mcp import StdioServerParameters
+from mcp.client.client import Client
+from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
+
+from tests.server import ROOT, Server
+
+pytestmark = pytest.mark.django_db
+
+MODES = ["legacy", "auto", "2026-07-28"]
+SCOPES = ["trips:read", "trips:write", "expenses:read", "expenses:write"]
+
+
+@pytest.fixture(scope="module")
+def people(server: Server) -> dict[str, Any]:
+    """Olga with a trip, Ed in it, and a token of hers."""
+    with httpx2.Client(base_url=server.url) as client:
+        found: dict[str, Any] = {}
+        for name in ("olga", "ed"):
+            body = {"name": name, "email": f"{name}@mcp.example.com", "password": "four-green-bags"}
+            found[name] = client.post("/api/users/register", json=body).json()
+        client.headers["Authorization"] = f"Bearer {found['olga']['token']}"
+        dates = {"startDate": "2026-05-14", "endDate": "2026-05-18", "currency": "EUR"}
+        trip = client.post("/api/trips", json={"title": "Alps", "destination": "Alps", **dates})
+        found["trip"] = trip.json()["id"]
+        member = {"userId": found["ed"]["user"]["id"], "role": "EDITOR"}
+        client.post(f"/api/trips/{found['trip']}/members", json=member)
+        token = client.post("/api/users/me/tokens", json={"name": "AI", "scopes": SCOPES})
+        found["token"] = token.json()["token"]
+        return found
+
+
+@asynccontextmanager
+async def over_http(server: Server, people: dict[str, Any], mode: Any) -> AsyncIterator[Client]:
+    headers = {"Authorization": f"Bearer {people['token']}"}
+    async with httpx2.AsyncClient(headers=headers) as http:
+        transport = streamable_http_client(f"{server.url}/api/mcp", http_client=http)
+        async with Client(transport, mode=mode) as client:
+            yield client
+
+
+@asynccontextmanager
+async def over_stdio(server: Server, people: dict[str, Any], mode: Any) -> AsyncIterator[Client]:
+    parameters = StdioServerParameters(
+        command=sys.executable,
+        args=[str(ROOT / "clients" / "mcp_stdio.py"), server.url],
+        env={"TRIP_COMPANION_TOKEN": people["token"]},
+    )
+    async with Client(stdio_client(parameters), mode=mode) as client:
+        yield client
+
+
+@pytest.mark.parametrize("connected", [over_http, over_stdio])
+@pytest.mark.parametrize("mode", MODES)
+def test_an_assistant_records_a_dinner(
+    server: Server, people: dict[str, Any], mode: str, connected: Any
+) -> None:
+    name = f"Dinner {mode} {connected.__name__}"
+
+    async def story() -> Any:
+        async with connected(server, people, mode) as client:
+            tools = {tool.name for tool in (await client.list_tools()).tools}
+            assert {"trip_overview", "add_expense"} <= tools
+            dinner = {
+                "trip": "alps",
+                "description": name,
+                "amount": "62.55",
+                "expenseDate": "2026-05-14",
+                "splitType": "EQUAL",
+                "participantUserIds": ["me", "ed"],
+            }
+            for _try in range(2):
+                added = await client.call_tool("add_expense", dinner)
+                assert not added.is_error, added.content
+            deleted = await client.call_tool("delete_expense", {"trip": "Alps", "expense": name})
+            assert not deleted.is_error
+            expense = added.structured_content["id"]
+            back = {"trip": "Alps", "expense": expense}
+            assert not (await client.call_tool("restore_expense", back)).is_error
+            refused = await client.call_tool("get_expense", {"trip": "Rome", "expense": 1})
+            assert refused.is_error
+            return added.structured_content
+
+    added = anyio.run(story)
+    with httpx2.Client(base_url=server.url) as client:
+        client.headers["Authorization"] = f"Bearer {people['olga']['token']}"
+        path = f"/api/trips/{people['trip']}/expenses"
+        found = client.get(path, params={"search": name}).json()
+    assert [one["id"] for one in found["items"]] == [added["id"]]
+    assert sorted(split["amount"] for split in added["splits"]) == [31.27, 31.28]
+
+
+def test_the_process_says_why_the_service_refuses(server: Server) -> None:
+    lines = ['{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}', "{", "[]"]
+    done = subprocess.run(
+        [sys.executable, "clients/mcp_stdio.py", server.url],
+        cwd=ROOT,
+        env={"TRIP_COMPANION_TOKEN": "tc_wrong"},
+        input="\n".join(lines),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    refused, unread = map(json.loads, done.stdout.splitlines())
+    assert refused["error"]["message"] == "The token is not valid."
+    assert unread["error"]["code"] == -32700

@@ -1,0 +1,35 @@
+"""Guards of the tools for assistants."""
+
+from tests.mutations.mutant import Guards
+
+_PROTOCOL, _TOOLS = "tests/mcp/test_protocol.py", "tests/mcp/test_tools.py"
+
+ASSISTANTS: Guards = {
+    "tripcompanion/mcp/views.py": [
+        ("tools without a token", "permission_classes = (IsAuthenticated,)",
+         "permission_classes = ()", f"{_PROTOCOL} -k token"),
+        ("tools for pages of any origin", "if not is_known and", "if False and",
+         f"{_PROTOCOL} -k origins"),
+        ("tools beyond the scopes are listed", "if tool.is_open_to(self.request.auth)",
+         "if tool", f"{_TOOLS} -k reads"),
+        ("texts are not marked as data", "was_replayed else []), _DATA)", "was_replayed else []))",
+         f"{_TOOLS} -k marked"),
+    ],
+    "tripcompanion/mcp/protocol.py": [
+        ("headers that contradict the body", "if _decoded(headers.get(name)) != value:",
+         "if False:", f"{_PROTOCOL} -k contradict"),
+        ("unknown revisions are served", "if version not in STATELESS:", "if False:",
+         f"{_PROTOCOL} -k revisions"),
+        ("ids that no answer can repeat", " and abs(found) < 2**63", "", f"{_TOOLS} -k 64_bits"),
+    ],
+    "tripcompanion/mcp/tools.py": [
+        ("an equal call records again", 'key=key if self.creates else ""', 'key=""',
+         f"{_TOOLS} -k equal_call"),
+        ("unknown arguments are ignored", "if unknown := sorted(arguments.keys() - known.keys()):",
+         "if unknown := []:", f"{_TOOLS} -k bad_arguments"),
+    ],
+    "tripcompanion/mcp/names.py": [
+        ("the first of several names is taken", "if len(found) == 1:", "if found:",
+         f"{_TOOLS} -k ambiguous"),
+    ],
+}  # fmt: skip

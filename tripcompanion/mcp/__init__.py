@@ -1,0 +1,1 @@
+"""The API as tools for assistants, over the Model Context Protocol (MCP)."""

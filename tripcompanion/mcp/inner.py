@@ -1,0 +1,95 @@
+"""Requests to our own API within the process, in the name of the caller.
+
+So a tool may do what its caller may do by HTTP, and nothing else: token, scope, role, throttles,
+quotas and validation are those of the view that answers.
+"""
+
+import io
+import json
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+from urllib.parse import urlencode
+
+from django.core.handlers.wsgi import WSGIRequest
+from django.template.response import SimpleTemplateResponse
+from django.urls import resolve
+from rest_framework.request import Request
+
+from tripcompanion.api.rendering import ExactJSONRenderer
+
+#: What the request to a tool says of itself.
+_OWN_HEADERS = ("HTTP_IF_MATCH", "HTTP_IF_NONE_MATCH", "HTTP_IDEMPOTENCY_KEY", "HTTP_ORIGIN")
+
+
+class ToolFailed(Exception):
+    """A tool that could not do its work: `text` for the assistant, and `data` that may help it."""
+
+    def __init__(self, text: str, data: Mapping[str, Any] | None = None) -> None:
+        super().__init__(text)
+        self.data = dict(data or {})
+
+
+class Api:
+    """The API for the caller of `request`; raises `ToolFailed` for what it refuses."""
+
+    def __init__(self, request: Request) -> None:
+        self.caller: Any = request.user
+        self.token: Any = request.auth
+        self._environ = {
+            name: value for name, value in request.META.items() if name not in _OWN_HEADERS
+        }
+        #: Whether an answer is that of an earlier request with the same key.
+        self.was_replayed = False
+
+    def get(self, path: str, **query: Any) -> Any:
+        """The answer to a GET; a list among the parameters is sent as one with commas."""
+        return self.send("GET", path, query)
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, Any] | None = None,
+        body: Any = None,
+        key: str = "",
+    ) -> Any:
+        """The JSON of an answer, with numbers as `Decimal`; None if it has none."""
+        try:
+            content = b"" if body is None else ExactJSONRenderer().render(body)
+        except TypeError as error:  # a number beyond 64 bits
+            raise ToolFailed("A number is too large.") from error
+        environ = self._environ | {
+            "REQUEST_METHOD": method,
+            "PATH_INFO": path,
+            "QUERY_STRING": urlencode({name: _as_text(value) for name, value in query.items()})
+            if query
+            else "",
+            "CONTENT_TYPE": "application/json" if content else "",
+            "CONTENT_LENGTH": str(len(content)),
+            "wsgi.input": io.BytesIO(content),
+            "HTTP_ACCEPT": "application/json",
+            "HTTP_PREFER": "handling=strict",
+        }
+        if key:
+            environ["HTTP_IDEMPOTENCY_KEY"] = key
+        request: Any = WSGIRequest(environ)
+        request.resolver_match = found = resolve(path)
+        response = found.func(request, *found.args, **found.kwargs)
+        if isinstance(response, SimpleTemplateResponse):  # a replayed one is not
+            response.render()
+        answer = _json_of(response.content)
+        if response.status_code >= 400:
+            raise ToolFailed(answer["detail"], answer)
+        self.was_replayed = self.was_replayed or "Idempotency-Replayed" in response
+        return answer
+
+
+def _json_of(content: bytes) -> Any:
+    return json.loads(content, parse_float=Decimal) if content else None
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, list):
+        return ",".join(map(_as_text, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)

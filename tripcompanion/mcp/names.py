@@ -1,0 +1,114 @@
+"""Finds trips, people, expenses and splits by id or by name."""
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any
+
+from tripcompanion.api.serializers import parse_id
+from tripcompanion.mcp.inner import Api, ToolFailed
+
+#: How many pages of trips are searched for a title; one has a hundred.
+_MOST_PAGES = 10
+#: Fields that name people by id: one person, several, or the keys of an object.
+_PEOPLE_KEYS = frozenset({"splitAmounts", "shares"})
+PERSON_PARAMETERS = frozenset({"paidBy", "payer", "participant"})
+
+
+def names_people(field: str) -> bool:
+    """Whether a field has the id of a user, several of them, or them as keys."""
+    is_id = field == "userId" or field.endswith(("UserId", "UserIds"))
+    return is_id or field in _PEOPLE_KEYS or field in PERSON_PARAMETERS
+
+
+def id_of(wanted: Any) -> int | None:
+    """The id that `wanted` is, as a number or as text; None if it is a name."""
+    try:
+        return parse_id(str(wanted).strip()) if isinstance(wanted, int | str) else None
+    except ValueError:
+        return None
+
+
+def matching(kind: str, wanted: Any, candidates: Iterable[tuple[int, str]]) -> int:
+    """The id of the only candidate with this name, or else with this part of a name.
+
+    Raises `ToolFailed`, with the candidates if there are several.
+    """
+    if not isinstance(wanted, str) or not wanted.strip():
+        raise ToolFailed(f"Name the {kind}, or give its id.")
+    key = wanted.strip().casefold()
+    known = list(candidates)
+    found = [one for one in known if one[1].casefold() == key]
+    found = found or [one for one in known if key in one[1].casefold()]
+    if len(found) == 1:
+        return found[0][0]
+    if not found:
+        raise ToolFailed(f"There is no {kind} “{wanted}”.")
+    several = [{"id": found_id, "name": name} for found_id, name in found[:20]]
+    raise ToolFailed(f"Several match “{wanted}”. Say which {kind} by id.", {"candidates": several})
+
+
+def _titles(api: Api) -> Iterable[tuple[int, str]]:
+    for number in range(1, _MOST_PAGES + 1):
+        page = api.get("/api/trips", page=number, pageSize=100)
+        yield from ((trip["id"], trip["title"]) for trip in page["items"])
+        if number >= page["totalPages"]:
+            return
+
+
+class InTrip:
+    """Finds what belongs to a trip of the caller."""
+
+    def __init__(self, api: Api, wanted: Any) -> None:
+        """Raises `ToolFailed` unless `wanted` is the id or the title of one trip."""
+        self.api = api
+        found = id_of(wanted)
+        self.id = matching("trip", wanted, _titles(api)) if found is None else found
+
+    @cached_property
+    def _people(self) -> list[dict[str, Any]]:
+        return [member["user"] for member in self.api.get(f"/api/trips/{self.id}")["members"]]
+
+    def person_id(self, wanted: Any) -> int:
+        """The id of a member, given by id, name or e-mail address; "me" is the caller."""
+        found = id_of(wanted)
+        if found is not None:
+            return found
+        if isinstance(wanted, str) and wanted.strip().casefold() == "me":
+            return self.api.caller.pk
+        key = str(wanted).strip().casefold()
+        for person in self._people:
+            if (person["email"] or "").casefold() == key:
+                return person["id"]
+        return matching("person", wanted, ((one["id"], one["name"]) for one in self._people))
+
+    def expense_id(self, wanted: Any) -> int:
+        """The id of an expense, given by id or by its description."""
+        found = id_of(wanted)
+        if found is not None:
+            return found
+        path = f"/api/trips/{self.id}/expenses"
+        page = self.api.get(path, search=wanted, pageSize=100)
+        entries = ((one["id"], one["description"]) for one in page["items"])
+        return matching("expense", wanted, entries)
+
+    def split_id(self, expense_id: int, wanted: Any) -> int:
+        """The id of somebody's split of an expense."""
+        person = self.person_id(wanted)
+        for split in self.api.get(f"/api/expenses/{expense_id}/splits"):
+            if split["participant"]["id"] == person:
+                return split["id"]
+        raise ToolFailed("This person has no part in the expense.")
+
+    def with_ids(self, value: Any, field: str = "") -> Any:
+        """A body, or a part of it, with ids in place of the names of people."""
+        is_people = names_people(field)
+        if isinstance(value, Mapping):
+            return {
+                str(self.person_id(key)) if is_people else key: self.with_ids(
+                    item, "" if is_people else key
+                )
+                for key, item in value.items()
+            }
+        if isinstance(value, list):
+            return [self.with_ids(item, field) for item in value]
+        return self.person_id(value) if is_people and value is not None else value
