@@ -3,10 +3,10 @@
 import csv
 import io
 from collections import Counter
-from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from django.db import connection
@@ -34,60 +34,114 @@ from users.scopes import Scope
 #: The trip is from 14 to 18 May.
 FIRST, SECOND, LAST = date(2026, 5, 14), date(2026, 5, 15), date(2026, 5, 18)
 DAYS = [FIRST - timedelta(days=20), FIRST, SECOND, LAST + timedelta(days=30)]
-ADDED_UP = ("byCategory", "byDay", "byMonth")
+KINDS = ("category", "day", "month", "currency")
 
 
-def statistics(api: Api, trip: Trip, reader: User, as_of: Any = "2099-12-31") -> Json:
+def statistics(
+    api: Api, trip: Trip, reader: User, as_of: Any = "2099-12-31", by: str = "category"
+) -> Json:
     """The statistics with exact numbers."""
-    response = api(reader).get(f"/api/trips/{trip.pk}/statistics", {"asOf": str(as_of)})
+    query = {"asOf": str(as_of), "by": by}
+    response = api(reader).get(f"/api/trips/{trip.pk}/statistics", query)
     assert response.status_code == 200, response.content
     return exact(response)
 
 
-def amounts(rows: Iterable[Json], key: str, value: str = "amount") -> dict[Any, Any]:
-    return {row[key]: row[value] for row in rows}
+def sums(shown: Json, *names: str) -> list[tuple[Any, ...]]:
+    """These fields of each group."""
+    return [tuple(group[name] for name in names) for group in shown["groups"]]
+
+
+def amounts(shown: Json, name: str = "paid") -> dict[str, Decimal]:
+    return {key: amount for key, amount in sums(shown, "key", name) if amount}
 
 
 # -- What it shows ------------------------------------------------------------------------------
 
 
-def test_expenses_are_summed_by_category_member_day_month_and_currency(
-    api: Api, ledger: Ledger, olga: User, ed: User, vera: User
+@pytest.mark.parametrize(
+    ("by", "groups"),
+    [
+        (
+            "category",
+            [("TRANSPORT", "Transport", 90, 45, 1), ("FOOD", "Food", Decimal("70.5"), 20, 2)],
+        ),
+        (
+            "day",
+            [
+                ("2026-05-14", "2026-05-14", Decimal("70.5"), 20, 2),
+                ("2026-06-01", "2026-06-01", 90, 45, 1),
+            ],
+        ),
+        (
+            "month",
+            [
+                ("2026-05", "May 2026", Decimal("70.5"), 20, 2),
+                ("2026-06", "June 2026", 90, 45, 1),
+            ],
+        ),
+        (
+            "currency",
+            [("USD", "US Dollar", 90, 45, 1), ("EUR", "Euro", Decimal("70.5"), 20, 2)],
+        ),
+    ],
+)
+def test_a_group_has_what_was_spent_and_the_callers_part(
+    api: Api, ledger: Ledger, olga: User, ed: User, vera: User, by: str, groups: list[Any]
 ) -> None:
     ledger.spend(olga, 60, olga, ed, vera, expenseDate="2026-05-14", category="FOOD")
     ledger.spend(ed, 10.5, vera, expenseDate="2026-05-14", category="FOOD")
     dollars = {"currency": "USD", "exchangeRate": 0.9, "category": "TRANSPORT"}
     ledger.spend(ed, 100, olga, ed, expenseDate="2026-06-01", **dollars)
-    shown = statistics(api, ledger.trip, vera, "2026-06-01")
-    people = shown.pop("byMember")
-    assert shown == {
-        "currency": "EUR",
-        "asOf": "2026-06-01",
-        "total": Decimal("160.50"),
-        "count": 3,
-        "byCategory": [
-            {"category": "TRANSPORT", "amount": Decimal("90.00"), "count": 1},
-            {"category": "FOOD", "amount": Decimal("70.50"), "count": 2},
-        ],
-        "byDay": [
-            {"date": "2026-05-14", "amount": Decimal("70.50")},
-            {"date": "2026-06-01", "amount": Decimal("90.00")},
-        ],
-        "byMonth": [
-            {"month": "2026-05", "amount": Decimal("70.50")},
-            {"month": "2026-06", "amount": Decimal("90.00")},
-        ],
-        "byEnteredCurrency": [
-            {"currency": "USD", "amount": 100, "tripAmount": 90, "count": 1},
-            {"currency": "EUR", "amount": Decimal("70.5"), "tripAmount": 70.5, "count": 2},
-        ],
-        "budget": None,
-    }
-    balances = {row["user"]["id"]: row for row in ledger.answer(vera, "get", "balances").json()}
-    assert [row["user"]["id"] for row in people] == list(balances)
-    for row in people:
-        balance = balances[row["user"]["id"]]
-        assert row == {name: balance[name] for name in ("user", "paid", "share")}
+    shown = statistics(api, ledger.trip, olga, "2026-06-01", by)
+    assert sums(shown, "key", "label", "paid", "share", "count") == groups
+    assert list(shown) == ["currency", "total", "budget", "groups"]
+    assert (shown["currency"], shown["total"], shown["budget"]) == ("EUR", Decimal("160.5"), None)
+    so_far = [Decimal("70.5"), Decimal("160.5")] if by in {"day", "month"} else [None, None]
+    assert sums(shown, "planned", "cumulative") == [(None, sum) for sum in so_far]
+
+
+def test_members_have_what_they_paid_and_their_own_part(
+    api: Api, ledger: Ledger, olga: User, ed: User, vera: User
+) -> None:
+    ledger.spend(olga, 60, olga, ed, vera)
+    ledger.spend(olga, 8, ed)
+    ledger.spend(ed, 10.5, vera)
+    shown = statistics(api, ledger.trip, vera, by="member")
+    balances = ledger.answer(vera, "get", "balances").json()
+    expected = [(str(row["user"]["id"]), row["paid"], row["share"]) for row in balances]
+    assert sums(shown, "key", "paid", "share") == expected
+    names = [(olga.name, 2), (ed.name, 1), (vera.name, 0)]
+    assert sums(shown, "label", "count") == names
+    assert shown["total"] == 78.5
+
+
+def test_an_expense_is_in_the_group_of_each_of_its_tags(
+    api: Api, ledger: Ledger, olga: User, ed: User
+) -> None:
+    ledger.spend(olga, 60, olga, ed, tags=["wine", "beach"])
+    ledger.spend(ed, 10, olga, tags=["beach"])
+    ledger.spend(ed, 4, ed)
+    shown = statistics(api, ledger.trip, olga, by="tag")
+    assert sums(shown, "key", "label", "paid", "share", "count") == [
+        ("beach", "beach", 70, 40, 2),
+        ("wine", "wine", 60, 30, 1),
+        ("", "without a tag", 4, 0, 1),
+    ]
+    assert shown["total"] == 74
+
+
+def test_labels_are_in_the_language_of_the_reader(api: Api, trip: Trip, olga: User) -> None:
+    spend(trip, 1000, paid_by=olga, among=[olga], category="FOOD", expense_date=FIRST)
+    client, path = api(olga), f"/api/trips/{trip.pk}/statistics?asOf=2027-01-01&by="
+    for by, label in (("category", "Comida"), ("month", "Mayo de 2026"), ("currency", "Euro")):
+        response = client.get(path + by, headers={"accept-language": "es"})
+        assert [group["label"] for group in response.json()["groups"]] == [label]
+
+
+def test_an_admin_who_is_no_member_has_no_part(api: Api, trip: Trip, olga: User, ada: User) -> None:
+    spend(trip, 1000, paid_by=olga, among=[olga])
+    assert sums(statistics(api, trip, ada), "paid", "share") == [(10, 0)]
 
 
 def test_only_expenses_up_to_the_day_count(
@@ -95,10 +149,11 @@ def test_only_expenses_up_to_the_day_count(
 ) -> None:
     ledger.spend(olga, 30, olga, ed, expenseDate="2026-05-14")
     ledger.spend(ed, 8, olga, vera, expenseDate="2026-05-15")
-    shown = statistics(api, ledger.trip, olga, "2026-05-14")
-    assert (shown["total"], shown["count"]) == (30, 1)
-    people = {row["user"]["id"]: (row["paid"], row["share"]) for row in shown["byMember"]}
-    assert people == {olga.pk: (30, 15), ed.pk: (0, 15), vera.pk: (0, 0)}
+    for by in KINDS:
+        shown = statistics(api, ledger.trip, olga, "2026-05-14", by)
+        assert (shown["total"], *sums(shown, "paid", "share", "count")) == (30, (30, 15, 1))
+    people = statistics(api, ledger.trip, olga, "2026-05-14", "member")
+    assert sums(people, "paid", "share", "count") == [(30, 15, 1), (0, 15, 0), (0, 0, 0)]
 
 
 def test_what_no_split_covers_is_borne_by_the_payers_from_its_day_on(
@@ -107,10 +162,13 @@ def test_what_no_split_covers_is_borne_by_the_payers_from_its_day_on(
     expense = ledger.spend(olga, 30, olga, ed, expenseDate="2026-05-15")
     ledger.delete_split(ledger.split(expense, ed), olga)
     for as_of, share in ((FIRST, 0), (SECOND, 30)):
-        people = statistics(api, ledger.trip, olga, as_of)["byMember"]
-        assert {row["user"]["id"]: row["share"] for row in people if row["share"]} == (
-            {olga.pk: share} if share else {}
+        people = statistics(api, ledger.trip, olga, as_of, "member")
+        assert amounts(people, "share") == ({str(olga.pk): share} if share else {})
+        own = {by: statistics(api, ledger.trip, olga, as_of, by) for by in KINDS}
+        assert {by: [*amounts(own[by], "share").values()] for by in KINDS} == (
+            dict.fromkeys(KINDS, [share] if share else [])
         )
+        assert not amounts(statistics(api, ledger.trip, ed, as_of), "share")
 
 
 def test_without_a_day_it_is_today_in_utc(
@@ -118,11 +176,10 @@ def test_without_a_day_it_is_today_in_utc(
 ) -> None:
     spend(trip, 1000, paid_by=olga, among=[olga], expense_date=SECOND)
     path = f"/api/trips/{trip.pk}/statistics"
-    for minutes, counted in ((-1, 0), (0, 1)):
+    for minutes, total in ((-1, 0), (0, 10)):
         instant = datetime(2026, 5, 15, tzinfo=UTC) + timedelta(minutes=minutes)
         time_machine.move_to(instant, tick=False)
-        shown = api(olga).get(path).json()
-        assert (shown["asOf"], shown["count"]) == (f"{instant:%Y-%m-%d}", counted)
+        assert api(olga).get(path).json()["total"] == total
 
 
 def test_deleted_expenses_do_not_count_until_they_are_restored(
@@ -136,10 +193,12 @@ def test_deleted_expenses_do_not_count_until_they_are_restored(
     assert statistics(api, ledger.trip, olga) == before
 
 
-def test_an_empty_trip_has_members_and_no_sums(api: Api, trip: Trip, olga: User) -> None:
-    shown = statistics(api, trip, olga)
-    assert (shown["total"], shown["count"], len(shown["byMember"])) == (0, 0, 3)
-    assert [shown[name] for name in (*ADDED_UP, "byEnteredCurrency")] == [[], [], [], []]
+def test_an_empty_trip_has_members_and_no_other_groups(api: Api, trip: Trip, olga: User) -> None:
+    for by in KINDS:
+        shown = statistics(api, trip, olga, by=by)
+        assert (shown["total"], shown["groups"]) == (0, [])
+    people = statistics(api, trip, olga, by="member")
+    assert (people["total"], len(people["groups"])) == (0, 3)
 
 
 def test_former_members_with_an_entry_are_shown(
@@ -148,8 +207,8 @@ def test_former_members_with_an_entry_are_shown(
     spend(trip, 1000, paid_by=olga, among=[ed], expense_date=SECOND)
     trip.members.filter(user__in=[ed, vera]).update(left_at=timezone.now())
     for as_of, share in ((FIRST, 0), (SECOND, 10)):
-        people = statistics(api, trip, olga, as_of)["byMember"]
-        assert {row["user"]["id"]: row["share"] for row in people} == {olga.pk: 0, ed.pk: share}
+        people = statistics(api, trip, olga, as_of, "member")
+        assert sums(people, "key", "share") == [(str(olga.pk), 0), (str(ed.pk), share)]
 
 
 def test_after_a_change_of_the_currency_amounts_have_its_decimals(
@@ -163,36 +222,65 @@ def test_after_a_change_of_the_currency_amounts_have_its_decimals(
     response = api(olga).get(f"{path}/statistics", {"asOf": "2026-05-14"})
     assert b'"total":1.234' in response.content
     shown = exact(response)
-    assert (shown["currency"], shown["budget"]["amount"]) == ("KWD", Decimal("50.500"))
+    assert (shown["currency"], shown["budget"]["planned"]) == ("KWD", Decimal("50.500"))
+
+
+def test_what_was_deleted_in_another_currency_is_in_no_sum(
+    api: Api, trip: Trip, olga: User
+) -> None:
+    path, client = f"/api/trips/{trip.pk}", api(olga)
+    gone = spend(trip, 1000, paid_by=olga, among=[olga], tags=["Wine"])
+    assert client.delete(f"{path}/expenses/{gone.pk}").status_code == 204
+    assert client.patch(path, {"currency": "JPY"}).status_code == 200
+    trip.refresh_from_db()
+    spend(trip, 7, paid_by=olga, among=[olga], tags=["Wine"])
+    for by in (*KINDS, "tag", "member"):
+        shown = exact(client.get(f"{path}/statistics", {"asOf": "2026-05-20", "by": by}))
+        assert (shown["currency"], shown["total"]) == ("JPY", 7)
+        assert {row["paid"] for row in shown["groups"]} <= {7, 0}
+    mine = exact(client.get("/api/users/me/statistics?year=2026"))
+    assert "EUR" not in str(mine), mine
 
 
 # -- The budget ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("as_of", "planned", "spent", "forecast"),
+    ("as_of", "spent", "forecast"),
     [
-        ("2026-05-13", "0", "30", None),
-        ("2026-05-14", "20", "30", "150"),
-        ("2026-05-15", "40", "100.01", "250.03"),
-        ("2026-05-18", "100", "100.01", "100.01"),
-        ("2027-01-01", "100", "100.01", "100.01"),
-        ("9999-12-31", "100", "100.01", "100.01"),
+        ("2026-05-13", "30", None),
+        ("2026-05-14", "30", "150"),
+        ("2026-05-15", "100.01", "250.03"),
+        ("2026-05-18", "100.01", "100.01"),
+        ("2027-01-01", "100.01", "100.01"),
+        ("9999-12-31", "100.01", "100.01"),
     ],
 )
-def test_a_budget_is_spread_over_the_days_and_what_was_spent_is_extrapolated(
-    api: Api, trip: Trip, olga: User, as_of: str, planned: str, spent: str, forecast: str | None
+def test_what_was_spent_of_a_budget_is_extrapolated_to_the_last_day(
+    api: Api, trip: Trip, olga: User, as_of: str, spent: str, forecast: str | None
 ) -> None:
     Trip.objects.filter(pk=trip.pk).update(budget_minor=10_000)
     spend(trip, 3000, paid_by=olga, among=[olga], expense_date=date(2026, 1, 1))
     spend(trip, 7001, paid_by=olga, among=[olga], expense_date=SECOND)
-    assert statistics(api, trip, olga, as_of)["budget"] == {
-        "amount": 100,
-        "spent": Decimal(spent),
-        "remaining": 100 - Decimal(spent),
-        "plannedByNow": Decimal(planned),
-        "forecast": None if forecast is None else Decimal(forecast),
-    }
+    for by in (*KINDS, "member"):
+        assert statistics(api, trip, olga, as_of, by)["budget"] == {
+            "planned": 100,
+            "spent": Decimal(spent),
+            "left": 100 - Decimal(spent),
+            "forecast": None if forecast is None else Decimal(forecast),
+        }
+
+
+def test_each_day_has_what_was_spent_so_far_and_was_planned_so_far(
+    api: Api, trip: Trip, olga: User
+) -> None:
+    Trip.objects.filter(pk=trip.pk).update(budget_minor=10_000)
+    for day in DAYS:
+        spend(trip, 1000, paid_by=olga, among=[olga], expense_date=day)
+    days = statistics(api, trip, olga, by="day")
+    assert sums(days, "planned", "cumulative") == [(0, 10), (20, 20), (40, 30), (100, 40)]
+    months = statistics(api, trip, olga, by="month")
+    assert sums(months, "planned", "cumulative") == [(None, 10), (None, 30), (None, 40)]
 
 
 # -- Every sum is exact -------------------------------------------------------------------------
@@ -237,25 +325,29 @@ def record(trip: Trip, people: list[User], drawn: dict[str, Any]) -> None:
             remove_split(expense.splits.order_by("id").first(), by)
 
 
-def computed(trip: Trip, as_of: date) -> dict[str, Any]:
+def computed(trip: Trip, viewer: User, as_of: date) -> dict[str, Any]:
     """The same sums in minor units, expense by expense in Python."""
-    found: dict[str, Any] = {name: Counter() for name in (*ADDED_UP, "paid", "share", "entered")}
+    found: dict[str, Any] = {name: Counter() for name in (*KINDS, "paid", "share")}
+    found["own"] = {name: Counter() for name in KINDS}
     trip.refresh_from_db()
     for expense in Expense.objects.filter(trip=trip).prefetch_related("payers", "splits"):
         if expense.expense_date > as_of:
             continue
         expense.trip = trip
-        keys = (expense.category, str(expense.expense_date), f"{expense.expense_date:%Y-%m}")
-        for name, key in zip(ADDED_UP, keys, strict=True):
-            found[name][key] += expense.amount_minor
-        found["entered"][expense.currency] += expense.entered_minor
         paid = {payer.user_id: payer.amount_minor for payer in expense.payers.all()}
         shares = {split.participant_id: split.amount_minor for split in expense.splits.all()}
+        parts = money.own_parts(shares, paid, expense.number, expense.former_ids)
+        day = str(expense.expense_date)
+        keys = (expense.category, day, day[:7], expense.currency)
+        for name, key in zip(KINDS, keys, strict=True):
+            found[name][key] += expense.amount_minor
+            found["own"][name][key] += parts.get(viewer.pk, 0)
         found["paid"].update(paid)
-        found["share"].update(money.own_parts(shares, paid, expense.number, expense.former_ids))
+        found["share"].update(parts)
     return found
 
 
+@pytest.mark.once
 @pytest.mark.soak
 @settings(
     max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
@@ -289,41 +381,43 @@ def test_all_sums_are_those_of_the_expenses_and_add_up(
         path = f"/api/trips/{trip.pk}/guests/{people[3].pk}/merge"
         assert api(olga).post(path, {"userId": sam.pk}).status_code == 200
     trip.members.filter(user=ed).update(left_at=timezone.now())
-    shown, expected = statistics(api, trip, olga, as_of), computed(trip, as_of)
+    expected = computed(trip, olga, as_of)
 
-    def major(sums: Counter[Any]) -> dict[Any, Decimal]:
-        return {key: to_major(minor, currency) for key, minor in sums.items() if minor}
+    def major(found: Counter[Any]) -> dict[str, Decimal]:
+        return {str(key): to_major(minor, currency) for key, minor in found.items() if minor}
 
-    for name, key in zip(ADDED_UP, ("category", "date", "month"), strict=True):
-        assert amounts(shown[name], key) == major(expected[name])
-        assert sum(row["amount"] for row in shown[name]) == shown["total"]
+    members = statistics(api, trip, olga, as_of, "member")
+    total, own_part = members["total"], amounts(members, "share").get(str(olga.pk), 0)
     for side in ("paid", "share"):
-        people_shown = {row["user"]["id"]: row[side] for row in shown["byMember"] if row[side]}
-        assert people_shown == major(expected[side])
-        assert sum(row[side] for row in shown["byMember"]) == shown["total"]
-    for row in shown["byEnteredCurrency"]:
-        assert row["amount"] == to_major(expected["entered"][row["currency"]], row["currency"])
-    for name in ("byCategory", "byEnteredCurrency"):
-        assert sum(row["count"] for row in shown[name]) == shown["count"]
+        assert amounts(members, side) == major(expected[side])
+        assert sum(amounts(members, side).values()) == total
+    for by in KINDS:
+        shown = statistics(api, trip, olga, as_of, by)
+        assert amounts(shown) == major(expected[by])
+        assert amounts(shown, "share") == major(expected["own"][by])
+        assert sum(amounts(shown).values()) == shown["total"] == total
+        assert sum(amounts(shown, "share").values()) == own_part
 
 
 def test_sums_beyond_64_bits_are_exact(api: Api, trip: Trip, olga: User, ed: User) -> None:
     """SQLite would fail with an integer overflow."""
     most = int(MAX_AMOUNT) * 10**4  # of a currency with four decimals
-    first = spend(
-        trip, most, paid_by=olga, among=[ed], currency="CLF", exchange_rate=Decimal("0.0001")
-    )
+    Trip.objects.filter(pk=trip.pk).update(currency="CLF")
+    trip.refresh_from_db()
+    first = spend(trip, most, paid_by=olga, among=[ed])
     values = {field.attname: getattr(first, field.attname) for field in first._meta.local_fields}
     Expense.objects.bulk_create(
         Expense(**values | {"id": None, "number": number}) for number in range(1, 1000)
     )
-    [row] = statistics(api, trip, olga)["byEnteredCurrency"]
-    assert (row["currency"], row["amount"]) == ("CLF", MAX_AMOUNT * 1000)
+    for by in KINDS:
+        [(paid, count)] = sums(statistics(api, trip, olga, by=by), "paid", "count")
+        assert (paid, count) == (MAX_AMOUNT * 1000, 1000)
     assert most * 1000 > 2**63
 
 
-def test_a_statement_for_each_sum_however_many_expenses_there_are(
-    api: Api, trip: Trip, olga: User, ed: User
+@pytest.mark.parametrize(("by", "statements"), [*((by, 4) for by in KINDS), ("member", 7)])
+def test_the_number_of_statements_does_not_depend_on_that_of_expenses(
+    api: Api, trip: Trip, olga: User, ed: User, by: str, statements: int
 ) -> None:
     client, counts = api(olga), []
     for size in (1, 20):
@@ -333,17 +427,17 @@ def test_a_statement_for_each_sum_however_many_expenses_there_are(
             among = [olga, ed]
             spend(trip, 1000 + at, paid_by=olga, among=among, paid_by_user=payers, expense_date=day)
         with CaptureQueriesContext(connection) as captured:
-            response = client.get(f"/api/trips/{trip.pk}/statistics?asOf=2026-05-16")
+            response = client.get(f"/api/trips/{trip.pk}/statistics?by={by}&asOf=2026-05-16")
         assert response.status_code == 200
         counts.append(len([q for q in captured if "SELECT" in q["sql"]]))
-    # The session, the trip, the sums, the members, and what three tables have of later days.
-    assert counts == [7, 7]
+    # The session, the trip, and what each kind of groups reads.
+    assert counts == [statements, statements]
 
 
 # -- Who may read it, and what is refused -------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["application/json", "text/csv"])
+@pytest.mark.parametrize("kind", ["application/json", "text/csv", "image/svg+xml"])
 def test_a_stranger_gets_nothing(api: Api, trip: Trip, sam: User, kind: str) -> None:
     path = f"/api/trips/{trip.pk}/statistics"
     problem_of(api(sam).get(path, headers={"accept": kind}), 404, "not_found")
@@ -369,51 +463,160 @@ def test_a_day_far_away_is_none_or_all_of_the_trip(
     api: Api, trip: Trip, olga: User, day: str
 ) -> None:
     spend(trip, 1000, paid_by=olga, among=[olga])
-    assert statistics(api, trip, olga, day)["count"] == (day > "2026")
+    assert statistics(api, trip, olga, day)["total"] == (10 if day > "2026" else 0)
 
 
-def test_a_known_tag_is_answered_304(api: Api, trip: Trip, olga: User) -> None:
-    path = f"/api/trips/{trip.pk}/statistics?asOf=2026-05-20"
-    tag = api(olga).get(path)["ETag"]
-    again = api(olga).get(path, headers={"If-None-Match": tag})
-    assert (again.status_code, again.content) == (304, b"")
+@pytest.mark.parametrize("by", ["", "Category", "year", "category,day", "\x00", "__class__"])
+def test_what_is_no_kind_of_group_is_refused(api: Api, trip: Trip, olga: User, by: str) -> None:
+    response = api(olga).get(f"/api/trips/{trip.pk}/statistics", {"by": by})
+    assert list(problem_of(response, 400, "invalid")["errors"]) == ["by"]
+
+
+# -- Three representations ----------------------------------------------------------------------
+
+TYPES = ("application/json", "text/csv", "image/svg+xml")
+
+
+def test_each_representation_has_its_own_tag_and_is_answered_304(
+    api: Api, trip: Trip, olga: User
+) -> None:
     spend(trip, 1000, paid_by=olga, among=[olga])
-    assert api(olga).get(path, headers={"If-None-Match": tag}).status_code == 200
+    path, client = f"/api/trips/{trip.pk}/statistics?asOf=2099-12-31", api(olga)
+    tags = {}
+    for kind in TYPES:
+        response = client.get(path, headers={"accept": kind})
+        assert response["Content-Type"] == kind
+        assert {"Accept", "Accept-Language"} <= {*response["Vary"].split(", ")}
+        tags[kind] = response["ETag"]
+    assert len({*tags.values()}) == len(TYPES)
+    for kind in TYPES:
+        others = ", ".join(tag for other, tag in tags.items() if other != kind)
+        other = client.get(path, headers={"accept": kind, "if-none-match": others})
+        assert other.status_code == 200
+        again = client.get(path, headers={"accept": kind, "if-none-match": tags[kind]})
+        assert (again.status_code, again.content, again["ETag"]) == (304, b"", tags[kind])
+        assert "Accept" in again["Vary"]
+    spend(trip, 1000, paid_by=olga, among=[olga])
+    for kind in TYPES:
+        changed = client.get(path, headers={"accept": kind, "if-none-match": tags[kind]})
+        assert changed.status_code == 200
 
 
-# -- As a table ---------------------------------------------------------------------------------
+def test_what_is_none_of_them_is_not_acceptable(api: Api, trip: Trip, olga: User) -> None:
+    path = f"/api/trips/{trip.pk}/statistics"
+    problem_of(api(olga).get(path, headers={"accept": "image/png"}), 406, "not_acceptable")
+    assert api(olga).get(path, headers={"accept": "image/*"})["Content-Type"] == TYPES[2]
+    assert api(olga).get(path, headers={"accept": "*/*"})["Content-Type"] == TYPES[0]
 
 
-def table(api: Api, trip: Trip, reader: User) -> list[dict[str, str]]:
-    response = api(reader).get(
-        f"/api/trips/{trip.pk}/statistics?asOf=2026-05-15", headers={"accept": "text/csv"}
-    )
-    assert response["Content-Type"] == "text/csv"
-    name = f"trip-{trip.pk}-2026-05-15.csv"
-    assert response["Content-Disposition"] == f'attachment; filename="{name}"'
-    return list(csv.DictReader(io.StringIO(response.content.decode("utf-8-sig"))))
-
-
-def test_the_table_has_a_row_for_each_sum_and_no_formula(api: Api, trip: Trip, olga: User) -> None:
-    Trip.objects.filter(pk=trip.pk).update(budget_minor=5_000)
+def test_the_table_has_a_row_for_each_group_and_no_formula(
+    api: Api, trip: Trip, olga: User
+) -> None:
     grandma = add_guest(trip, "=1+1")
     fields = {"currency": "USD", "exchange_rate": Decimal("0.5"), "expense_date": FIRST}
     spend(trip, 12_001, paid_by=olga, among=[grandma], **fields)
-    lines = [tuple(line.values()) for line in table(api, trip, olga)]
-    paid = [line for line in lines if line[0] in {"paid", "share"} and line[3] != "0.00"]
-    assert paid == [
-        ("paid", str(olga.pk), "Olga Owner", "60.01", "EUR", "", ""),
-        ("share", str(grandma.pk), "'=1+1", "60.01", "EUR", "", ""),
+
+    def table(by: str) -> list[tuple[str, ...]]:
+        path = f"/api/trips/{trip.pk}/statistics?asOf=2026-05-15&by={by}"
+        response = api(olga).get(path, headers={"accept": "text/csv"})
+        name = f"trip-{trip.pk}-{by}-2026-05-15.csv"
+        assert response["Content-Disposition"] == f'attachment; filename="{name}"'
+        found = csv.DictReader(io.StringIO(response.getvalue().decode("utf-8-sig")))
+        assert found.fieldnames == [
+            *("key", "label", "currency", "paid", "share", "count", "planned", "cumulative")
+        ]
+        return [tuple(line.values()) for line in found]
+
+    assert table("day") == [("2026-05-14", "2026-05-14", "EUR", "60.01", "0.00", "1", "", "60.01")]
+    people = [line for line in table("member") if line[3] != line[4]]
+    assert people == [
+        (str(olga.pk), "Olga Owner", "EUR", "60.01", "0.00", "1", "", ""),
+        (str(grandma.pk), "'=1+1", "EUR", "0.00", "60.01", "0", "", ""),
     ]
-    assert [line for line in lines if line[0] not in {"paid", "share"}] == [
-        ("total", "2026-05-15", "", "60.01", "EUR", "1", ""),
-        ("category", "OTHER", "", "60.01", "EUR", "1", ""),
-        ("day", "2026-05-14", "", "60.01", "EUR", "1", ""),
-        ("month", "2026-05", "", "60.01", "EUR", "1", ""),
-        ("enteredCurrency", "USD", "", "60.01", "EUR", "1", "120.01"),
-        ("budget", "amount", "", "50.00", "EUR", "", ""),
-        ("budget", "spent", "", "60.01", "EUR", "", ""),
-        ("budget", "remaining", "", "-10.01", "EUR", "", ""),
-        ("budget", "plannedByNow", "", "20.00", "EUR", "", ""),
-        ("budget", "forecast", "", "150.03", "EUR", "", ""),
-    ]
+
+
+# -- As a picture -------------------------------------------------------------------------------
+
+SVG = "{http://www.w3.org/2000/svg}"
+HOSTILE = "</text><script>alert(1)</script>\"'&\x0b\x85"
+
+
+def picture(api: Api, trip: Trip, reader: User, by: str) -> Any:
+    path = f"/api/trips/{trip.pk}/statistics?asOf=2099-12-31&by={by}"
+    response = api(reader).get(path, headers={"accept": "image/svg+xml"})
+    assert response["Content-Type"] == "image/svg+xml"
+    bare, _mark, query = path.partition("?")
+    assert api(reader).get(f"{bare}.svg?{query}").getvalue() == response.getvalue()
+    assert response["X-Content-Type-Options"] == "nosniff"
+    policy = response["Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    assert "sandbox" in policy
+    assert response["Content-Disposition"].startswith("inline")
+    text = response.getvalue().decode()
+    assert text.count("://") == 1, "only the name of SVG has a host"
+    return ElementTree.fromstring(text)  # noqa: S314 -- our own
+
+
+@pytest.mark.parametrize("by", [*KINDS, "member"])
+def test_the_picture_is_for_all_eyes_and_for_none(
+    api: Api, trip: Trip, olga: User, by: str
+) -> None:
+    Trip.objects.filter(pk=trip.pk).update(budget_minor=10_000, title=HOSTILE)
+    grandma = add_guest(trip)
+    User.objects.filter(pk=grandma.pk).update(name=HOSTILE)
+    spend(trip, 123_450, paid_by=olga, among=[olga, grandma], expense_date=SECOND)
+    root = picture(api, trip, olga, by)
+    assert root.get("role") == "img"
+    assert "<script>" in root.find(f"{SVG}title").text
+    assert "1,234.50\xa0EUR" in root.find(f"{SVG}desc").text
+    assert "prefers-color-scheme:dark" in root.find(f"{SVG}style").text
+    kinds = {element.tag.removeprefix(SVG) for element in root.iter()}
+    assert kinds <= {"svg", "title", "desc", "style", "rect", "text", "path", "polyline"}
+    names = {name for element in root.iter() for name in element.attrib}
+    assert not {name for name in names if name.startswith("on") or "href" in name}
+
+
+@pytest.mark.parametrize("by", [*KINDS, "member"])
+def test_an_empty_trip_has_a_picture(api: Api, trip: Trip, olga: User, by: str) -> None:
+    assert picture(api, trip, olga, by).find(f"{SVG}title").text
+
+
+def test_balances_are_bars_to_both_sides(
+    api: Api, trip: Trip, olga: User, ed: User, sam: User
+) -> None:
+    User.objects.filter(pk=ed.pk).update(name=HOSTILE)
+    spend(trip, 3000, paid_by=olga, among=[olga, ed])
+    path = f"/api/trips/{trip.pk}/balances"
+    svg = {"accept": "image/svg+xml"}
+    response = api(olga).get(path, headers=svg)
+    assert response["Content-Type"] == "image/svg+xml"
+    assert api(olga).get(f"{path}.svg").getvalue() == response.getvalue()
+    root = ElementTree.fromstring(response.getvalue())  # noqa: S314 -- our own
+    assert root.find(f"{SVG}title").text == "Balances"
+    assert "Olga Owner: 15.00\xa0EUR" in root.find(f"{SVG}desc").text
+    theirs, mine = sorted(
+        (float(bar.get("x")), float(bar.get("width")))
+        for bar in root.iter(f"{SVG}rect")
+        if bar.get("class") == "a" and float(bar.get("width"))
+    )
+    assert theirs[0] + theirs[1] == mine[0], "both start at zero"
+    problem_of(api(sam).get(path, headers=svg), 404, "not_found")
+
+
+def test_a_picture_has_no_more_bars_than_can_be_read(api: Api, trip: Trip, olga: User) -> None:
+    for month in range(60):
+        day = date(2020 + month // 12, 1 + month % 12, 1)
+        spend(trip, 1000, paid_by=olga, among=[olga], expense_date=day)
+    root = picture(api, trip, olga, "month")
+    assert len(root.findall(f"{SVG}rect")) < 100
+    assert [text.text for text in root.findall(f"{SVG}text")][-1] == "The table has more."
+
+
+def test_of_many_tags_those_of_most_money_are_shown(api: Any, trip: Any, olga: Any) -> None:
+    for number in range(101):
+        tags = [f"{number} {letter}" for letter in "abcdefghij"]
+        spend(trip, 1000 - number, paid_by=olga, among=[olga], tags=tags)
+    shown = statistics(api, trip, olga, by="tag")
+    assert len(shown["groups"]) == 1000
+    assert "100 a" not in {group["key"] for group in shown["groups"]}
+    assert shown["total"] == (101_000 - 5050) / 100

@@ -1,63 +1,89 @@
-"""The statistics of a trip up to a day: sums of its expenses, which add up exactly."""
+"""What a trip has cost up to a day, in groups: sums of its expenses, which add up exactly."""
 
+import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from itertools import groupby
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
-from django.db.models import Count, DateField, F, OuterRef, QuerySet, Subquery, Sum
+from django.db.models import (
+    Count,
+    DateField,
+    F,
+    FilteredRelation,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Sum,
+)
+from django.utils.formats import date_format
+from django.utils.text import capfirst
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
 
 from splits import money
-from splits.models import Expense, Payer, Split
+from splits.models import Category, Expense, Payer, Split
 from splits.reports.balances import balances_of
 from tripcompanion.compiled import CompiledQuery, Param
-from tripcompanion.database.expressions import OneOf
-from trips.models import Trip
+from tripcompanion.currency.amounts import to_minor
+from tripcompanion.currency.names import currency_names
+from tripcompanion.database.expressions import Month, OneOf
+from trips.models import Member, Trip
 from users.models import User
 
 #: SQLite cannot sum beyond 64 bits, so the upper and lower bits of amounts are summed separately.
 _UPPER = 2**32
 #: The day of `as_of` in the statements.
 _DAY = Param("day", DateField())
+#: The columns of an expense by which groups are made.
+_COLUMNS = {
+    "category": "category",
+    "tag": "tags",
+    "day": "expense_date",
+    "month": "expense_date",
+    "currency": "currency",
+}
+#: What `Statistics` can be asked for.
+KINDS = ("category", "tag", "member", "day", "month", "currency")
+#: People may make ten new tags for every expense; an answer has those for which most was spent.
+MAX_TAGS = 1000
+#: Groups in the order of their keys, of which each knows the sum so far.
+_IN_TIME = {"day", "month"}
 
 
 @dataclass(slots=True)
 class Group:
-    """Expenses with the same `key`, which may be a category, a day, a month or a currency.
+    """The expenses with the same key, in minor units of `currency`.
 
-    `amount_minor` is in `currency`, the trip's; `entered_minor` means something only if `key` is
-    the currency in which they were entered.
+    `paid_minor` is what was spent, and `share_minor` the caller's part of it; for a member, what
+    they paid and their own part. `count` is how many expenses were paid, by them.
     """
 
-    key: Any
+    key: str
+    label: str
     currency: str
+    paid_minor: int = 0
+    share_minor: int = 0
     count: int = 0
-    amount_minor: int = 0
-    entered_minor: int = 0
-
-
-class Person(NamedTuple):
-    """What somebody paid for expenses, and their part of them."""
-
-    user: User
-    paid_minor: int
-    share_minor: int
-    currency: str
+    #: The budget of the category, or the part of the trip's for the days up to this one.
+    planned_minor: int | None = None
+    #: What was spent up to the day or month.
+    cumulative_minor: int | None = None
 
 
 class Budget(NamedTuple):
     """The budget of a trip, and what has been spent of it on a certain day.
 
-    `planned_by_now_minor` spreads it evenly over the days of the trip. `forecast_minor` assumes
-    that the other days cost as much as those that have begun; it is None before the first one.
+    `forecast_minor` assumes that the other days of the trip cost as much as those that have begun;
+    it is None before the first one.
     """
 
-    amount_minor: int
+    planned_minor: int
     spent_minor: int
-    planned_by_now_minor: int
     forecast_minor: int | None
     currency: str
 
@@ -66,17 +92,15 @@ class Budget(NamedTuple):
         """The budget of `trip` on `day`, or None if it has none."""
         if trip.budget_minor is None:
             return None
-        days = (trip.end_date - trip.start_date).days + 1
-        passed = min(max((day - trip.start_date).days + 1, 0), days)
-        [planned_minor, _left] = money.apportion(trip.budget_minor, [passed, days - passed], seed=0)
+        passed, days = _days(trip, day)
         # Rounded half up.
         forecast_minor = (2 * spent_minor * days + passed) // (2 * passed) if passed else None
-        return cls(trip.budget_minor, spent_minor, planned_minor, forecast_minor, trip.currency)
+        return cls(trip.budget_minor, spent_minor, forecast_minor, trip.currency)
 
     @property
-    def remaining_minor(self) -> int:
+    def left_minor(self) -> int:
         """What is left of it; negative if more was spent."""
-        return self.amount_minor - self.spent_minor
+        return self.planned_minor - self.spent_minor
 
 
 class Statistics:
@@ -85,117 +109,219 @@ class Statistics:
     `viewer` must be allowed to see the trip. Call it in a snapshot.
     """
 
-    def __init__(self, trip: Trip, viewer: User, as_of: date) -> None:
-        self.currency, self.as_of = trip.currency, as_of
-        days, months, categories, currencies = (_Groups(trip.currency) for _kind in range(4))
-        for day, category, entered_in, *sums in _sums(trip=trip.pk, day=as_of):
-            days.add(day, sums)
-            months.add(day.isoformat()[:7], sums)
-            categories.add(category, sums)
-            currencies.add(entered_in, sums)
-        self.by_day, self.by_month = days.in_order(), months.in_order()
-        self.by_category = categories.largest_first()
-        self.by_entered_currency = currencies.largest_first()
-        self.by_member = _people(trip, viewer, as_of)
-        self.total_minor = sum(group.amount_minor for group in self.by_month)
-        self.count = sum(group.count for group in self.by_month)
+    def __init__(self, trip: Trip, viewer: User, as_of: date, kind: str) -> None:
+        self.trip, self.currency, self.as_of, self.kind = trip, trip.currency, as_of, kind
+        if kind == "member":
+            self.groups = _by_member(trip, viewer, as_of)
+            self.total_minor = sum(group.paid_minor for group in self.groups)
+        else:
+            self.groups, self.total_minor = _by_column(trip, viewer, as_of, kind)
         self.budget = Budget.on(as_of, trip, self.total_minor)
 
 
-class _Groups(dict[Any, Group]):
-    """Groups by their keys, whose amounts are in `currency`."""
-
-    def __init__(self, currency: str) -> None:
-        super().__init__()
-        self._currency = currency
-
-    def add(self, key: Any, sums: list[int]) -> None:
-        """Add a row of `_sums` without its first three columns."""
-        count, amount_upper, amount_lower, entered_upper, entered_lower = sums
-        if key not in self:
-            self[key] = Group(key, self._currency)
-        group = self[key]
-        group.count += count
-        group.amount_minor += amount_upper * _UPPER + amount_lower
-        group.entered_minor += entered_upper * _UPPER + entered_lower
-
-    def in_order(self) -> list[Group]:
-        return [self[key] for key in sorted(self)]
-
-    def largest_first(self) -> list[Group]:
-        return sorted(self.in_order(), key=lambda group: group.amount_minor, reverse=True)
+def _days(trip: Trip, day: date) -> tuple[int, int]:
+    """How many days of the trip have begun on `day`, and how many it has."""
+    days = (trip.end_date - trip.start_date).days + 1
+    return min(max((day - trip.start_date).days + 1, 0), days), days
 
 
-@CompiledQuery
-def _sums(trip: Param, day: Param = _DAY) -> QuerySet[Expense, tuple[Any, ...]]:
-    """The expenses up to `day` by day, category and entered currency: their number, and sums."""
-    rows = Expense.objects.filter(trip=trip, expense_date__lte=day).order_by()
-    return rows.values_list("expense_date", "category", "currency").annotate(
-        Count("pk"),
-        amount_upper=Sum(F("amount_minor") / _UPPER),
-        amount_lower=Sum(F("amount_minor") % _UPPER),
-        entered_upper=Sum(F("entered_minor") / _UPPER),
-        entered_lower=Sum(F("entered_minor") % _UPPER),
-    )
+def planned_until(day: date, trip: Trip) -> int | None:
+    """The budget for the days up to `day`, if each day of the trip has the same part of it."""
+    if trip.budget_minor is None:
+        return None
+    passed, days = _days(trip, day)
+    return money.apportion(trip.budget_minor, [passed, days - passed], seed=0)[0]
 
 
-def _people(trip: Trip, viewer: User, as_of: date) -> list[Person]:
+# -- Groups of expenses --------------------------------------------------------------------------
+
+
+def _by_column(trip: Trip, viewer: User, as_of: date, kind: str) -> tuple[list[Group], int]:
+    """The groups, and the sum of all expenses, of which some may have several tags."""
+    until = {"trip": trip.pk, "day": as_of}
+    groups: dict[Any, Group] = {}
+    total_minor = 0
+    sums = _QUERIES[kind].sums.fetch(**until, user=viewer.pk)
+    for found, count, upper, lower, *own in sums:
+        paid_minor = joined(upper, lower)
+        total_minor += paid_minor
+        for key in _keys(kind, found):
+            if key not in groups:
+                groups[key] = Group(str(key), label_of(kind, key), trip.currency)
+            groups[key].paid_minor += paid_minor
+            groups[key].share_minor += joined(*own)
+            groups[key].count += count
+    for found, shares in uncovered(_QUERIES[kind].uncovered.fetch(**until)):
+        for key in _keys(kind, found):
+            groups[key].share_minor += shares.get(viewer.pk, 0)
+    for category, amount in (trip.category_budgets or {}).items() if kind == "category" else ():
+        group = Group(category, label_of(kind, category), trip.currency)
+        groups.setdefault(category, group).planned_minor = to_minor(amount, trip.currency)
+    return _in_order(groups, trip, kind), total_minor
+
+
+def _in_order(groups: dict[Any, Group], trip: Trip, kind: str) -> list[Group]:
+    """Days and months in order, with the sum so far; others, `MAX_TAGS` at most, by their sums."""
+    in_order = [groups[key] for key in sorted(groups)]
+    if kind not in _IN_TIME:
+        in_order.sort(key=attrgetter("paid_minor"), reverse=True)
+        return in_order[:MAX_TAGS]
+    so_far_minor = 0
+    for group in in_order:
+        so_far_minor += group.paid_minor
+        group.cumulative_minor = so_far_minor
+        if kind == "day":
+            group.planned_minor = planned_until(date.fromisoformat(group.key), trip)
+    return in_order
+
+
+def _keys(kind: str, found: Any) -> list[Any]:
+    """The groups of a row: each of its tags, or the empty one without any."""
+    if kind != "tag":
+        return [found]
+    return (json.loads(found) if isinstance(found, str) else found) or [""]
+
+
+def label_of(kind: str, key: Any) -> str:
+    """What people call a group, in the active language."""
+    if kind == "category":
+        return capfirst(str(Category(key).label))
+    if kind == "month":
+        return capfirst(date_format(date.fromisoformat(f"{key}-01"), "YEAR_MONTH_FORMAT"))
+    if kind == "tag":
+        return key or _("without a tag")
+    if kind == "currency":
+        return currency_names(get_language() or "en")[key]
+    return str(key)
+
+
+def key_of(kind: str, path: str = "") -> Any:
+    """The expression for the keys of groups; `path` leads from the row to the expense."""
+    column = path + _COLUMNS[kind]
+    return Month(column) if kind == "month" else F(column)
+
+
+def halves_of(column: str = "amount_minor", prefix: str = "") -> Mapping[str, Any]:
+    """The sum of a column, as `joined` expects it."""
+    halves = {"upper": F(column) / _UPPER, "lower": F(column) % _UPPER}
+    return {f"{prefix}{name}": Sum(half) for name, half in halves.items()}
+
+
+def joined(upper: int | None, lower: int | None) -> int:
+    """A sum of which both halves were read. Both have the sign of each amount."""
+    return int(upper or 0) * _UPPER + int(lower or 0)
+
+
+class _Queries(NamedTuple):
+    """The statements for one kind of groups."""
+
+    #: What was spent, and the splits of one user.
+    sums: CompiledQuery
+    #: Who paid what no split covers.
+    uncovered: CompiledQuery
+
+    @classmethod
+    def by(cls, kind: str) -> "_Queries":
+        def sums(trip: Param, user: Param, day: Param = _DAY) -> QuerySet[Expense, Any]:
+            own = Q(splits__participant=user, splits__trip=trip)
+            rows = Expense.objects.filter(trip=trip, expense_date__lte=day).order_by()
+            rows = rows.alias(own=FilteredRelation("splits", condition=own))
+            keys = rows.annotate(key=key_of(kind)).values_list("key")
+            own_halves = halves_of("own__amount_minor", "own_")
+            return keys.annotate(Count("pk"), **halves_of(), **own_halves)
+
+        def uncovered(trip: Param, day: Param = _DAY) -> QuerySet[Payer, Any]:
+            expenses = Expense.objects.filter(trip=trip, divided=False, expense_date__lte=day)
+            rows = Payer.objects.filter(OneOf("expense", expenses.values("pk")), trip=trip)
+            return with_uncovered(rows, key_of(kind, "expense__"))
+
+        return cls(CompiledQuery(sums), CompiledQuery(uncovered))
+
+
+_QUERIES = {kind: _Queries.by(kind) for kind in _COLUMNS}
+
+
+# -- What no split covers ------------------------------------------------------------------------
+
+
+def with_uncovered(payers: QuerySet[Payer, Any], key: Any) -> QuerySet[Payer, Any]:
+    """The payers of expenses that splits may not cover, for `uncovered`."""
+    same = {"trip": OuterRef("trip"), "expense": OuterRef("expense")}
+    parts = Split.objects.filter(**same).order_by().values("expense")
+    covered = Subquery(parts.annotate(sum=Sum("amount_minor")).values("sum"))
+    of_expense = ("number", "merged_guests", "trip__claimed_guests", "amount_minor")
+    rows = payers.annotate(key=key, covered=covered).order_by("expense", "id")
+    columns = ("expense", *(f"expense__{name}" for name in of_expense))
+    return rows.values_list("key", *columns, "covered", "user", "amount_minor")
+
+
+def uncovered(rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, Mapping[int, int]]]:
+    """The key of each expense of `with_uncovered`, and what its payers bear of it, by user id."""
+    for expense, payers in groupby(rows, itemgetter(*range(7))):
+        key, _expense_id, number, merged, claimed, amount_minor, covered_minor = expense
+        if left_minor := amount_minor - (covered_minor or 0):
+            paid = {user_id: paid_minor for *_columns, user_id, paid_minor in payers}
+            former_ids = money.parse_former_ids(merged, claimed)
+            yield key, money.divide(left_minor, paid, number, former_ids)
+
+
+# -- People --------------------------------------------------------------------------------------
+
+
+def _by_member(trip: Trip, viewer: User, as_of: date) -> list[Group]:
     """The people whom the balances show, in the order in which they joined.
 
     The sums of each membership are kept, so only what came after `as_of` is subtracted from them.
     """
     later = {"trip": trip.pk, "day": as_of}
-    paid, shares = dict(_paid_later.fetch(**later)), Counter(dict(_shares_later.fetch(**later)))
-    shares.update(_uncovered_shares(_uncovered_later.fetch(**later), trip))
+    counts = Counter(dict(_payments.fetch(trip=trip.pk)))
+    paid: Counter[int] = Counter()
+    for user_id, count, *halves in _paid_later.fetch(**later):
+        counts[user_id] -= count
+        paid[user_id] = joined(*halves)
+    shares = Counter({user: joined(*halves) for user, *halves in _shares_later.fetch(**later)})
+    for _key, parts in uncovered(_uncovered_later.fetch(**later)):
+        shares.update(parts)
     return [
-        Person(
-            member.user,
-            member.paid_minor - paid.get(member.user_id, 0),
-            member.share_minor - shares[member.user_id],
+        Group(
+            str(member.user_id),
+            member.user.shown_name,
             trip.currency,
+            member.paid_minor - paid[member.user_id],
+            member.share_minor - shares[member.user_id],
+            counts[member.user_id],
         )
         for member in balances_of(viewer, trip=trip.pk)
     ]
 
 
+@CompiledQuery
+def _payments(trip: Param) -> QuerySet[Payer, tuple[int, int]]:
+    """How many expenses each member paid. Payers have an index by person, not by trip."""
+    people = Member.objects.filter(trip=trip).order_by().values("user")
+    rows = Payer.objects.filter(OneOf("user", people), trip=trip).order_by()
+    return rows.values_list("user").annotate(Count("pk"))
+
+
 def _later(model: Any, trip: Param, day: Param, **only: bool) -> QuerySet[Any, Any]:
-    """The payers or splits of the expenses after `day`.
+    """The payers or splits of the expenses after the day.
 
     With a join, SQLite would read those of all trips, in the order of their groups.
     """
     expenses = Expense.objects.filter(trip=trip, expense_date__gt=day, **only).values("pk")
-    return model.objects.filter(OneOf("expense", expenses), trip=trip)
+    return model.objects.filter(OneOf("expense", expenses), trip=trip).order_by()
 
 
 @CompiledQuery
-def _paid_later(trip: Param, day: Param = _DAY) -> QuerySet[Payer, tuple[int, int]]:
-    rows = _later(Payer, trip, day).order_by()
-    return rows.values_list("user").annotate(Sum("amount_minor"))
+def _paid_later(trip: Param, day: Param = _DAY) -> QuerySet[Payer, Any]:
+    return _later(Payer, trip, day).values_list("user").annotate(Count("pk"), **halves_of())
 
 
 @CompiledQuery
-def _shares_later(trip: Param, day: Param = _DAY) -> QuerySet[Split, tuple[int, int]]:
-    rows = _later(Split, trip, day).order_by()
-    return rows.values_list("participant").annotate(Sum("amount_minor"))
+def _shares_later(trip: Param, day: Param = _DAY) -> QuerySet[Split, Any]:
+    return _later(Split, trip, day).values_list("participant").annotate(**halves_of())
 
 
 @CompiledQuery
-def _uncovered_later(trip: Param, day: Param = _DAY) -> QuerySet[Payer, tuple[Any, ...]]:
-    """The payers of the expenses that splits may not cover, expense by expense."""
-    same = {"trip": OuterRef("trip"), "expense": OuterRef("expense")}
-    parts = Split.objects.filter(**same).order_by().values("expense")
-    covered = Subquery(parts.annotate(sum=Sum("amount_minor")).values("sum"))
-    rows = _later(Payer, trip, day, divided=False).order_by("expense", "id")
-    columns = ("expense__number", "expense__merged_guests", "expense__amount_minor")
-    return rows.annotate(covered=covered).values_list(*columns, "covered", "user", "amount_minor")
-
-
-def _uncovered_shares(rows: Iterable[tuple[Any, ...]], trip: Trip) -> Counter[int]:
-    """What the payers bear by user id, of the expenses that `_uncovered_later` found."""
-    shares: Counter[int] = Counter()
-    for (number, merged, amount_minor, covered), payers in groupby(rows, itemgetter(0, 1, 2, 3)):
-        if left_minor := amount_minor - (covered or 0):
-            paid = {user_id: paid_minor for *_expense, user_id, paid_minor in payers}
-            former_ids = money.parse_former_ids(merged, trip.claimed_guests)
-            shares.update(money.divide(left_minor, paid, number, former_ids))
-    return shares
+def _uncovered_later(trip: Param, day: Param = _DAY) -> QuerySet[Payer, Any]:
+    return with_uncovered(_later(Payer, trip, day, divided=False), F("expense"))

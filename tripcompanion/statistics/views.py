@@ -3,12 +3,22 @@
 from typing import ClassVar
 
 from django.http import HttpResponseBase
+from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
+from rest_framework.response import Response
 
 from splits.models.settlement import today
+from tripcompanion.statistics.charts import chart_of, personal_chart
+from tripcompanion.statistics.personal import Between, PersonalStatistics
 from tripcompanion.statistics.report import Statistics
-from tripcompanion.statistics.serializers import StatisticsQuery, StatisticsSerializer
-from tripcompanion.statistics.sheet import csv_file
+from tripcompanion.statistics.serializers import (
+    BetweenSerializer,
+    PersonalStatisticsSerializer,
+    StatisticsQuery,
+    StatisticsSerializer,
+    YearQuery,
+)
+from tripcompanion.statistics.sheet import csv_file, personal_csv
 from trips.models import Trip
 from trips.roles import Can
 from trips.viewsets import ETAG_ACTIONS, InTripViewSet
@@ -25,22 +35,59 @@ class StatisticsViewSet(InTripViewSet):
     needs: ClassVar = {"retrieve": Can.READ}
     query_serializers: ClassVar = {"retrieve": StatisticsQuery}
     response_serializers: ClassVar = {"retrieve": StatisticsSerializer}
-    files: ClassVar = {"retrieve": {"csv": "text/csv"}}
+    files: ClassVar = {"retrieve": {"csv": "text/csv", "svg": "image/svg+xml"}}
     etag_actions = ETAG_ACTIONS
 
     def retrieve(self, request: Request, trip_id: int) -> HttpResponseBase:
-        """What a trip has cost: by category, member, day, month and currency, and of its budget.
+        """What a trip has cost, by category, tag, member, day, month or currency as entered.
 
-        Expenses up to the day `asOf` count, deleted ones do not. All sums are exact: the amounts of
-        `byCategory`, `byDay` and `byMonth`, and both columns of `byMember`, add up to `total`.
-        With `Accept: text/csv`, or `?format=csv`, it is a table with the columns `group`, `key`,
-        `name`, `amount`, `currency`, `count` and `entered`, and a row for each sum. The groups are
-        `total`, `category`, `paid` and `share` (`key` is the id of a member), `day`, `month`,
-        `enteredCurrency` and `budget`.
+        Expenses up to the day `asOf` count, deleted ones do not. All sums are exact. In each group,
+        `paid` is what was spent and `share` is the caller's part of it; by member, they are what
+        the member paid and the member's own part. Both add up: `paid` to the `total`, `share` to
+        the whole share of the caller, or of all members, which is the `total` too.
+        By tag, an expense is in the group of each of its tags, so the groups may exceed the total;
+        there are at most 1,000, those for which most was spent.
+        With `Accept: text/csv` it is a table, with `Accept: image/svg+xml` a picture; `?format=csv`
+        and `?format=svg` do the same, and so does the path with `.svg`.
         """
-        as_of = self.query().get("as_of") or today()
+        query = self.query()
+        as_of, by = query.get("as_of") or today(), query["by"]
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
-        statistics = Statistics(trip, self.caller, as_of)
-        if request.accepted_renderer.format == "csv":
-            return self.file(csv_file(statistics), f"trip-{trip_id}-{statistics.as_of}")
-        return self.with_etag(request, statistics)
+        statistics = Statistics(trip, self.caller, as_of, by)
+        name = f"trip-{trip_id}-{by}-{as_of}"
+        return self.in_any_format(request, statistics, name, csv=csv_file, svg=chart_of)
+
+
+class PersonalStatisticsViewSet(InTripViewSet):
+    """What the caller's trips have cost, and what is between the caller and somebody else."""
+
+    tag = "balances"
+    operation_ids: ClassVar = {"retrieve": "getMyStatistics", "between": "getBetween"}
+    scope_prefix = "trips"
+    more_scopes = (Scope.EXPENSES_READ,)
+    needs: ClassVar = {"retrieve": None, "between": None}
+    query_serializers: ClassVar = {"retrieve": YearQuery}
+    response_serializers: ClassVar = {
+        "retrieve": PersonalStatisticsSerializer,
+        "between": BetweenSerializer,
+    }
+    files: ClassVar = {"retrieve": {"csv": "text/csv", "svg": "image/svg+xml"}}
+    etag_actions: ClassVar = frozenset({"retrieve"})
+    problems: ClassVar = {"between": [NotFound]}
+
+    def retrieve(self, request: Request) -> HttpResponseBase:
+        """What the caller paid, and the caller's own part, in all trips or in those of a year.
+
+        By currency of the trips, and in each by trip, category and month. With `Accept: text/csv`
+        it is a table, with `Accept: image/svg+xml` a picture by trip.
+        """
+        shown = PersonalStatistics.of(self.caller, self.query().get("year"))
+        writers = {"csv": personal_csv, "svg": personal_chart}
+        return self.in_any_format(request, shown, "statistics", **writers)
+
+    def between(self, request: Request, user_id: int) -> Response:
+        """What is open between the caller and another member of their trips, and what each sent.
+
+        Only trips of which both are members now count. Debts are those of `pending-debts`.
+        """
+        return self.answer(Between.people(self.caller, user_id))

@@ -1,0 +1,98 @@
+"""Budgets by category: exact, in the trip's currency, in its history and its copies."""
+
+import json
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from tests.conftest import Api
+from tests.document import problem_of
+from tests.exchange.copies import copied, file_of
+from tests.factories import spend
+from tests.trips.bodies import lisbon
+from tripcompanion.exchange.description import UnreadableFile
+from trips.models import Trip
+from users.models import User
+
+BUDGETS = {"FOOD": 200.5, "TRANSPORT": "33.335"}
+
+
+@pytest.fixture
+def planned(api: Api, trip: Trip, olga: User) -> Trip:
+    response = api(olga).patch(f"/api/trips/{trip.pk}", {"categoryBudgets": BUDGETS})
+    assert response.status_code == 200, response.content
+    assert b'"categoryBudgets":{"FOOD":200.50,"TRANSPORT":33.34}' in response.content
+    trip.refresh_from_db()
+    return trip
+
+
+def test_statistics_compare_each_with_what_was_spent(api: Api, planned: Trip, olga: User) -> None:
+    spend(planned, 1000, paid_by=olga, among=[olga], category="FOOD")
+    spend(planned, 400, paid_by=olga, among=[olga], category="OTHER")
+    path = f"/api/trips/{planned.pk}/statistics?asOf=2099-12-31"
+    groups = api(olga).get(path).json()["groups"]
+    assert [(group["key"], group["paid"], group["planned"]) for group in groups] == [
+        ("FOOD", 10, 200.5),
+        ("OTHER", 4, None),
+        ("TRANSPORT", 0, 33.34),
+    ]
+    picture = b"".join(api(olga).get(f"{path}&format=svg")).decode()
+    assert "10.00\xa0EUR · 200.50\xa0EUR" in picture
+
+
+def test_a_trip_may_have_none(api: Api, planned: Trip, olga: User) -> None:
+    client, path = api(olga), f"/api/trips/{planned.pk}"
+    assert client.patch(path, {"title": "Porto"}).json()["categoryBudgets"] is not None
+    assert client.patch(path, {"categoryBudgets": None}).json()["categoryBudgets"] is None
+    assert client.post("/api/trips", lisbon(categoryBudgets=None)).json()["categoryBudgets"] is None
+
+
+def test_put_replaces_them_and_takes_what_get_answers(api: Api, planned: Trip, olga: User) -> None:
+    client, path = api(olga), f"/api/trips/{planned.pk}"
+    same = client.put(path, client.get(path).json())
+    assert same.json()["categoryBudgets"] == {"FOOD": 200.5, "TRANSPORT": 33.34}
+    assert client.put(path, lisbon()).json()["categoryBudgets"] is None
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"WINE": 1}, {"food": 1}, {"": 1}, {"FOOD": 0}, {"FOOD": -1}, {"FOOD": 0.001},
+        {"FOOD": None}, {"FOOD": True}, {"FOOD": []}, {"FOOD": "1e400"}, {"FOOD": 10**13},
+        {}, [], "FOOD", 7, {"FOOD": 1, "x" * 5000: 1},
+    ],
+)  # fmt: skip
+def test_what_are_no_budgets_is_refused(api: Api, planned: Trip, olga: User, wrong: Any) -> None:
+    response = api(olga).patch(f"/api/trips/{planned.pk}", {"categoryBudgets": wrong})
+    [name] = problem_of(response, 400, "invalid")["errors"]
+    assert name.split(".")[0] == "categoryBudgets"
+    planned.refresh_from_db()
+    assert planned.category_budgets == {"FOOD": Decimal("200.5"), "TRANSPORT": Decimal("33.34")}
+
+
+def test_only_who_manages_the_trip_sets_them(api: Api, planned: Trip, ed: User) -> None:
+    response = api(ed).patch(f"/api/trips/{planned.pk}", {"categoryBudgets": None})
+    assert response.status_code == 403
+
+
+def test_with_another_currency_they_keep_their_numbers(api: Api, planned: Trip, olga: User) -> None:
+    yen = api(olga).patch(f"/api/trips/{planned.pk}", {"currency": "JPY"})
+    assert yen.json()["categoryBudgets"] == {"FOOD": 201, "TRANSPORT": 33}
+
+
+def test_the_history_and_a_copy_have_them(api: Api, planned: Trip, olga: User, sam: User) -> None:
+    history = api(olga).get(f"/api/trips/{planned.pk}/history").json()["items"]
+    changed = next(row for row in history if "categoryBudgets" in row["changes"])
+    assert changed["changes"]["categoryBudgets"]["new"] == {"FOOD": 200.5, "TRANSPORT": 33.34}
+    assert "the budgets of categories" in changed["text"]
+    content = file_of(api, planned, olga)
+    copy = copied(content, sam)
+    assert copy.category_budgets == {"FOOD": Decimal("200.5"), "TRANSPORT": Decimal("33.34")}
+    held = json.loads(content)
+    for wrong in ({"WINE": 1}, {"FOOD": 0.001}, [], 7):
+        held["trip"]["categoryBudgets"] = wrong
+        with pytest.raises(UnreadableFile):
+            copied(json.dumps(held).encode(), sam)
+    del held["trip"]["categoryBudgets"]
+    assert copied(json.dumps(held).encode(), sam).category_budgets is None
