@@ -50,6 +50,7 @@ EXPENSES: CsvColumns = {
     "entered_amount": amount("entered_minor", "currency"),
     "entered_currency": "currency",
     **named("exchange_rate", "rate_source", "rate_day"),
+    "items": "stored_items",
     "payers": Column((Subquery(_PAYERS), "currency"), _payers),
     **_person("created_by"),
     **named("created_at", "updated_at"),

@@ -1,19 +1,31 @@
 """Filters and orderings of the list of expenses."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from functools import reduce
 from typing import Any
+from urllib.parse import parse_qsl, urlencode
 
 import django_filters
 from django import forms
 from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.http import QueryDict
 from django.utils.text import format_lazy
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
+from django_filters.rest_framework import DjangoFilterBackend
 from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
 
-from splits.models import Category, Expense, Payer, Split
-from tripcompanion.api.ids import NUMBER_SCHEMA, parse_id
+from splits.models import Category, Comment, Debt, Expense, Payer, Split
+from splits.models.saved_filter import MAX_QUERY_CHARS
+from splits.models.tag import MAX_TAG_CHARS, MAX_TAGS, tagged
+from tripcompanion.api.near_misses import refused_names
+from tripcompanion.api.serializers import NUMBER_SCHEMA, ExactNumber, parse_id
+from tripcompanion.currency.amounts import CODES, MAX_AMOUNT
+from tripcompanion.currency.formats import amount_between
+from tripcompanion.database.expressions import HasWords, Lines
 
 
 class _IdFormField(forms.Field):
@@ -50,6 +62,52 @@ class IdFilter(django_filters.Filter):
     field_class = _IdFormField
 
 
+class _AmountFormField(forms.Field):
+    _number = ExactNumber(least=-MAX_AMOUNT, maximum=MAX_AMOUNT)
+
+    def clean(self, value: Any) -> Decimal | None:
+        if not value:
+            return None
+        try:
+            return self._number.run_validation(value)
+        except serializers.ValidationError as error:
+            raise forms.ValidationError([str(text) for text in error.detail]) from error
+
+
+@extend_schema_field({"type": "number", "minimum": -int(MAX_AMOUNT), "maximum": int(MAX_AMOUNT)})
+class AmountFilter(django_filters.Filter):
+    """An amount in the trip's currency."""
+
+    field_class = _AmountFormField
+
+
+class _TagsFormField(forms.Field):
+    widget = forms.MultipleHiddenInput
+
+    def clean(self, value: Any) -> list[str]:
+        tags = [text.strip() for text in value or () if text.strip()]
+        if len(tags) > MAX_TAGS:
+            raise forms.ValidationError(_("Must be at most %(max)s.") % {"max": MAX_TAGS})
+        return [forms.CharField(max_length=MAX_TAG_CHARS).clean(tag) for tag in tags]
+
+
+@extend_schema_field({"type": "array", "items": {"type": "string", "maxLength": MAX_TAG_CHARS}})
+class TagsFilter(django_filters.Filter):
+    """A parameter that may be repeated."""
+
+    field_class = _TagsFormField
+
+
+@extend_schema_field({"type": "boolean"})
+class TrueOrFalse(django_filters.ChoiceFilter):
+    """`true` or `false`. Django's field accepts other words, too, and ignores unknown ones."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        words = ("true", "false")
+        choices = [(word, word) for word in words]
+        super().__init__(*args, choices=choices, error_messages=_one_of(words), **kwargs)
+
+
 class _OrderFormField(django_filters.fields.BaseCSVField):
     """Comma-separated column names; an empty name is an error."""
 
@@ -83,6 +141,21 @@ class ExpenseOrder(django_filters.OrderingFilter):
         return qs.order_by(*ordering, "-id" if ordering[-1].startswith("-") else "id")
 
 
+def with_words(words: Sequence[str], **narrowed: Any) -> Q:
+    """Condition on expenses: each word is in their texts and tags, or in one of their comments.
+
+    `narrowed` are conditions on comments, without which PostgreSQL may read those of all trips.
+    """
+    comments = Comment.objects.filter(HasWords(words, "text"), **_OF_EXPENSE).filter(**narrowed)
+    return Q(HasWords(words, "description", "notes", Lines("tags"))) | Q(Exists(comments))
+
+
+def is_open() -> Exists:
+    """Condition on expenses: something of one of their splits is still owed."""
+    debts = Debt.objects.open().filter(trip=OuterRef("trip"), split=OuterRef("pk"))
+    return Exists(Split.objects.filter(Exists(debts), **_OF_EXPENSE))
+
+
 class ExpenseFilter(django_filters.FilterSet):
     """The query parameters of the list of expenses."""
 
@@ -94,16 +167,49 @@ class ExpenseFilter(django_filters.FilterSet):
         error_messages=_one_of(Category.values),
     )
     paidBy = IdFilter(method="with_payer", label="This user is a payer.")
+    payer = IdFilter(method="with_payer", label="This user is a payer.")
     participant = IdFilter(method="with_participant", label="This user has a split.")
+    tag = TagsFilter(
+        method="with_tags",
+        label="With this tag; repeated, with each of these tags.",
+    )
+    currency = django_filters.ChoiceFilter(
+        choices=[(code, code) for code in CODES],
+        label="Only expenses that were entered in this currency.",
+        error_messages={
+            "invalid_choice": gettext_lazy(
+                '"%(value)s" is not the code of a currency; /api/currencies lists them all.'
+            )
+        },
+    )
+    minAmount = AmountFilter(method="with_amount", label="Of at least this amount.")
+    maxAmount = AmountFilter(method="with_amount", label="Of at most this amount.")
+    paid = TrueOrFalse(
+        method="with_paid",
+        label="All of its splits are paid, or not.",
+    )
     search = django_filters.CharFilter(
         method="with_text",
         max_length=255,
-        label="Only expenses with this text in the description or notes, in any case.",
+        label=(
+            "Only expenses with each of these words in description, notes and tags, or in one of "
+            "their comments, without regard to case and accents; also with parts of words."
+        ),
     )
+    # A keyword of Python.
+    locals()["from"] = DayFilter("expense_date", "gte", label="The same as `dateFrom`.")
+    to = DayFilter("expense_date", "lte", label="The same as `dateTo`.")
     ordering = ExpenseOrder(
         fields=_ORDERS,
         error_messages=_one_of(f"{sign}{name}" for name in _ORDERS.values() for sign in ("", "-")),
         label="How to order them, with `-` to reverse. Default: `-expenseDate`.",
+    )
+    filter = django_filters.CharFilter(
+        # See `SavedFilterBackend`.
+        method=lambda rows, _name, _called: rows,
+        label=(
+            "The name or id of a filter that the caller saved; other parameters replace its own."
+        ),
     )
 
     class Meta:
@@ -121,4 +227,62 @@ class ExpenseFilter(django_filters.FilterSet):
         return rows.filter(Exists(splits))
 
     def with_text(self, rows: QuerySet[Expense], name: str, text: str) -> QuerySet[Expense]:
-        return rows.filter(Q(description__icontains=text) | Q(notes__icontains=text))
+        trip_id = self.request.parser_context["kwargs"]["trip_id"]
+        return rows.filter(with_words(text.split(), trip=trip_id))
+
+    def with_tags(self, rows: QuerySet[Expense], name: str, tags: list[str]) -> QuerySet[Expense]:
+        return reduce(tagged, tags, rows)
+
+    def with_amount(self, rows: QuerySet[Expense], name: str, amount: Decimal) -> QuerySet[Expense]:
+        limits = {"minAmount": (amount, MAX_AMOUNT), "maxAmount": (-MAX_AMOUNT, amount)}[name]
+        return rows.filter(amount_between("amount_minor", "trip__currency", *limits))
+
+    def with_paid(self, rows: QuerySet[Expense], name: str, word: str) -> QuerySet[Expense]:
+        return rows.filter(~is_open() if word == "true" else is_open())
+
+
+#: Parameters that are the same as others.
+_SAME = {"from": "dateFrom", "to": "dateTo", "payer": "paidBy"}
+
+
+class SavedFilterBackend(DjangoFilterBackend):
+    """Filters that also come from a saved filter; parameters of the request replace its own."""
+
+    def get_filterset_kwargs(self, request: Any, queryset: Any, view: Any) -> dict[str, Any]:
+        sent = request.query_params
+        options = super().get_filterset_kwargs(request, queryset, view)
+        if called := sent.get("filter"):
+            rows = request.user.saved_filters.all()
+            # Compared here: a database refuses some texts. A name wins over an id.
+            queries = {str(row.pk): row.query for row in rows}
+            query = (queries | {row.name: row.query for row in rows}).get(called)
+            if query is None:
+                text = _("You have no saved filter of this name or id.")
+                raise serializers.ValidationError({"filter": [text]})
+            replaced = {_SAME.get(name, name) for name in sent}
+            options["data"] = sent.copy()
+            for name, values in QueryDict(query).lists():
+                if _SAME.get(name, name) not in replaced:
+                    options["data"].setlist(name, values)
+        return options
+
+
+def stored_query(text: str) -> str:
+    """A query of the list of expenses, as a saved filter has it: without empty parameters, sorted.
+
+    Raises `ValidationError` if the list would refuse it, or ignore some of it.
+    """
+    sent = QueryDict(mutable=True)
+    for name, value in parse_qsl(text):
+        sent.appendlist(name, value)
+    known = ExpenseFilter.base_filters.keys() - {"filter"}
+    errors: Any = refused_names(sent, sorted(known), strict=True)
+    errors = errors or ExpenseFilter(sent, Expense.objects.none()).errors
+    if errors:
+        texts = [f"{name}: {text}" for name, some in errors.items() for text in some]
+        raise serializers.ValidationError({"query": texts})
+    stored = urlencode(sorted(sent.lists()), doseq=True)
+    if not stored or len(stored) > MAX_QUERY_CHARS:
+        text = _("Must be 1 to %(max)s characters, as it is stored.") % {"max": MAX_QUERY_CHARS}
+        raise serializers.ValidationError({"query": [text]})
+    return stored

@@ -50,13 +50,18 @@ def divide(
 ) -> dict[int, int]:
     """`apportion` by user id; ties rotate by id, regardless of the order of the mapping.
 
-    Accounts that took the place of a guest count with the guest's id, which `former_ids` has.
+    Accounts that took the place of a guest count with the guest's id, which `former_ids` has. A
+    negative total, a refund, is divided as if it were positive; its weights may be negative, too.
     """
+    if total < 0:
+        mirrored = {user_id: abs(weight) for user_id, weight in weights.items()}
+        parts = divide(-total, mirrored, seed, former_ids)
+        return {user_id: -part for user_id, part in parts.items()}
     if len(weights) == 1 and total >= 0 and min(weights.values()) > 0:
         return dict.fromkeys(weights, total)
     user_ids = _in_order(weights, former_ids)
-    parts = apportion(total, [weights[user_id] for user_id in user_ids], seed)
-    by_user = dict(zip(user_ids, parts, strict=True))
+    found = apportion(total, [weights[user_id] for user_id in user_ids], seed)
+    by_user = dict(zip(user_ids, found, strict=True))
     return {user_id: by_user[user_id] for user_id in weights}
 
 
@@ -72,7 +77,10 @@ def own_parts(
     in proportion to what they paid. Raises ValueError if the splits exceed the expense.
     """
     parts = dict.fromkeys(paid_by_user, 0) | dict(shares)
-    uncovered = sum(paid_by_user.values()) - sum(shares.values())
+    total = sum(paid_by_user.values())
+    uncovered = total - sum(shares.values())
+    if uncovered * total < 0:
+        raise ValueError("Splits within the expense are needed.")
     if paid_by_user and uncovered:
         for user_id, amount in divide(uncovered, paid_by_user, seed, former_ids).items():
             parts[user_id] += amount
@@ -100,7 +108,17 @@ def own_parts_and_debts(
     seed: int,
     former_ids: Mapping[int, int] = NO_FORMER_IDS,
 ) -> tuple[dict[int, int], dict[tuple[int, int], int]]:
-    """`own_parts` and `debts` of one expense."""
+    """`own_parts` and `debts` of one expense.
+
+    A refund is the same expense with both sides exchanged: who received it owes the others.
+    """
+    if sum(paid_by_user.values()) < 0:
+        mirrored = [{u: -amount for u, amount in side.items()} for side in (shares, paid_by_user)]
+        own, owing = own_parts_and_debts(mirrored[0], mirrored[1], seed, former_ids)
+        return (
+            {user_id: -part for user_id, part in own.items()},
+            {(creditor, debtor): amount for (debtor, creditor), amount in owing.items()},
+        )
     parts = own_parts(shares, paid_by_user, seed, former_ids)
     surplus = {user_id: paid_by_user.get(user_id, 0) - part for user_id, part in parts.items()}
     claims = {

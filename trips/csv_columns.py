@@ -7,7 +7,7 @@ from django.db.models import Model
 from tripcompanion.adminsite.csv_export import Column, CsvColumns, named
 from tripcompanion.currency.amounts import to_major
 from trips.models import Trip
-from trips.models.journal_fields import plain_fields
+from trips.models.journal import plain_fields
 
 
 def plain(model: type[Model]) -> CsvColumns:
@@ -34,6 +34,8 @@ TRIPS: CsvColumns = {
     **plain(Trip),
     "members": "member_count",
     "budget": amount("budget_minor", "currency"),
+    "default_division": "stored_default_division",
+    "category_budgets": "stored_category_budgets",
     **named("created_at", "updated_at", "deleted_at"),
 }
 INVITATIONS: CsvColumns = {

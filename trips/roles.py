@@ -31,6 +31,8 @@ class Can(Enum):
     COMMENT = "comment on expenses"
     CHANGE_COMMENTS = "change comments"
     DELETE_COMMENTS = "delete comments"
+    ATTACH = "attach files"
+    DELETE_ATTACHMENTS = "delete attached files"
     MANAGE_MEMBERS = "change roles, remove members"
     MANAGE_TRIP = "change or delete the trip, renew its code"
 
@@ -39,8 +41,8 @@ class Access(Enum):
     """Which objects a role may use a capability on.
 
     Own objects are: a split or settlement to which the caller is a party (`SETTLE`), an expense
-    that they created or paid, with its splits, a settlement that they recorded, and a comment
-    that they wrote.
+    that they created or paid, with its splits, a settlement that they recorded, a comment that
+    they wrote, and a file that they attached. A trip is nobody's own (`ATTACH`).
     """
 
     ANY = "any"
@@ -65,6 +67,8 @@ TABLE: Mapping[Can, Mapping[TripRole, Access]] = {
         Can.COMMENT:            (_ANY,  _ANY,  _ANY),
         Can.CHANGE_COMMENTS:    (_OWN,  _OWN,  _OWN),
         Can.DELETE_COMMENTS:    (_ANY,  _OWN,  _OWN),
+        Can.ATTACH:             (_ANY,  _ANY,  _OWN),
+        Can.DELETE_ATTACHMENTS: (_ANY,  _OWN,  _OWN),
         Can.MANAGE_MEMBERS:     (_ANY,  _NONE, _NONE),
         Can.MANAGE_TRIP:        (_ANY,  _NONE, _NONE),
     }.items()
@@ -92,6 +96,8 @@ SCOPES: Mapping[Scope, frozenset[Can]] = {
             Can.COMMENT,
             Can.CHANGE_COMMENTS,
             Can.DELETE_COMMENTS,
+            Can.ATTACH,
+            Can.DELETE_ATTACHMENTS,
         }
     ),
 }

@@ -1,25 +1,115 @@
 """Serializers of trips and members."""
 
+from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from tripcompanion.api.serializers import (
+    MAX_PEOPLE,
     CamelCaseSerializer,
+    ExactNumber,
     IdField,
+    NumbersById,
     StrictChoice,
     StrictDate,
     StrictInstant,
+    StrictList,
     StrictText,
     UrlOrPath,
+    number_schema,
+    numbers_of,
+    numbers_schema,
 )
-from tripcompanion.currency.amounts import Amount
+from tripcompanion.currency.amounts import MAX_AMOUNT, Amount
 from tripcompanion.currency.fields import AmountField, CurrencyField, MoneyField
 from trips.models import CODE_CHARS, InvitationState
+from trips.models.category import Category, load_budgets
+from trips.models.default_division import (
+    DEFAULT_SPLIT_TYPES,
+    MAX_DECIMALS,
+    MAX_WEIGHT,
+    checked_division,
+    division_text,
+    load_division,
+)
 from trips.models.invitation import MAX_NOTE_CHARS, MAX_USES
 from trips.roles import DEFAULT_ROLE, JOIN_ROLE_CHOICES, TripRole
 from users.serializers import EmailAddress, UserSummary, user_name
+
+
+@extend_schema_field(numbers_schema(maximum=MAX_WEIGHT), component_name="DivisionAmounts")
+class DivisionAmountsField(NumbersById):
+    """`{"<userId>": number}`: percentages or weights."""
+
+    def to_internal_value(self, data: Any) -> dict[str, Decimal]:
+        field = ExactNumber(maximum=Decimal(MAX_WEIGHT), max_decimals=MAX_DECIMALS)
+        numbers = numbers_of(super().to_internal_value(data), field)
+        return {str(user_id): number.normalize() for user_id, number in numbers.items()}
+
+
+@extend_schema_field(
+    {
+        "type": "object",
+        "propertyNames": {"type": "string", "enum": Category.values},
+        "additionalProperties": number_schema(maximum=int(MAX_AMOUNT)),
+        "minProperties": 1,
+    },
+    component_name="CategoryBudgets",
+)
+class CategoryBudgets(serializers.DictField):
+    """`{"<category>": amount}`, in the trip's currency."""
+
+    child = AmountField()
+    default_error_messages = {"category": gettext_lazy("Not a category: {text}.")}
+
+    def to_internal_value(self, data: Any) -> dict[str, Decimal]:
+        for unknown in {*data} - {*Category.values} if isinstance(data, Mapping) else ():
+            self.fail("category", text=unknown[:40])
+        return super().to_internal_value(data)
+
+    def to_representation(self, value: Any) -> Any:
+        return load_budgets(value)
+
+
+class DefaultDivision(CamelCaseSerializer):
+    """How an expense is divided that names neither `splitType` nor `participantUserIds`."""
+
+    split_type = StrictChoice(choices=DEFAULT_SPLIT_TYPES, help_text="How it is divided.")
+    participant_user_ids = StrictList(
+        child=IdField(),
+        required=False,
+        allow_null=True,
+        allow_empty=False,
+        max_length=MAX_PEOPLE,
+        help_text=(
+            "Between whom: members, each listed once. For `EQUAL`, null or omitted: everybody who "
+            "is in the trip then. Who has left is left out, but percentages have to be sent then."
+        ),
+    )
+    split_amounts = DivisionAmountsField(
+        required=False,
+        allow_null=True,
+        help_text=(
+            "By user id, one for each participant: weights, or percentages, which add up to 100. "
+            "Null for `EQUAL`."
+        ),
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        # A PATCH may omit fields of the trip, but not of its division.
+        if "split_type" not in attrs:
+            text = self.fields["splitType"].error_messages["required"]
+            raise serializers.ValidationError({"splitType": [text]})
+        user_ids, amounts = attrs.get("participant_user_ids"), attrs.get("split_amounts")
+        return checked_division(attrs["split_type"], user_ids, amounts)
+
+    def to_representation(self, instance: str) -> Any:
+        return load_division(instance)
 
 
 class TripRequest(CamelCaseSerializer):
@@ -63,10 +153,33 @@ class TripRequest(CamelCaseSerializer):
         help_text="The role of those who join with the code. Default: `VIEWER`.",
     )
 
+    default_division = DefaultDivision(
+        allow_null=True,
+        default=None,
+        help_text=(
+            "How expenses are divided that do not say how. Default: null, each has to say it."
+        ),
+    )
+
+    category_budgets = CategoryBudgets(
+        allow_empty=False,
+        allow_null=True,
+        default=None,
+        help_text=(
+            "Budgets by category, positive amounts in the trip's currency; `budget` need not be "
+            "their sum. Default: null, none."
+        ),
+    )
+
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        currency = attrs.get("currency", self.context["currency"])
         if attrs.get("budget") is not None:
-            currency = attrs.get("currency", self.context["currency"])
             attrs["budget"] = Amount(attrs["budget"], currency)
+        if attrs.get("category_budgets"):
+            budgets = attrs["category_budgets"].items()
+            attrs["category_budgets"] = {key: Amount(value, currency) for key, value in budgets}
+        if "default_division" in attrs:
+            attrs["stored_default_division"] = division_text(attrs.pop("default_division"))
         return attrs
 
 
@@ -108,6 +221,17 @@ class TripSerializer(CamelCaseSerializer):
     )
     join_role = serializers.ChoiceField(
         choices=JOIN_ROLE_CHOICES, help_text="The role of those who join with the code."
+    )
+    default_division = DefaultDivision(
+        source="stored_default_division",
+        allow_null=True,
+        help_text="How expenses are divided that do not say how; null if each has to say it.",
+    )
+    category_budgets = CategoryBudgets(
+        allow_empty=False,
+        source="stored_category_budgets",
+        allow_null=True,
+        help_text="The budgets by category, in the trip's currency; null if no category has one.",
     )
     current_user_role = serializers.ChoiceField(
         choices=TripRole.choices,

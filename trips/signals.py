@@ -1,10 +1,13 @@
-"""Signals of trips, for what higher layers keep of their members."""
+"""Signals of trips, for what higher layers keep of their members and expenses."""
 
 from django.dispatch import Signal
 
 #: In all entries of `trip`, the person `to` takes the place of `user_id`. It is sent under the lock
 #: of the trip.
 person_replaced = Signal()
+
+#: `by` moved `expense` to another `trip`, where it is `moved_id`. It is sent under both locks.
+expense_moved = Signal()
 
 #: `by` did something of which members may want a mail. `people` filters their accounts; `event` is
 #: a key of `NOTICES`, with `trip_id` and perhaps `expense_id`. It is sent under the trip's lock.

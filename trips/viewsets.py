@@ -1,4 +1,4 @@
-"""The base of viewsets for objects of a trip."""
+"""The base of viewsets for objects of a trip, and its permissions by `trips/roles.py`."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -16,9 +16,9 @@ from tripcompanion.api.problems import DATABASE_AWAY, LimitReached
 from tripcompanion.api.viewsets import ApiViewSet
 from tripcompanion.compiled import serialize
 from trips.models import Trip, get_visible_or_404, lock_trip, note_answer, show_addresses_to
-from trips.permissions import MayInTrip
-from trips.roles import TABLE, Access, Can
+from trips.roles import TABLE, Access, Can, may
 from users.models import User
+from users.permissions import IsUser
 
 Row = TypeVar("Row")
 
@@ -27,10 +27,33 @@ Row = TypeVar("Row")
 ETAG_ACTIONS = frozenset({"retrieve", "update", "partial_update", "destroy"})
 
 
+class MayInTrip(IsUser):
+    """Checks in the table whether the caller's role covers the action.
+
+    A view declares the capability that each action needs: `needs = {"pay": Can.SETTLE}`. None
+    means that any USER may do it. An `InTripViewSet` has no routes to other actions.
+    """
+
+    def capability(self, view: Any) -> Can:
+        """The capability that the current action of `view` needs."""
+        return view.needs[view.action]
+
+    def has_object_permission(self, request: Request, view: Any, obj: Any) -> bool:
+        can = self.capability(view)
+        return may(obj.caller_role, can, lambda: bool(obj.is_own(request.user, can)))
+
+
+class IsTripOwner(MayInTrip):
+    """Role OWNER of the specification: may do what the table allows owners only."""
+
+    def capability(self, view: Any) -> Can:
+        return Can.MANAGE_MEMBERS
+
+
 class InTripViewSet(ApiViewSet):
     """Base of viewsets for objects of a trip."""
 
-    permission_classes = (MayInTrip,)
+    permission_classes: Any = (MayInTrip,)
     needs: ClassVar[Mapping[str, Can | None]] = {}
     #: Actions that write nothing, or end something: the quota of changes holds nobody in a trip.
     uncounted: ClassVar[frozenset[str]] = frozenset()

@@ -1,21 +1,32 @@
 """Expenses and their comments in the admin site."""
 
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from django.contrib import admin
+from django.db.models import Q
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from splits import csv_columns
-from splits.admin.filters import AmountFilter, CurrencyFilter, PayerFilter, TripFilter
+from splits.admin.filters import (
+    AmountFilter,
+    CurrencyFilter,
+    PaidFilter,
+    ParticipantFilter,
+    PayerFilter,
+    TagFilter,
+    TripFilter,
+)
 from splits.admin.ledger import AMOUNT, RECORDED_BY, LedgerAdmin, journal_table
+from splits.filters import with_words
 from splits.models import Comment, Expense, Split
 from splits.reports.history import ExpenseHistory
 from tripcompanion.adminsite.base import table
 from tripcompanion.currency.formats import format_amount
 from trips.admin import money_column, person
-from trips.models.journal_fields import plain_fields
+from trips.models.journal import plain_fields
 
 
 @admin.register(Expense)
@@ -28,15 +39,20 @@ class ExpenseAdmin(LedgerAdmin):
     list_filter = (
         TripFilter,
         PayerFilter,
+        ParticipantFilter,
+        TagFilter,
         AmountFilter,
         CurrencyFilter,
+        PaidFilter,
         "category",
         "split_type",
     )
     list_select_related = ("trip", "created_by")
-    search_fields = ("description", "trip__title")
+    search_fields = ("trip__title",)
     search_beside: ClassVar = {"payers": "user__email"}
-    search_help_text = gettext_lazy("A description, a trip's title or a payer's e-mail")
+    search_help_text = gettext_lazy(
+        "Words of a description, notes, tags or comments, a trip's title or a payer's e-mail"
+    )
     date_hierarchy = "expense_date"
     readonly_fields = (
         "trip",
@@ -52,6 +68,10 @@ class ExpenseAdmin(LedgerAdmin):
         "created_at",
         "updated_at",
     )
+
+    def searches(self, text: str) -> Iterator[Q]:
+        yield from super().searches(text)
+        yield with_words([text])
 
     def journal(self, row: Expense) -> str:
         return journal_table(ExpenseHistory(row.trip, None, row.pk), expense_id=row.pk)

@@ -1,14 +1,16 @@
 """Filters of the ledger's lists for typed values: there are too many trips to choose from."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy
 
-from splits.models import Payer
+from splits.filters import is_open
+from splits.models import Payer, Split
 from tripcompanion.currency.formats import amount_between, typed_amount
+from tripcompanion.database.expressions import HasWords, Lines
 
 
 class TypedFilter(admin.SimpleListFilter):
@@ -44,11 +46,43 @@ class TripFilter(TypedFilter):
 
 class PayerFilter(TypedFilter):
     title, parameter_name = gettext_lazy("payer"), "payer"
+    #: The rows of an expense that name a person, and the column that does.
+    rows: ClassVar[Any] = Payer.objects
+    person = "user"
 
     def condition(self, typed: str) -> Q:
-        who = Q(user__email__icontains=typed) | Q(user__name__icontains=typed)
+        who = Q((f"{self.person}__email__icontains", typed)) | Q(
+            (f"{self.person}__name__icontains", typed)
+        )
         # By the trip, too, so that Citus joins them where they are.
-        return Q(Exists(Payer.objects.filter(who, expense=OuterRef("pk"), trip=OuterRef("trip"))))
+        return Q(Exists(self.rows.filter(who, expense=OuterRef("pk"), trip=OuterRef("trip"))))
+
+
+class ParticipantFilter(PayerFilter):
+    title, parameter_name = gettext_lazy("participant"), "participant"
+    rows, person = Split.objects, "participant"
+
+
+class TagFilter(TypedFilter):
+    """A tag, or a part of one."""
+
+    title, parameter_name = gettext_lazy("tag"), "tag"
+
+    def condition(self, typed: str) -> Q:
+        return Q(HasWords([typed], Lines("tags")))
+
+
+class PaidFilter(admin.SimpleListFilter):
+    """Whether all splits of an expense are paid."""
+
+    title, parameter_name = gettext_lazy("paid"), "paid"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return [("true", gettext_lazy("Yes")), ("false", gettext_lazy("No"))]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        condition = {"true": ~is_open(), "false": is_open()}.get(self.value() or "")
+        return queryset if condition is None else queryset.filter(condition)
 
 
 class CurrencyFilter(TypedFilter):

@@ -54,10 +54,10 @@ class LedgerAdmin(ReadOnlyAdmin):
         """
         for word in smart_split(search_term):
             text = unescape_string_literal(word) if word[0] in "\"'" else word
-            queryset = queryset.filter(reduce(or_, self._searches(text)))
+            queryset = queryset.filter(reduce(or_, self.searches(text)))
         return queryset, False
 
-    def _searches(self, text: str) -> Iterator[Q]:
+    def searches(self, text: str) -> Iterator[Q]:
         for path in self.search_fields:
             yield Q((f"{path}__icontains", text))
         rows = self.model._default_manager

@@ -3,7 +3,7 @@
 from django.contrib import admin
 
 from splits import csv_columns
-from splits.models import Rate
+from splits.models import DailyRate, Rate
 from tripcompanion.adminsite.base import ReadOnlyAdmin
 
 
@@ -15,3 +15,15 @@ class RateAdmin(ReadOnlyAdmin):
     list_display = ("currency", "per_euro", "day")
     search_fields = ("currency",)
     ordering = ("currency",)
+
+
+@admin.register(DailyRate)
+class DailyRateAdmin(ReadOnlyAdmin):
+    """What was published on each day."""
+
+    csv_columns = csv_columns.RATES
+    list_display = ("currency", "per_euro", "day")
+    search_fields = ("currency",)
+    list_filter = ("currency",)
+    date_hierarchy = "day"
+    ordering = ("-day", "currency")

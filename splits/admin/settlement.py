@@ -14,7 +14,7 @@ from splits.models import Allocation, Debt, Settlement
 from splits.reports.history import SettlementHistory
 from tripcompanion.adminsite.base import StateFilter, formatted, link
 from trips.admin import money_column, person
-from trips.models.journal_fields import plain_fields
+from trips.models.journal import plain_fields
 
 CREDIT = money_column("credit_minor", gettext_lazy("credit"))
 DEBTOR = person("debtor", gettext_lazy("debtor"))

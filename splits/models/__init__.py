@@ -2,13 +2,14 @@
 
 from splits.models.allocation import Allocation
 from splits.models.audit_run import AuditRun
-from splits.models.category import Category
 from splits.models.comment import Comment
 from splits.models.debt import Debt
 from splits.models.deleted import DeletedEntry
 from splits.models.division import Division, SplitType
 from splits.models.expense import Expense
 from splits.models.payer import Payer
-from splits.models.rate import Rate
+from splits.models.rate import DailyRate, Rate
+from splits.models.saved_filter import SavedFilter
 from splits.models.settlement import Settlement
 from splits.models.split import Split
+from trips.models.category import Category

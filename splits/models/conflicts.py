@@ -42,3 +42,11 @@ class ExpenseChanged(Conflict):
 
     default_code = "expense_changed"
     default_detail = gettext_lazy("This expense was changed in the meantime. Please reload it.")
+
+
+class QuotaExceeded(Conflict):
+    """409 `quota_exceeded`: the trip or the account has too many files, or too large ones."""
+
+    default_code = "quota_exceeded"
+    default_detail = gettext_lazy("At most %(count)s files with %(size)s MB are stored.")
+    example_values: ClassVar = {"count": 1000, "size": 500}

@@ -161,6 +161,9 @@ class DeletedEntry(models.Model):
             for row in rows:
                 if row["created_by_id"] == user_id:
                     row["created_by_id"] = to
+        for row in stored.get("expense", ()):
+            if row.get("stored_items"):
+                row["stored_items"] = row["stored_items"].replace(f'"{user_id}":', f'"{to}":')
         if user_id in stored.get("former", ()):
             stored["former"] = [to if pk == user_id else pk for pk in stored["former"]]
         self.save_rows()

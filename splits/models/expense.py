@@ -17,12 +17,11 @@ from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import ValidationError
 
 from splits.models.allocation import Allocation
-from splits.models.category import Category
 from splits.models.conflicts import DividedByHand, ExpenseChanged
 from splits.models.debt import Debt
 from splits.models.deleted import DeletedEntry, DeletedKind
 from splits.models.division import (
-    SCALE,
+    OF_AMOUNTS,
     Division,
     Money,
     Part,
@@ -30,18 +29,20 @@ from splits.models.division import (
     SplitType,
     entered_for,
 )
+from splits.models.items import SCALE, Items, load_items
 from splits.models.payer import Payer
 from splits.models.posting import ExpensePosting
-from splits.models.rate import ENTERED, Rate
+from splits.models.rate import ENTERED, DailyRate, ExchangeRate
 from splits.models.settlement import Settlement, today
 from splits.models.split import Split
 from splits.money import parse_former_ids
 from tripcompanion.compiled import insert
 from tripcompanion.currency.amounts import MAX_AMOUNT, all_to_major, convert, to_major, to_minor
 from trips.models import InTripQuerySet, Trip, locked_row, locked_trip
+from trips.models.category import Category
 from trips.models.conflicts import CurrencyChanged
 from trips.models.events import Event
-from trips.models.journal_fields import plain_values
+from trips.models.journal import plain_values, write_change
 from trips.roles import Can
 from trips.signals import happened
 from users.models import Mail, User, possible_readers
@@ -63,7 +64,11 @@ class ExpenseQuerySet(InTripQuerySet["Expense"]):
 
 
 class Expense(models.Model):
-    """Money that members paid for all or some of them."""
+    """Money that members paid for all or some of them.
+
+    The amount of a refund is negative, and so are all parts of it. Its payer received the money and
+    owes it to the participants.
+    """
 
     #: In the trip's currency; this is the amount that the ledger uses.
     amount_minor = models.BigIntegerField()
@@ -93,6 +98,10 @@ class Expense(models.Model):
         gettext_lazy("category"), max_length=13, choices=Category, default=Category.OTHER
     )
     split_type = models.CharField(gettext_lazy("split type"), max_length=10, choices=SplitType)
+    #: The items of ITEMIZED as JSON, see `Items.text`; null for other split types.
+    stored_items = models.TextField(  # noqa: DJ001 -- "" is no JSON
+        null=True, default=None, editable=False
+    )
     #: False once a single split was added or deleted: then the parts no longer follow the division.
     divided = models.BooleanField(default=True, editable=False)
     #: Guests in the expense who were merged with a member since: "17:11" says that 17 was guest 11.
@@ -101,6 +110,8 @@ class Expense(models.Model):
         gettext_lazy("receipt URL"), max_length=2048, null=True, blank=True
     )
     notes = models.TextField(gettext_lazy("notes"), max_length=2000, blank=True, default="")
+    #: In the order in which they were entered; see `clean_tags`.
+    tags = models.JSONField(gettext_lazy("tags"), blank=True, default=list, db_default=[])
     created_by = models.ForeignKey(
         User, on_delete=models.PROTECT, related_name="+", verbose_name=gettext_lazy("recorded by")
     )
@@ -125,7 +136,9 @@ class Expense(models.Model):
         verbose_name_plural = gettext_lazy("expenses")
         constraints = [
             models.CheckConstraint(
-                condition=Q(amount_minor__gt=0, entered_minor__gt=0), name="expense_positive"
+                condition=Q(amount_minor__gt=0, entered_minor__gt=0)
+                | Q(amount_minor__lt=0, entered_minor__lt=0),
+                name="expense_amounts_of_one_sign",
             ),
             models.CheckConstraint(
                 condition=Q(exchange_rate=None) | Q(exchange_rate__gt=0),
@@ -137,6 +150,12 @@ class Expense(models.Model):
             models.Index(fields=["trip", "-expense_date", "-id"], name="expense_newest"),
             models.Index(fields=["trip", "amount_minor"], name="expense_by_amount"),
             models.Index(fields=["trip", "created_at"], name="expense_by_creation"),
+            # Only of these, payers may bear what no split covers.
+            models.Index(
+                fields=["trip", "expense_date"],
+                condition=Q(divided=False),
+                name="expense_undivided",
+            ),
             # For sums by month, which read only the index.
             models.Index(
                 fields=["created_at", "currency", "entered_minor"], name="expense_sums_by_day"
@@ -164,6 +183,13 @@ class Expense(models.Model):
     def money(self) -> Money:
         return Money(self.amount_minor, self.entered_minor, self.currency)
 
+    @property
+    def rate(self) -> ExchangeRate | None:
+        """The rate to the trip's currency; None if the expense is in that currency."""
+        if self.exchange_rate is None or self.rate_day is None:
+            return None
+        return ExchangeRate(self.exchange_rate, self.rate_source, self.rate_day)
+
     def is_own(self, user: User, can: Can) -> bool:
         """Whether `user` created it or is a payer."""
         payers = self.payers.filter(trip=self.trip_id, user=user)
@@ -173,7 +199,7 @@ class Expense(models.Model):
     def draft(cls, trip: Trip, by: User, **fields: Any) -> "Expense":
         """The next expense of `trip`, unsaved. `currency` defaults to the trip's.
 
-        For another currency, `exchange_rate` defaults to the latest stored rate.
+        For another currency, `exchange_rate` defaults to that of `expense_date`.
         Raises `NoRate`, and `ValidationError` on `amount` if it converts to too little or too much.
         """
         fields.setdefault("currency", trip.currency)
@@ -187,16 +213,16 @@ class Expense(models.Model):
         trip: Trip,
         by: User,
         *,
-        paid_by_user: Mapping[int, int | None],
+        paid_by_user: Mapping[int, int | None] | None,
         division: Division,
         payers_field: str = "payers",
         **fields: Any,
     ) -> "Expense":
         """Create an expense and return it with details. `paid_by_user` is in minor units.
 
-        The order of `paid_by_user` is kept; None means the whole amount. Amounts are in the
-        expense's currency, like `entered_minor`, and were entered while the trip had the currency
-        of `trip`.
+        The order of `paid_by_user` is kept; None means the whole amount. Without it, `by` paid
+        everything. Amounts are in the expense's currency, like `entered_minor`, and were entered
+        while the trip had the currency of `trip`.
 
         Raises what `draft` raises, `CurrencyChanged`, and `ValidationError` on `payers`,
         `participantUserIds` or `splitAmounts` if somebody is not a member or the sums do not fit.
@@ -220,10 +246,11 @@ class Expense(models.Model):
         read again.
         """
         insert([self])
-        posting = self.posting(is_written=False)
-        payers, splits = posting.rewrite(paid_by_user, parts)
+        payers, splits = self.posting(is_written=False).rewrite(paid_by_user, parts)
         after = expense_fields(self, paid_by_user, parts)
-        posting.note(Event.EXPENSE_CREATED, by, {}, after)
+        write_change(
+            self.trip.pk, by, Event.EXPENSE_CREATED, self.pk, {}, after, expense_id=self.pk
+        )
         # A reference to the expense itself would keep both in memory until the next garbage
         # collection.
         parent = copy(self)
@@ -246,7 +273,8 @@ class Expense(models.Model):
         """Store the given fields, and divide again if money or people change.
 
         `division` holds the given fields of a `Division`. Another currency gets a new rate;
-        otherwise the fixed rate stays unless one is given, or None for the latest stored one.
+        otherwise the fixed rate stays, also on another date, unless one is given, or None for the
+        rate of the date.
         Amounts given without a currency or a split type refer to this instance as it was read.
         Returns the expense with details. Raises what `record` raises, `ExpenseChanged`, and
         `DividedByHand`.
@@ -311,7 +339,7 @@ class Expense(models.Model):
 
     def divide(
         self,
-        paid_by_user: Mapping[int, int | None],
+        paid_by_user: Mapping[int, int | None] | None,
         division: Division,
         payers_field: str = "payers",
         known: Collection[int] = (),
@@ -321,16 +349,28 @@ class Expense(models.Model):
         Only members are allowed, except for the people in `known`, who are already in the expense.
         Raises `ValidationError`; `payers_field` is the field of the body that contained the payers.
         """
+        paid_by_user = paid_by_user or {self.created_by_id: None}
         self.trip.require_members(
             {
                 payers_field: [user_id for user_id in paid_by_user if user_id not in known],
                 "participantUserIds": [u for u in division.participants if u not in known],
             }
         )
-        self.split_type = division.split_type
+        self.set_division(division)
         entered = self.entered_by(paid_by_user)
         seed = self.number
         return division.payments_and_parts(self.money, entered, seed, self.former_ids, payers_field)
+
+    def set_division(self, division: Division) -> None:
+        """Set the columns of the division. Payers and splits are rows of their own."""
+        self.split_type, items = division.split_type, division.items
+        self.stored_items = None if items is None else items.text(self.currency)
+
+    def division(self, parts: Mapping[int, Part]) -> Division:
+        """The division that made these stored `parts`."""
+        entered = entered_for(self.split_type, parts)
+        items = Items.of(self.stored_items, self.currency)
+        return Division(self.split_type, tuple(parts), entered, items)
 
     def posting(self, *, is_written: bool = True) -> ExpensePosting:
         """The expense as it is in the ledger; an empty posting unless it `is_written`."""
@@ -346,7 +386,7 @@ class Expense(models.Model):
         }
 
     def fix_rate(self, given: Decimal | None) -> None:
-        """Set the rate to the trip's currency: the given one, else the latest stored.
+        """Set the rate to the trip's currency: the given one, else that of `expense_date`.
 
         Raises `NoRate`, and what `convert` raises.
         """
@@ -356,8 +396,8 @@ class Expense(models.Model):
             self.exchange_rate, self.rate_source = given, ENTERED
             self.rate_day = today()
         else:
-            rates = Rate.objects.latest_to(self.trip.currency, [self.currency])
-            self.exchange_rate, self.rate_source, self.rate_day = rates[self.currency]
+            found = DailyRate.objects.of_day(self.expense_date, self.currency, self.trip.currency)
+            self.exchange_rate, self.rate_source, self.rate_day = found
         self.convert()
 
     def convert(self) -> None:
@@ -371,7 +411,7 @@ class Expense(models.Model):
         self.amount_minor = convert(
             self.entered_minor, self.currency, self.trip.currency, self.exchange_rate
         )
-        if not 0 < self.amount_minor <= to_minor(MAX_AMOUNT, self.trip.currency):
+        if not 0 < abs(self.amount_minor) <= to_minor(MAX_AMOUNT, self.trip.currency):
             text = _("This is %(amount)s %(currency)s, which is too small or too large.")
             amount = to_major(self.amount_minor, self.trip.currency)
             values = {"amount": amount, "currency": self.trip.currency}
@@ -459,21 +499,23 @@ class ExpenseChange:
         """The stored division, updated with the given fields."""
         stored, given = self._stored_division(), self.division
         if given.get("split_type", stored.split_type) != stored.split_type:
-            given = {"entered": None, **given}
+            given = {"entered": None, "items": None, **given}
         return replace(stored, **given)
 
     def _require_same_meaning(self) -> None:
         """Raise unless amounts given for the expense as it was read mean the same for `stored`."""
         stored = self.stored
         split_type = self.division.get("split_type", self.read.split_type)
-        parts = self.division.get("entered") if split_type == SplitType.MANUAL else None
-        entered = [*(self.paid_by_user or {}).values(), self.fields.get("entered_minor"), parts]
+        parts = self.division.get("entered") if split_type in OF_AMOUNTS else None
+        given = [self.fields.get("entered_minor"), parts, self.division.get("items")]
+        entered = [*(self.paid_by_user or {}).values(), *given]
         has_amounts = any(value is not None for value in entered)
         is_same_currency = stored.currency == self.read.currency
         if has_amounts and "currency" not in self.fields and not is_same_currency:
             raise CurrencyChanged(meant=self.read.currency, currency=stored.currency)
         is_same_type = stored.split_type == self.read.split_type
-        if "entered" in self.division and "split_type" not in self.division and not is_same_type:
+        has_values = not self.division.keys().isdisjoint({"entered", "items"})
+        if has_values and "split_type" not in self.division and not is_same_type:
             raise ExpenseChanged
 
     def _changes_people(self) -> bool:
@@ -487,14 +529,14 @@ class ExpenseChange:
             "split_type": stored.split_type,
             "participants": set(stored.participants),
             "entered": stored.entered,
+            "items": stored.items,
         }
         wanted = {**kept, **self.division}
         wanted["participants"] = set(wanted["participants"])
         return wanted != kept
 
     def _stored_division(self) -> Division:
-        split_type, parts = self.stored.split_type, self.posting.parts
-        return Division(split_type, tuple(parts), entered_for(split_type, parts))
+        return self.stored.division(self.posting.parts)
 
 
 def _money(expense: Expense) -> dict[str, Any]:
@@ -516,6 +558,7 @@ def expense_fields(
     shares = all_to_major([expense.amount_minor, *shares_minor], expense.trip.currency)
     return {
         **plain_values(expense),
+        **({} if expense.stored_items is None else load_items(expense.stored_items)),
         "amount": entered[0],
         "currency": expense.currency,
         "tripAmount": shares[0],

@@ -1,6 +1,7 @@
 """Splits that are added or deleted one by one. The expense is no longer a division then."""
 
-from rest_framework.exceptions import NotFound
+from django.utils.translation import gettext as _
+from rest_framework.exceptions import NotFound, ValidationError
 
 from splits.models.conflicts import AlreadySplit, ExceedsExpense
 from splits.models.division import Part, percentage_of
@@ -27,20 +28,23 @@ def add_split(
     with expense.locked(by, Can.RECORD) as stored:
         stored.trip.require_members({"participantUserId": [participant_id]})
         posting = stored.posting()
-        left_minor = stored.amount_minor - posting.covered_minor
+        sign = stored.money.sign
+        left_minor = sign * (stored.amount_minor - posting.covered_minor)
         if participant_id in posting.parts:
             raise AlreadySplit
         amount_minor = (
-            percentage_of(stored.amount_minor, percentage_e4, left_minor)
+            percentage_of(abs(stored.amount_minor), percentage_e4, left_minor)
             if amount is None
-            else stored.trip.minor_units("amount", amount)
+            else sign * stored.trip.minor_units("amount", amount, signed=True)
         )
+        if amount is not None and amount_minor < 0:
+            raise ValidationError({"amount": [_("Must have the sign of the amount.")]})
         if amount_minor > left_minor:
             raise ExceedsExpense(
-                left=to_major(left_minor, stored.trip.currency),
-                amount=to_major(amount_minor, stored.trip.currency),
+                left=to_major(sign * left_minor, stored.trip.currency),
+                amount=to_major(sign * amount_minor, stored.trip.currency),
             )
-        part = Part(amount_minor, percentage_e4=percentage_e4 or None)
+        part = Part(sign * amount_minor, percentage_e4=percentage_e4 or None)
         posting.rewrite(posting.paid_by_user, {**posting.parts, participant_id: part})
         stored.divided_by_hand()
         split = Split.objects.with_details().get(expense=stored, participant=participant_id)

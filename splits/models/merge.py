@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.db.models import Exists, F, Model, OuterRef, Q, QuerySet, Value
-from django.db.models.functions import Concat
+from django.db.models.functions import Concat, Replace
 from django.dispatch import receiver
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -17,8 +17,8 @@ from splits.models.expense import Expense
 from splits.models.payer import Payer
 from splits.models.settlement import Settlement
 from splits.models.split import Split
-from tripcompanion.api.ids import MAX_INTEGER
 from tripcompanion.api.problems import Conflict
+from tripcompanion.api.serializers import MAX_INTEGER
 from trips.models import Invitation, Member, Trip, locked_row
 from trips.models.events import Event
 from trips.models.journal import Entry, write
@@ -118,7 +118,7 @@ class Merge:
         guest_id, user_id = self.guest.user_id, self.member.user_id
         pairs = Concat(F("merged_guests"), Value(f" {user_id}:{guest_id}"))
         self._of_guest.update(merged_guests=pairs)
-        give_entries(self.trip, guest_id, user_id)
+        person_replaced.send(Trip, trip=self.trip, user_id=guest_id, to=user_id)
         for name in KEPT_SUMS:
             setattr(self.member, name, self._sum(name))
         self.member.save(update_fields=KEPT_SUMS)
@@ -166,5 +166,10 @@ def give_entries(trip: Trip, user_id: int, to: int, **_about: object) -> None:
         named: dict[str, Any] = {"trip": trip, column: user_id}
         rows: QuerySet = model._default_manager.filter(**named)
         rows.update(**{column: to})
+    trip.rename_in_default_division(user_id, to)
+    itemized = Expense.objects.filter(trip=trip, stored_items__contains=f'"{user_id}":')
+    # Only a key is followed by a colon in the JSON, because quotes in texts are escaped.
+    renamed = Replace("stored_items", Value(f'"{user_id}":'), Value(f'"{to}":'))
+    itemized.update(stored_items=renamed)
     for entry in trip.deleted_entries.all():
         entry.rename(user_id, to)

@@ -34,7 +34,9 @@ class Payer(InTrip):
         constraints = [
             models.UniqueConstraint(fields=["expense", "user"], name="payer_once_in_expense"),
             models.CheckConstraint(
-                condition=Q(amount_minor__gte=0, entered_minor__gt=0), name="payer_positive"
+                condition=Q(amount_minor__gte=0, entered_minor__gt=0)
+                | Q(amount_minor__lte=0, entered_minor__lt=0),
+                name="payer_amounts_of_one_sign",
             ),
         ]
 

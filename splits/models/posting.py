@@ -11,8 +11,8 @@ from django.db.models import Prefetch, Q
 
 from splits import money
 from splits.models.allocation import Allocation
-from splits.models.debt import Debt, require_few_debts
-from splits.models.division import Part, Payment, amounts
+from splits.models.debt import COUNT_EVERY, FEW_DEBTS, Debt, require_few_debts
+from splits.models.division import Part, Payment
 from splits.models.payer import Payer
 from splits.models.settlement import (
     Settlement,
@@ -30,7 +30,8 @@ from trips.models.journal import Entry, write_change
 from users.models import User
 
 Sums = dict[int, Counter[str]]
-Owed = Mapping[int, dict[int, int]]
+#: What is owed for each participant's split, by debtor and creditor.
+Owed = Mapping[int, dict[tuple[int, int], int]]
 
 
 def payments_of(payers: Iterable[Payer]) -> dict[int, Payment]:
@@ -44,6 +45,11 @@ def parts_of(splits: Iterable[Split]) -> dict[int, Part]:
         split.participant_id: Part(*(getattr(split, name) for name in Part._fields))
         for split in splits
     }
+
+
+def amounts(rows: Mapping[int, Part] | Mapping[int, Payment]) -> dict[int, int]:
+    """The amounts by user, in minor units of the trip's currency."""
+    return {user_id: row.amount_minor for user_id, row in rows.items()}
 
 
 class ExpensePosting:
@@ -67,6 +73,7 @@ class ExpensePosting:
         self.number, self.former_ids = number, former_ids
         #: Settlements that were deleted with the splits that they paid.
         self.revoked: list[Settlement] = []
+        self.is_written = is_written
         self.paid_by_user: dict[int, Payment] = {}
         self.parts: dict[int, Part] = {}
         if is_written:
@@ -107,7 +114,8 @@ class ExpensePosting:
         kept = {s.participant_id: s for s in stored if _keeps_state(s, parts, owed)}
         self._drop([s.pk for s in stored if s.participant_id not in kept])
         freed = [_adjust(split, parts[u], owed[u]) for u, split in kept.items()]
-        recompute(self.trip.pk, [], chain.from_iterable(freed))
+        if freed:
+            recompute(self.trip.pk, [], chain.from_iterable(freed))
         payers: list[Payer] = []
         if list(self.paid_by_user.items()) != list(paid_by_user.items()):
             if self.paid_by_user:
@@ -127,7 +135,12 @@ class ExpensePosting:
                 if user_id not in kept
             ]
         )
-        self._cover_by_credit(splits, self._open(splits, owed), owed)
+        debts = insert(new_debts(self.trip.pk, splits, owed))
+        # New expenses with few debts are counted in turns; see `COUNT_EVERY`.
+        is_in_turn = self.is_written or self.number % COUNT_EVERY == 0
+        if debts and (is_in_turn or len(debts) > FEW_DEBTS):
+            require_few_debts(self.trip.pk)
+        self._cover_by_credit(splits, debts, owed)
         return payers, splits
 
     def restore(
@@ -143,10 +156,11 @@ class ExpensePosting:
         Payer.objects.bulk_create(payers)
         Split.objects.bulk_create(splits)
         if debts is None:
-            return self._open(splits, owed)
-        for debt in debts:
-            debt.open_minor, debt.covered_at = debt.amount_minor, None
-        Debt.objects.bulk_create(debts)
+            debts = insert(new_debts(self.trip.pk, splits, owed))
+        else:
+            for debt in debts:
+                debt.open_minor, debt.covered_at = debt.amount_minor, None
+            Debt.objects.bulk_create(debts)
         require_few_debts(self.trip.pk)
         return debts
 
@@ -200,13 +214,6 @@ class ExpensePosting:
             Allocation.objects.filter(trip=trip_id, debt__in=debts.values("pk")).unallocate(trip_id)
             delete_unread(self._splits().filter(pk__in=split_ids))
 
-    def _open(self, splits: Iterable[Split], owed: Owed) -> list[Debt]:
-        """Insert the debts of new splits."""
-        debts = insert(new_debts(self.trip.pk, splits, owed))
-        if debts:
-            require_few_debts(self.trip.pk)
-        return debts
-
     def _cover_by_credit(self, splits: Iterable[Split], debts: Iterable[Debt], owed: Owed) -> None:
         """Allocate credit to new debts, and set the open amounts of their splits."""
         covered_at: datetime | None = None
@@ -233,19 +240,20 @@ def debts_and_sums(
 ) -> tuple[Owed, Sums]:
     """The effect on the ledger of an expense that is divided like this, in minor units.
 
-    What each participant owes to each creditor, and the changes of each member's sums.
+    What is owed for each participant's part, and the changes of each member's sums.
     """
     own_parts, debts = money.own_parts_and_debts(
         amounts(parts), amounts(paid_by_user), number, former_ids
     )
     owed: Owed = {user_id: {} for user_id in parts}
-    for (debtor, creditor), amount_minor in debts.items():
-        owed[debtor][creditor] = amount_minor
+    is_refund = sum(amounts(paid_by_user).values()) < 0
+    for pair, amount_minor in debts.items():
+        owed[pair[1] if is_refund else pair[0]][pair] = amount_minor
     sums = {user_id: Counter(share_minor=own_part) for user_id, own_part in own_parts.items()}
     for user_id, payment in paid_by_user.items():
         sums.setdefault(user_id, Counter())["paid_minor"] += payment.amount_minor
-    for user_id, of_user in owed.items():
-        sums[user_id]["owed_minor"] = sum(of_user.values())
+    for (debtor, _creditor), amount_minor in debts.items():
+        sums[debtor]["owed_minor"] += amount_minor
     return owed, sums
 
 
@@ -255,13 +263,13 @@ def new_debts(trip_id: int, splits: Iterable[Split], owed: Owed) -> list[Debt]:
         Debt(
             trip_id=trip_id,
             split_id=split.pk,
-            debtor_id=split.participant_id,
+            debtor_id=debtor_id,
             creditor_id=creditor_id,
             amount_minor=amount_minor,
             open_minor=amount_minor,
         )
         for split in splits
-        for creditor_id, amount_minor in owed[split.participant_id].items()
+        for (debtor_id, creditor_id), amount_minor in owed[split.participant_id].items()
     ]
 
 
@@ -276,10 +284,14 @@ def _keeps_state(split: Split, parts: Mapping[int, Part], owed: Owed) -> bool:
     part = parts.get(split.participant_id)
     if part is None or part.amount_minor != split.amount_minor:
         return False
-    return {debt.creditor_id for debt in split.debts.all()} == set(owed[split.participant_id])
+    return {_pair(debt) for debt in split.debts.all()} == set(owed[split.participant_id])
 
 
-def _adjust(split: Split, part: Part, owed: Mapping[int, int]) -> list[int | None]:
+def _pair(debt: Debt) -> tuple[int, int]:
+    return debt.debtor_id, debt.creditor_id
+
+
+def _adjust(split: Split, part: Part, owed: Mapping[tuple[int, int], int]) -> list[int | None]:
     """Update the entered values of a kept split, and the amounts of its debts.
 
     Returns what `Debt.resize` returns.
@@ -289,6 +301,6 @@ def _adjust(split: Split, part: Part, owed: Mapping[int, int]) -> list[int | Non
         Split.objects.filter(trip=split.trip_id, pk=split.pk).update(**entered)
     freed: list[int | None] = []
     for debt in split.debts.all():
-        if debt.amount_minor != owed[debt.creditor_id]:
-            freed += debt.resize(owed[debt.creditor_id])
+        if debt.amount_minor != owed[_pair(debt)]:
+            freed += debt.resize(owed[_pair(debt)])
     return freed

@@ -1,12 +1,12 @@
 """Exchange rates as the European Central Bank publishes them: units per euro."""
 
-from collections.abc import Iterable
-from datetime import date
+from collections.abc import Iterable, Mapping
+from datetime import date, timedelta
 from decimal import Context, Decimal
 from typing import ClassVar, NamedTuple
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Q, Subquery
 from django.utils.translation import gettext_lazy
 
 from tripcompanion.api.problems import Conflict
@@ -18,6 +18,10 @@ ECB, ENTERED = "ECB", "ENTERED"
 #: significant digits; the PostgreSQL column rounds to 15 decimals.
 _SIGNIFICANT = Context(prec=15)
 _LAST_DECIMAL = Decimal(1).scaleb(-15)
+#: The dollar is in every file since 1999, so its last day shows how far the stored rates reach.
+_ALWAYS_PUBLISHED = "USD"
+#: How much earlier the last rate of a currency may be. Easter takes five days.
+_MAX_GAP = timedelta(days=14)
 
 
 class NoRate(Conflict):
@@ -37,6 +41,11 @@ class ExchangeRate(NamedTuple):
     source: str
     day: date
 
+    @property
+    def origin(self) -> str:
+        """The source as responses name it."""
+        return "ecb" if self.source == ECB else "given"
+
 
 class RateQuerySet(models.QuerySet["Rate"]):
     def latest_to(self, target: str, sources: Iterable[str]) -> dict[str, ExchangeRate]:
@@ -46,16 +55,33 @@ class RateQuerySet(models.QuerySet["Rate"]):
         """
         sources = [source for source in sources if source != target]
         rows = {row.currency: row for row in self.filter(currency__in={*sources, target})}
-        rates = {}
-        for source in sources:
-            pair = [rows.get(code) for code in (target, source) if code != BASE]
-            known = [row for row in pair if row is not None]
-            if len(known) < len(pair):
-                raise NoRate(source=source, target=target)
-            per_euro = {BASE: Decimal(1)} | {row.currency: row.per_euro for row in known}
-            rate = _storable(per_euro[target], per_euro[source])
-            rates[source] = ExchangeRate(rate, ECB, min(row.day for row in known))
-        return rates
+        return {source: _through_euro(rows, source, target) for source in sources}
+
+
+class DailyRateQuerySet(models.QuerySet["DailyRate"]):
+    def of_day(self, day: date, source: str, target: str) -> ExchangeRate:
+        """The rate from `source` to `target` that was published last, on `day` or before.
+
+        One query. Raises `NoRate` before the first stored day, and for a currency whose rates ended
+        more than `_MAX_GAP` before the newest day.
+        """
+        codes = {_ALWAYS_PUBLISHED, source, target} - {BASE}
+        before = self.filter(day__lte=day).order_by("-day")
+        newest = [Subquery(before.filter(currency=code).values("pk")[:1]) for code in codes]
+        rows = list(self.filter(pk__in=newest))
+        last_day = max((row.day for row in rows), default=day)
+        known = {row.currency: row for row in rows if last_day - row.day <= _MAX_GAP}
+        return _through_euro(known, source, target)
+
+
+def _through_euro(rows: "Mapping[str, Rate | DailyRate]", source: str, target: str) -> ExchangeRate:
+    pair = [rows.get(code) for code in (target, source) if code != BASE]
+    known = [row for row in pair if row is not None]
+    if len(known) < len(pair):
+        raise NoRate(source=source, target=target)
+    per_euro = {BASE: Decimal(1)} | {row.currency: row.per_euro for row in known}
+    rate = _storable(per_euro[target], per_euro[source])
+    return ExchangeRate(rate, ECB, min(row.day for row in known))
 
 
 def _storable(numerator: Decimal, denominator: Decimal) -> Decimal:
@@ -81,6 +107,27 @@ class Rate(models.Model):
         verbose_name_plural = gettext_lazy("exchange rates")
         constraints: ClassVar = [
             models.CheckConstraint(condition=Q(per_euro__gt=0), name="rate_positive")
+        ]
+
+    def __str__(self) -> str:
+        return f"1 {BASE} = {self.per_euro} {self.currency} ({self.day})"
+
+
+class DailyRate(models.Model):
+    """What the bank published for one currency on one day, in units per euro."""
+
+    currency = models.CharField(gettext_lazy("currency"), max_length=3)
+    per_euro = models.DecimalField(gettext_lazy("units per euro"), max_digits=15, decimal_places=6)
+    day = models.DateField(gettext_lazy("day"))
+
+    objects = DailyRateQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = gettext_lazy("exchange rate of a day")
+        verbose_name_plural = gettext_lazy("exchange rates by day")
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["currency", "day"], name="dailyrate_of_day"),
+            models.CheckConstraint(condition=Q(per_euro__gt=0), name="dailyrate_positive"),
         ]
 
     def __str__(self) -> str:

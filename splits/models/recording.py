@@ -21,7 +21,7 @@ from splits.models.debt import Debt, require_few_debts
 from splits.models.division import Division, Part, Payment, SplitType
 from splits.models.expense import Expense, expense_fields
 from splits.models.payer import Payer
-from splits.models.posting import Owed, Sums, debts_and_sums, new_debts
+from splits.models.posting import Owed, Sums, amounts, debts_and_sums, new_debts
 from splits.models.settlement import Settlement, recompute, settlement_entries, sums_of
 from splits.models.split import Split
 from tripcompanion.compiled import insert
@@ -33,6 +33,8 @@ from users.models import User
 Pair = tuple[int, int]
 #: Weights that are minor units, as whole ten-thousandths of a hundredth.
 _WEIGHT_OF_UNIT = 100
+#: The split types that stay as entered, also where the exact parts differ in odd cents.
+KEPT_TYPES = frozenset({SplitType.ITEMIZED, SplitType.ADJUSTMENT})
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class NewExpense:
     """An expense to record. `fields` are its columns, with the amounts in both currencies.
 
     `exact_parts` are minor units of `exact_currency`; where our own division differs from them, the
-    expense is divided by these amounts instead.
+    expense is divided by these amounts instead. Items and adjustments stay all the same.
     """
 
     fields: Mapping[str, Any]
@@ -159,10 +161,14 @@ class Recording:
             {"payers": new.paid_by_user, "participantUserIds": new.division.participants}
         )
         division = _exactly(new, expense)
-        expense.split_type = division.split_type
+        expense.set_division(division)
         payments, parts = division.payments_and_parts(
             expense.money, new.paid_by_user, number, expense.former_ids, "payers"
         )
+        if new.exact_parts is not None and division.split_type in KEPT_TYPES:
+            exact = money.divide(expense.amount_minor, new.exact_parts, number, expense.former_ids)
+            expense.divided = exact == amounts(parts)
+            parts = {u: part._replace(amount_minor=exact[u]) for u, part in parts.items()}
         owed, sums = debts_and_sums(payments, parts, number, expense.former_ids)
         return _Written(expense, new, payments, parts, owed, sums)
 
@@ -282,7 +288,7 @@ class Recording:
 def _exactly(new: NewExpense, expense: Expense) -> Division:
     """The division of a new expense, or one by its exact parts if that one differs from them."""
     exact = new.exact_parts
-    if exact is None:
+    if exact is None or new.division.split_type in KEPT_TYPES:
         return new.division
     in_own = new.exact_currency == expense.currency
     total = expense.entered_minor if in_own else expense.amount_minor
@@ -295,5 +301,5 @@ def _exactly(new: NewExpense, expense: Expense) -> Division:
     if in_own:
         return Division(SplitType.MANUAL, tuple(exact), exact)
     # In the trip's currency, while the expense is in another one: weights of these amounts.
-    weights = {user_id: part * _WEIGHT_OF_UNIT for user_id, part in exact.items()}
+    weights = {user_id: abs(part) * _WEIGHT_OF_UNIT for user_id, part in exact.items()}
     return Division(SplitType.SHARES, tuple(exact), weights)

@@ -35,8 +35,7 @@ from tripcompanion.currency.formats import format_amount
 from tripcompanion.database.deletes import delete_unread
 from trips.models import InTripQuerySet, Member, Trip, locked_row, locked_trip
 from trips.models.events import Event
-from trips.models.journal import Entry, write
-from trips.models.journal_fields import plain_values
+from trips.models.journal import Entry, plain_values, write
 from trips.roles import Can
 from users.models import User
 

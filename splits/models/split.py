@@ -98,13 +98,16 @@ class Split(InTrip):
     """One person's part of an expense, in minor units of the trip's currency.
 
     This row does not store whether it is paid: it is paid when none of its debts is open. A payer's
-    own part is not a debt, so it is paid from the start.
+    own part is not a debt, so it is paid from the start. The participant owes its debts; those of a
+    refund are owed to the participant.
     """
 
     expense = models.ForeignKey(
         "splits.Expense", on_delete=models.CASCADE, related_name="splits", db_index=False
     )
-    participant = models.ForeignKey(User, on_delete=models.PROTECT, related_name="splits")
+    participant = models.ForeignKey(
+        User, on_delete=models.PROTECT, related_name="splits", db_index=False
+    )
     amount_minor = models.BigIntegerField()
     #: The value that was entered for this person, in minor units of the expense's currency or in
     #: ten-thousandths; null if the split type has none.
@@ -127,7 +130,13 @@ class Split(InTrip):
             models.UniqueConstraint(
                 fields=["expense", "participant"], name="split_once_for_a_participant"
             ),
-            models.CheckConstraint(condition=Q(amount_minor__gte=0), name="split_not_negative"),
+        ]
+        indexes = [
+            # For one's own part in statistics, which read only the index.
+            models.Index(
+                fields=["participant", "trip", "expense", "amount_minor"],
+                name="split_of_participant",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -143,12 +152,17 @@ class Split(InTrip):
     def state(self) -> SplitState:
         """How much of it is paid; for a split read `with_open_amounts`."""
         paid_at = None if self.open_minor else self.covered_at or self.created_at
-        return SplitState(self.open_minor == 0, self.amount_minor - self.open_minor, paid_at)
+        return SplitState(self.open_minor == 0, self.covered_minor(self.open_minor), paid_at)
+
+    def covered_minor(self, open_minor: int) -> int:
+        """The covered part, in minor units, if `open_minor` is open; negative in a refund."""
+        return self.amount_minor + (open_minor if self.amount_minor < 0 else -open_minor)
 
     def is_own(self, user: User, can: Can) -> bool:
         """Whether `user` is debtor or creditor (to pay), or has the expense (for all else)."""
         if can is Can.SETTLE:
-            return user.pk == self.participant_id or self.debts.filter(creditor=user).exists()
+            sides = Q(debtor=user) | Q(creditor=user)
+            return user.pk == self.participant_id or self.debts.filter(sides).exists()
         return self.expense.is_own(user, can)
 
     def pay(self, by: User) -> "Split":
@@ -202,7 +216,7 @@ def _payment(split: Split) -> dict[str, Any]:
 
 def _payment_entries(split: Split, payment: SplitPayment, currency: str) -> list[Entry]:
     """The journal entries for a split that was paid, and for each settlement recorded for it."""
-    before_minor = split.amount_minor - payment.amount_minor
+    before_minor = split.covered_minor(payment.amount_minor)
     before, after = all_to_major([before_minor, split.amount_minor], currency)
     changes = {"paid": (False, True), "paidAmount": (before, after)}
     paid = Entry(Event.SPLIT_PAID, split.pk, changes, split.expense_id, split.participant_id)

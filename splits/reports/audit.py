@@ -9,9 +9,10 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from splits import money
 from splits.models import Allocation, Debt, Settlement
 from splits.models.comment import Comment
-from splits.models.division import Part, Payment, amounts
+from splits.models.division import Part, Payment
 from splits.models.expense import Expense
 from splits.models.payer import Payer
+from splits.models.posting import amounts
 from splits.models.split import Split
 from splits.reports.audit_rows import CHUNK_ROWS, ByExpense, Joins, plan_for_all_rows, streamed
 from splits.reports.expense_faults import expense_faults
@@ -27,6 +28,7 @@ _EXPENSE_COLUMNS = (
     "currency",
     "exchange_rate",
     "split_type",
+    "stored_items",
     "divided",
     "merged_guests",
 )
@@ -126,7 +128,7 @@ def _expenses(joins: Joins, sums: Sums, watch: Watch) -> Iterator[Difference]:
             yield Difference(expense.trip_id, f"expense {expense.pk}: {text}")
         for user, amount_minor in paid.items():
             sums[expense.trip_id, user]["paid_minor"] += amount_minor
-        if sum(shares.values()) <= sum(paid.values()):
+        if abs(sum(shares.values())) <= abs(sum(paid.values())):
             own_parts = money.own_parts(shares, paid, expense.number, expense.former_ids)
             for user, amount_minor in own_parts.items():
                 sums[expense.trip_id, user]["share_minor"] += amount_minor
@@ -162,9 +164,11 @@ def _allocations(joins: Joins) -> Iterator[Difference]:
 
 
 def _debts_of_others(of_trip: Q) -> Iterator[Difference]:
-    """Checks that the debtor of each debt is the participant of its split."""
-    same = {"pk": OuterRef("split"), "participant": OuterRef("debtor")}
-    own = Split.objects.filter(expense__trip=OuterRef("trip"), trip=OuterRef("trip"), **same)
+    """Checks that each debt is one of the participant of its split, in a refund owed to them."""
+    participant = Q(amount_minor__gte=0, participant=OuterRef("debtor"))
+    participant |= Q(amount_minor__lt=0, participant=OuterRef("creditor"))
+    same = {"pk": OuterRef("split"), "expense__trip": OuterRef("trip"), "trip": OuterRef("trip")}
+    own = Split.objects.filter(participant, **same)
     for debt in Debt.objects.filter(of_trip).filter(~Exists(own)).iterator():
         yield Difference(debt.trip_id, f"debt {debt.pk}: it does not match its split")
 

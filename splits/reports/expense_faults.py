@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from rest_framework.exceptions import ValidationError
 
 from splits import money
-from splits.models.division import Division, Money, Part, Payment, SplitType, amounts, entered_for
+from splits.models.division import Part, Payment
 from splits.models.expense import Expense
+from splits.models.posting import amounts
 from tripcompanion.currency.amounts import convert
 
 
@@ -32,7 +33,11 @@ def expense_faults(
     if sum(paid.values()) != expense.amount_minor or entered_minor != expense.entered_minor:
         yield f"the payers paid {sum(paid.values())} of {expense.amount_minor}"
         return
-    if sum(shares.values()) > expense.amount_minor:
+    sign = expense.money.sign
+    if any(minor * sign < 0 for minor in (*paid.values(), *shares.values())):
+        yield "a payer or a split does not have the sign of the amount"
+        return
+    if sign * sum(shares.values()) > sign * expense.amount_minor:
         yield f"the splits are {sum(shares.values())} of {expense.amount_minor}"
         return
     if expense.divided:
@@ -49,12 +54,9 @@ def expense_faults(
 def _share_faults(
     expense: Expense, parts: dict[int, Part], shares: dict[int, int]
 ) -> Iterator[str]:
-    division = Division(
-        SplitType(expense.split_type), tuple(parts), entered_for(expense.split_type, parts)
-    )
-    amount = Money(expense.amount_minor, expense.entered_minor, expense.currency)
     try:
-        expected = division.parts(amount, expense.number, expense.former_ids) if parts else {}
+        division, seed = expense.division(parts), expense.number
+        expected = division.parts(expense.money, seed, expense.former_ids) if parts else {}
     except ValidationError as error:
         yield f"the entered values do not divide it: {error.detail}"
         return

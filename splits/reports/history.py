@@ -57,15 +57,24 @@ class History:
         return self._told(newest.filter(number__gt=last - size, number__lte=last)), total
 
     def _told(self, found: JournalQuerySet) -> list[JournalEntry]:
-        """The rows with their sentences. The names in them take at most three statements."""
-        rows = list(found.with_author())
-        people = named({user_id for row in rows for user_id in people_in(row)})
-        titles = _Titles({row.expense_id for row in rows} - {None})
-        for row in rows:
-            then = {pk: people[pk].name_at(row.at) for pk in people_in(row) & people.keys()}
-            names = Names(then, titles.at(row))
-            row.text = sentence(row, names, self.trip.currency, alone=self._alone)
-        return rows
+        return with_sentences(found, {self.trip.pk: self.trip.currency}, alone=self._alone)
+
+
+def with_sentences(
+    found: JournalQuerySet, currencies: Mapping[int, str], *, alone: bool = False
+) -> list[JournalEntry]:
+    """The rows with their sentences. Looking up the names takes at most three statements.
+
+    `currencies` are those of the trips, by id; `alone` if all rows are about one object.
+    """
+    rows = list(found.with_author())
+    people = named({user_id for row in rows for user_id in people_in(row)})
+    titles = _Titles({row.expense_id for row in rows} - {None})
+    for row in rows:
+        then = {pk: people[pk].name_at(row.at) for pk in people_in(row) & people.keys()}
+        names = Names(then, titles.at(row))
+        row.text = sentence(row, names, currencies[row.trip_id], alone=alone)
+    return rows
 
 
 class _Titles:

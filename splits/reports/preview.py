@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from splits import money
-from splits.models.division import Division, amounts
+from splits.models.division import Division
 from splits.models.expense import Expense
+from splits.models.posting import amounts
 from splits.models.settlement import Settlement
 from splits.models.split import Split
 from trips.models import Trip
@@ -20,7 +21,7 @@ class Preview:
         trip: Trip,
         by: User,
         *,
-        paid_by_user: Mapping[int, int | None],
+        paid_by_user: Mapping[int, int | None] | None,
         division: Division,
         payers_field: str = "payers",
         **fields: Any,

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy
 from splits.models import Expense
 from trips.models import JournalEntry, Trip
 from trips.models.events import Event
-from trips.models.journal_fields import plain_fields
+from trips.models.journal import plain_fields
 from trips.roles import TripRole
 
 _SENTENCES = {
@@ -80,20 +80,29 @@ _PHRASES = {
     "expenseDate": gettext_lazy("the date"),
     "category": gettext_lazy("the category"),
     "splitType": gettext_lazy("how it is split"),
+    "items": gettext_lazy("the items"),
+    "tax": gettext_lazy("the tax"),
+    "tip": gettext_lazy("the tip"),
+    "discount": gettext_lazy("the discount"),
     "payers": gettext_lazy("who paid"),
     "splits": gettext_lazy("the splits"),
+    "defaultDivision": gettext_lazy("how expenses are split by default"),
+    "categoryBudgets": gettext_lazy("the budgets of categories"),
     "joinRole": gettext_lazy("the role of those who join"),
     "imageUrl": gettext_lazy("the picture"),
     "receiptUrl": gettext_lazy("the receipt"),
     "notes": gettext_lazy("the notes"),
+    "tags": gettext_lazy("the tags"),
+    "attachments": gettext_lazy("the attachments"),
 }
 _FIELDS = _PHRASES | {
     name: field.verbose_name for name, field in _PLAIN.items() if name not in _PHRASES
 }
 _MAX_QUOTED_CHARS = 100
 #: Too long to be quoted, or not a single value.
-_NOT_QUOTED = {"payers", "splits"} | {
-    name for name, field in _PLAIN.items() if (field.max_length or 0) > _MAX_QUOTED_CHARS
+_NOT_QUOTED = {
+    *("attachments", "categoryBudgets", "defaultDivision", "items", "payers", "splits", "tags"),
+    *(name for name, field in _PLAIN.items() if (field.max_length or 0) > _MAX_QUOTED_CHARS),
 }
 _LABELS: Mapping[str, Any] = {
     name: dict(field.flatchoices) for name, field in _PLAIN.items() if field.choices

@@ -1,6 +1,6 @@
 """Serializers of the bodies of expenses; the responses are in `expense_response`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -10,84 +10,121 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from splits.models import Category, SplitType
-from splits.models.division import MAX_WEIGHT, SCALE
+from splits.models.division import OF_AMOUNTS, default_division
+from splits.models.items import EXTRAS, SCALE, Item, Items
 from splits.models.payer import MAX_PAYERS
-from splits.serializers.split import MAX_DECIMALS
-from tripcompanion.api.ids import TEXT_SCHEMA, parse_id
+from splits.models.tag import MAX_TAG_CHARS, MAX_TAGS, clean_tags
 from tripcompanion.api.serializers import (
+    MAX_PEOPLE,
     CamelCaseSerializer,
     ExactNumber,
     IdField,
+    NumbersById,
     StrictChoice,
     StrictDate,
     StrictList,
     StrictText,
     UrlOrPath,
-    camel_case,
-    number_schema,
+    numbers_of,
+    numbers_schema,
 )
-from tripcompanion.currency.amounts import MAX_AMOUNT, to_minor
-from tripcompanion.currency.fields import (
-    AmountField,
-    CurrencyField,
-    minor_units,
-)
+from tripcompanion.currency.amounts import MAX_AMOUNT, minor_units, to_minor
+from tripcompanion.currency.fields import AmountField, CurrencyField
+from trips.models.default_division import MAX_DECIMALS, MAX_WEIGHT
 
-MAX_PEOPLE = 1000
+MAX_ITEMS = 200
+#: The shares of all items together, so that lists of expenses stay small.
+MAX_ITEM_SHARES = 5000
 
 
 @extend_schema_field(
-    {
-        "type": "object",
-        "propertyNames": TEXT_SCHEMA,
-        "additionalProperties": number_schema(minimum=0, maximum=int(MAX_AMOUNT)),
-    },
-    component_name="SplitAmounts",
+    numbers_schema(least=-int(MAX_AMOUNT), maximum=int(MAX_AMOUNT)), component_name="SplitAmounts"
 )
-class SplitAmountsField(serializers.Field):
+class SplitAmountsField(NumbersById):
     """`{"<userId>": number}`: amounts, percentages or weights, by split type."""
 
-    default_error_messages = {
-        "not_object": gettext_lazy("Must be an object of numbers by user id."),
-        "user_id": gettext_lazy("Not a user id: {text}."),
-    }
 
-    def to_internal_value(self, data: Any) -> dict[int, Any]:
-        if not isinstance(data, Mapping) or len(data) > MAX_PEOPLE:
-            self.fail("not_object")
-        return {self._user_id(key): value for key, value in data.items()}
-
-    def _user_id(self, key: str) -> int:
-        try:
-            return parse_id(key)
-        except ValueError:
-            self.fail("user_id", text=key[:40])
-
-    def to_representation(self, value: Any) -> Any:
-        return value
-
-
+_WEIGHT = ExactNumber(maximum=Decimal(MAX_WEIGHT), max_decimals=MAX_DECIMALS)
 #: The field that validates a value in `splitAmounts`, by split type.
 _ENTERED: Mapping[str, ExactNumber] = {
-    SplitType.MANUAL: ExactNumber(maximum=MAX_AMOUNT),
+    SplitType.MANUAL: AmountField(signed=True),
     SplitType.PERCENTAGE: ExactNumber(maximum=Decimal(100), max_decimals=MAX_DECIMALS),
-    SplitType.SHARES: ExactNumber(maximum=Decimal(MAX_WEIGHT), max_decimals=MAX_DECIMALS),
+    SplitType.SHARES: _WEIGHT,
+    SplitType.ADJUSTMENT: AmountField(signed=True),
 }
+
+
+class TagsField(StrictList):
+    """Tags as they are stored; see `clean_tags`."""
+
+    def to_internal_value(self, data: Any) -> list[str]:
+        return clean_tags(super().to_internal_value(data))
+
+
+@extend_schema_field(
+    numbers_schema(maximum=MAX_WEIGHT) | {"description": "Who shares an item: weights by user id."},
+    component_name="ItemWeights",
+)
+class ItemSharesField(NumbersById):
+    """`{"<userId>": weight}`; the weights in ten-thousandths in Python."""
+
+    default_error_messages = {"empty": gettext_lazy("Somebody must share it.")}
+
+    def to_internal_value(self, data: Any) -> dict[int, int]:
+        weights = numbers_of(super().to_internal_value(data), _WEIGHT)
+        if not weights:
+            self.fail("empty")
+        return {user_id: int(weight * SCALE) for user_id, weight in weights.items()}
+
+
+class ItemRequest(CamelCaseSerializer):
+    """Something that was bought, and who shares it."""
+
+    name = StrictText(max_length=100, help_text="What it was, at most 100 characters.")
+    amount = AmountField(signed=True, help_text="What it cost, in the expense's currency.")
+    shares = ItemSharesField(help_text="Who shares it: positive weights by user id.")
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        require_complete(self, attrs)
+        return attrs
+
+
+def items_of(
+    rows: Sequence[Mapping[str, Any]], extras: Mapping[str, Decimal], currency: str
+) -> Items:
+    """Items of validated `ItemRequest`s, with validated amounts by the names in `EXTRAS`."""
+    if sum(len(row["shares"]) for row in rows) > MAX_ITEM_SHARES:
+        text = _("The items have more than %(limit)s shares.") % {"limit": MAX_ITEM_SHARES}
+        raise serializers.ValidationError({"items": [text]})
+    lines = (Item(row["name"], to_minor(row["amount"], currency), row["shares"]) for row in rows)
+    minor = {name: to_minor(amount, currency) for name, amount in extras.items()}
+    return Items(tuple(lines), minor)
+
+
+def require_complete(body: CamelCaseSerializer, attrs: Mapping[str, Any]) -> None:
+    """Raise for each missing field: a PATCH may omit fields of an expense, but not of its rows."""
+    missing = [name for name, field in body.fields.items() if field.source not in attrs]
+    if missing:
+        text = body.fields[missing[0]].error_messages["required"]
+        raise serializers.ValidationError({name: [text] for name in missing})
 
 
 class PayerRequest(CamelCaseSerializer):
     """What one person paid."""
 
     user_id = IdField(help_text="A member, listed once.")
-    amount = AmountField(help_text="What they paid, in the expense's currency.")
+    amount = AmountField(
+        signed=True, help_text="What they paid, in the expense's currency; negative in a refund."
+    )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        # A PATCH may omit fields of the expense, but not of its payers.
-        missing = [name for name in ("user_id", "amount") if name not in attrs]
-        if missing:
-            text = self.fields[camel_case(missing[0])].error_messages["required"]
-            raise serializers.ValidationError({camel_case(name): [text] for name in missing})
+        require_complete(self, attrs)
         return attrs
+
+
+def _extra(what: str) -> AmountField:
+    text = f"{what}: for `ITEMIZED`, divided in proportion to what each person had. Default: none."
+    return AmountField(signed=True, required=False, help_text=text)
 
 
 class ExpenseRequest(CamelCaseSerializer):
@@ -99,7 +136,12 @@ class ExpenseRequest(CamelCaseSerializer):
 
     description = StrictText(max_length=255, help_text="What it was, at most 255 characters.")
     amount = AmountField(
-        help_text="What it cost, in `currency`; further decimals are rounded half up."
+        signed=True,
+        help_text=(
+            "What it cost, in `currency`; further decimals are rounded half up. Not 0. Negative "
+            "for a refund, which one payer received and owes to the participants; all other "
+            "amounts are negative then, too."
+        ),
     )
     currency = CurrencyField(
         required=False, help_text="The currency of all amounts in this body. Default: the trip's."
@@ -111,28 +153,55 @@ class ExpenseRequest(CamelCaseSerializer):
         max_decimals=9,
         help_text=(
             "What one unit of `currency` is worth in the trip's currency, at most 9 "
-            "decimals; only if they differ. Default: null, the latest stored rate."
+            "decimals; only if they differ. Default: null, the rate that the European Central "
+            "Bank published last, on `expenseDate` or before. A PATCH without it keeps the rate, "
+            "also on another date; with null, the rate of the date is taken."
         ),
     )
     expense_date = StrictDate(help_text="The day of the expense.")
     split_type = StrictChoice(
-        choices=SplitType.values, help_text="How it is divided; see `splitAmounts`."
+        choices=SplitType.values,
+        required=False,
+        help_text=(
+            "How it is divided; see `splitAmounts` and `items`. Required, unless neither this nor "
+            "`participantUserIds` is sent and the trip says how its expenses are divided."
+        ),
     )
     participant_user_ids = StrictList(
         child=IdField(),
+        required=False,
         allow_empty=False,
         max_length=MAX_PEOPLE,
-        help_text="Between whom it is divided: members, each listed once.",
+        help_text=(
+            "Between whom it is divided: members, each listed once. Required with `splitType`, "
+            "but not for `ITEMIZED`: these are those who share the items."
+        ),
     )
     split_amounts = SplitAmountsField(
         required=False,
         help_text=(
             "Figures by user id, one for each participant. For `MANUAL` the amounts, which "
             "add up to `amount`; for `PERCENTAGE` the percentages, which add up to 100; for "
-            "`SHARES` the weights, such as 1 and 2. `EQUAL` needs none. Percentages and "
-            "weights have at most 4 decimals."
+            "`SHARES` the weights, such as 1 and 2. For `ADJUSTMENT`, how much more or, negative, "
+            "less than the others somebody bears; who is left out, and all others, bear equal "
+            "parts of the rest. `EQUAL` and `ITEMIZED` take none. Percentages and weights have at "
+            "most 4 decimals."
         ),
     )
+    items = StrictList(
+        child=ItemRequest(),
+        required=False,
+        allow_empty=False,
+        max_length=MAX_ITEMS,
+        help_text=(
+            "For `ITEMIZED`: what was bought, at most 200 items with 5,000 shares. With `tax` and "
+            "`tip`, less `discount`, they add up to `amount`. These four replace the stored ones "
+            "together: whoever changes one of them, or the amount, sends the items."
+        ),
+    )
+    tax = _extra("Tax that the amounts of the items do not include")
+    tip = _extra("A tip")
+    discount = _extra("What was taken off the sum")
     paid_by_user_id = IdField(
         required=False,
         help_text="Who paid everything; a member. Default: the caller. A PATCH keeps the payers.",
@@ -163,22 +232,55 @@ class ExpenseRequest(CamelCaseSerializer):
         default="",
         help_text="At most 2,000 characters. Default: empty.",
     )
+    tags = TagsField(
+        child=StrictText(max_length=MAX_TAG_CHARS),
+        default=list,
+        max_length=MAX_TAGS,
+        help_text=(
+            "Words of your own to find it by, at most 10 of at most 40 characters. Case makes no "
+            "difference between two tags; a repeated one is dropped. Default: none."
+        ),
+    )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         expense = self.context.get("expense")
         currency = self._currency(attrs, expense)
         if "amount" in attrs:
-            attrs["entered_minor"] = minor_units("amount", attrs.pop("amount"), currency)
+            attrs["entered_minor"] = minor_units(
+                "amount", attrs.pop("amount"), currency, signed=True
+            )
+        self._require_division(attrs)
+        items = self._items(attrs, expense, currency)
         division = {
-            "participants": self._participants(attrs),
+            "participants": self._participants(attrs, items),
             "entered": self._entered(attrs, expense, currency),
+            "items": items,
             "split_type": attrs.pop("split_type", None),
         }
         attrs["division"] = {name: value for name, value in division.items() if value is not None}
+        if not self.partial and not attrs["division"]:
+            attrs["division"] = default_division(self.context["trip"])
         single = "paid_by_user_id" in attrs or not self.partial
         attrs["payers_field"] = "paidByUserId" if single and "payers" not in attrs else "payers"
         attrs["paid_by_user"] = self._put_in(attrs, currency)
         return attrs
+
+    def _require_division(self, attrs: Mapping[str, Any]) -> None:
+        """Raise unless a whole expense says how it is divided, or all of it follows the trip."""
+        sent = attrs.keys() & {"split_type", "participant_user_ids", "split_amounts", "items"}
+        is_default = not sent and self.context["trip"].default_division is not None
+        if self.partial or is_default:
+            return
+        needed = {"splitType": "split_type", "participantUserIds": "participant_user_ids"}
+        if attrs.get("split_type") == SplitType.ITEMIZED:
+            needed = {"items": "items"}
+        require = {
+            name: [self.fields[name].error_messages["required"]]
+            for name, key in needed.items()
+            if key not in attrs
+        }
+        if require:
+            raise serializers.ValidationError(require)
 
     def _currency(self, attrs: dict[str, Any], expense: Any) -> str:
         """The currency of the amounts; a rate is allowed only if it is not the trip's."""
@@ -194,10 +296,10 @@ class ExpenseRequest(CamelCaseSerializer):
             raise serializers.ValidationError({"exchangeRate": [text]})
         return currency
 
-    def _participants(self, attrs: dict[str, Any]) -> tuple[int, ...] | None:
+    def _participants(self, attrs: dict[str, Any], items: Items | None) -> tuple[int, ...] | None:
         user_ids = attrs.pop("participant_user_ids", None)
         if user_ids is None:
-            return None
+            return None if items is None else items.people
         if len(set(user_ids)) < len(user_ids):
             text = _("A participant is listed twice.")
             raise serializers.ValidationError({"participantUserIds": [text]})
@@ -211,20 +313,35 @@ class ExpenseRequest(CamelCaseSerializer):
                 "An equal division takes no amounts; send another splitType or leave them out."
             )
             raise serializers.ValidationError({"splitAmounts": [text]})
-        if raw is None or split_type == SplitType.EQUAL:
+        if raw and split_type == SplitType.ITEMIZED:
+            text = _("The amounts follow from the items.")
+            raise serializers.ValidationError({"splitAmounts": [text]})
+        if raw is None or split_type not in _ENTERED:
             return None
-        entered, errors = {}, {}
-        for user_id, value in raw.items():
-            try:
-                number = _ENTERED[split_type].run_validation(value)
-            except serializers.ValidationError as error:
-                errors[str(user_id)] = error.detail
-            else:
-                is_money = split_type == SplitType.MANUAL
-                entered[user_id] = to_minor(number, currency) if is_money else int(number * SCALE)
-        if errors:
-            raise serializers.ValidationError({"splitAmounts": errors})
-        return entered
+        try:
+            numbers = numbers_of(raw, _ENTERED[split_type])
+            if split_type == SplitType.MANUAL and not all(numbers.values()):
+                zeros = (str(user_id) for user_id, number in numbers.items() if not number)
+                raise serializers.ValidationError(dict.fromkeys(zeros, [_("Must not be 0.")]))
+        except serializers.ValidationError as error:
+            raise serializers.ValidationError({"splitAmounts": error.detail}) from error
+        if split_type in OF_AMOUNTS:
+            return {user_id: to_minor(number, currency) for user_id, number in numbers.items()}
+        return {user_id: int(number * SCALE) for user_id, number in numbers.items()}
+
+    def _items(self, attrs: dict[str, Any], expense: Any, currency: str) -> Items | None:
+        rows = attrs.pop("items", None)
+        entered = {name: attrs.pop(name) for name in EXTRAS if name in attrs}
+        if rows is None and not entered:
+            return None
+        split_type = attrs.get("split_type", expense and expense.split_type)
+        first = next(iter(entered), "items") if rows is None else "items"
+        if split_type != SplitType.ITEMIZED:
+            text = _("Only an ITEMIZED expense has it.")
+            raise serializers.ValidationError({first: [text]})
+        if rows is None:
+            raise serializers.ValidationError({"items": [_("Send the items, too.")]})
+        return items_of(rows, entered, currency)
 
     def _put_in(self, attrs: dict[str, Any], currency: str) -> dict[int, int | None] | None:
         paid_by = attrs.pop("paid_by_user_id", None)
@@ -232,9 +349,15 @@ class ExpenseRequest(CamelCaseSerializer):
         if payers is None:
             return None if paid_by is None else {paid_by: None}
         paid_by_user: dict[int, int | None] = {
-            payer["user_id"]: minor_units(f"payers.{at}.amount", payer["amount"], currency)
+            payer["user_id"]: minor_units(
+                f"payers.{at}.amount", payer["amount"], currency, signed=True
+            )
             for at, payer in enumerate(payers)
         }
+        for at, minor in enumerate(paid_by_user.values()):
+            if (minor or 0) * attrs.get("entered_minor", 0) < 0:
+                text = _("Must have the sign of the amount.")
+                raise serializers.ValidationError({f"payers.{at}.amount": [text]})
         if len(paid_by_user) < len(payers):
             raise serializers.ValidationError({"payers": [_("A payer is listed twice.")]})
         if paid_by not in {None, payers[0]["user_id"]}:

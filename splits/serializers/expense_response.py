@@ -7,6 +7,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from splits.models import Category, SplitType
+from splits.models.items import load_items
 from splits.serializers.settlement import TransferSerializer
 from splits.serializers.split import ExpenseSplitSerializer, ScaledField
 from tripcompanion.api.serializers import CamelCaseSerializer
@@ -23,6 +24,35 @@ class PlainDecimal(serializers.Field):
 
     def to_representation(self, value: Decimal) -> Decimal:
         return value.normalize()
+
+
+@extend_schema_field({"type": "object", "additionalProperties": {"type": "number"}})
+class WeightsField(serializers.DictField):
+    """Weights by user id; read-only."""
+
+
+class ItemSerializer(CamelCaseSerializer):
+    """Something that was bought, and who shares it."""
+
+    name = serializers.CharField(help_text="What it was.")
+    amount = PlainDecimal(help_text="What it cost, in the expense's currency.")
+    shares = WeightsField(help_text="Weights by user id.")
+
+
+@extend_schema_field(ItemSerializer(many=True))
+class ItemsField(serializers.Field):
+    """The items of an expense, or one of its extras, from the JSON that is stored; read-only."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(source="stored_items", read_only=True, allow_null=True, **kwargs)
+
+    def to_representation(self, value: str) -> Any:
+        return load_items(value).get(self.field_name or "")
+
+
+@extend_schema_field({"type": "number"})
+class ExtraField(ItemsField):
+    """Tax, tip or discount of the items; read-only."""
 
 
 class PreviewSplitSerializer(CamelCaseSerializer):
@@ -47,6 +77,22 @@ class PayerSerializer(CamelCaseSerializer):
         source="entered",
         currency="expense.currency",
         help_text="What they paid, in the expense's currency.",
+    )
+
+
+class RateSerializer(CamelCaseSerializer):
+    """The rate with which an expense was converted. It is fixed once the expense is recorded."""
+
+    value = PlainDecimal(
+        source="rate", help_text="What one unit of `currency` is worth in `tripCurrency`."
+    )
+    date = serializers.DateField(
+        source="day",
+        help_text="The day on which it was published; of one that was sent, when that was.",
+    )
+    source = serializers.CharField(  # type: ignore[assignment]  # a field's own `source`
+        source="origin",
+        help_text="`ecb`, the European Central Bank, or `given` in the request.",
     )
 
 
@@ -78,11 +124,16 @@ class ExpenseSerializer(CamelCaseSerializer):
     exchange_rate_date = serializers.DateField(
         source="rate_day",
         allow_null=True,
-        help_text="The day of a stored rate; null if it was sent, or none was needed.",
+        help_text="The day of the rate; null if none was needed.",
     )
+    rate = RateSerializer(allow_null=True, help_text="The same in one; null if none was needed.")
     expense_date = serializers.DateField(help_text="The day of the expense.")
     category = serializers.ChoiceField(choices=Category.values, help_text="What it was for.")
     split_type = serializers.ChoiceField(choices=SplitType.values, help_text="How it is divided.")
+    items = ItemsField(help_text="What was bought, for `ITEMIZED`; null for other split types.")
+    tax = ExtraField(help_text="Tax besides the items; null if none was entered.")
+    tip = ExtraField(help_text="The tip besides the items; null if none was entered.")
+    discount = ExtraField(help_text="What was taken off the sum; null if none was entered.")
     paid_by = UserSummary(help_text="Who paid it; of several, the first.")
     payers = PayerSerializer(
         many=True,
@@ -93,6 +144,9 @@ class ExpenseSerializer(CamelCaseSerializer):
         allow_null=True, help_text="A URL or a path on the front end; null if none is set."
     )
     notes = serializers.CharField(help_text="May be empty.")
+    tags = serializers.ListField(
+        child=serializers.CharField(), help_text="In the order in which they were entered."
+    )
     splits = ExpenseSplitSerializer(
         many=True,
         source="loaded_splits",
@@ -132,7 +186,12 @@ class ExpensePreviewSerializer(CamelCaseSerializer):
     exchange_rate_date = serializers.DateField(
         source="expense.rate_day",
         allow_null=True,
-        help_text="The day of a stored rate; null if it was sent, or none was needed.",
+        help_text="The day of the rate; null if none was needed.",
+    )
+    rate = RateSerializer(
+        source="expense.rate",
+        allow_null=True,
+        help_text="The same in one; null if none was needed.",
     )
     splits = PreviewSplitSerializer(many=True, help_text="Each participant's part.")
     debts = TransferSerializer(many=True, help_text="Who would owe whom for it.")

@@ -5,8 +5,13 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from tripcompanion.api.ids import NUMBER_SCHEMA
-from tripcompanion.api.serializers import CamelCaseSerializer, IdField, StrictChoice, StrictInstant
+from tripcompanion.api.serializers import (
+    NUMBER_SCHEMA,
+    CamelCaseSerializer,
+    IdField,
+    StrictChoice,
+    StrictInstant,
+)
 from trips.models.events import Event
 from users.models import Via
 from users.serializers import UserSummary

@@ -11,9 +11,8 @@ from splits.models.division import SCALE
 from tripcompanion.api.serializers import CamelCaseSerializer, ExactNumber, IdField, QueryBoolean
 from tripcompanion.currency.amounts import Amount
 from tripcompanion.currency.fields import AmountField, CurrencyField, MoneyField
+from trips.models.default_division import MAX_DECIMALS
 from users.serializers import UserSummary
-
-MAX_DECIMALS = 4
 
 
 @extend_schema_field({"type": "number"})
@@ -35,8 +34,12 @@ class CreateSplitRequest(CamelCaseSerializer):
 
     participant_user_id = IdField(help_text="A member without a split in this expense.")
     amount = AmountField(
+        signed=True,
         required=False,
-        help_text="What they owe, in the trip's currency. Send either this or `percentage`.",
+        help_text=(
+            "What they owe, in the trip's currency, with the sign of the expense. Send either this "
+            "or `percentage`."
+        ),
     )
     percentage = ExactNumber(
         required=False,

@@ -6,5 +6,7 @@ from splits.views.expense import ExpenseViewSet
 from splits.views.history import ExpenseHistoryViewSet, HistoryViewSet
 from splits.views.invitation import AcceptanceViewSet
 from splits.views.merge import MergeViewSet
+from splits.views.saved_filter import SavedFilterViewSet
 from splits.views.settlement import BalanceViewSet, ExplanationViewSet, SettlementViewSet
 from splits.views.split import DebtViewSet, SplitViewSet
+from splits.views.tag import TagViewSet

@@ -1,16 +1,20 @@
 """Expenses of a trip."""
 
+from collections import defaultdict
+from collections.abc import Mapping
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
+from django.db import transaction
 from django.utils.translation import gettext as _
-from django_filters.rest_framework import DjangoFilterBackend
-from rest_framework.exceptions import NotFound
+from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from splits.filters import ExpenseFilter
+from splits.filters import ExpenseFilter, SavedFilterBackend
 from splits.models import DeletedEntry, Division, Expense
-from splits.models.conflicts import DividedByHand, ExpenseChanged
+from splits.models.conflicts import DividedByHand, ExpenseChanged, QuotaExceeded
+from splits.models.copying import OtherCurrency, PaidAlready, copy_expense, move_expense
 from splits.models.debt import TooManyDebts
 from splits.models.rate import NoRate
 from splits.models.reads import expenses_of
@@ -18,9 +22,10 @@ from splits.models.restoring import DeletedExpenses, restore_expense
 from splits.reports.preview import Preview
 from splits.serializers.expense import ExpenseRequest
 from splits.serializers.expense_response import ExpensePreviewSerializer, ExpenseSerializer
-from tripcompanion.api.serializers import DeletedQuery
+from splits.serializers.tag import BulkRequest, BulkSerializer, OtherTripRequest
+from tripcompanion.api.serializers import DeletedQuery, IdField
 from tripcompanion.database.snapshots import in_snapshot, snapshot
-from trips.models import Trip, get_visible_or_404
+from trips.models import Trip, get_visible_or_404, locked_trip
 from trips.models.conflicts import CurrencyChanged, NotRestorable
 from trips.roles import Can
 from trips.viewsets import ETAG_ACTIONS, InTripViewSet
@@ -39,10 +44,13 @@ class ExpenseViewSet(InTripViewSet):
         "partial_update": "updateExpense",
         "destroy": "deleteExpense",
         "restore": "restoreExpense",
+        "bulk": "changeManyExpenses",
+        "copy": "copyExpense",
+        "move": "moveExpense",
     }
     scope_prefix = "expenses"
     queryset = Expense.objects.none()
-    filter_backends = (DjangoFilterBackend,)
+    filter_backends = (SavedFilterBackend,)
     filterset_class = ExpenseFilter
     etag_actions: ClassVar = ETAG_ACTIONS
     needs: ClassVar = {
@@ -54,7 +62,11 @@ class ExpenseViewSet(InTripViewSet):
         "destroy": Can.CHANGE_EXPENSES,
         "restore": Can.CHANGE_EXPENSES,
         "preview": Can.RECORD,
+        "bulk": Can.RECORD,
+        "copy": Can.RECORD,
+        "move": Can.CHANGE_EXPENSES,
     }
+    creates: ClassVar = frozenset({"create", "copy", "move"})
     problems: ClassVar = {
         "preview": (NoRate,),
         "update": (NoRate, DividedByHand, CurrencyChanged, TooManyDebts),
@@ -68,6 +80,9 @@ class ExpenseViewSet(InTripViewSet):
         "create": (NoRate, CurrencyChanged, TooManyDebts),
         "restore": (NotRestorable, TooManyDebts),
         "destroy": (TooManyDebts,),
+        "bulk": (NoRate, DividedByHand, CurrencyChanged, TooManyDebts),
+        "copy": (OtherCurrency, DividedByHand, TooManyDebts),
+        "move": (OtherCurrency, PaidAlready, DividedByHand, TooManyDebts, QuotaExceeded),
     }
     uncounted = frozenset({"preview"})
     request_serializers: ClassVar = {
@@ -75,7 +90,11 @@ class ExpenseViewSet(InTripViewSet):
         "preview": ExpenseRequest,
         "update": ExpenseRequest,
         "partial_update": ExpenseRequest,
+        "bulk": BulkRequest,
+        "copy": OtherTripRequest,
+        "move": OtherTripRequest,
     }
+    row_serializer = ExpenseRequest
     response_serializers: ClassVar = {
         "list": ExpenseSerializer,
         "retrieve": ExpenseSerializer,
@@ -84,6 +103,9 @@ class ExpenseViewSet(InTripViewSet):
         "update": ExpenseSerializer,
         "partial_update": ExpenseSerializer,
         "restore": ExpenseSerializer,
+        "bulk": BulkSerializer,
+        "copy": ExpenseSerializer,
+        "move": ExpenseSerializer,
     }
     query_serializers: ClassVar = {"list": DeletedQuery}
     single_statement: ClassVar = frozenset({"list", "retrieve"})
@@ -178,6 +200,83 @@ class ExpenseViewSet(InTripViewSet):
             self.get_permitted_object(Expense.objects.all, trip_id=trip_id, pk=expense_id)
             raise NotRestorable(reason=_("It is not deleted.")) from None
 
+    def copy(self, request: Request, trip_id: int, expense_id: int) -> Response:
+        """Copy an expense to another trip of the same currency, with nothing paid.
+
+        Everybody in it must be a member of the other trip, in which the caller may record expenses.
+        Comments and attachments are not copied.
+        """
+        return self._transfer(copy_expense, trip_id, expense_id)
+
+    def move(self, request: Request, trip_id: int, expense_id: int) -> Response:
+        """Move an expense, for which nothing was paid, to another trip of the same currency.
+
+        It gets another id; here it counts as deleted. Comments go with it, as the caller's,
+        with the names of those who wrote them. Attachments keep their ids and stay with it, also if
+        the expense is restored here; 409 `quota_exceeded` if the other trip has no room for them.
+        """
+        return self._transfer(move_expense, trip_id, expense_id)
+
+    def _transfer(self, command: Any, trip_id: int, expense_id: int) -> Response:
+        expense = self.get_permitted_object(
+            Expense.objects.with_trip, trip_id=trip_id, pk=expense_id
+        )
+        other_id = self.body()["trip_id"]
+        if other_id == trip_id:
+            raise ValidationError({"tripId": [_("Must be another trip.")]})
+        get_visible_or_404(Trip.objects.all, self.caller, pk=other_id)
+        made_id = command(expense, self.caller, other_id)
+        made = get_visible_or_404(Expense.objects.with_details, self.caller, pk=made_id)
+        return self.answer(made, location=f"/api/trips/{other_id}/expenses/{made_id}")
+
+    def bulk(self, request: Request, trip_id: int) -> Response:
+        """Create, change and delete up to 100 expenses: all of it, or nothing.
+
+        Errors name the row, such as `create.3.amount`. Each row needs the right to do it by itself.
+        """
+        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        rows, errors = self.body(), defaultdict[str, Any](dict)
+        commands: Mapping[str, Any] = {
+            "create": self._create,
+            "change": self._change,
+            "delete": self._delete,
+        }
+        made = {kind: list[Any]() for kind in commands}
+        with locked_trip(trip_id, self.caller, Can.RECORD):
+            for kind, command in commands.items():
+                for place, row in enumerate(rows[kind]):
+                    try:
+                        with transaction.atomic():
+                            made[kind].append(command(trip, row))
+                    except ValidationError as error:
+                        errors[kind][place] = error.detail
+            if errors:
+                raise ValidationError(errors)
+        return self.answer(SimpleNamespace(**made))
+
+    def _create(self, trip: Trip, row: dict[str, Any]) -> Expense:
+        return Expense.record(trip, self.caller, **self._new(trip, sent=row))
+
+    def _change(self, trip: Trip, row: dict[str, Any]) -> Expense:
+        try:
+            expense_id = IdField().run_validation(row.pop("id", None))
+            expense = self._named(trip, expense_id)
+        except ValidationError as error:
+            raise ValidationError({"id": error.detail}) from error
+        return expense.change(self.caller, **self._part(trip=trip, expense=expense, sent=row))
+
+    def _delete(self, trip: Trip, expense_id: int) -> int:
+        self._named(trip, expense_id).remove(self.caller)
+        return expense_id
+
+    def _named(self, trip: Trip, expense_id: int) -> Expense:
+        """An expense that a body names; raises `ValidationError` if there is none."""
+        rows = Expense.objects.with_trip
+        try:
+            return get_visible_or_404(rows, self.caller, trip_id=trip.pk, pk=expense_id)
+        except NotFound as error:
+            raise ValidationError([_("There is no such expense in the trip.")]) from error
+
     def _shown(self, expense: Expense) -> Expense:
         # It may have been deleted since it was read.
         rows = Expense.objects.with_details
@@ -189,10 +288,10 @@ class ExpenseViewSet(InTripViewSet):
     def _whole(self, **context: Any) -> dict[str, Any]:
         """The body of a complete expense; without payers, the caller paid everything."""
         body = self.body(**context)
-        body["division"] = {"entered": None, **body["division"]}
+        body["division"] = {"entered": None, "items": None, **body["division"]}
         body["paid_by_user"] = body["paid_by_user"] or {self.caller.pk: None}
         return body
 
-    def _new(self, trip: Trip) -> dict[str, Any]:
-        body = self._whole(trip=trip)
-        return body | {"division": Division(**body["division"])}
+    def _new(self, trip: Trip, sent: Any = None) -> dict[str, Any]:
+        body = self.body(trip=trip, sent=sent)
+        return {**body, "division": Division(**body["division"])}

@@ -2,6 +2,7 @@
 
 from typing import ClassVar
 
+from django.http import HttpResponseBase
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import NotFound
 from rest_framework.generics import get_object_or_404
@@ -12,7 +13,7 @@ from splits.models import DeletedEntry, Settlement
 from splits.models.debt import TooManyDebts
 from splits.models.reads import settlements_of
 from splits.models.restoring import DeletedSettlements, restore_settlement
-from splits.reports.balances import Plan, PlanChanged, balances_of
+from splits.reports.balances import Plan, PlanChanged, balances_chart, balances_of
 from splits.reports.explanation import Explanation
 from splits.serializers.settlement import (
     BalanceLineSerializer,
@@ -138,17 +139,21 @@ class BalanceViewSet(InTripViewSet):
         "record_plan": SettlementSerializer,
     }
     creates: ClassVar = frozenset({"record_plan"})
+    files: ClassVar = {"list": {"svg": "image/svg+xml"}}
     lists: ClassVar = frozenset({"list", "plan", "record_plan"})
     single_statement: ClassVar = frozenset({"list"})
     problems: ClassVar = {"record_plan": [PlanChanged]}
 
-    def list(self, request: Request, trip_id: int) -> Response:
+    def list(self, request: Request, trip_id: int) -> HttpResponseBase:
         """The balances of a trip, which add up to zero.
 
-        They include all members, and former members with an entry.
+        They include all members, and former members with an entry. With `Accept: image/svg+xml`
+        it is a picture.
         """
-        rows = balances_of(self.caller, trip=trip_id)
-        return self.answer(self.get_permitted_list(rows, trip_id))
+        rows = self.get_permitted_list(balances_of(self.caller, trip=trip_id), trip_id)
+        if request.accepted_renderer.format == "svg":
+            return self.file(balances_chart(rows), f"trip-{trip_id}-balances")
+        return self.answer(rows)
 
     def plan(self, request: Request, trip_id: int) -> Response:
         """The fewest payments that bring every balance to zero.

@@ -1,8 +1,9 @@
 """Removes every guard in turn and runs the closest tests: `python -m tests.mutations`.
 
-It works in a temporary copy of the checkout. `--only TEXT` runs the mutants whose file or name
-contains TEXT, `--missing` those that no test has caught on this machine yet. The test that caught
-a mutant runs first the next time. `--list` prints a table of all mutants and these tests instead.
+It works in temporary copies of the checkout, one for each processor. `--only TEXT` runs the mutants
+whose file or name contains TEXT, `--missing` those that no test has caught on this machine yet. The
+test that caught a mutant runs first the next time. `--list` prints a table of all mutants and these
+tests instead.
 Mutants that only PostgreSQL can detect run on DATABASE_URL if that is PostgreSQL, otherwise on
 127.0.0.1:5432 as `postgres`.
 The exit status is 1 if a mutant survives, aborts the run, or no longer applies.
@@ -17,9 +18,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from pathlib import Path
+from queue import SimpleQueue
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 import django
 
@@ -54,14 +58,23 @@ def copy_checkout(target: Path) -> None:
             shutil.copy(ROOT / name, target / name)
 
 
-def database_of(mutant: Mutant) -> str:
-    if not mutant.on_postgres:
-        return "sqlite://:memory:"
-    url = os.environ.get("DATABASE_URL", "")
-    return url if url.startswith("postgres") else "postgres://postgres@127.0.0.1:5432/mutations"
+class Bench(NamedTuple):
+    """What one processor works with: a copy of the checkout, and databases of its own."""
+
+    pytest: WarmPytest
+    copy: Path
+    number: int
+
+    def database_of(self, mutant: Mutant) -> str:
+        if not mutant.on_postgres:
+            return "sqlite://:memory:"
+        url = os.environ.get("DATABASE_URL", "")
+        if not url.startswith("postgres"):
+            url = "postgres://postgres@127.0.0.1:5432/mutations"
+        return urlsplit(url)._replace(path=f"{urlsplit(url).path}_{self.number}").geturl()
 
 
-def first_failure(pytest: WarmPytest, copy: Path, tests: list[str], mutant: Mutant) -> Outcome:
+def first_failure(bench: Bench, tests: list[str], mutant: Mutant) -> Outcome:
     """The first test that fails in the copy."""
     arguments = ["-x", "-q", "--tb=no", "-rfE", "-p", "no:cacheprovider", "-n", "0"]
     # The warm process has loaded the plugins before pytest could rewrite their asserts.
@@ -69,15 +82,17 @@ def first_failure(pytest: WarmPytest, copy: Path, tests: list[str], mutant: Muta
     if mutant.old:
         arguments.append("--nomigrations")  # so does building the tables step by step
     environment = {
-        "DATABASE_URL": database_of(mutant),
+        "DATABASE_URL": bench.database_of(mutant),
         "DEBUG": "true",
         "SECRET_KEY": secrets.token_urlsafe(48),
         "PYTHONDONTWRITEBYTECODE": "1",
     }
-    present = [t for t in tests if not t.startswith("tests") or (copy / t.split("::")[0]).exists()]
+    present = [
+        t for t in tests if not t.startswith("tests") or (bench.copy / t.split("::")[0]).exists()
+    ]
     if not present:
         return Outcome("", "names no test")
-    status, printed = pytest.run(copy, environment, [*arguments, *present])
+    status, printed = bench.pytest.run(bench.copy, environment, [*arguments, *present])
     lines = [line for line in printed.splitlines() if line.startswith(("FAILED", "ERROR"))]
     if status == 1 and lines:
         return Outcome(lines[0].split(" - ")[0].split(" ", 1)[1].split("[")[0])
@@ -86,30 +101,61 @@ def first_failure(pytest: WarmPytest, copy: Path, tests: list[str], mutant: Muta
     return Outcome("", f"broke off: {(lines or printed.splitlines() or ['?'])[-1][:200]}")
 
 
-def try_out(pytest: WarmPytest, mutant: Mutant, copy: Path, caught_by: str, wider: bool) -> Outcome:
+def try_out(bench: Bench, mutant: Mutant, caught_by: str, wider: bool) -> Outcome:
     """The outcome of a mutant; `caught_by` is the test that caught it the last time."""
-    if not mutant.applies(copy):
+    if not mutant.applies(bench.copy):
         return Outcome("", "does not apply")
-    with mutant.applied(copy):
+    with mutant.applied(bench.copy):
         outcome = Outcome("")
         for tests in ([caught_by] * bool(caught_by), shlex.split(mutant.tests)):
             if tests and not outcome.caught_by and not outcome.note.startswith("broke"):
-                outcome = first_failure(pytest, copy, tests, mutant)
+                outcome = first_failure(bench, tests, mutant)
     if wider and outcome == Outcome(""):
-        outcome = _look_further(pytest, mutant, copy)
+        outcome = _look_further(bench, mutant)
     return outcome
 
 
-def _look_further(pytest: WarmPytest, mutant: Mutant, copy: Path) -> Outcome:
+def _look_further(bench: Bench, mutant: Mutant) -> Outcome:
     """The first test of all that fails with the mutant, alone as well, and passes without it."""
-    with mutant.applied(copy):
-        outcome = first_failure(pytest, copy, WIDER, mutant)
+    with mutant.applied(bench.copy):
+        outcome = first_failure(bench, WIDER, mutant)
         test = outcome.caught_by
-        if test and not first_failure(pytest, copy, [test], mutant).caught_by:
+        if test and not first_failure(bench, [test], mutant).caught_by:
             return Outcome("", f"but {test} fails after others")
-    if test and first_failure(pytest, copy, [test], mutant) != Outcome(""):
+    if test and first_failure(bench, [test], mutant) != Outcome(""):
         return Outcome("", f"but {test} fails without it as well")
     return outcome
+
+
+def try_all(chosen: list[Mutant], caught: dict[str, str], wider: bool) -> dict[Mutant, Outcome]:
+    """The outcomes, on all processors; `caught` is kept up to date, and recorded."""
+    outcomes: dict[Mutant, Outcome] = {}
+    benches: SimpleQueue[Bench] = SimpleQueue()
+
+    def work(mutant: Mutant) -> None:
+        start, bench = time.monotonic(), benches.get()
+        try:
+            hint = caught.pop(mutant.name, "")
+            outcome = outcomes[mutant] = try_out(bench, mutant, hint, wider)
+        finally:
+            benches.put(bench)
+        if outcome.caught_by:
+            caught[mutant.name] = outcome.caught_by
+        record(dict(caught))
+        seconds = time.monotonic() - start
+        verdict = outcome.caught_by or f"SURVIVED {outcome.note}"
+        say(f"{len(outcomes)}/{len(chosen)} {seconds:4.0f} s  {mutant.name}: {verdict}")
+
+    with ExitStack() as stack:
+        count = os.cpu_count() or 1
+        for number in range(count):
+            folder = tempfile.TemporaryDirectory(prefix="tripcompanion-")
+            copy = Path(stack.enter_context(folder))
+            copy_checkout(copy)
+            benches.put(Bench(stack.enter_context(closing(WarmPytest())), copy, number))
+        with ThreadPoolExecutor(count) as threads:
+            list(threads.map(work, chosen))
+    return outcomes
 
 
 def main() -> int:
@@ -127,22 +173,7 @@ def main() -> int:
     if options.missing:
         chosen = [mutant for mutant in chosen if mutant.name not in caught]
     chosen.sort(key=lambda mutant: mutant.on_postgres)
-    outcomes: dict[Mutant, Outcome] = {}
-    with ExitStack() as stack:
-        folder = tempfile.TemporaryDirectory(prefix="tripcompanion-")
-        copy = Path(stack.enter_context(folder))
-        copy_checkout(copy)
-        pytest = stack.enter_context(closing(WarmPytest()))
-        for number, mutant in enumerate(chosen, 1):
-            start = time.monotonic()
-            hint = caught.pop(mutant.name, "")
-            outcome = outcomes[mutant] = try_out(pytest, mutant, copy, hint, not options.no_wider)
-            if outcome.caught_by:
-                caught[mutant.name] = outcome.caught_by
-            record(caught)
-            seconds = time.monotonic() - start
-            verdict = outcome.caught_by or f"SURVIVED {outcome.note}"
-            say(f"{number}/{len(chosen)} {seconds:4.0f} s  {mutant.name}: {verdict}")
+    outcomes = try_all(chosen, caught, not options.no_wider)
     survivors = [mutant.name for mutant, outcome in outcomes.items() if not outcome.caught_by]
     say(f"\n{len(outcomes) - len(survivors)} of {len(outcomes)} mutants are caught.")
     for name in survivors:

@@ -3,7 +3,9 @@
 from tests.mutations.mutant import Guards
 
 _IMPORTING = "tests/exchange/test_importing.py -k"
+_WIRE = "tests/exchange/test_import_wire.py -k"
 _RIGHTS = "tests/exchange/test_import_rights.py -k"
+_TRAPS = "tests/exchange/test_format_traps.py -k"
 _HOSTILE = "tests/exchange/test_hostile_files.py"
 _EXPORTING = "tests/exchange/test_exporting.py -k"
 _COPYING = "tests/exchange/test_copying.py -k"
@@ -12,10 +14,14 @@ _BACKUPS = "tests/exchange/test_backups.py -k"
 
 EXCHANGE: Guards = {
     "tripcompanion/exchange/views/imports.py": [
-        ("imports without a throttle", '("create", "confirm"), [ImportThrottle]', "(), []",
+        ("imports without a throttle", "[ImportThrottle, MappingThrottle]", "[MappingThrottle]",
          f"{_IMPORTING} throttled"),
-        ("confirming imports without a throttle", '("create", "confirm"), [ImportThrottle]',
-         '("create",), [ImportThrottle]', f"{_IMPORTING} throttled"),
+        ("confirming imports without a throttle", '"confirm": [ImportThrottle],', "",
+         f"{_IMPORTING} throttled"),
+        ("mapping without a throttle", "[ImportThrottle, MappingThrottle]", "[ImportThrottle]",
+         f"{_WIRE} by_hand"),
+        ("file to import of any size", "if sent.size > MAX_FILE_BYTES:", "if False:",
+         f"{_IMPORTING} mebibytes"),
         ("import without scopes of trips",
          "    more_scopes = (Scope.TRIPS_READ, Scope.TRIPS_WRITE)\n", "",
          f"{_RIGHTS} scopes"),
@@ -23,12 +29,19 @@ EXCHANGE: Guards = {
          "            pass", f"{_RIGHTS} answers"),
     ],
     "tripcompanion/exchange/serializers.py": [
-        ("file to import of any size", 'if found["file"].seek(0, io.SEEK_END) > MAX_FILE_BYTES:',
-         "if False:", f"{_IMPORTING} mebibytes"),
-        ("trip for what makes a new one", """if attrs["as_new_trip"] and "trip_id" in attrs:""",
+        ("trip for what makes a new one", """if attrs.get("as_new_trip") and "trip_id" in attrs:""",
          "if False:", f"{_IMPORTING} new_trip"),
     ],
+    "tripcompanion/exchange/throttles.py": [
+        ("mapping to those one knows counted as look-ups",
+         'strangers = chosen - {*shared.values_list("user", flat=True)} if chosen else chosen',
+         "strangers = chosen", f"{_WIRE} by_hand"),
+    ],
     "tripcompanion/exchange/models.py": [
+        ("plan confirmed twice at once", ".select_for_update()", "",
+         "PG tests/exchange/test_importing_at_once.py"),
+        ("undone rows known", ".exclude(undone_at__isnull=False, makes_trip=False)", "",
+         f"{_IMPORTING} as_it_was"),
         ("plans of others", "rows = self.filter(user=user).exclude(", "rows = self.exclude(",
          f"{_RIGHTS} only_the_caller"),
         ("plan confirmed after a day",
@@ -42,8 +55,9 @@ EXCHANGE: Guards = {
         ("new trip by a confined token",
          "if trip is None and caller.confined_to is not None:", "if False:",
          f"{_RIGHTS} token_of_one_trip"),
-        ("refused file leaves a plan", "    with transaction.atomic():\n        _make_room(caller)",
-         "    if True:\n        _make_room(caller)", f"{_IMPORTING} leaves_no_plan"),
+        ("refused file leaves a plan",
+         "        with transaction.atomic():\n            stored = _started",
+         "        if True:\n            stored = _started", f"{_IMPORTING} leaves_no_plan"),
         ("plans of an account not counted", "    if old:\n", "    if False:\n",
          f"{_IMPORTING} oldest_plan"),
         ("expenses of a plan not counted",
@@ -70,15 +84,15 @@ EXCHANGE: Guards = {
     ],
     "tripcompanion/exchange/formats/trip_companion.py": [
         ("plan of our file whose parts exceed the amount",
-         "if sum(paid.values()) != amount_minor or sum(shares.values()) > amount_minor:",
+         "if sum(paid.values()) != amount_minor or "
+         "sign * (amount_minor - sum(shares.values())) < 0:",
          "if False:", f"{_COPYING} do_not_fit"),
     ],
     "tripcompanion/exchange/people.py": [
         ("strangers chosen for people of a file",
-         "    _require_addable({*mapping.values()} - members - {caller.pk}, caller)\n", "",
+         "    _require_addable({*mapping.values()} - members.keys() - {caller.pk, None})\n", "",
          f"{_RIGHTS} mapped_only"),
-        ("people chosen who may not be added",
-         "filter(pk__in=user_ids, may_be_added=True)", "filter(pk__in=user_ids)",
+        ("people chosen who may not be added", "if not all(found.values()):", "if False:",
          f"{_RIGHTS} may_not_be_added"),
         ("people found who may not be added",
          "filter(email_key__in=keys, may_be_added=True)", "filter(email_key__in=keys)",
@@ -96,8 +110,10 @@ EXCHANGE: Guards = {
     "tripcompanion/exchange/confirming.py": [
         ("plan confirmed twice", "        if stored.confirmed_at is not None:\n            raise",
          "        if False:\n            raise", f"{_IMPORTING} confirmed_once"),
-        ("plan confirmed twice at once", ".select_for_update()", "",
-         "PG tests/exchange/test_importing_at_once.py"),
+        ("plan deleted that was confirmed", 'if stored.state == "done":', "if False:",
+         f"{_WIRE} other_choices"),
+        ("undone what was not done", 'if stored.state != "done" or stored.trip is None:',
+         "if stored.trip is None:", f"{_IMPORTING} deletes_the_trip"),
         ("payments of others by somebody demoted",
          "                require_payments(locked, by,", "                list(",
          f"{_RIGHTS} by_now"),
@@ -134,6 +150,22 @@ EXCHANGE: Guards = {
         ("formula guard kept in an import",
          """return text[1:] if text.startswith("'") and text[1:].startswith(_GUARDED) else text""",
          "return text", "tests/exchange/test_formats.py -k guard"),
+    ],
+    "tripcompanion/exchange/formats/cospend.py": [
+        ("quotes in names of Cospend read as doubled",
+         'csv.QUOTE_MINIMAL if section == "bills" else csv.QUOTE_NONE', "csv.QUOTE_MINIMAL",
+         f"{_TRAPS} quotes_in_names_of_cospend"),
+    ],
+    "tripcompanion/exchange/formats/settle_up.py": [
+        ("rate in a file that is ignored",
+         'self.main not in {"", currency} and amount and "Converted amount" in row', "False",
+         f"{_TRAPS} keeps_its_currency"),
+    ],
+    "tripcompanion/exchange/formats/spliit_csv.py": [
+        ("person with the name of another column",
+         'start = header.index("Split mode") + 1',
+         "start = len(header) - len([name for name in header if name not in _COLUMNS])",
+         f"{_TRAPS} internal_names"),
     ],
     "tripcompanion/exchange/formats/splitwise_api.py": [
         ("addresses that nobody has confirmed",

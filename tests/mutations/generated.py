@@ -15,7 +15,10 @@ _CELLS = ("_ANY", "_OWN", "_NONE")
 #: Not the tests that read the table themselves: the change must be detected over HTTP.
 _ROLE_TEST = "tests/security/test_functions.py::test_t65_each_role_may_do_exactly_what_is_promised"
 _WHO = {"OWNER": "olga", "EDITOR": "ed", "VIEWER": "vera"}
-_CONSTRAINT_TESTS = "tests/splits/test_constraints.py tests/security/test_stored.py"
+_CONSTRAINT_TESTS = (
+    "tests/splits/test_constraints.py tests/security/test_stored.py "
+    "tests/recurring/test_recurring.py::test_the_database_has_each_date_once"
+)
 _WITHOUT = '''"""A constraint is dropped."""
 
 from django.db import migrations

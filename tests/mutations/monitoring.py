@@ -15,8 +15,8 @@ MONITORING: Guards = {
          "connection.wait_seconds, _DATABASE_SECONDS", "connection.wait_seconds, None",
          f"PG {_METRICS} silent"),
     ],
-    "tripcompanion/observability/routes.py": [
-        ("ids in labels", 'return f"/{match.route}"', "return request.path_info",
+    "tripcompanion/api/middleware.py": [
+        ("ids in labels", 'f"/{route.route}" if', "request.path_info if",
          f"{_METRICS} labels"),
     ],
     "tripcompanion/observability/instruments.py": [

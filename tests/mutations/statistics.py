@@ -5,6 +5,14 @@ from tests.mutations.mutant import Guards
 _STATISTICS = "tests/splits/test_statistics.py"
 
 STATISTICS: Guards = {
+    "trips/serializers.py": [
+        (
+            "any text is a category with a budget",
+            "for unknown in {*data} - {*Category.values} if",
+            "for unknown in set() if",
+            "tests/trips/test_category_budgets.py -k refused",
+        ),
+    ],
     "tripcompanion/statistics/report.py": [
         (
             "sums of amounts overflow",
@@ -14,8 +22,8 @@ STATISTICS: Guards = {
         ),
         (
             "expenses of the last day do not count",
-            "expense_date__lte=day",
-            "expense_date__lt=day",
+            "rows = Expense.objects.filter(trip=trip, expense_date__lte=day)",
+            "rows = Expense.objects.filter(trip=trip, expense_date__lt=day)",
             _STATISTICS,
         ),
         (
@@ -26,16 +34,36 @@ STATISTICS: Guards = {
         ),
         (
             "nobody bears what no split covers",
-            "    shares.update(_uncovered_shares(_uncovered_later.fetch(**later), trip))\n",
-            "",
+            "        shares.update(parts)\n",
+            "        pass\n",
             f"{_STATISTICS} -k covers",
+        ),
+        (
+            "payers of a group bear nothing that no split covers",
+            "groups[key].share_minor += shares.get(viewer.pk, 0)",
+            "pass",
+            f"{_STATISTICS} -k covers",
+        ),
+    ],
+    "tripcompanion/api/pictures.py": [
+        (
+            "texts of a picture are not escaped",
+            "return escape(",
+            "return str(",
+            f"{_STATISTICS} -k eyes",
+        ),
+        (
+            "a picture has characters that XML cannot have",
+            '_NOT_IN_XML.sub(" ", text)',
+            "text",
+            f"{_STATISTICS} -k eyes",
         ),
     ],
     "tripcompanion/statistics/views.py": [
         (
             "statistics without expenses:read",
-            "more_scopes = (Scope.EXPENSES_READ,)",
-            "more_scopes = ()",
+            'more_scopes = (Scope.EXPENSES_READ,)\n    needs: ClassVar = {"retrieve": Can.READ}',
+            'more_scopes = ()\n    needs: ClassVar = {"retrieve": Can.READ}',
             f"{_STATISTICS} -k script",
         ),
     ],

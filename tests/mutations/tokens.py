@@ -49,7 +49,7 @@ TOKENS: Guards = {
         ("revoked scoped token is accepted", "if token is None or not token.is_good():",
          "if token is None:", _SCOPED),
         ("expired scoped token not rejected",
-         "        if token.has_expired:\n", "        if False:\n",
+         "    if token.has_expired:\n", "    if False:\n",
          _SCOPED),
         (
             "any authorization scheme is accepted",

@@ -27,7 +27,7 @@ TRIPS: Guards = {
          "return order.index(TripRole(granted)) >= order.index(TripRole(own))", "return True",
          _ADDING),
     ],
-    "trips/permissions.py": [
+    "trips/viewsets.py": [
         ("no authentication needed in trips",
          "class MayInTrip(IsUser):", "class MayInTrip(IsUser.__base__):", _CELLS),
         ("ownership checked only under the lock", "bool(obj.is_own(request.user, can))", "True",
@@ -35,8 +35,6 @@ TRIPS: Guards = {
         ("OWNER's actions checked only under the lock",
          "return Can.MANAGE_MEMBERS", "return Can.READ",
          f"{_TRIP_LOCK} without_waiting"),
-    ],
-    "trips/viewsets.py": [
         ("undeclared action has a route", "- set(cls.needs)", "- {*cls.needs, *actions.values()}",
          _CELLS),
         ("role not checked before the lock",

@@ -26,7 +26,9 @@ ANY = st.integers(0, 11)
 #: The owner, who may do everything, the others, and an admin, who is no member.
 CALLER = st.sampled_from([0, 0, 0, 0, 1, 1, 2, 3, 4])
 AMOUNTS = st.integers(1, 400)
-TYPES = st.sampled_from(["EQUAL", "EQUAL", "MANUAL", "PERCENTAGE", "SHARES"])
+TYPES = st.sampled_from(
+    ["EQUAL", "EQUAL", "MANUAL", "PERCENTAGE", "SHARES", "ITEMIZED", "ADJUSTMENT"]
+)
 
 
 @st.composite
@@ -38,7 +40,7 @@ def weighted_people(draw: st.DrawFn) -> dict[int, int]:
 
 #: How an expense is divided; the names are those of `Histories.sent`.
 DIVISION: dict[str, st.SearchStrategy[Any]] = {
-    "amount": AMOUNTS,
+    "amount": st.integers(-100, 400).filter(bool),
     "split_type": TYPES,
     "people": weighted_people(),
     "payers": weighted_people(),
@@ -132,34 +134,57 @@ class Histories(RuleBasedStateMachine):
         """An expense; equal, or paid by one, if there is too little to give everybody something."""
         weights = {self.callers[at].pk: weight for at, weight in people.items()}
         paid_by_user = share_out(amount, {self.callers[at].pk: w for at, w in payers.items()}, 0)
-        if not all(paid_by_user.values()):
+        if amount < 0 or not all(paid_by_user.values()):
             paid_by_user = {min(paid_by_user): amount}
+        sign = 1 if amount > 0 else -1
+        division: Json = {"splitType": split_type, "participantUserIds": list(weights)}
         if split_type == "PERCENTAGE":
             weights = share_out(100 * 10**4, weights, 0)
+            division["splitAmounts"] = {u: str(Decimal(e4).scaleb(-4)) for u, e4 in weights.items()}
+        if split_type == "SHARES":
+            division["splitAmounts"] = {u: str(weight) for u, weight in weights.items()}
         if split_type == "MANUAL":
-            weights = share_out(amount, weights, 0)
-        if split_type == "EQUAL" or not all(weights.values()):
-            split_type, weights = "EQUAL", dict.fromkeys(weights, 1)
-        written = {
-            "EQUAL": str,
-            "SHARES": str,
-            "PERCENTAGE": lambda part: str(Decimal(part).scaleb(-4)),
-            "MANUAL": self.major,
-        }[split_type]
+            weights = share_out(abs(amount), weights, 0)
+            division["splitAmounts"] = {u: self.major(sign * w) for u, w in weights.items()}
+        if split_type == "ADJUSTMENT":
+            weights, division["splitAmounts"] = self._adjusted(amount, weights)
+            weights = {user: sign * part for user, part in weights.items()}
+        if split_type == "ITEMIZED":
+            weights, items = self._items(amount, weights)
+            division = {"splitType": split_type, **items}
+        if split_type == "EQUAL" or min(weights.values()) <= 0:
+            weights = dict.fromkeys(weights, 1)
+            division = {"splitType": "EQUAL", "participantUserIds": list(weights)}
         body = {
             "description": "Dinner",
             "amount": self.major(amount),
             "expenseDate": "2026-05-14",
-            "splitType": split_type,
-            "participantUserIds": [self.callers[at].pk for at in people],
-            "splitAmounts": {}
-            if split_type == "EQUAL"
-            else {str(user): written(part) for user, part in weights.items()},
             "payers": [
                 {"userId": u, "amount": self.major(part)} for u, part in paid_by_user.items()
             ],
+            **division,
         }
         return Sent(body, paid_by_user, weights)
+
+    def _adjusted(self, amount: int, weights: dict[int, int]) -> tuple[dict[int, int], Json]:
+        """What the parts are in proportion to, and how much more or less somebody bears."""
+        more = {user: weight - 3 for user, weight in weights.items() if weight != 3}
+        rest = amount - sum(more.values())
+        parts = {user: rest + len(weights) * more.get(user, 0) for user in weights}
+        return parts, {user: self.major(minor) for user, minor in more.items()}
+
+    def _items(self, amount: int, weights: dict[int, int]) -> tuple[dict[int, int], Json]:
+        """What the parts are in proportion to, and the items: one for all, and one for one."""
+        first, whole, sign = next(iter(weights)), sum(weights.values()), 1 if amount > 0 else -1
+        own = abs(amount) // 3
+        shared = abs(amount) - own
+        had = {u: weight * shared + (u == first) * own * whole for u, weight in weights.items()}
+        items = [
+            {"name": "Fish", "amount": self.major(sign * shared), "shares": weights},
+            {"name": "Wine", "amount": self.major(sign * own), "shares": {first: 2}},
+        ]
+        extra = self.major(sign)
+        return had, {"items": items, "tip": extra, "discount": extra}
 
     # -- After every step -------------------------------------------------------------------------
 
@@ -188,7 +213,7 @@ class Histories(RuleBasedStateMachine):
                 shown[split["id"]] = (place, amount, paid)
         rules = self.rules
         assert shown == {
-            split: (place, rules.amount(split), rules.amount(split) - rules.still_open(split))
+            split: (place, rules.amount(split), rules.paid(split))
             for split, place in rules.splits.items()
         }
 

@@ -14,6 +14,7 @@ ByUser = Mapping[int, int]
 
 class DebtKey(NamedTuple):
     split: int
+    debtor: int
     creditor: int
 
 
@@ -51,6 +52,9 @@ class Bill:
 
 def share_out(total: int, weights: ByUser, turn: int) -> dict[int, int]:
     """Largest remainder; ties go round by user id, `turn` says who is first."""
+    if total < 0:
+        parts = share_out(-total, {user: abs(weight) for user, weight in weights.items()}, turn)
+        return {user: -part for user, part in parts.items()}
     users = sorted(weights)
     exact = {user: Fraction(total * weights[user], sum(weights.values())) for user in users}
     parts = {user: floor(exact[user]) for user in users}
@@ -71,7 +75,14 @@ def borne(bill: Bill) -> dict[int, int]:
 
 
 def owed(bill: Bill) -> dict[tuple[int, int], int]:
-    """`{(debtor, creditor): amount}`: what own money does not cover, in proportion to claims."""
+    """`{(debtor, creditor): amount}`: what own money does not cover, in proportion to claims.
+
+    In a refund it is the other way round.
+    """
+    if sum(bill.paid_by_user.values()) < 0:
+        sides = [{u: -a for u, a in side.items()} for side in (bill.paid_by_user, bill.parts)]
+        opposite = owed(Bill(bill.number, bill.by, *sides))
+        return {(creditor, debtor): amount for (debtor, creditor), amount in opposite.items()}
     left = {user: bill.paid_by_user.get(user, 0) - part for user, part in borne(bill).items()}
     claims = {user: amount for user, amount in left.items() if amount > 0}
     result = {}
@@ -112,12 +123,19 @@ class Rules:
         bill, user = self.splits[split]
         return self.bills[bill].parts[user]
 
-    def creditors(self, split: int) -> set[int]:
-        return {debt.creditor for debt in self.of_split(split)}
+    def paid(self, split: int) -> int:
+        """How much of it is; negative in a refund, as its amount is."""
+        amount, still_open = self.amount(split), self.still_open(split)
+        return amount + still_open if amount < 0 else amount - still_open
+
+    def sides(self, split: int) -> set[tuple[int, int]]:
+        """The debtor and the creditor of each debt."""
+        return {(debt.debtor, debt.creditor) for debt in self.of_split(split)}
 
     def pending(self, user: int) -> list[int]:
-        mine = [split for split, (_bill, debtor) in self.splits.items() if debtor == user]
-        return sorted(split for split in mine if self.still_open(split))
+        return sorted(
+            {debt.split for debt in self.debts if debt.debtor == user and self.open(debt)}
+        )
 
     def balance(self, user: int) -> int:
         paid = sum(bill.paid_by_user.get(user, 0) for bill in self.bills.values())
@@ -146,29 +164,30 @@ class Rules:
     def rewrite(self, bill: int, paid_by_user: ByUser, parts: ByUser, ids: ByUser) -> None:
         """`ids` are the splits by user: kept ones have to have kept theirs."""
         before, after = self.bills[bill], Bill(self.bills[bill].number, 0, paid_by_user, parts)
-        owes: dict[int, dict[int, int]] = {user: {} for user in parts}
-        for (debtor, creditor), amount in owed(after).items():
-            owes[debtor][creditor] = amount
+        owes: dict[int, dict[tuple[int, int], int]] = {user: {} for user in parts}
+        is_refund = sum(paid_by_user.values()) < 0
+        for sides, amount in owed(after).items():
+            owes[sides[is_refund]][sides] = amount
         old = {user: split for split, (of, user) in self.splits.items() if of == bill}
         kept = {
             user
             for user in old.keys() & parts.keys()
-            if parts[user] == before.parts[user] and owes[user].keys() == self.creditors(old[user])
+            if parts[user] == before.parts[user] and owes[user].keys() == self.sides(old[user])
         }
         assert ids.keys() == parts.keys()
         assert {user for user in ids if ids[user] == old.get(user)} == kept
         for user in old.keys() - kept:
             self.drop(old[user])
         for user in kept:
-            for creditor, amount in owes[user].items():
-                self.resize(DebtKey(old[user], creditor), amount)
+            for sides, amount in owes[user].items():
+                self.resize(DebtKey(old[user], *sides), amount)
         before.paid_by_user, before.parts = paid_by_user, parts
         for user in parts.keys() - kept:
             self.splits[ids[user]] = (bill, user)
-            for creditor, amount in owes[user].items():
-                debt = DebtKey(ids[user], creditor)
+            for sides, amount in owes[user].items():
+                debt = DebtKey(ids[user], *sides)
                 self.debts[debt] = amount
-                self.cover(debt, self.between(user, creditor))
+                self.cover(debt, self.between(*sides))
 
     def delete(self, bill: int) -> None:
         for split in [split for split, (of, _user) in self.splits.items() if of == bill]:
@@ -177,11 +196,10 @@ class Rules:
 
     def pay(self, split: int, by: int) -> list[Money]:
         """The settlements that are to be recorded after credit is used; `enter` them then."""
-        debtor = self.splits[split][1]
         for debt in self.of_split(split):
-            self.cover(debt, self.between(debtor, debt.creditor))
-        rest = [(debt.creditor, self.open(debt)) for debt in self.of_split(split)]
-        return [Money(debtor, creditor, amount, by, split) for creditor, amount in rest if amount]
+            self.cover(debt, self.between(debt.debtor, debt.creditor))
+        rest = [(debt.debtor, debt.creditor, self.open(debt)) for debt in self.of_split(split)]
+        return [Money(*sides, amount, by, split) for *sides, amount in rest if amount]
 
     def unpay(self, split: int) -> None:
         for settlement in [s for s, money in self.money.items() if money.split == split]:
@@ -193,8 +211,7 @@ class Rules:
         self.money.update(new)
         for settlement, money in new.items():
             for debt in sorted(self.debts):
-                sides = (self.splits[debt.split][1], debt.creditor)
-                if sides == money[:2] and money.split in {None, debt.split}:
+                if debt[1:] == money[:2] and money.split in {None, debt.split}:
                     self.cover(debt, [settlement])
         if new and not any(self.balance(user) for user in self.people()):
             self.close(max(new))

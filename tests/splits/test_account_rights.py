@@ -12,10 +12,13 @@ from rest_framework.response import Response
 from rest_framework.test import APIClient
 
 from splits.reports.audit import differences
+from tests.attachments.pictures import PDF, send
 from tests.conftest import Api
 from tests.factories import PASSWORD, TripFactory, UserFactory, join, settle, spend
 from tests.users.logins import is_alive, log_in, try_to_log_in
 from tripcompanion.accounts.export import personal_data_of
+from tripcompanion.attachments.models import Attachment
+from tripcompanion.attachments.storage import discard
 from tripcompanion.database.models import IdempotencyRecord
 from trips.models import Member, Trip
 from trips.roles import TripRole
@@ -108,7 +111,7 @@ def test_what_is_of_others_is_not_in_it(api: Api, ledgers: Trip, sam: User) -> N
     held = export(api(sam))
     empty = {name: rows for name, rows in held.items() if name not in {"account", "logIns"}}
     assert empty == dict.fromkeys(empty, [])
-    assert len(empty) == 12
+    assert len(empty) == 15
 
 
 def test_what_they_wrote_in_entries_that_are_deleted_is_in_the_history(
@@ -148,16 +151,25 @@ def test_an_archive_also_has_each_trip_as_it_is_exported(
     other = TripFactory()
     join(other, sam, TripRole.OWNER)
     client = api(ed)
+    for user in (ed, olga):
+        url = f"/api/trips/{ledgers.pk}/attachments"
+        assert send(api(user), url, PDF).status_code == 201
+    own = Attachment.objects.get(created_by=ed)
     response = client.get("/api/users/me/export", headers={"accept": "application/zip"})
     assert response["Content-Type"] == "application/zip"
     with ZipFile(BytesIO(response.content)) as archive:
         assert archive.testzip() is None
-        assert archive.namelist() == ["account.json", f"trips/{ledgers.pk}.json"]
-        account, trip = (json.loads(archive.read(name)) for name in archive.namelist())
+        *names, file = archive.namelist()
+        assert names == ["account.json", f"trips/{ledgers.pk}.json"]
+        assert (file, archive.read(file)) == (f"attachments/{own.pk}.pdf", PDF)
+        account, trip = (json.loads(archive.read(name)) for name in names)
     assert account == export(client)
     exported = client.get(f"/api/trips/{ledgers.pk}/export").json()
     assert trip | {"exportedAt": None} == exported | {"exportedAt": None}
     assert client.get("/api/users/me/export?format=zip")["Content-Type"] == "application/zip"
+    discard(own.file)
+    answer = client.get("/api/users/me/export?format=zip")
+    assert (answer.status_code, answer.json()["code"]) == (503, "storage_unavailable")
 
 
 def test_it_is_limited_per_user(api: Api, limits: Limits, olga: User, ed: User) -> None:

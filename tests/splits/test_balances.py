@@ -10,7 +10,7 @@ from pytest_django import DjangoAssertNumQueries
 from tests.conftest import Api
 from tests.factories import spend
 from tests.splits.ledger import Ledger, exact
-from tripcompanion.api.ids import MAX_INTEGER
+from tripcompanion.api.serializers import MAX_INTEGER
 from trips.models import Trip
 from trips.roles import Access, Can, TripRole, access_of
 from users.models import User

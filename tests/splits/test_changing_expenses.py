@@ -7,7 +7,12 @@ import pytest
 from tests.splits.ledger import Json, Ledger, parts
 from users.models import User
 
-FULL = {"category": "FOOD", "receiptUrl": "/receipts/7.pdf", "notes": "With fado."}
+FULL = {
+    "category": "FOOD",
+    "receiptUrl": "/receipts/7.pdf",
+    "notes": "With fado.",
+    "tags": ["fish"],
+}
 
 
 def without(expense: Json, *names: str) -> Json:
@@ -23,6 +28,8 @@ def without(expense: Json, *names: str) -> Json:
         ("receiptUrl", None),
         ("receiptUrl", "https://example.com/7"),
         ("notes", ""),
+        ("tags", ["by the sea"]),
+        ("tags", []),
     ],
 )
 def test_patch_changes_the_fields_that_were_sent_and_no_other(
@@ -54,6 +61,7 @@ def test_put_replaces_every_field_and_absent_ones_fall_back(
     assert changed["description"] == "Lunch"
     assert changed["expenseDate"] == "2026-05-15"
     assert (changed["category"], changed["receiptUrl"], changed["notes"]) == ("OTHER", None, "")
+    assert changed["tags"] == []
     assert parts(changed) == {vera.pk: 90}
     assert changed["payers"][0]["amount"] == 90
 

@@ -296,13 +296,18 @@ def test_no_claim_moves_a_cent(
 
 def with_id(body: dict[str, Any], old: int, new: int) -> dict[str, Any]:
     """The body of an expense with another user in it."""
-    ids = {old: new}
-    return body | {
-        "participantUserIds": [ids.get(user, user) for user in body["participantUserIds"]],
-        "splitAmounts": {
-            str(ids.get(int(user), int(user))): part for user, part in body["splitAmounts"].items()
-        },
-        "payers": [
-            row | {"userId": ids.get(row["userId"], row["userId"])} for row in body["payers"]
-        ],
-    }
+
+    def renamed(user: Any) -> int:
+        return new if int(user) == old else int(user)
+
+    def figures(by_user: dict[str, Any]) -> dict[str, Any]:
+        return {str(renamed(user)): figure for user, figure in by_user.items()}
+
+    body = body | {"payers": [row | {"userId": renamed(row["userId"])} for row in body["payers"]]}
+    if "participantUserIds" in body:
+        body["participantUserIds"] = [renamed(user) for user in body["participantUserIds"]]
+    if "splitAmounts" in body:
+        body["splitAmounts"] = figures(body["splitAmounts"])
+    if "items" in body:
+        body["items"] = [row | {"shares": figures(row["shares"])} for row in body["items"]]
+    return body

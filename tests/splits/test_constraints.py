@@ -21,6 +21,7 @@ from splits.models import (
     Split,
 )
 from splits.models.payer import Payer
+from splits.models.rate import DailyRate
 from tests import citus
 from tests.factories import settle, spend
 from tripcompanion.webhooks.models import Webhook, WebhookDelivery, WebhookPosition
@@ -71,14 +72,13 @@ def columns(row: Any, **changes: Any) -> Any:
 
 #: The table, and what its one row would have to hold to violate the constraint of that name.
 VIOLATIONS: list[tuple[str, str, dict[str, Any]]] = [
-    ("expense_positive", "expense", {"amount_minor": 0}),
-    ("expense_positive", "expense", {"amount_minor": -1}),
-    ("expense_positive", "expense", {"entered_minor": 0}),
+    ("expense_amounts_of_one_sign", "expense", {"amount_minor": 0}),
+    ("expense_amounts_of_one_sign", "expense", {"amount_minor": -1}),
+    ("expense_amounts_of_one_sign", "expense", {"entered_minor": 0}),
     ("expense_rate_positive", "expense", {"exchange_rate": Decimal(0)}),
     ("expense_rate_positive", "expense", {"exchange_rate": Decimal(-1)}),
-    ("payer_positive", "payer", {"amount_minor": -1}),
-    ("payer_positive", "payer", {"entered_minor": 0}),
-    ("split_not_negative", "split", {"amount_minor": -1}),
+    ("payer_amounts_of_one_sign", "payer", {"amount_minor": -1}),
+    ("payer_amounts_of_one_sign", "payer", {"entered_minor": 0}),
     ("debt_positive", "debt", {"amount_minor": 0, "open_minor": 0, "covered_at": timezone.now()}),
     ("debt_covered_within_amount", "debt", {"open_minor": 6001}),
     ("debt_covered_at_when_covered", "debt", {"open_minor": 0}),
@@ -152,6 +152,15 @@ def test_a_rate_is_positive(db: None) -> None:
     refused("rate_positive", rate.save)
 
 
+def test_a_currency_has_one_positive_rate_a_day(db: None) -> None:
+    rate = DailyRate(currency="JPY", per_euro=0, day=date(2026, 5, 14))
+    refused("dailyrate_positive", rate.save)
+    rate.per_euro = 160
+    rate.save()
+    again = DailyRate(currency="JPY", per_euro=161, day=rate.day)
+    refused("currency" if connection.vendor == "sqlite" else "dailyrate_of_day", again.save)
+
+
 def test_every_constraint_of_the_ledger_is_violated_here() -> None:
     named = {
         constraint.name
@@ -161,7 +170,9 @@ def test_every_constraint_of_the_ledger_is_violated_here() -> None:
         if isinstance(constraint, CheckConstraint | UniqueConstraint)
     }
     violated = {name for name, *_rest in VIOLATIONS} | {name for name, _table in TWICE}
-    assert named == violated | {"rate_positive"}
+    rates = {"rate_positive", "dailyrate_positive", "dailyrate_of_day"}
+    # That of saved filters is in their own tests.
+    assert named == violated | rates | {"one_filter_of_a_name"}
 
 
 @pytest.mark.parametrize(

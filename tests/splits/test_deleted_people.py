@@ -76,6 +76,7 @@ def picture(history: ScriptedHistory) -> Any:
     return sorted(get("balances"), key=lambda row: row["user"]["id"]), expenses
 
 
+@pytest.mark.once
 @pytest.mark.soak
 @settings(
     max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]

@@ -1,8 +1,10 @@
 """Lists of expenses and settlements: filters, order, search and pages."""
 
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
+from hypothesis import HealthCheck, given, settings, strategies
 
 from tests.document import OPERATIONS
 from tests.splits.ledger import Ledger
@@ -49,6 +51,13 @@ def test_the_newest_date_comes_first_and_of_one_day_the_latest_entry(
         ("search=_", []),
         ("search=%20", ["Fado", "Tarts", "Tram", "Hotel"]),
         ("category=FOOD&search=tram", []),
+        ("from=2026-05-15&to=2026-05-15", ["Tarts", "Tram"]),
+        ("minAmount=45.50", ["Fado", "Hotel"]),
+        ("maxAmount=45.5", ["Fado", "Tarts", "Tram"]),
+        ("minAmount=45.501", ["Hotel"]),
+        ("minAmount=-10&maxAmount=9", ["Tarts", "Tram"]),
+        ("currency=EUR", ["Fado", "Tarts", "Tram", "Hotel"]),
+        ("currency=USD", []),
         ("unknown=7", ["Fado", "Tarts", "Tram", "Hotel"]),
     ],
 )
@@ -62,6 +71,93 @@ def test_expenses_of_a_payer(ledger: Ledger, olga: User, ed: User, vera: User) -
     assert names(ledger, vera, f"?paidBy={ed.pk}") == ["Fado", "Tarts"]
     assert names(ledger, vera, f"?paidBy={vera.pk}") == []
     assert names(ledger, vera, f"?paidBy={olga.pk}&participant={vera.pk}") == ["Hotel"]
+
+
+@pytest.mark.usefixtures("listed")
+def test_payer_is_another_name_of_paid_by(ledger: Ledger, ed: User, vera: User) -> None:
+    assert names(ledger, vera, f"?payer={ed.pk}") == ["Fado", "Tarts"]
+
+
+@pytest.mark.usefixtures("listed")
+def test_expenses_whose_splits_are_all_paid(ledger: Ledger, olga: User, vera: User) -> None:
+    ledger.spend(olga, 5, olga, description="Gum", expenseDate="2026-05-13")
+    assert names(ledger, vera, "?paid=true") == ["Gum"]
+    assert names(ledger, vera, "?paid=false") == ["Fado", "Tarts", "Tram", "Hotel"]
+    [tarts] = ledger.answer(vera, "get", "expenses?search=tarts").json()["items"]
+    ledger.pay(tarts["splits"][0], olga)
+    assert names(ledger, vera, "?paid=true") == ["Tarts", "Gum"]
+
+
+def test_amounts_are_compared_in_the_currency_of_the_trip(ledger: Ledger, olga: User) -> None:
+    ledger.spend(olga, 100, olga, description="Cab", currency="USD", exchangeRate=0.5)
+    assert names(ledger, olga, "?minAmount=50&maxAmount=50&currency=USD") == ["Cab"]
+    assert names(ledger, olga, "?minAmount=100") == []
+
+
+def test_expenses_with_tags(ledger: Ledger, olga: User) -> None:
+    for name, tags in {"A": ["Fish", "sea"], "B": ["FISH"], "C": ["fishing"], "D": []}.items():
+        ledger.spend(olga, 1, olga, description=name, tags=tags)
+    assert names(ledger, olga, "?tag=fish") == ["B", "A"]
+    assert names(ledger, olga, "?tag=fish&tag=SEA") == ["A"]
+    assert names(ledger, olga, "?tag=%20Fish%20") == ["B", "A"]
+    assert names(ledger, olga, '?tag=["Fish"]') == names(ledger, olga, "?tag=soup") == []
+
+
+@pytest.mark.parametrize(
+    ("query", "is_found"),
+    [
+        ("crème", True),
+        ("CREME", True),
+        ("dessert café", True),
+        ("çorba", False),
+        ("lisboa", True),
+        ("as nat", True),
+        ("natas tram", False),
+        ("eléctrico", True),
+        ("ELECTRICO 28", True),
+        ("electrico natas", False),
+        ("[", False),
+        ('"', False),
+        ("%", True),
+        ("100%", True),
+        ("100_", False),
+        ("10%%", False),
+        ("\\", False),
+        ("'; DROP TABLE splits_expense; --", False),
+        ("crème & natas | !sopa:* <->", False),
+        ("( ) & | ! : *", False),
+        ("has_words(", False),
+        ("x " * 127, False),
+        ("á" * 255, False),
+        ("\U0001f9f3", False),
+    ],
+)
+def test_a_search_finds_all_words_in_texts_tags_or_a_comment(
+    ledger: Ledger, api: Any, olga: User, query: str, is_found: bool
+) -> None:
+    expense = ledger.spend(
+        olga,
+        1,
+        olga,
+        description="Crème brûlée",
+        notes="and natas",
+        tags=["Café Lisboa", "DESSERT"],
+    )
+    ledger.spend(olga, 1, olga, description="Soup")
+    path = f"/api/expenses/{expense['id']}/comments"
+    for text in ("We took the Eléctrico 28.", "100% sugar"):
+        assert api(olga).post(path, {"text": text}).status_code == 201
+    found = names(ledger, olga, f"?{urlencode({'search': query})}")
+    assert found == (["Crème brûlée"] if is_found else [])
+
+
+@given(text=strategies.text(strategies.characters(codec="utf-8"), max_size=255))
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_no_search_is_an_error(ledger: Ledger, olga: User, text: str) -> None:
+    response = ledger.answer(olga, "get", f"expenses?{urlencode({'search': text, 'tag': text})}")
+    assert response.status_code in {200, 400}
 
 
 @pytest.mark.usefixtures("listed")
@@ -109,6 +205,22 @@ def test_a_list_is_ordered_as_asked(
         "participant=1.5",
         "participant=9223372036854775808",
         "search=a%00b",
+        "search=" + "a+" * 10_000,
+        "from=soon",
+        "to=2026-02-30",
+        "payer=x",
+        "minAmount=NaN",
+        "minAmount=Infinity",
+        "minAmount=1e999",
+        "maxAmount=9,50",
+        "maxAmount=-1000000000001",
+        "currency=eur",
+        "currency=XYZ",
+        "paid=yes",
+        "paid=1",
+        "tag=" + "x" * 41,
+        "tag=a%00b",
+        "tag=" + "&tag=".join("abcdefghijk"),
         "page=0",
         "page=-1",
         "page=x",

@@ -44,6 +44,7 @@ def test_an_expense_is_recorded_as_it_was_sent(
         category="FOOD",
         receiptUrl="/receipts/7.pdf",
         notes="With fado.",
+        tags=["Lisbon by night", "fish"],
         paidByUserId=olga.pk,
     )
     response = ledger.answer(ed, "post", "expenses", body)
@@ -83,6 +84,7 @@ def test_optional_fields_have_defaults(ledger: Ledger, ed: User) -> None:
     assert expense["category"] == "OTHER"
     assert expense["receiptUrl"] is None
     assert expense["notes"] == ""
+    assert expense["tags"] == []
 
 
 @pytest.mark.parametrize("category", ["ACCOMMODATION", "FOOD", "TRANSPORT", "ACTIVITIES", "OTHER"])

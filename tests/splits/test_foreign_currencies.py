@@ -4,8 +4,9 @@ from datetime import date
 from decimal import Decimal
 
 import pytest
+from django.utils import timezone
 
-from splits.models import Rate
+from splits.models import DailyRate, Rate
 from tests.splits.ledger import Ledger, exact
 from users.models import User
 
@@ -13,8 +14,9 @@ from users.models import User
 @pytest.fixture
 def rates(db: None) -> None:
     """Two units of dollar or 160 of yen for a euro."""
-    Rate.objects.create(currency="USD", per_euro=Decimal(2), day=date(2026, 5, 1))
-    Rate.objects.create(currency="JPY", per_euro=Decimal(160), day=date(2026, 5, 2))
+    for model in (DailyRate, Rate):
+        model.objects.create(currency="USD", per_euro=Decimal(2), day=date(2026, 5, 1))
+        model.objects.create(currency="JPY", per_euro=Decimal(160), day=date(2026, 5, 2))
 
 
 @pytest.fixture
@@ -34,6 +36,7 @@ def test_both_amounts_are_shown_with_the_rate_its_source_and_day(dollars: dict) 
     assert dollars["exchangeRate"] == 0.5
     assert dollars["exchangeRateSource"] == "ECB"
     assert dollars["exchangeRateDate"] == "2026-05-01"
+    assert dollars["rate"] == {"value": 0.5, "date": "2026-05-01", "source": "ecb"}
 
 
 def test_the_splits_are_in_the_trips_currency_and_add_up(dollars: dict) -> None:
@@ -46,6 +49,7 @@ def test_an_expense_in_the_trips_currency_has_no_rate(ledger: Ledger, olga: User
     expense = ledger.spend(olga, 10, ed, currency="EUR")
     assert expense["exchangeRate"] is None
     assert expense["exchangeRateDate"] is None
+    assert expense["rate"] is None
     assert (expense["amount"], expense["tripAmount"]) == (10, 10)
 
 
@@ -56,20 +60,22 @@ def test_a_rate_that_was_entered_wins_over_the_stored_one(
     assert expense["tripAmount"] == 6.13
     assert expense["exchangeRate"] == 0.00613
     assert expense["exchangeRateSource"] == "ENTERED"
+    today = timezone.now().date().isoformat()
+    assert expense["rate"] == {"value": 0.00613, "date": today, "source": "given"}
 
 
 def test_a_new_stored_rate_leaves_old_expenses_alone(
     dollars: dict, ledger: Ledger, olga: User
 ) -> None:
-    Rate.objects.filter(currency="USD").update(per_euro=Decimal(4))
+    DailyRate.objects.filter(currency="USD").update(per_euro=Decimal(4))
     changed = ledger.change(dollars, olga, amount=50)
     assert (changed["tripAmount"], changed["exchangeRate"]) == (25, 0.5)
 
 
-def test_a_rate_that_is_cleared_gives_way_to_the_latest_stored_one(
+def test_a_rate_that_is_cleared_gives_way_to_that_of_the_day(
     dollars: dict, ledger: Ledger, olga: User
 ) -> None:
-    Rate.objects.filter(currency="USD").update(per_euro=Decimal(4))
+    DailyRate.objects.filter(currency="USD").update(per_euro=Decimal(4))
     cleared = ledger.change(dollars, olga, exchangeRate=None)
     assert (cleared["exchangeRate"], cleared["exchangeRateSource"]) == (0.25, "ECB")
     assert (dollars["tripAmount"], cleared["tripAmount"]) == (12.51, 6.25)
@@ -171,3 +177,61 @@ def test_a_debt_without_a_rate_is_a_conflict(ledger: Ledger, olga: User, ed: Use
     assert (refused.status_code, refused.json()["code"]) == (409, "no_rate")
     unknown = ledger.answer(ed, "get", f"{url}?currency=chf")
     assert list(unknown.json()["errors"]) == ["currency"]
+
+
+@pytest.mark.parametrize(
+    ("day", "rate", "published"),
+    [
+        ("2026-04-30", 0.25, "2026-04-24"),
+        ("2026-05-01", 0.5, "2026-05-01"),
+        ("2026-05-03", 0.5, "2026-05-01"),
+        ("2027-08-01", 0.5, "2026-05-01"),
+    ],
+)
+def test_the_rate_is_the_last_one_up_to_the_day_of_the_expense(
+    rates: None, ledger: Ledger, olga: User, ed: User, day: str, rate: float, published: str
+) -> None:
+    DailyRate.objects.create(currency="USD", per_euro=4, day=date(2026, 4, 24))
+    body = ledger.expense_body(10, ed, currency="USD", expenseDate=day)
+    preview = ledger.answer(olga, "post", "expenses/preview", body).json()
+    expense = ledger.spend(olga, 10, ed, currency="USD", expenseDate=day)
+    wanted = {"value": rate, "date": published, "source": "ecb"}
+    assert [preview["rate"], expense["rate"]] == [wanted, wanted]
+
+
+def test_before_the_first_rate_the_expense_brings_its_own(
+    rates: None, ledger: Ledger, olga: User, ed: User
+) -> None:
+    body = ledger.expense_body(10, ed, currency="USD", expenseDate="2026-04-30")
+    refused = ledger.answer(olga, "post", "expenses", body)
+    assert (refused.status_code, refused.json()["code"]) == (409, "no_rate")
+    assert ledger.answer(olga, "post", "expenses", body | {"exchangeRate": 2}).status_code == 201
+
+
+def test_a_currency_whose_rates_have_ended_has_none(
+    rates: None, ledger: Ledger, olga: User, ed: User
+) -> None:
+    DailyRate.objects.create(currency="RUB", per_euro=117, day=date(2022, 3, 1))
+    ended = ledger.expense_body(1000, ed, currency="RUB")
+    assert ledger.answer(olga, "post", "expenses", ended).status_code == 409
+    in_time = ended | {"expenseDate": "2022-03-05"}
+    expense = ledger.answer(olga, "post", "expenses", in_time).json()
+    assert expense["rate"]["date"] == "2022-03-01"
+
+
+def test_another_date_keeps_the_rate_until_it_is_cleared(
+    rates: None, ledger: Ledger, olga: User, ed: User
+) -> None:
+    DailyRate.objects.create(currency="USD", per_euro=4, day=date(2026, 5, 20))
+    expense = ledger.spend(olga, 10, ed, currency="USD")
+    later = ledger.change(expense, olga, expenseDate="2026-05-21")
+    assert (later["rate"], later["tripAmount"]) == (expense["rate"], 5)
+    cleared = ledger.change(later, olga, exchangeRate=None)
+    assert (cleared["rate"]["date"], cleared["tripAmount"]) == ("2026-05-20", 2.5)
+
+
+def test_a_rate_that_was_answered_may_be_sent_back(
+    dollars: dict, ledger: Ledger, olga: User
+) -> None:
+    changed = ledger.change(dollars, olga, rate=dollars["rate"], notes="Cash")
+    assert changed["rate"] == dollars["rate"]

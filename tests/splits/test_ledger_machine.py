@@ -1,5 +1,6 @@
 """Random histories of a trip over the API, compared after every step with the rules once more."""
 
+from itertools import chain
 from typing import Any
 
 import pytest
@@ -127,11 +128,13 @@ class Trip(Histories):
         by, bill = self.callers[caller], self.pick(self.rules.bills, bill)
         stored, user = self.rules.bills[bill], self.pick(self.users, person)
         left = sum(stored.paid_by_user.values()) - sum(stored.parts.values())
-        amount = min(amount, left + 1)
+        sign = 1 if sum(stored.paid_by_user.values()) > 0 else -1
+        is_too_much = amount > abs(left)
+        amount = sign * min(amount, abs(left) + 1)
         body = {"participantUserId": user, "amount": self.major(amount)}
         response = self.send(by, "post", f"/api/expenses/{bill}/splits", body)
         refused = self.refusal(by, Can.RECORD) or (0 if user in self.present else 400)
-        refused = refused or (409 if user in stored.parts or amount > left else 0)
+        refused = refused or (409 if user in stored.parts or is_too_much else 0)
         assert response.status_code == (refused or 201)
         if not refused:
             stored.divided = False
@@ -154,8 +157,9 @@ class Trip(Histories):
     @rule(caller=CALLER, split=ANY, action=st.sampled_from(["pay", "pay", "unpay"]))
     def pay_or_unpay(self, caller: int, split: int, action: str) -> None:
         by, split = self.callers[caller], self.pick(self.rules.splits, split)
-        bill, debtor = self.rules.splits[split]
-        refused = self.refusal(by, Can.SETTLE, own=by.pk in {debtor, *self.rules.creditors(split)})
+        bill, user = self.rules.splits[split]
+        people = {user, *chain.from_iterable(self.rules.sides(split))}
+        refused = self.refusal(by, Can.SETTLE, own=by.pk in people)
         url = f"/api/expenses/{bill}/splits/{split}/{action}"
         response = self.send(by, "put", url)
         assert response.status_code == (refused or 200)

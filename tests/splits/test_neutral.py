@@ -7,14 +7,16 @@ an account, and the trip itself is deleted and restored.
 
 import csv
 import io
+from datetime import timedelta
 from random import Random
 from typing import Any
 
 import pytest
+from django.utils import timezone
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from splits.models import Allocation, Debt, Expense, Settlement, debt
+from splits.models import Allocation, DailyRate, Debt, Expense, Settlement, debt, posting
 from splits.reports.audit import differences
 from tests.admin_client import AdminClient
 from tests.conftest import Api
@@ -23,20 +25,35 @@ from tests.factories import TripFactory, add_guest, join
 from tests.splits.histories import weighted_people
 from tests.splits.ledger import Json, Ledger, exact
 from tripcompanion.compiled import CompiledQuery, Param
+from trips.models import Trip
 from trips.roles import TripRole
 from users.models import User
 
 KINDS = ("expenses", "settlements")
 #: What is shown of the whole trip.
-TRIP_PATHS = ("members", "balances", "settle-up", "invitations")
+TRIP_PATHS = (
+    *("members", "balances", "settle-up", "invitations", "recurring", "tags"),
+    *(f"statistics?asOf=2026-05-20&by={by}" for by in ("category", "tag", "member", "currency")),
+)
 ANY = st.integers(0, 11)
 AMOUNTS = st.integers(1, 40)
+RATE_DAY = "2026-05-13"
+Weights = dict[int, int]
+Kind = tuple[str, bool, str]
+#: `make soak` asks for more examples, of which each takes seconds.
+EXAMPLES = 40 if settings.get_current_profile_name() == "soak" else 3
 #: What a deletion and a restore change of course.
 _CHANGES = ("updatedAt", "updated_at", "history", "usedAt")
 #: What happens to the trip, and to whom; numbers choose among what there is.
+KIND = st.tuples(
+    st.sampled_from(["SHARES", "SHARES", "EQUAL", "ADJUSTMENT", "ITEMIZED", "default"]),
+    st.sampled_from([False, False, False, True]),
+    st.sampled_from(["EUR", "EUR", "EUR", "JPY"]),
+)
 STEP = st.one_of(
-    st.tuples(st.just("spend"), AMOUNTS, weighted_people(), weighted_people()),
-    st.tuples(st.just("edit"), ANY, AMOUNTS, weighted_people(), weighted_people()),
+    st.tuples(st.just("spend"), AMOUNTS, weighted_people(), weighted_people(), KIND),
+    st.tuples(st.just("edit"), ANY, AMOUNTS, weighted_people(), weighted_people(), KIND),
+    st.tuples(st.just("carry"), ANY, st.sampled_from(["copy", "move"])),
     st.tuples(st.just("pay"), ANY, ANY),
     st.tuples(st.just("unpay"), ANY, ANY),
     st.tuples(st.just("settle"), ANY, ANY, AMOUNTS),
@@ -60,6 +77,19 @@ class History:
         self.ledger = Ledger(self.trip, api, admin)
         self.gone: set[int] = set()
         self.pages = AdminClient(admin)
+        self.other_trip = TripFactory(currency="EUR")
+        for user in accounts:
+            join(self.other_trip, user, TripRole.OWNER)
+        DailyRate.objects.get_or_create(currency="JPY", day=RATE_DAY, defaults={"per_euro": 160})
+        named = [accounts[0].pk, self.guests[0].pk]
+        weights = {str(pk): weight for weight, pk in enumerate(named, start=1)}
+        division = {"participantUserIds": named, "splitType": "SHARES", "splitAmounts": weights}
+        assert self.send("patch", self.ledger.url, {"defaultDivision": division}).status_code == 200
+        due = {**self._body(7, {3: 1, 0: 2}, {3: 1}, ("ITEMIZED", False, "EUR"))}
+        del due["expenseDate"]
+        start = (timezone.now().date() + timedelta(days=300)).isoformat()
+        monthly = {"rule": "FREQ=MONTHLY", "startsOn": start, "expense": due}
+        assert self.send("post", "recurring", monthly).status_code == 201
 
     def send(self, method: str, path: str, body: Any = None) -> Any:
         response = self.ledger.answer(self.admin, method, path, body)
@@ -78,12 +108,22 @@ class History:
 
     # -- Steps ------------------------------------------------------------------------------------
 
-    def spend(self, amount: int, people: dict[int, int], payers: dict[int, int]) -> None:
-        self.send("post", "expenses", self._body(amount, people, payers))
+    def spend(
+        self, amount: int, people: Weights, payers: Weights, kind: Kind = ("SHARES", False, "EUR")
+    ) -> None:
+        self.send("post", "expenses", self._body(amount, people, payers, kind))
 
-    def edit(self, which: int, amount: int, people: dict[int, int], payers: dict[int, int]) -> None:
+    def edit(self, which: int, amount: int, people: Weights, payers: Weights, kind: Kind) -> None:
         if found := self._pick("expenses", which):
-            self.send("put", f"expenses/{found['id']}", self._body(amount, people, payers))
+            body = self._body(amount, people, payers, kind)
+            self.send("put", f"expenses/{found['id']}", body)
+
+    def carry(self, which: int, action: str) -> None:
+        """Copy or move an expense without guests to the other trip."""
+        if found := self._pick("expenses", which):
+            path = f"expenses/{found['id']}/{action}"
+            self.send("post", path, {"tripId": self.other_trip.pk})
+            assert list(differences(self.other_trip.pk)) == []
 
     def pay(self, which: int, split: int, action: str = "pay") -> None:
         if found := self._pick("expenses", which):
@@ -230,21 +270,42 @@ class History:
     def _person(self, at: int) -> int:
         return self.ids[at % len(self.ids)]
 
-    def _body(self, amount: int, people: dict[int, int], payers: dict[int, int]) -> Json:
+    def _body(self, amount: int, people: Weights, payers: Weights, kind: Kind) -> Json:
         """Divided by weight; the payers put in as much as their weights, the first one the rest."""
+        split_type, is_refund, currency = kind
         shares = {self._person(at + amount): weight for at, weight in people.items()}
         paid = {self._person(at + amount): weight for at, weight in payers.items()}
         amount += sum(paid.values())
         first = next(iter(paid))
         paid[first] += amount - sum(paid.values())
+        sign = 1
+        if is_refund:
+            # One person receives it.
+            sign, amount, paid = -1, -amount, {first: -amount}
+        by_id = {str(pk): weight for pk, weight in shares.items()}
+        first_id = next(iter(by_id))
+        division: Json = {"splitType": split_type, "participantUserIds": list(shares)}
+        match split_type:
+            case "SHARES":
+                division["splitAmounts"] = by_id
+            case "ADJUSTMENT":
+                division["splitAmounts"] = {first_id: sign}
+            case "ITEMIZED":
+                items = [
+                    {"name": "Fish", "amount": amount - sign, "shares": by_id},
+                    {"name": "Bread", "amount": 0, "shares": {first_id: 1}},
+                ]
+                division = {"splitType": split_type, "items": items, "tip": sign}
+            case "default":
+                division = {}
         return {
             "description": "Dinner",
             "amount": amount,
+            "currency": currency,
             "expenseDate": "2026-05-14",
-            "splitType": "SHARES",
-            "participantUserIds": list(shares),
-            "splitAmounts": {str(pk): weight for pk, weight in shares.items()},
+            "tags": [split_type],
             "payers": [{"userId": pk, "amount": part} for pk, part in paid.items()],
+            **division,
         }
 
     def _pick(self, kind: str, which: int) -> Json | None:
@@ -257,7 +318,11 @@ def _without_people(shown: Any, *ids: int) -> Any:
     if isinstance(shown, dict):
         if "guest" in shown and shown["id"] in ids:
             return "one of them"
-        return {key: _without_people(value, *ids) for key, value in shown.items()}
+        named = {str(pk) for pk in ids}
+        return {
+            "one of them" if key in named else key: _without_people(value, *ids)
+            for key, value in shown.items()
+        }
     if isinstance(shown, list):
         return [_without_people(value, *ids) for value in shown]
     return shown
@@ -392,9 +457,16 @@ def test_no_command_leaves_more_open_debts_than_a_trip_may_have(
         return debts.order_by().values_list("pk")[2:3]
 
     monkeypatch.setattr(debt, "debt_above_limit", third)
-    ledger.spend(olga, 30, vera)
+    lunch = ledger.spend(olga, 30, vera)
     body = ledger.expense_body(9, vera)
+    with monkeypatch.context() as patched:
+        patched.setattr(posting, "FEW_DEBTS", 0)
+        problem_of(ledger.answer(olga, "post", "expenses", body), 409, "too_many_debts")
+    Trip.objects.filter(pk=ledger.trip.pk).update(expenses_recorded=debt.COUNT_EVERY)
     problem_of(ledger.answer(olga, "post", "expenses", body), 409, "too_many_debts")
+    wider = {"participantUserIds": [ed.pk, vera.pk]}
+    changed = ledger.answer(olga, "patch", f"expenses/{lunch['id']}", wider)
+    problem_of(changed, 409, "too_many_debts")
     refused = ledger.answer(olga, "delete", f"settlements/{paid['id']}")
     problem_of(refused, 409, "too_many_debts")
     split = ledger.split(dinner, ed)
@@ -406,6 +478,7 @@ def test_no_command_leaves_more_open_debts_than_a_trip_may_have(
 
 @pytest.mark.soak
 @given(
+    kinds=st.lists(KIND, min_size=2, max_size=2),
     steps=st.lists(st.lists(STEP, min_size=2, max_size=6), min_size=2, max_size=4),
     order=st.randoms(use_true_random=False),
     guest=st.integers(0, 1),
@@ -413,7 +486,7 @@ def test_no_command_leaves_more_open_debts_than_a_trip_may_have(
 )
 @settings(
     deadline=None,
-    max_examples=5,
+    max_examples=EXAMPLES,
     phases=[Phase.reuse, Phase.generate, Phase.shrink],
     suppress_health_check=list(HealthCheck),
 )
@@ -424,6 +497,7 @@ def test_no_undone_deletion_and_no_merge_or_claim_changes_an_answer(
     vera: User,
     sam: User,
     ada: User,
+    kinds: list[Kind],
     steps: list[list[tuple[Any, ...]]],
     order: Random,
     guest: int,
@@ -431,6 +505,8 @@ def test_no_undone_deletion_and_no_merge_or_claim_changes_an_answer(
 ) -> None:
     history = History(api, [olga, ed, vera], ada)
     history.spend(30, {0: 1, 3: 2}, {1: 1})
+    for at, kind in enumerate(kinds):
+        history.spend(20 + at, {0: 1, 1: 2, 3: 1}, {2: 1}, kind)
     for some in steps:
         for step in some:
             history.play(step)

@@ -1,4 +1,4 @@
-"""`manage.py load_rates` stores the central bank's newest day."""
+"""`manage.py load_rates` stores the central bank's rates of every day, and the latest ones."""
 
 from collections.abc import Callable
 from datetime import date
@@ -10,8 +10,9 @@ import pytest
 from django.core.management import CommandError, call_command
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pytest_django import DjangoAssertNumQueries
 
-from splits.models import Expense, Rate
+from splits.models import DailyRate, Expense, Rate
 from splits.models.rate import BASE
 from tests.factories import spend
 from tests.splits.ledger import Ledger
@@ -41,15 +42,26 @@ def history(tmp_path: Path) -> str:
 
 @pytest.mark.django_db
 def test_the_shipped_copy_is_loaded_offline() -> None:
-    assert "rates of" in load()
+    assert "rates of" in load("--since", "2026-01-01")
     dollar = Rate.objects.get(currency="USD")
     assert Decimal("0.5") < dollar.per_euro < Decimal(2)
     assert Rate.objects.count() > 20
 
 
+def days_of(currency: str) -> list[tuple[str, Decimal]]:
+    rows = DailyRate.objects.filter(currency=currency).order_by("day")
+    return [(row.day.isoformat(), row.per_euro) for row in rows]
+
+
 @pytest.mark.django_db
-def test_only_the_newest_day_counts(history: str) -> None:
-    load(history)
+def test_every_day_is_kept_and_the_newest_is_the_latest(history: str) -> None:
+    assert load(history).endswith("3 days added.\n")
+    assert days_of("USD") == [
+        ("2007-12-31", Decimal("1.4")),
+        ("2026-05-01", Decimal("1.2")),
+        ("2026-05-02", Decimal("1.25")),
+    ]
+    assert [day for day, _rate in days_of("JPY")] == ["2007-12-31", "2026-05-01"]
     assert list(Rate.objects.values_list("currency", "per_euro", "day")) == [
         ("USD", Decimal("1.25"), date(2026, 5, 2))
     ]
@@ -60,6 +72,39 @@ def test_loading_twice_changes_nothing_and_an_older_file_overwrites_nothing(hist
     Rate.objects.create(currency="USD", per_euro=Decimal(9), day=date(2026, 5, 3))
     assert load(history).startswith("0 of 1")
     assert Rate.objects.get().per_euro == 9
+
+
+@pytest.mark.django_db
+def test_a_day_that_is_stored_stays_as_it_is_and_only_missing_ones_are_added(
+    history: str, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    DailyRate.objects.create(currency="USD", per_euro=9, day=date(2026, 5, 1))
+    load(history)
+    assert days_of("USD")[1] == ("2026-05-01", 9)
+    before = list(DailyRate.objects.order_by("pk").values())
+    # The stored days; the latest rates, read and written.
+    with django_assert_num_queries(3):
+        assert load(history).endswith("0 days added.\n")
+    assert list(DailyRate.objects.order_by("pk").values()) == before
+
+
+@pytest.mark.django_db
+def test_days_before_a_certain_one_can_be_left_out(history: str) -> None:
+    load(history, "--since", "2026-01-01")
+    assert [day for day, _rate in days_of("USD")] == ["2026-05-01", "2026-05-02"]
+
+
+def test_loading_again_changes_no_recorded_expense(
+    history: str, ledger: Ledger, olga: User, ed: User
+) -> None:
+    DailyRate.objects.create(currency="USD", per_euro=2, day=date(2026, 4, 1))
+    expense = ledger.spend(olga, 10, ed, currency="USD")
+    load(history)
+    assert ledger.expense(expense) == expense
+    edited = ledger.change(expense, olga, amount=20)
+    assert (edited["rate"], edited["tripAmount"]) == (expense["rate"], 10)
+    assert ledger.spend(olga, 10, ed, currency="USD")["rate"]["date"] == "2026-05-02"
+    assert audit() == ""
 
 
 @pytest.mark.django_db
@@ -119,7 +164,7 @@ def assert_stored_as_used(expense: Expense, rate: Decimal) -> None:
 
 
 def test_the_rate_of_every_pair_of_currencies_is_stored_as_it_is_used(expense: Expense) -> None:
-    call_command("load_rates", stdout=StringIO())
+    load("--since", "2026-10-01")
     known = {BASE, *Rate.objects.values_list("currency", flat=True)}
     for target in known:
         for exchange in Rate.objects.latest_to(target, known).values():
@@ -147,7 +192,7 @@ def test_the_audit_agrees_with_the_largest_amount_of_a_currency_of_little_worth(
 ) -> None:
     # One lira is 0.0516384839650146 dollars; without the last digit it is a cent more in all.
     for currency, worth in (("AUD", "1.7712"), ("TRY", "34.3")):
-        Rate.objects.create(currency=currency, per_euro=Decimal(worth), day=date(2026, 5, 1))
+        DailyRate.objects.create(currency=currency, per_euro=Decimal(worth), day=date(2026, 5, 1))
     expense = ledger_in("AUD").spend(olga, 10**12, olga, ed, currency="TRY")
     assert expense["tripAmount"] == 51638483965.02
     assert audit() == ""

@@ -30,8 +30,17 @@ NOT_AMOUNTS = (
     "NaN",
     "Infinity",
 )
-NOT_POSITIVE = (0, -1, "0.00", "-0.01", "0.004")
-TOO_LARGE = ("1000000000000.01", 10**12 + 1, Decimal(10**30), "1e400", "1e-400")
+ZERO = (0, "0.00", "0.004", "-0.004")
+#: Of a payer of something positive.
+NOT_POSITIVE = (*ZERO, -1, "-0.01")
+TOO_LARGE = (
+    "-1000000000000.01",
+    "1000000000000.01",
+    10**12 + 1,
+    Decimal(10**30),
+    "1e400",
+    "1e-400",
+)
 NOT_IDS = ("x", "", "1.0", 1.5, True, None, 0, -1, 2**63, "9" * 30, [], {})
 
 
@@ -39,7 +48,7 @@ def wrong_fields() -> list[Any]:
     """Each wrong value by the field that it stands in."""
     wrong = {
         "description": (ABSENT, None, "", "   ", "x" * 256, *NOT_TEXTS),
-        "amount": (ABSENT, *NOT_AMOUNTS, *NOT_POSITIVE, *TOO_LARGE),
+        "amount": (ABSENT, *NOT_AMOUNTS, *ZERO, *TOO_LARGE),
         "expenseDate": (
             ABSENT,
             None,
@@ -68,6 +77,7 @@ def wrong_fields() -> list[Any]:
             *NOT_TEXTS,
         ),
         "notes": ("x" * 2001, *NOT_TEXTS),
+        "tags": (["x" * 41], [f"{n}" for n in range(11)], [""], [" "], [None], [1], {}, "beach"),
     }
     return [
         pytest.param(
@@ -251,7 +261,7 @@ def test_whoever_is_named_must_be_a_member(
 
 
 def test_every_wrong_field_is_named_at_once(ledger: Ledger, olga: User) -> None:
-    body = ledger.expense_body(-1, olga, description="", category="PARROTS")
+    body = ledger.expense_body("x", olga, description="", category="PARROTS")
     assert fields_of(refused(ledger, olga, body)) == {"amount", "description", "category"}
 
 

@@ -213,6 +213,7 @@ def test_members_get_no_trip_while_one_is_restored_within_their_quota() -> None:
         assert is_unchanged
 
 
+@pytest.mark.slow
 def test_what_is_over_is_pruned_or_restored(
     own_server: Server, journey: Journey, people: list[Traveller]
 ) -> None:

@@ -4,21 +4,40 @@ For what happens inside a trip a row names the capability, and `trips.roles` say
 everything else it names the status for every caller.
 """
 
+import io
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import date, timedelta
 from typing import Any
 
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 from django.urls import URLResolver
+from django.utils import timezone
 
-from splits.models import Comment, Expense, Settlement
+from splits.models import Comment, Expense, SavedFilter, Settlement
 from splits.models.individual_splits import remove_split
 from splits.reports.balances import Plan
 from tests.exchange.reading import planned
-from tests.exchange.samples import SPLITPRO_CSV
-from tests.factories import PASSWORD, UserFactory, acting_as_owner, add_guest, join, settle, spend
+from tests.exchange.samples import SPLITWISE_API
+from tests.factories import (
+    PASSWORD,
+    TripFactory,
+    UserFactory,
+    acting_as_owner,
+    add_guest,
+    join,
+    settle,
+    spend,
+)
 from tests.scoped import script_of
 from tests.trips.bodies import lisbon
+from tripcompanion.attachments.models import Attachment, State
+from tripcompanion.attachments.recognition import Kind
+from tripcompanion.attachments.storage import keep
+from tripcompanion.recurring.models import Recurrence
 from tripcompanion.urls import urlpatterns
 from tripcompanion.webhooks.models import Webhook, WebhookDelivery
 from trips.models import Invitation, Trip
@@ -32,6 +51,9 @@ MEMBERS = {"owner": TripRole.OWNER, "editor": TripRole.EDITOR, "viewer": TripRol
 #: A literal address, so that nobody asks a resolver.
 PUBLIC_URL = "https://93.184.216.34/in"
 CALLERS = (*MEMBERS, "stranger", "anonymous", "admin")
+
+#: What an attachment needs besides trip and uploader.
+FILE = {"name": "taxi.jpg", "type": Kind.JPEG, "size_bytes": 1, "file": "-"}
 
 Statuses = Mapping[str, int]
 
@@ -90,6 +112,7 @@ class Scene:
         ids: dict[str, Any] = {
             "trip_id": self.trip.pk,
             "code": self.trip.code,
+            "tag_name": "beach",
             "email": self.partner.email,
             "user_id": self.partner.pk if "trip_id" in names else self.someone.pk,
         }
@@ -101,9 +124,10 @@ class Scene:
             ids |= {"token": invitation.token, "invitation_id": invitation.pk}
         ids |= self._log_ins(names)
         ids |= self._webhook(names)
+        ids |= self._kept(names)
         if "import_id" in names:
             ids["import_id"] = planned(self.someone).pk
-        if "expense_id" in names or route.endswith("settle-up"):
+        if {"expense_id", "tag_name"} & {*names} or route.endswith("settle-up"):
             ids |= self._expense_ids(route, names)
         if "settlement_id" in names:
             self.settlement = self._settlement()
@@ -139,12 +163,37 @@ class Scene:
         test = WebhookDelivery.test(self.someone, webhook.pk)
         return {"webhook_id": webhook.pk, "delivery_id": test.pk}
 
+    def _attachment(self) -> int:
+        """The id of a picture with a thumbnail that `holder` has attached to the trip."""
+        with acting_as_owner(self.trip, self.holder):
+            row = Attachment(trip=self.trip, created_by=self.holder, **FILE)
+            row.add()
+        file, thumbnail = keep(io.BytesIO(b"x")), keep(io.BytesIO(b"x"))
+        Attachment.objects.update(state=State.READY, file=file, thumbnail=thumbnail)
+        return row.pk
+
+    def _kept(self, names: list[str]) -> dict[str, int]:
+        rows = {"recurrence_id": self._recurrence, "attachment_id": self._attachment}
+        return {name: made() for name, made in rows.items() if name in names}
+
+    def _recurrence(self) -> int:
+        """The id of an expense that `holder` has recorded every day."""
+        expense = self.recurrence()["expense"] | {"amount": 12}
+        fields = {"starts_on": tomorrow(), "time_zone": "UTC", "rule": "FREQ=DAILY"}
+        with acting_as_owner(self.trip, self.holder):
+            row = Recurrence.start(self.trip, self.holder, expense=expense, context={}, **fields)
+        return row.pk
+
     def _log_ins(self, names: list[str]) -> dict[str, Any]:
         ids: dict[str, Any] = {}
         if "session_uuid" in names:
             ids["session_uuid"] = Session.start(self.someone).pk
         if "token_id" in names:
             ids["token_id"] = script_of(self.someone, Scope.TRIPS_READ).pk
+        if "filter_id" in names:
+            name = f"Food {SavedFilter.objects.count()}"
+            saved = SavedFilter.save_for(self.someone, name=name, query="category=FOOD")
+            ids["filter_id"] = saved.pk
         return ids
 
     def _delete(self, entry: Any) -> None:
@@ -153,7 +202,7 @@ class Scene:
 
     def _expense(self) -> Expense:
         among = [self.holder, self.partner]
-        return spend(self.trip, 2000, paid_by=self.holder, among=among)
+        return spend(self.trip, 2000, paid_by=self.holder, among=among, tags=["beach"])
 
     def _settlement(self) -> Settlement:
         return settle(self.trip, self.holder, self.partner, 500)
@@ -200,17 +249,36 @@ class Scene:
             "participantUserIds": [self.holder.pk, self.partner.pk],
         }  # fmt: skip
 
+    def recurrence(self) -> dict[str, Any]:
+        expense = self.expense_body()
+        del expense["expenseDate"]
+        starts_on = tomorrow().isoformat()
+        return {"rule": "FREQ=DAILY", "startsOn": starts_on, "expense": expense}
+
     def split_body(self) -> dict[str, Any]:
         return {"participantUserId": self.holder.pk, "amount": 5}
 
     def settlement_body(self) -> dict[str, Any]:
         return {"fromUserId": self.holder.pk, "toUserId": self.partner.pk, "amount": 5}
 
+    def other_trip(self) -> dict[str, Any]:
+        other = TripFactory()
+        for user in {self.caller, self.holder, self.partner} - {None}:
+            join(other, user, TripRole.OWNER)
+        return {"tripId": other.pk}
+
+    def rows(self) -> dict[str, Any]:
+        return {"create": [self.expense_body()]}
+
     def webhook(self) -> dict[str, Any]:
         return {"url": PUBLIC_URL, "tripId": self.trip.pk}
 
     def plan_tag(self) -> dict[str, Any]:
         return {"tag": Plan(self.trip).tag}
+
+
+def tomorrow() -> date:
+    return timezone.now().date() + timedelta(days=1)
 
 
 def no_body(_scene: Scene) -> None:
@@ -222,6 +290,11 @@ def just(**body: Any) -> Callable[[Scene], dict[str, Any]]:
     return lambda _scene: body
 
 
+def form(_scene: Scene) -> bytes:
+    """A form with a file."""
+    return encode_multipart(BOUNDARY, {"file": SimpleUploadedFile("bill.pdf", b"%PDF-1.7\n")})
+
+
 @dataclass(frozen=True)
 class Row:
     """Who may use an endpoint: `can` inside a trip, else `statuses` (and `own`, of oneself)."""
@@ -230,7 +303,7 @@ class Row:
     route: str
     success: int = 200
     can: Can | None = None
-    body: Callable[[Scene], dict[str, Any] | None] = no_body
+    body: Callable[[Scene], dict[str, Any] | bytes | None] = no_body
     statuses: Statuses | None = None
     own: Statuses | None = None
 
@@ -270,6 +343,10 @@ SPLITS = "/api/expenses/{expense_id}/splits"
 SPLIT = SPLITS + "/{split_id}"
 COMMENTS = "/api/expenses/{expense_id}/comments"
 COMMENT = COMMENTS + "/{comment_id}"
+RECURRING = TRIP + "/recurring"
+RECURRENCE = RECURRING + "/{recurrence_id}"
+ATTACHMENTS = "/api/expenses/{expense_id}/attachments"
+ATTACHMENT = "/api/attachments/{attachment_id}"
 ACCOUNT = "/api/users/{user_id}"
 WEBHOOK = "/api/webhooks/{webhook_id}"
 IMPORT = "/api/imports/{import_id}"
@@ -287,6 +364,11 @@ ROWS = [
         statuses=everybody(204, owner=409, anonymous=401, admin=409)),
     Row("POST", "/api/users/me/verify-email", statuses=everybody(202, anonymous=401)),
     Row("GET", "/api/users/me/export", statuses=USER),
+    Row("GET", "/api/users/me/statistics", statuses=USER),
+    Row("GET", "/api/users/me/statistics.svg", statuses=USER),
+    Row("GET", "/api/users/me/between/{user_id}",
+        statuses=everybody(200, stranger=404, anonymous=401, admin=404),
+        own=everybody(200, stranger=404, admin=404)),
     Row("POST", ME + "/logout-everywhere", statuses=everybody(204, anonymous=401)),
     Row("GET", ME + "/sessions", statuses=USER),
     Row("DELETE", ME + "/sessions/{session_uuid}", statuses=ALIEN, own=everybody(204)),
@@ -295,6 +377,13 @@ ROWS = [
         statuses=everybody(201, anonymous=401)),
     Row("GET", ME + "/tokens/{token_id}", statuses=ALIEN, own=USER),
     Row("DELETE", ME + "/tokens/{token_id}", statuses=ALIEN, own=everybody(204)),
+    Row("GET", ME + "/filters", statuses=USER),
+    Row("POST", ME + "/filters", body=just(name="Open", query="paid=false"),
+        statuses=everybody(201, anonymous=401)),
+    Row("GET", ME + "/filters/{filter_id}", statuses=ALIEN, own=USER),
+    Row("PUT", ME + "/filters/{filter_id}", body=just(name="Open", query="paid=false"),
+        statuses=ALIEN, own=USER),
+    Row("DELETE", ME + "/filters/{filter_id}", statuses=ALIEN, own=everybody(204)),
     Row("GET", "/api/users/email/{email}", statuses=USER),
     Row("GET", ACCOUNT, statuses=USER, own=USER),
     Row("PUT", ACCOUNT, body=Scene.account, statuses=ADMIN, own=USER),
@@ -339,6 +428,11 @@ ROWS = [
     Row("PUT", EXPENSE, can=Can.CHANGE_EXPENSES, body=Scene.expense_body),
     Row("PATCH", EXPENSE, can=Can.CHANGE_EXPENSES, body=just(notes="Nice.")),
     Row("DELETE", EXPENSE, 204, Can.CHANGE_EXPENSES),
+    Row("POST", TRIP + "/expenses/bulk", 200, Can.RECORD, Scene.rows),
+    Row("POST", EXPENSE + "/copy", 201, Can.RECORD, Scene.other_trip),
+    Row("POST", EXPENSE + "/move", 201, Can.CHANGE_EXPENSES, Scene.other_trip),
+    Row("GET", TRIP + "/tags", can=Can.READ),
+    Row("PATCH", TRIP + "/tags/{tag_name}", can=Can.CHANGE_EXPENSES, body=just(name="sea")),
     Row("GET", TRIP + "/history", can=Can.READ),
     Row("GET", EXPENSE + "/history", can=Can.READ),
     Row("POST", EXPENSE + "/restore", can=Can.CHANGE_EXPENSES),
@@ -348,8 +442,10 @@ ROWS = [
     Row("DELETE", SETTLEMENT, 204, Can.DELETE_SETTLEMENTS),
     Row("POST", SETTLEMENT + "/restore", can=Can.DELETE_SETTLEMENTS),
     Row("GET", TRIP + "/balances", can=Can.READ),
+    Row("GET", TRIP + "/balances.svg", can=Can.READ),
     Row("GET", TRIP + "/balances/{user_id}", can=Can.READ),
     Row("GET", TRIP + "/statistics", can=Can.READ),
+    Row("GET", TRIP + "/statistics.svg", can=Can.READ),
     Row("GET", TRIP + "/export", can=Can.READ),
     Row("GET", TRIP + "/settle-up", can=Can.READ),
     Row("POST", TRIP + "/settle-up", 201, Can.SETTLE, Scene.plan_tag),
@@ -357,6 +453,20 @@ ROWS = [
     Row("POST", COMMENTS, 201, Can.COMMENT, just(text="Tasty.")),
     Row("PUT", COMMENT, can=Can.CHANGE_COMMENTS, body=just(text="Very tasty.")),
     Row("DELETE", COMMENT, 204, Can.DELETE_COMMENTS),
+    *(Row("GET", path, can=Can.READ) for path in (RECURRING, RECURRENCE)),
+    Row("POST", RECURRING, 201, Can.RECORD, Scene.recurrence),
+    Row("POST", RECURRING + "/preview", 200, Can.RECORD, Scene.recurrence),
+    Row("PATCH", RECURRENCE, 200, Can.CHANGE_EXPENSES, just(rule="FREQ=WEEKLY")),
+    Row("DELETE", RECURRENCE, 204, Can.CHANGE_EXPENSES),
+    Row("POST", RECURRENCE + "/pause", 200, Can.CHANGE_EXPENSES),
+    Row("POST", RECURRENCE + "/resume", 200, Can.CHANGE_EXPENSES),
+    Row("POST", RECURRENCE + "/skip", 200, Can.CHANGE_EXPENSES,
+        lambda _scene: {"date": tomorrow().isoformat()}),
+    *(Row("GET", path, can=Can.READ) for path in (ATTACHMENTS, TRIP + "/attachments")),
+    Row("POST", ATTACHMENTS, 201, Can.ATTACH, form),
+    Row("POST", TRIP + "/attachments", 201, Can.ATTACH, form, statuses={"viewer": 403}),
+    *(Row("GET", ATTACHMENT + end, can=Can.READ) for end in ("", "/content", "/thumbnail")),
+    Row("DELETE", ATTACHMENT, 204, Can.DELETE_ATTACHMENTS),
     Row("GET", SPLITS, can=Can.READ),
     Row("POST", SPLITS, 201, Can.RECORD, Scene.split_body),
     Row("GET", SPLIT, can=Can.READ),
@@ -375,12 +485,16 @@ ROWS = [
     Row("GET", WEBHOOK + "/deliveries", statuses=ALIEN, own=USER),
     Row("POST", WEBHOOK + "/deliveries/{delivery_id}/redeliver", statuses=ALIEN,
         own=everybody(202)),
-    Row("POST", "/api/imports", body=just(content=SPLITPRO_CSV),
+    Row("POST", "/api/imports", body=just(**json.loads(SPLITWISE_API)),
         statuses=everybody(201, anonymous=401)),
     Row("GET", IMPORT, statuses=ALIEN, own=USER),
+    Row("PATCH", IMPORT, body=just(title="Alps"), statuses=ALIEN, own=USER),
     Row("DELETE", IMPORT, statuses=ALIEN, own=everybody(204)),
     Row("GET", IMPORT + "/rows", statuses=ALIEN, own=USER),
     Row("POST", IMPORT + "/confirm", statuses=ALIEN, own=USER),
+    Row("POST", IMPORT + "/undo", statuses=ALIEN, own=everybody(409)),
+    Row("POST", "/api/mcp", body=just(jsonrpc="2.0", id=1, method="tools/list"),
+        statuses=everybody(200, anonymous=401)),
     Row("GET", "/api", statuses=everybody(200)),
     Row("GET", "/api/currencies", statuses=everybody(200)),
     Row("GET", "/api/categories", statuses=everybody(200)),
@@ -394,6 +508,8 @@ ROWS = [
 ]  # fmt: skip
 
 
-def call(client: Any, method: str, url: str, body: Mapping[str, Any] | None) -> Any:
-    """Send the request, as JSON."""
+def call(client: Any, method: str, url: str, body: Mapping[str, Any] | bytes | None) -> Any:
+    """Send the request, as JSON or as a form."""
+    if isinstance(body, bytes):
+        return client.generic(method, url, body, content_type=MULTIPART_CONTENT)
     return getattr(client, method.lower())(url, body)

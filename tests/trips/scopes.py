@@ -16,16 +16,21 @@ from splits.views import (
     ExplanationViewSet,
     HistoryViewSet,
     MergeViewSet,
+    SavedFilterViewSet,
     SettlementViewSet,
     SplitViewSet,
+    TagViewSet,
 )
 from tests.trips.access import endpoints
 from tripcompanion.accounts.views import AccountViewSet, RootViewSet, TokenViewSet, UserViewSet
 from tripcompanion.api.health import HealthViewSet
+from tripcompanion.attachments.views import AttachmentViewSet, TripAttachmentViewSet
 from tripcompanion.currency.views import CurrencyViewSet
 from tripcompanion.exchange.views import ExportViewSet, ImportViewSet
+from tripcompanion.mcp.views import AssistantView
 from tripcompanion.openapi.document import DocumentView
-from tripcompanion.statistics.views import StatisticsViewSet
+from tripcompanion.recurring.views import RecurrenceViewSet
+from tripcompanion.statistics.views import PersonalStatisticsViewSet, StatisticsViewSet
 from tripcompanion.sync.views import ChangeViewSet
 from tripcompanion.webhooks.views import WebhookViewSet
 from trips.views import (
@@ -38,7 +43,7 @@ from trips.views import (
 from users.browser_views import BrowserLogin, BrowserLogout
 from users.views import EmailTokenViewSet, OwnSessionViewSet, SessionViewSet
 
-#: What does not look at who is calling.
+#: What does not look at who is calling, or asks for any token.
 OPEN = "open"
 #: The area of each viewset, which with the method makes the scope that a scoped token needs. None
 #: is closed to scoped tokens.
@@ -49,6 +54,7 @@ AREAS: Mapping[Any, str | None] = {
     SessionViewSet: OPEN,
     HealthViewSet: OPEN,
     DocumentView: OPEN,
+    AssistantView: OPEN,
     SpectacularSwaggerSplitView: OPEN,
     BrowserLogin: OPEN,
     BrowserLogout: OPEN,
@@ -57,6 +63,7 @@ AREAS: Mapping[Any, str | None] = {
     OwnSessionViewSet: None,
     TokenViewSet: None,
     UserViewSet: None,
+    TagViewSet: "expenses",
     TripViewSet: "trips",
     MemberViewSet: "trips",
     GuestViewSet: "trips",
@@ -67,10 +74,14 @@ AREAS: Mapping[Any, str | None] = {
     HistoryViewSet: "trips",
     ExportViewSet: "trips",
     StatisticsViewSet: "trips",
+    PersonalStatisticsViewSet: "trips",
     ChangeViewSet: "trips",
     ExpenseHistoryViewSet: "expenses",
     ExpenseViewSet: "expenses",
     CommentViewSet: "expenses",
+    AttachmentViewSet: "expenses",
+    RecurrenceViewSet: "expenses",
+    TripAttachmentViewSet: "expenses",
     SplitViewSet: "expenses",
     SettlementViewSet: "expenses",
     BalanceViewSet: "expenses",
@@ -78,6 +89,7 @@ AREAS: Mapping[Any, str | None] = {
     DebtViewSet: "expenses",
     ImportViewSet: "expenses",
     WebhookViewSet: None,
+    SavedFilterViewSet: None,
 }
 
 
@@ -87,6 +99,7 @@ MORE = {
     ImportViewSet: ("trips:read", "trips:write"),
     ExportViewSet: ("expenses:read",),
     StatisticsViewSet: ("expenses:read",),
+    PersonalStatisticsViewSet: ("expenses:read",),
 }
 
 

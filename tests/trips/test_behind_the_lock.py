@@ -32,7 +32,11 @@ from trips.viewsets import InTripViewSet
 
 WRITING = {"POST", "PUT", "PATCH", "DELETE"}
 #: They write nothing, or lock no trip: whoever makes a trip is its only member.
-WITHOUT_LOCK = {("POST", "/api/trips"), ("POST", "/api/trips/{trip_id}/expenses/preview")}
+WITHOUT_LOCK = {
+    ("POST", "/api/trips"),
+    ("POST", "/api/trips/{trip_id}/expenses/preview"),
+    ("POST", "/api/trips/{trip_id}/recurring/preview"),
+}
 
 
 @pytest.fixture(scope="module")
@@ -70,9 +74,17 @@ def test_every_writing_route_is_here() -> None:
     importing = {
         ("POST", "/api/imports"),
         ("POST", "/api/imports/{import_id}/confirm"),
+        ("POST", "/api/imports/{import_id}/undo"),
+        ("PATCH", "/api/imports/{import_id}"),
         ("DELETE", "/api/imports/{import_id}"),
     }
-    assert routes == here | WITHOUT_LOCK | joining | importing
+    # They send forms; see tests/attachments/test_attachments.py.
+    attaching = {
+        ("POST", "/api/trips/{trip_id}/attachments"),
+        ("POST", "/api/expenses/{expense_id}/attachments"),
+        ("DELETE", "/api/attachments/{attachment_id}"),
+    }
+    assert routes == here | WITHOUT_LOCK | joining | importing | attaching
 
 
 @every_command
@@ -158,6 +170,7 @@ def test_in_a_trip_that_is_gone_nothing_happens(
         (f"DELETE FROM splits_split WHERE expense_id IN ({expenses})", trip),  # noqa: S608 -- names only
         (f"DELETE FROM splits_payer WHERE expense_id IN ({expenses})", trip),  # noqa: S608 -- names only
         (f"DELETE FROM splits_comment WHERE expense_id IN ({expenses})", trip),  # noqa: S608 -- names only
+        ("DELETE FROM recurring_recurrence WHERE trip_id = %s", trip),
         ("DELETE FROM splits_expense WHERE trip_id = %s", trip),
         ("DELETE FROM splits_deletedentry WHERE trip_id = %s", trip),
         ("DELETE FROM trips_invitation WHERE trip_id = %s", trip),
@@ -267,6 +280,7 @@ def test_what_is_anothers_by_now_is_not_changed(
         ("UPDATE splits_payer SET user_id = %s WHERE expense_id IN "
          "(SELECT id FROM splits_expense WHERE trip_id = %s)"),
         ("UPDATE splits_settlement SET created_by_id = %s WHERE trip_id = %s"),
+        ("UPDATE recurring_recurrence SET created_by_id = %s WHERE trip_id = %s"),
     ]  # fmt: skip
     owner, trip = scene.olga.id, scene.trip.id
     assert waiting.refusal(*((text, owner, trip) for text in changes)) == (403, "forbidden")

@@ -12,7 +12,8 @@ from users.models import User
 
 DETAIL = {
     "id", "title", "destination", "description", "imageUrl", "startDate", "endDate", "budget",
-    "currency", "tripCode", "joinRole", "currentUserRole", "members", "createdAt", "updatedAt",
+    "currency", "tripCode", "joinRole", "defaultDivision", "categoryBudgets", "currentUserRole",
+    "members", "createdAt", "updatedAt",
 }  # fmt: skip
 
 

@@ -14,6 +14,8 @@ from trips.models import Trip
 from trips.roles import TripRole
 from users.models import User
 
+pytestmark = pytest.mark.once
+
 NEVER = 10**15
 IN_TRIP = [row for row in ROWS if "{trip_id}" in row.route or "{expense_id}" in row.route]
 #: Bodies that a route would refuse if the thing were there.

@@ -1,9 +1,11 @@
 """Commands that are sent while a trip or an account is locked, so that they wait."""
 
+from datetime import timedelta
 from functools import partial
 from typing import Any, NamedTuple
 
 import pytest
+from django.utils import timezone
 
 from tests import citus
 from tests.locks import answer_after, holding
@@ -18,9 +20,7 @@ class Scene:
 
     def __init__(self, people: list[Traveller]) -> None:
         self.olga, self.omar, self.ed, self.vera, self.nina = people
-        self.trip = Journey.start(self.olga)
-        for person, role in ((self.omar, "OWNER"), (self.ed, "EDITOR"), (self.vera, "VIEWER")):
-            self.trip.admit(person, role)
+        self.trip = self.new_trip()
         self.people = {"omar": self.omar, "ed": self.ed}
 
     def spend(self) -> None:
@@ -31,6 +31,13 @@ class Scene:
         self.ed.done("DELETE", split_path(self.partly["splits"][1]))
         body = {"fromUserId": self.vera.id, "toUserId": self.ed.id, "amount": 5}
         self.settlement = self.ed.done("POST", f"{self.trip.path}/settlements", body)
+
+    def new_trip(self) -> Journey:
+        """A trip of these people."""
+        trip = Journey.start(self.olga)
+        for person, role in ((self.omar, "OWNER"), (self.ed, "EDITOR"), (self.vera, "VIEWER")):
+            trip.admit(person, role)
+        return trip
 
     def plan_tag(self) -> str:
         return self.ed.call("GET", f"{self.trip.path}/settle-up").headers["ETag"].strip('"')
@@ -81,10 +88,30 @@ def _split(scene: Scene) -> Any:
     return {"participantUserId": scene.vera.id, "amount": 5}
 
 
+def _rows(scene: Scene) -> Any:
+    return {"create": [_expense(scene)]}
+
+
+def _other_trip(scene: Scene) -> Any:
+    return {"tripId": scene.new_trip().id}
+
+
+def _tomorrow() -> str:
+    return (timezone.now().date() + timedelta(days=1)).isoformat()
+
+
+def _recurrence(scene: Scene) -> Any:
+    expense = _expense(scene)
+    del expense["expenseDate"]
+    return {"rule": "FREQ=DAILY", "startsOn": _tomorrow(), "expense": expense}
+
+
 TRIP = "/api/trips/{trip_id}"
 _EXPENSE = f"{TRIP}/expenses/{{expense_id}}"
 _COMMENTS = "/api/expenses/{expense_id}/comments"
 _SPLITS = "/api/expenses/{expense_id}/splits"
+_RECURRING = f"{TRIP}/recurring"
+_RECURRENCE = f"{_RECURRING}/{{recurrence_id}}"
 COMMANDS = [
     Command(Can.MANAGE_TRIP, "PUT", TRIP, lambda _s: lisbon(budget=12.5), True, False),
     Command(Can.MANAGE_TRIP, "PATCH", TRIP, lambda _s: {"budget": 12.5}, True, False),
@@ -110,6 +137,16 @@ COMMANDS = [
     Command(Can.CHANGE_COMMENTS, "PUT", f"{_COMMENTS}/{{comment_id}}", _comment),
     Command(Can.DELETE_COMMENTS, "DELETE", f"{_COMMENTS}/{{comment_id}}"),
     Command(Can.CHANGE_EXPENSES, "POST", f"{_EXPENSE}/restore"),
+    Command(Can.RECORD, "POST", f"{TRIP}/expenses/bulk", _rows, True, False),
+    Command(Can.RECORD, "POST", f"{_EXPENSE}/copy", _other_trip),
+    Command(Can.CHANGE_EXPENSES, "POST", f"{_EXPENSE}/move", _other_trip),
+    Command(Can.CHANGE_EXPENSES, "PATCH", f"{TRIP}/tags/{{tag_name}}", lambda _s: {"name": "sea"}),
+    Command(Can.RECORD, "POST", _RECURRING, _recurrence, True, False),
+    Command(Can.CHANGE_EXPENSES, "PATCH", _RECURRENCE, lambda _s: {"rule": "FREQ=WEEKLY"}),
+    Command(Can.CHANGE_EXPENSES, "DELETE", _RECURRENCE),
+    Command(Can.CHANGE_EXPENSES, "POST", f"{_RECURRENCE}/pause"),
+    Command(Can.CHANGE_EXPENSES, "POST", f"{_RECURRENCE}/resume"),
+    Command(Can.CHANGE_EXPENSES, "POST", f"{_RECURRENCE}/skip", lambda _s: {"date": _tomorrow()}),
     Command(Can.RECORD, "POST", _SPLITS, _split),
     Command(Can.SETTLE, "PUT", f"{_SPLITS}/{{split_id}}/pay"),
     Command(Can.SETTLE, "PUT", f"{_SPLITS}/{{split_id}}/unpay"),
@@ -165,8 +202,8 @@ class Waiting:
         body = command.body and command.body(scene)
         self.call = partial(by.call, command.method, path.removeprefix("/api"), body)
 
-    def _ids(self, command: Command, by: Traveller) -> dict[str, int]:
-        ids = {"trip_id": self.scene.trip.id, "user_id": self.scene.vera.id}
+    def _ids(self, command: Command, by: Traveller) -> dict[str, Any]:
+        ids: dict[str, Any] = {"trip_id": self.scene.trip.id, "user_id": self.scene.vera.id}
         if "/guests/{user_id}" in command.route:
             guests = f"{self.scene.trip.path}/guests"
             ids["user_id"] = self.scene.olga.done("POST", guests, _guest(self.scene))["user"]["id"]
@@ -182,7 +219,14 @@ class Waiting:
             path = f"/expenses/{expense['id']}/comments"
             author = by if command.can is Can.CHANGE_COMMENTS else self.scene.olga
             ids["comment_id"] = author.done("POST", path, _comment(self.scene))["id"]
+        if "{tag_name}" in command.route:
+            path = f"{self.scene.trip.path}/expenses/{expense['id']}"
+            self.scene.ed.done("PATCH", path, {"tags": ["beach"]})
+        if "{recurrence_id}" in command.route:
+            path, body = f"{self.scene.trip.path}/recurring", _recurrence(self.scene)
+            ids["recurrence_id"] = self.scene.ed.done("POST", path, body)["id"]
         return ids | {
+            "tag_name": "beach",
             "expense_id": expense["id"],
             "split_id": expense["splits"][0]["id"],
             "settlement_id": self.scene.settlement["id"],

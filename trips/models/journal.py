@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
+from functools import cache
 from typing import Any, ClassVar, NamedTuple
 
 from django.apps import apps
@@ -21,7 +22,7 @@ from django.utils.translation import gettext_lazy
 
 from tripcompanion.api.problems import LimitReached
 from tripcompanion.api.rendering import ExactJSONRenderer
-from tripcompanion.database.statements import fetch_all
+from tripcompanion.api.serializers import camel_case
 from trips.models.events import Event
 from trips.models.visibility import InTripQuerySet
 from users.models import User, Via, summary_of
@@ -187,6 +188,30 @@ class JournalEntry(models.Model):
         return Subject(self.object_type, self.object_id)
 
 
+@cache
+def plain_fields(model: type[models.Model]) -> "Mapping[str, models.Field[Any, Any]]":
+    """The columns that are shown as they are, by their names in the API.
+
+    The history, CSV files and the admin site take them from here, so they have each new column. It
+    is plain if it is editable, and neither a key, nor an amount in minor units, nor one of the
+    model's `special_columns`, which all of them name themselves.
+    """
+    special = getattr(model, "special_columns", ())
+    return {
+        camel_case(field.name): field
+        for field in model._meta.concrete_fields
+        if field.editable
+        and not (field.primary_key or field.is_relation)
+        and not field.name.endswith("_minor")
+        and field.name not in special
+    }
+
+
+def plain_values(row: models.Model) -> dict[str, Any]:
+    """The values of the plain fields, by their names in the API."""
+    return {name: getattr(row, field.attname) for name, field in plain_fields(type(row)).items()}
+
+
 def entries_between(
     event: Event,
     object_id: int,
@@ -317,6 +342,13 @@ _PLACES = {
         ),
     },
 }
+
+
+def fetch_all(sql: str, values: Sequence[Any]) -> list[Any]:
+    """Run a statement that the ORM cannot express; PostgreSQL keeps it prepared."""
+    with getattr(connection, "prepared_cursor", connection.cursor)() as cursor:
+        cursor.execute(sql, values)
+        return cursor.fetchall()
 
 
 def _moment() -> Any:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, suppress
-from functools import partial
+from functools import cache, partial
 from typing import Any, ClassVar
 
 import orjson
@@ -14,10 +14,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import NotFound, PermissionDenied, ValidationError
 
-from tripcompanion.api.ids import MAX_INTEGER
 from tripcompanion.api.problems import LimitReached
+from tripcompanion.api.serializers import MAX_INTEGER
 from tripcompanion.compiled import CompiledQuery, Param
-from tripcompanion.database.statements import fetch_all
 from trips.models.conflicts import (
     AlreadyMember,
     BalanceOpen,
@@ -28,13 +27,12 @@ from trips.models.conflicts import (
 )
 from trips.models.events import Event
 from trips.models.joining import require_trip_quota
-from trips.models.journal import Changes, Entry, write, write_change
+from trips.models.journal import Changes, Entry, fetch_all, write, write_change
 from trips.models.trip import Trip, TripQuerySet, lock_trip, locked_row, locked_trip
 from trips.models.visibility import InTripQuerySet
 from trips.roles import CREATOR_ROLE, DEFAULT_ROLE, OWNER_ROLES, Can, TripRole, may_grant
 from trips.signals import happened
-from users.models import User, summary_of
-from users.readers import show_to
+from users.models import User, address_check, summary_of
 
 #: The sums that make up a member's balance.
 SUMS = ("paid_minor", "share_minor", "sent_minor", "received_minor")
@@ -161,6 +159,10 @@ class Member(models.Model):
                     received_minor__lte=MAX_INTEGER,
                 ),
                 name="member_sums_in_64_bits",
+            ),
+            models.CheckConstraint(
+                condition=Q(paid_minor__gte=-MAX_INTEGER, share_minor__gte=-MAX_INTEGER),
+                name="member_negative_sums_in_64_bits",
             ),
             models.CheckConstraint(
                 condition=Q(owed_minor__gte=0, owed_minor__lte=MAX_INTEGER),
@@ -466,8 +468,8 @@ def _sees_address(viewer: User, user_id: int) -> bool:
 
 
 def show_addresses_to(viewer: User | None) -> None:
-    """Make the next responses in this thread for `viewer`; see `users/readers.py`."""
-    show_to(partial(_sees_address, viewer) if viewer else None)
+    """Make the next responses in this thread for `viewer`; see `User.shown_email`."""
+    address_check.set(cache(partial(_sees_address, viewer)) if viewer else None)
 
 
 def note_answer(user: User, trip_id: int) -> None:

@@ -11,9 +11,10 @@ no present members, so every check of membership fails: its members left at the 
 which it was deleted. Restoring it brings back exactly these members.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date, datetime, timedelta
+from decimal import Decimal
 from functools import cache, partial, reduce
 from typing import Any, ClassVar, TypeVar
 
@@ -34,15 +35,20 @@ from rest_framework.exceptions import (
 
 from tripcompanion.api.problems import LimitReached
 from tripcompanion.compiled import CompiledQuery, CompiledUpdate, Param
-from tripcompanion.currency.amounts import CODES, Amount, to_major
-from tripcompanion.currency.fields import minor_units
+from tripcompanion.currency.amounts import CODES, Amount, minor_units, to_major
 from tripcompanion.database.deletes import delete_unread
 from tripcompanion.observability.instruments import TRIP_LOCK_WAIT
+from trips.models.category import budgets_text, load_budgets
 from trips.models.conflicts import CurrencyChanged, CurrencyFixed, NoOwner, NotRestorable
+from trips.models.default_division import (
+    division_text,
+    load_division,
+    people_in_division,
+    renamed_division,
+)
 from trips.models.events import Event
 from trips.models.joining import CODE_CHARS, new_code, require_trip_quota, require_trip_quotas
-from trips.models.journal import Entry, entries_between, write, write_change
-from trips.models.journal_fields import plain_values
+from trips.models.journal import Entry, entries_between, plain_values, write, write_change
 from trips.models.visibility import (
     CompiledForViewer,
     InTripQuerySet,
@@ -164,6 +170,14 @@ class Trip(models.Model):
     currency = models.CharField(
         gettext_lazy("currency"), max_length=3, choices=[(c, c) for c in CODES]
     )
+    #: JSON, see `default_division.py`; null if each expense has to say how it is divided.
+    stored_default_division = models.TextField(  # noqa: DJ001 -- "" is no JSON
+        null=True, default=None, editable=False
+    )
+    #: JSON, see `category.py`; null if no category has a budget.
+    stored_category_budgets = models.TextField(  # noqa: DJ001 -- "" is no JSON
+        null=True, default=None, editable=False
+    )
     #: How many expenses were ever recorded; it decides who gets the remaining minor units.
     expenses_recorded = models.PositiveIntegerField(default=0, editable=False)
     #: How many expenses were recorded on `counted_on`, the day of the last one (UTC).
@@ -232,8 +246,8 @@ class Trip(models.Model):
             raise InsufficientScope
         fields.setdefault("currency", owner.currency)
         _require_order(fields["start_date"], fields["end_date"])
-        if "budget" in fields:
-            fields["budget_minor"] = _budget_minor(fields.pop("budget"), fields["currency"])
+        _store_budgets(fields, fields["currency"])
+        _require_default_division(fields, None, {owner.pk})
         with transaction.atomic():
             User.objects.active().locked(owner.pk)
             require_trip_quota(owner)
@@ -247,9 +261,9 @@ class Trip(models.Model):
         return trip
 
     def change(self, by: User, **fields: Any) -> None:
-        """Store the given fields only. `budget` is an `Amount` or None.
+        """Store the given fields only. `budget` and each of `category_budgets` are an `Amount`.
 
-        With a new currency, a stored budget keeps its number. Raises `ValidationError` if the trip
+        With a new currency, stored budgets keep their numbers. Raises `ValidationError` if the trip
         ends before it starts, `CurrencyFixed` if the currency changes but the trip has entries,
         and `CurrencyChanged` if the budget is in another currency.
         """
@@ -264,8 +278,11 @@ class Trip(models.Model):
             if is_new_currency and trip.budget_minor:
                 kept = Amount(to_major(trip.budget_minor, trip.currency), currency)
                 fields.setdefault("budget", kept)
-            if "budget" in fields:
-                fields["budget_minor"] = _budget_minor(fields.pop("budget"), currency)
+            if is_new_currency and trip.category_budgets:
+                budgets = {k: Amount(v, currency) for k, v in trip.category_budgets.items()}
+                fields.setdefault("category_budgets", budgets)
+            _store_budgets(fields, currency)
+            _require_default_division(fields, trip.default_division, trip.present_roles)
             old = _fields_of(trip)
             for name, value in fields.items():
                 setattr(trip, name, value)
@@ -348,6 +365,24 @@ class Trip(models.Model):
         self.save(update_fields=["claimed_guests"])
 
     @property
+    def default_division(self) -> dict[str, Any] | None:
+        """How an expense is divided that names no division, as the API shows it."""
+        return load_division(self.stored_default_division)
+
+    @property
+    def category_budgets(self) -> dict[str, Decimal] | None:
+        """The budgets by category, in major units, as the API shows them."""
+        return load_budgets(self.stored_category_budgets)
+
+    def rename_in_default_division(self, user_id: int, to: int) -> None:
+        """Put another person in the place of one. Call it under the trip's lock."""
+        shown = self.default_division
+        if user_id in people_in_division(shown):
+            renamed = renamed_division(shown or {}, {user_id: to})
+            self.stored_default_division = division_text(renamed)
+            self.save(update_fields=["stored_default_division"])
+
+    @property
     def has_entries(self) -> bool:
         """Whether the trip has expenses or settlements."""
         return self.expenses.exists() or self.settlements.exists()
@@ -376,14 +411,14 @@ class Trip(models.Model):
         """The roles of the present members by user id; `locked_trip` sets it."""
         return dict(self.members.filter(left_at=None).values_list("user", "role"))
 
-    def minor_units(self, field: str, amount: Amount) -> int:
+    def minor_units(self, field: str, amount: Amount, *, signed: bool = False) -> int:
         """Minor units of an entered amount, rounded half up. Call it under the trip's lock.
 
         Raises `CurrencyChanged` if the amount is not in the trip's currency, and `ValidationError`
-        on `field` if it rounds to zero.
+        on `field` if it rounds to zero or, unless it is `signed`, below.
         """
         self.require_currency(amount.currency)
-        return minor_units(field, amount.value, self.currency)
+        return minor_units(field, amount.value, self.currency, signed=signed)
 
     def require_currency(self, meant: str) -> None:
         """Raise `CurrencyChanged` if the trip's currency is not `meant`."""
@@ -468,8 +503,8 @@ def locked_row(
 def lock_trip(trip_id: int) -> Trip:
     """Lock the trip until the transaction ends, and return it; raises `NotFound`.
 
-    It checks nothing else. Use it only in the two context managers above, for admitting members and
-    for comparing `If-Match`.
+    It checks nothing else. Use it only in the two context managers above, for admitting members,
+    for comparing `If-Match` and for what the service records by itself.
     """
     # For a compiled statement, Django does not check that it runs inside a transaction.
     if not transaction.get_connection().in_atomic_block:
@@ -570,12 +605,38 @@ def _require_order(start: date, end: date) -> None:
         raise ValidationError({"endDate": [_("Must not be before the start date.")]})
 
 
-def _budget_minor(budget: Amount | None, currency: str) -> int | None:
-    if budget is None:
-        return None
+def _store_budgets(fields: dict[str, Any], currency: str) -> None:
+    """Put the columns of entered budgets in their place. Raises as `Trip.change` does."""
+    if "budget" in fields:
+        budget = fields.pop("budget")
+        fields["budget_minor"] = (
+            None if budget is None else minor_units("budget", _value(budget, currency), currency)
+        )
+    if "category_budgets" in fields:
+        budgets = fields.pop("category_budgets") or {}
+        values = {category: _value(budget, currency) for category, budget in budgets.items()}
+        fields["stored_category_budgets"] = budgets_text(values, currency)
+
+
+def _value(budget: Amount, currency: str) -> Decimal:
     if budget.currency != currency:
         raise CurrencyChanged(meant=budget.currency, currency=currency)
-    return minor_units("budget", budget.value, currency)
+    return budget.value
+
+
+def _require_default_division(
+    fields: Mapping[str, Any], stored: dict[str, Any] | None, present: Collection[int]
+) -> None:
+    """Raise `ValidationError` if a new default division names somebody who is not present.
+
+    What it had before may stay.
+    """
+    named = people_in_division(load_division(fields.get("stored_default_division")))
+    known = {*present, *people_in_division(stored)}
+    strangers = [str(user_id) for user_id in named if user_id not in known]
+    if strangers:
+        text = _("Not a member of the trip: %(ids)s.") % {"ids": ", ".join(strangers)}
+        raise ValidationError({"defaultDivision.participantUserIds": [text]})
 
 
 def _fields_of(trip: Trip) -> dict[str, Any]:
@@ -585,6 +646,8 @@ def _fields_of(trip: Trip) -> dict[str, Any]:
         **plain_values(trip),
         "budget": None if budget_minor is None else to_major(budget_minor, trip.currency),
         "tripCode": trip.code,
+        "defaultDivision": trip.default_division,
+        "categoryBudgets": trip.category_budgets,
     }
 
 

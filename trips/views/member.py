@@ -20,7 +20,6 @@ from trips.models.conflicts import (
     NoOwner,
     UserNotFound,
 )
-from trips.permissions import IsTripOwner, MayInTrip
 from trips.roles import Can
 from trips.serializers import (
     AddMemberRequest,
@@ -28,7 +27,7 @@ from trips.serializers import (
     TripMemberSerializer,
 )
 from trips.throttles import LookupThrottle
-from trips.viewsets import InTripViewSet
+from trips.viewsets import InTripViewSet, IsTripOwner, MayInTrip
 
 
 class MemberViewSet(InTripViewSet):

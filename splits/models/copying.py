@@ -1,0 +1,100 @@
+"""Expenses that are copied or moved to another trip of the same currency."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import ClassVar
+
+from django.db.models import F
+from django.utils.translation import gettext_lazy
+
+from splits.models.comment import MAX_COMMENT_CHARS, comments_of
+from splits.models.conflicts import DividedByHand
+from splits.models.debt import Debt
+from splits.models.expense import Expense
+from splits.models.recording import NewExpense, Recording
+from tripcompanion.api.problems import Conflict
+from trips.models import Trip, locked_trip
+from trips.models.journal import plain_fields
+from trips.roles import Can
+from trips.signals import expense_moved
+from users.models import User
+
+#: The columns that are copied. The split type is copied with the division.
+_COPIED = [
+    *(field.name for name, field in plain_fields(Expense).items() if name != "splitType"),
+    *("amount_minor", "entered_minor", "currency", "exchange_rate", "rate_source", "rate_day"),
+]
+
+
+class OtherCurrency(Conflict):
+    """409 `other_currency`: an expense can be copied or moved within one currency only."""
+
+    default_code = "other_currency"
+    default_detail = gettext_lazy("The other trip is in %(currency)s.")
+    example_values: ClassVar = {"currency": "JPY"}
+
+
+class PaidAlready(Conflict):
+    """409 `paid_already`: something was paid for the expense, which stays in its trip."""
+
+    default_code = "paid_already"
+    default_detail = gettext_lazy(
+        "Something was paid for this expense. Take that back, or copy the expense instead."
+    )
+
+
+def copy_expense(expense: Expense, by: User, trip_id: int) -> int:
+    """Record the expense again in another trip, with nothing paid; returns the id of the copy.
+
+    Raises `OtherCurrency`, `DividedByHand`, and `ValidationError` if somebody is not a member.
+    """
+    with _both_locked(expense, by, trip_id, Can.RECORD) as (stored, target):
+        return _record(stored, target, by)
+
+
+def move_expense(expense: Expense, by: User, trip_id: int) -> int:
+    """Record the expense in another trip with its comments and attachments, and delete it here.
+
+    Raises what `copy_expense` raises, `PaidAlready`, and `QuotaExceeded` of attachments.
+    """
+    with _both_locked(expense, by, trip_id, Can.CHANGE_EXPENSES) as (stored, target):
+        debts = Debt.objects.filter(trip=stored.trip_id, split__expense=stored.pk)
+        if debts.exclude(open_minor=F("amount_minor")).exists():
+            raise PaidAlready
+        texts = [
+            f"{row.created_by.shown_name}: {row.text}"[:MAX_COMMENT_CHARS]
+            for row in comments_of(stored.pk)
+            if row.text
+        ]
+        moved_id = _record(stored, target, by, texts)
+        expense_moved.send(Expense, expense=stored, trip=target, moved_id=moved_id, by=by)
+        stored.remove(by)
+        return moved_id
+
+
+@contextmanager
+def _both_locked(
+    expense: Expense, by: User, trip_id: int, can: Can
+) -> Iterator[tuple[Expense, Trip]]:
+    """The expense and the other trip, under both locks, which are taken in the order of ids."""
+    needed = {expense.trip_id: Can.READ, trip_id: Can.RECORD}
+    with ExitStack() as locks:
+        trips = {pk: locks.enter_context(locked_trip(pk, by, needed[pk])) for pk in sorted(needed)}
+        target, stored = trips[trip_id], locks.enter_context(expense.locked(by, can))
+        if target.currency != stored.trip.currency:
+            raise OtherCurrency(currency=target.currency)
+        if not stored.divided:
+            raise DividedByHand
+        yield stored, target
+
+
+def _record(stored: Expense, target: Trip, by: User, comments: list[str] | None = None) -> int:
+    posting = stored.posting()
+    new = NewExpense(
+        fields={name: getattr(stored, name) for name in _COPIED},
+        paid_by_user=posting.entered,
+        division=stored.division(posting.parts),
+        comments=comments or (),
+    )
+    [made_id] = Recording(target, by).record([new])
+    return made_id

@@ -1,0 +1,38 @@
+"""Queries of the list of expenses that an account has saved under a name."""
+
+from typing import ClassVar
+
+from django.db import models
+
+from tripcompanion.api.problems import LimitReached
+from users.models import User
+
+MAX_FILTERS = 50
+MAX_NAME_CHARS = 100
+MAX_QUERY_CHARS = 2048
+
+
+class SavedFilter(models.Model):
+    """A query, as `splits.filters.stored_query` writes it; its account uses it in all trips."""
+
+    user = models.ForeignKey(
+        User, on_delete=models.CASCADE, related_name="saved_filters", db_index=False
+    )
+    name = models.CharField(max_length=MAX_NAME_CHARS)
+    query = models.CharField(max_length=MAX_QUERY_CHARS)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["user", "name"], name="one_filter_of_a_name")
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @classmethod
+    def save_for(cls, user: User, **fields: str) -> "SavedFilter":
+        """Save a new filter of `user`. Raises `LimitReached`."""
+        with user.locked(by=user) as owner:
+            if owner.saved_filters.count() >= MAX_FILTERS:
+                raise LimitReached(limit=MAX_FILTERS)
+            return owner.saved_filters.create(**fields)

@@ -1,0 +1,102 @@
+"""Serializers of tags, and of requests that name another trip or many expenses."""
+
+from typing import Any
+
+from django.utils.translation import gettext as _
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from splits.models.tag import MAX_TAG_CHARS
+from splits.serializers.expense import ExpenseRequest
+from splits.serializers.expense_response import ExpenseSerializer
+from tripcompanion.api.serializers import (
+    NUMBER_SCHEMA,
+    CamelCaseSerializer,
+    IdField,
+    StrictList,
+    StrictText,
+)
+
+MAX_ROWS = 100
+
+
+class TagSerializer(CamelCaseSerializer):
+    """A tag of a trip."""
+
+    name = serializers.CharField(help_text="As it is written most often.")
+    count = serializers.IntegerField(help_text="How many expenses have it.")
+
+
+class TagRequest(CamelCaseSerializer):
+    """Another name for a tag."""
+
+    name = StrictText(
+        max_length=MAX_TAG_CHARS,
+        required=False,
+        help_text="The new name; if there is such a tag, they become one.",
+    )
+
+
+class OtherTripRequest(CamelCaseSerializer):
+    """Another trip."""
+
+    trip_id = IdField(help_text="A trip of the caller in the same currency.")
+
+
+@extend_schema_field(ExpenseRequest(many=True))
+class _NewRows(StrictList):
+    pass
+
+
+@extend_schema_field(
+    {
+        "type": "array",
+        "items": {
+            "type": "object",
+            "required": ["id"],
+            "properties": {"id": NUMBER_SCHEMA},
+            "additionalProperties": True,
+        },
+    }
+)
+class _ChangedRows(StrictList):
+    pass
+
+
+class BulkRequest(CamelCaseSerializer):
+    """Expenses to create, change and delete, at most 100 in all."""
+
+    create: Any = _NewRows(
+        child=serializers.DictField(),
+        required=False,
+        max_length=MAX_ROWS,
+        help_text="As `createExpense` takes.",
+    )
+    change = _ChangedRows(
+        child=serializers.DictField(),
+        required=False,
+        max_length=MAX_ROWS,
+        help_text="The `id` of each with the fields to change, as `updateExpense` takes.",
+    )
+    delete = StrictList(
+        child=IdField(), required=False, max_length=MAX_ROWS, help_text="The ids of expenses."
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        rows: dict[str, Any] = {
+            name: attrs.get(name, []) for name in ("create", "change", "delete")
+        }
+        if sum(map(len, rows.values())) > MAX_ROWS:
+            text = _("At most %(max)s expenses at once.") % {"max": MAX_ROWS}
+            raise serializers.ValidationError({name: [text] for name in rows if rows[name]})
+        return rows
+
+
+class BulkSerializer(CamelCaseSerializer):
+    """What became of many expenses, in the order of the request."""
+
+    create: Any = ExpenseSerializer(many=True, help_text="The new expenses.")
+    change = ExpenseSerializer(many=True, help_text="The changed expenses.")
+    delete = serializers.ListField(
+        child=serializers.IntegerField(), help_text="The ids of the deleted expenses."
+    )

@@ -1,0 +1,67 @@
+"""Saved filters of the caller."""
+
+from typing import Any, ClassVar
+
+from rest_framework.exceptions import NotFound
+from rest_framework.generics import get_object_or_404
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from splits.filters import stored_query
+from splits.models import SavedFilter
+from splits.serializers.saved_filter import SavedFilterRequest, SavedFilterSerializer
+from tripcompanion.api.problems import LimitReached, StoredContradiction
+from tripcompanion.api.viewsets import ApiViewSet
+
+
+class SavedFilterViewSet(ApiViewSet):
+    """The caller's filters of the list of expenses, which `filter` names there."""
+
+    tag = "expenses"
+    operation_ids: ClassVar = {
+        "list": "listFilters",
+        "create": "createFilter",
+        "retrieve": "getFilter",
+        "update": "replaceFilter",
+        "destroy": "deleteFilter",
+    }
+    request_serializers: ClassVar = dict.fromkeys(("create", "update"), SavedFilterRequest)
+    response_serializers: ClassVar = dict.fromkeys(
+        ("list", "create", "retrieve", "update"), SavedFilterSerializer
+    )
+    single_statement: ClassVar = frozenset({"retrieve"})
+    problems: ClassVar = {
+        "create": [LimitReached, StoredContradiction],
+        "update": [NotFound, StoredContradiction],
+    }
+
+    def list(self, request: Request) -> Response:
+        """The caller's saved filters, oldest first."""
+        return self.page(self.caller.saved_filters.order_by("id"))
+
+    def create(self, request: Request) -> Response:
+        """Save a filter of the list of expenses, for `filter` there; at most 50."""
+        saved = SavedFilter.save_for(self.caller, **self._fields())
+        return self.answer(saved, location=f"/api/users/me/filters/{saved.pk}")
+
+    def retrieve(self, request: Request, filter_id: int) -> Response:
+        """A saved filter."""
+        return self.answer(get_object_or_404(self.caller.saved_filters, pk=filter_id))
+
+    def update(self, request: Request, filter_id: int) -> Response:
+        """Replace a saved filter."""
+        get_object_or_404(self.caller.saved_filters, pk=filter_id)
+        fields = self._fields()
+        with self.caller.locked(by=self.caller) as owner:
+            if not owner.saved_filters.filter(pk=filter_id).update(**fields):
+                raise NotFound
+        return self.retrieve(request, filter_id)
+
+    def destroy(self, request: Request, filter_id: int) -> Response:
+        """Delete a saved filter."""
+        get_object_or_404(self.caller.saved_filters, pk=filter_id).delete()
+        return self.no_content()
+
+    def _fields(self) -> dict[str, Any]:
+        body = self.body()
+        return body | {"query": stored_query(body["query"])}

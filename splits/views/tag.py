@@ -1,0 +1,45 @@
+"""Tags of a trip."""
+
+from functools import partial
+from typing import ClassVar
+
+from rest_framework.exceptions import PermissionDenied
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from splits.models.tag import is_tag_of_own, rename_tag, tag_or_404, tags_of
+from splits.serializers.tag import TagRequest, TagSerializer
+from trips.models import Trip, get_visible_or_404
+from trips.roles import Can, may
+from trips.viewsets import InTripViewSet
+
+
+class TagViewSet(InTripViewSet):
+    """Tags of a trip."""
+
+    tag = "expenses"
+    operation_ids: ClassVar = {"list": "listTags", "partial_update": "renameTag"}
+    scope_prefix = "expenses"
+    needs: ClassVar = {"list": Can.READ, "partial_update": Can.CHANGE_EXPENSES}
+    request_serializers: ClassVar = {"partial_update": TagRequest}
+    response_serializers: ClassVar = {"list": TagSerializer, "partial_update": TagSerializer}
+
+    def list(self, request: Request, trip_id: int) -> Response:
+        """The tags of a trip, those of most expenses first, then by name."""
+        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        return self.page(tags_of(trip.expenses.all()))
+
+    def partial_update(self, request: Request, trip_id: int, tag_name: str) -> Response:
+        """Rename a tag in all expenses of a trip.
+
+        If the new name exists already, the two tags become one. Whoever may change only their own
+        expenses may rename a tag that no other expense has.
+        """
+        trip = get_visible_or_404(Trip.objects.all, self.caller, pk=trip_id)
+        tag = tag_or_404(trip, tag_name)
+        # Before anybody waits for the lock, under which it is asked again.
+        are_own = partial(is_tag_of_own, trip, self.caller, tag_name)
+        if not may(trip.caller_role, Can.CHANGE_EXPENSES, are_own):
+            raise PermissionDenied
+        name = self.body(partial=True).get("name")
+        return self.answer(tag if name is None else rename_tag(trip, self.caller, tag_name, name))

@@ -1,0 +1,200 @@
+"""Many expenses in one request, and expenses that go to another trip."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from splits.models import Expense
+from splits.reports.audit import differences
+from tests.conftest import Api
+from tests.factories import TripFactory, join
+from tests.splits.ledger import Json, Ledger
+from trips.models import Trip
+from trips.roles import TripRole
+from users.models import User
+
+
+@pytest.fixture(autouse=True)
+def sound(trip: Trip) -> Iterator[None]:
+    yield
+    for each in Trip.objects.all():
+        assert list(differences(each.pk)) == []
+
+
+def bulk(ledger: Ledger, user: User, **rows: Any) -> Any:
+    return ledger.answer(user, "post", "expenses/bulk", rows)
+
+
+def test_many_expenses_are_created_changed_and_deleted_at_once(
+    ledger: Ledger, olga: User, ed: User
+) -> None:
+    first, second = (ledger.spend(olga, 60, olga, ed) for _time in range(2))
+    response = bulk(
+        ledger,
+        olga,
+        create=[ledger.expense_body(10, ed), ledger.expense_body(20, olga, description="Tram")],
+        change=[{"id": first["id"], "category": "FOOD", "tags": ["x"], "amount": 70}],
+        delete=[second["id"]],
+    )
+    assert response.status_code == 200
+    made = response.json()
+    assert [row["amount"] for row in made["create"]] == [10, 20]
+    assert [ledger.expense(row) for row in made["create"]] == made["create"]
+    assert made["change"] == [ledger.expense(first)]
+    [changed] = made["change"]
+    assert (changed["category"], changed["tags"], changed["amount"]) == ("FOOD", ["x"], 70)
+    assert made["delete"] == [second["id"]]
+    assert Expense.objects.count() == 3
+
+
+def test_one_wrong_row_refuses_all_and_errors_name_their_rows(ledger: Ledger, olga: User) -> None:
+    expense = ledger.spend(olga, 60, olga)
+    body = ledger.expense_body(10, olga)
+    response = bulk(
+        ledger,
+        olga,
+        create=[body, body | {"amount": 0}, body | {"participantUserIds": [999]}],
+        change=[{"id": expense["id"], "notes": "new"}, {"id": 999}, {"notes": "x"}],
+        delete=[expense["id"], expense["id"]],
+    )
+    assert response.status_code == 400
+    assert set(response.json()["errors"]) == {
+        *("create.1.amount", "create.2.participantUserIds", "change.1.id", "change.2.id"),
+        "delete.1",
+    }
+    assert ledger.expense(expense) == expense
+    assert Expense.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        {"create": {}},
+        {"create": [1]},
+        {"change": [[]]},
+        {"delete": ["x"]},
+        {"delete": None, "create": "all"},
+        {"delete": [*range(1, 102)]},
+    ],
+)
+def test_wrong_rows_are_refused(ledger: Ledger, olga: User, rows: Json) -> None:
+    expense = ledger.spend(olga, 60, olga)
+    assert bulk(ledger, olga, **rows).status_code == 400
+    assert ledger.expense(expense) == expense
+
+
+def test_a_request_has_at_most_100_rows_in_all(ledger: Ledger, olga: User) -> None:
+    ids = range(1, 61)
+    response = bulk(ledger, olga, delete=[*ids], change=[{"id": pk} for pk in ids])
+    assert (response.status_code, {*response.json()["errors"]}) == (400, {"change", "delete"})
+
+
+def test_each_row_needs_its_own_right(ledger: Ledger, olga: User, ed: User) -> None:
+    by_olga, by_ed = ledger.spend(olga, 1, olga), ledger.spend(ed, 1, ed)
+    assert bulk(ledger, ed, delete=[by_ed["id"], by_olga["id"]]).status_code == 403
+    assert Expense.objects.count() == 2
+    assert bulk(ledger, ed, delete=[by_ed["id"]]).status_code == 200
+
+
+def test_an_expense_of_another_trip_is_not_found(
+    ledger: Ledger, ledger_in: Any, olga: User
+) -> None:
+    elsewhere = ledger_in("EUR").spend(olga, 1, olga)
+    assert set(bulk(ledger, olga, delete=[elsewhere["id"]]).json()["errors"]) == {"delete.0"}
+
+
+def test_a_repeated_request_records_once(ledger: Ledger, api: Api, olga: User) -> None:
+    client, body = api(olga), {"create": [ledger.expense_body(10, olga)]}
+    answers = [
+        client.post(f"{ledger.url}/expenses/bulk", body, headers={"Idempotency-Key": "1"})
+        for _time in range(2)
+    ]
+    assert answers[0].json() == answers[1].json()
+    assert Expense.objects.count() == 1
+
+
+def other(*people: User, currency: str = "EUR") -> Trip:
+    trip = TripFactory(currency=currency)
+    for user in people:
+        join(trip, user, TripRole.OWNER)
+    return trip
+
+
+def send(ledger: Ledger, user: User, expense: Json, word: str, trip: Trip) -> Any:
+    return ledger.answer(user, "post", f"expenses/{expense['id']}/{word}", {"tripId": trip.pk})
+
+
+def alike(expense: Json, copy: Json) -> bool:
+    names = ("description", "amount", "tags", "splitType", "payers", "notes", "expenseDate")
+    return all(expense[name] == copy[name] for name in names)
+
+
+def test_a_copy_starts_unpaid(ledger: Ledger, olga: User, ed: User) -> None:
+    amounts = {str(olga.pk): 20, str(ed.pk): 40}
+    fields = {"splitType": "MANUAL", "splitAmounts": amounts, "tags": ["x"], "notes": "n"}
+    expense = ledger.spend(olga, 60, olga, ed, **fields)
+    ledger.pay(expense["splits"][1], ed)
+    target = other(olga, ed)
+    response = send(ledger, olga, expense, "copy", target)
+    assert response.status_code == 201
+    copy = response.json()
+    assert response["Location"] == f"/api/trips/{target.pk}/expenses/{copy['id']}"
+    assert alike(expense, copy)
+    assert copy["tripId"] == target.pk
+    assert [split["amount"] for split in copy["splits"]] == [20, 40]
+    assert [split["paid"] for split in copy["splits"]] == [True, False]
+    assert ledger.expense(expense)["splits"][1]["paid"]
+
+
+def test_a_moved_expense_is_there_and_no_longer_here(
+    ledger: Ledger, api: Api, olga: User, ed: User
+) -> None:
+    expense = ledger.spend(ed, 100, olga, ed, currency="USD", exchangeRate=0.5)
+    api(olga).post(f"/api/expenses/{expense['id']}/comments", {"text": "Tasty."})
+    moved = send(ledger, ed, expense, "move", other(olga, ed)).json()
+    assert alike(expense, moved)
+    for name in ("tripAmount", "exchangeRate", "exchangeRateSource", "exchangeRateDate"):
+        assert moved[name] == expense[name]
+    assert ledger.answer(ed, "get", f"expenses/{expense['id']}").status_code == 404
+    page = api(ed).get(f"/api/expenses/{moved['id']}/comments").json()
+    assert [row["text"] for row in page["items"]] == ["Olga Owner: Tasty."]
+
+
+def test_what_was_paid_stays(ledger: Ledger, olga: User, ed: User) -> None:
+    expense = ledger.spend(olga, 60, olga, ed)
+    ledger.pay(expense["splits"][1], ed)
+    refused = send(ledger, olga, expense, "move", other(olga, ed))
+    assert (refused.status_code, refused.json()["code"]) == (409, "paid_already")
+
+
+@pytest.mark.parametrize("word", ["copy", "move"])
+def test_what_was_divided_by_hand_stays(ledger: Ledger, olga: User, ed: User, word: str) -> None:
+    expense = ledger.spend(olga, 60, olga, ed)
+    ledger.delete_split(expense["splits"][1], olga)
+    refused = send(ledger, olga, expense, word, other(olga, ed))
+    assert (refused.status_code, refused.json()["code"]) == (409, "divided_by_hand")
+
+
+@pytest.mark.parametrize("word", ["copy", "move"])
+def test_where_an_expense_cannot_go(
+    ledger: Ledger, trip: Trip, olga: User, ed: User, sam: User, word: str
+) -> None:
+    expense = ledger.spend(olga, 60, olga, ed)
+    before = Expense.objects.count()
+    for target, status in (
+        (trip, 400),
+        (other(olga), 400),
+        (other(olga, ed, currency="JPY"), 409),
+        (other(sam, ed), 404),
+    ):
+        assert send(ledger, olga, expense, word, target).status_code == status
+    as_viewer = TripFactory()
+    join(as_viewer, olga, TripRole.VIEWER)
+    join(as_viewer, ed, TripRole.OWNER)
+    assert send(ledger, olga, expense, word, as_viewer).status_code == 403
+    for value in (None, "x", 0, 1.5):
+        path = f"expenses/{expense['id']}/{word}"
+        assert ledger.answer(olga, "post", path, {"tripId": value}).status_code == 400
+    assert Expense.objects.count() == before
+    assert ledger.expense(expense) == expense

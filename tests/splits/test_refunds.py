@@ -1,0 +1,253 @@
+"""Refunds: negative expenses, which undo debts as others make them."""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.db import IntegrityError, transaction
+from hypothesis import given
+from hypothesis import strategies as st
+
+from splits import money
+from splits.models import Expense
+from splits.models.payer import Payer
+from splits.reports.audit import differences
+from tests.document import problem_of
+from tests.factories import add_guest, spend
+from tests.splits.ledger import Ledger, exact, parts
+from tests.splits.test_money import SEEDS, expenses
+from trips.models import Trip
+from users.models import User
+
+
+@pytest.fixture(autouse=True)
+def sound(trip: Trip) -> Any:
+    """The audit finds nothing wrong after any of these tests."""
+    yield
+    assert list(differences(trip.pk)) == []
+
+
+def test_who_received_a_refund_owes_it(ledger: Ledger, olga: User, ed: User, vera: User) -> None:
+    refund = ledger.spend(olga, -30, olga, ed, vera)
+    assert (refund["amount"], parts(refund)) == (-30, {olga.pk: -10, ed.pk: -10, vera.pk: -10})
+    assert refund["payers"][0]["amount"] == -30
+    assert ledger.balances() == {olga.pk: -20, ed.pk: 10, vera.pk: 10}
+    assert (ledger.debt(olga), ledger.debt(ed), ledger.debt(vera)) == (20, 0, 0)
+    others = [ledger.split(refund, user)["id"] for user in (ed, vera)]
+    assert ledger.pending(olga) == others
+    assert (ledger.pending(ed), ledger.paid(refund, olga)) == ([], (True, -10))
+    assert [row["from"]["id"] for row in ledger.plan()] == [olga.pk, olga.pk]
+    preview = ledger.answer(olga, "post", "expenses/preview", ledger.expense_body(-9, ed, vera))
+    assert {row["to"]["id"]: row["amount"] for row in preview.json()["debts"]}.keys() == {
+        ed.pk,
+        vera.pk,
+    }
+
+
+def test_a_refund_undoes_what_the_expense_made(
+    ledger: Ledger, olga: User, ed: User, vera: User
+) -> None:
+    """To the cent: with the number of the other expense, it would be divided in the same way."""
+    ledger.spend(olga, 30, olga, ed, vera)
+    ledger.spend(olga, -30, olga, ed, vera)
+    assert set(ledger.balances().values()) == {0}
+    assert ledger.plan() == []
+    ledger.settle(ed, olga, 10)
+    ledger.settle(olga, ed, 10)
+    assert set(ledger.balances().values()) == {0}
+    assert [ledger.debt(user) for user in (olga, ed, vera)] == [0, 0, 0]
+
+
+@pytest.mark.parametrize("by", ["olga", "ed"])
+def test_a_part_of_a_refund_is_paid_and_unpaid(
+    ledger: Ledger, olga: User, ed: User, vera: User, by: str
+) -> None:
+    """By the one who received it, or by the one to whom it is owed."""
+    user = {"olga": olga, "ed": ed}[by]
+    refund = ledger.spend(olga, -30, olga, ed, vera)
+    paid = ledger.pay(ledger.split(refund, ed), user)
+    assert (paid["paid"], paid["paidAmount"]) == (True, -10)
+    [settlement] = ledger.settlements()
+    assert (settlement["from"]["id"], settlement["to"]["id"]) == (olga.pk, ed.pk)
+    assert settlement["amount"] == 10
+    assert ledger.balances() == {olga.pk: -10, ed.pk: 0, vera.pk: 10}
+    assert ledger.pay(paid, user) == paid
+    unpaid = ledger.unpay(paid, user)
+    assert (unpaid["paid"], unpaid["paidAmount"], unpaid["paidAt"]) == (False, 0, None)
+    assert ledger.settlements() == []
+    stranger = f"/api/expenses/{refund['id']}/splits/{paid['id']}/pay"
+    assert ledger.answer(vera, "put", stranger).status_code == 403
+    ledger.settle(olga, ed, 4)
+    assert ledger.paid(refund, ed) == (False, -4)
+
+
+def test_settling_and_restoring_a_refund(ledger: Ledger, olga: User, ed: User, vera: User) -> None:
+    refund = ledger.spend(olga, -30, olga, ed, vera)
+    ledger.pay(ledger.split(refund, ed), ed)
+    ledger.settle(olga, vera, 10)
+    before = ledger.expense(refund)
+    assert {split["paid"] for split in before["splits"]} == {True}
+    ledger.delete(refund, olga)
+    assert ledger.balances()[olga.pk] == 10
+    assert ledger.answer(olga, "post", f"expenses/{refund['id']}/restore").status_code == 200
+    assert ledger.expense(refund) == before
+    assert ledger.debt(olga) == 0
+
+
+def test_a_refund_is_divided_in_each_way(ledger: Ledger, olga: User, ed: User) -> None:
+    def divided(amount: Any, split_type: str, own: Any, eds: Any) -> Any:
+        figures = {str(olga.pk): own, str(ed.pk): eds}
+        fields = {"splitType": split_type, "splitAmounts": figures}
+        return ledger.answer(
+            olga, "post", "expenses", ledger.expense_body(amount, olga, ed, **fields)
+        )
+
+    def of(*shares: Any) -> dict[int, Any]:
+        return {olga.pk: Decimal(str(shares[0])), ed.pk: Decimal(str(shares[1]))}
+
+    assert parts(exact(divided(-9, "MANUAL", -2.5, -6.5))) == of(-2.5, -6.5)
+    assert parts(exact(divided(-9, "PERCENTAGE", 75, 25))) == of(-6.75, -2.25)
+    assert parts(exact(divided(-9, "SHARES", 1, 2))) == of(-3, -6)
+    assert parts(exact(divided(-9, "ADJUSTMENT", 0, -5))) == of(-2, -7)
+    for refused in (divided(-9, "MANUAL", 1, -10), divided(9, "MANUAL", -1, 10)):
+        assert problem_of(refused, 400)["errors"].keys() <= {
+            f"splitAmounts.{olga.pk}",
+            f"splitAmounts.{ed.pk}",
+        }
+    assert divided(-9, "ADJUSTMENT", 0, 9.01).status_code == 400
+    assert divided(-9, "MANUAL", 0, -9).status_code == 400
+    items = [{"name": "Deposit", "amount": -4, "shares": {str(ed.pk): 1}}]
+    body = ledger.expense_body(-5, ed, splitType="ITEMIZED", items=items, tip=-1)
+    assert parts(ledger.answer(olga, "post", "expenses", body).json()) == {ed.pk: -5}
+    wrong = ledger.answer(olga, "post", "expenses", {**body, "tip": 1, "amount": -3})
+    assert list(problem_of(wrong, 400)["errors"]) == ["tip"]
+
+
+def test_one_person_receives_a_refund(ledger: Ledger, olga: User, ed: User) -> None:
+    def send(*amounts: Any) -> Any:
+        payers = [
+            {"userId": user.pk, "amount": a} for user, a in zip((olga, ed), amounts, strict=False)
+        ]
+        return ledger.answer(
+            olga, "post", "expenses", ledger.expense_body(-9, olga, ed, payers=payers)
+        )
+
+    assert send(-9).status_code == 201
+    for refused in (send(-4, -5), send(-10, 1), send(9)):
+        assert "payers" in str(problem_of(refused, 400)["errors"])
+    mixed = ledger.expense_body(
+        9, olga, payers=[{"userId": olga.pk, "amount": 10}, {"userId": ed.pk, "amount": -1}]
+    )
+    refused = problem_of(ledger.answer(olga, "post", "expenses", mixed), 400)
+    assert list(refused["errors"]) == ["payers.1.amount"]
+
+
+def test_zero_is_neither(ledger: Ledger, olga: User) -> None:
+    for amount in (0, "0.00", "-0.001", "-1000000000000.01"):
+        refused = ledger.answer(olga, "post", "expenses", ledger.expense_body(amount, olga))
+        assert list(problem_of(refused, 400)["errors"]) == ["amount"]
+
+
+def test_an_expense_becomes_a_refund_and_back(ledger: Ledger, olga: User, ed: User) -> None:
+    expense = ledger.spend(olga, 30, olga, ed)
+    ledger.settle(ed, olga, 15)
+    refund = ledger.change(expense, olga, amount=-30)
+    assert parts(refund) == {olga.pk: -15, ed.pk: -15}
+    assert (ledger.balance(olga), ledger.balance(ed)) == (-30, 30)
+    assert ledger.debt(olga) == 15
+    assert parts(ledger.change(expense, olga, amount=30)) == {olga.pk: 15, ed.pk: 15}
+    assert set(ledger.balances().values()) == {0}
+
+
+def test_splits_of_a_refund_are_added_and_deleted_one_by_one(
+    ledger: Ledger, olga: User, ed: User, vera: User
+) -> None:
+    refund = ledger.spend(olga, -30, olga)
+    path = f"/api/expenses/{refund['id']}/splits"
+    ledger.delete_split(ledger.split(refund, olga), olga)
+    assert ledger.add_split(refund, olga, ed, amount=-12)["amount"] == -12
+    assert ledger.add_split(refund, olga, vera, percentage=10)["amount"] == -3
+    assert ledger.balances() == {olga.pk: -15, ed.pk: 12, vera.pk: 3}
+    assert ledger.debt(olga) == 15
+    for amount, status in ((5, 400), (0, 400), (-15.01, 409)):
+        body = {"participantUserId": olga.pk, "amount": amount}
+        assert ledger.answer(olga, "post", path, body).status_code == status
+    explained = ledger.answer(olga, "get", f"balances/{olga.pk}").json()["items"][0]
+    assert (explained["paid"], explained["share"]) == (-30, -15)
+
+
+def test_a_refund_in_another_currency(ledger: Ledger, olga: User, ed: User) -> None:
+    body = ledger.expense_body(-1001, olga, ed, currency="JPY", exchangeRate="0.0061")
+    refund = exact(ledger.answer(olga, "post", "expenses", body))
+    assert refund["tripAmount"] == Decimal("-6.11")
+    assert sum(parts(refund).values()) == Decimal("-6.11")
+
+
+def test_a_guest_of_a_refund_is_merged(ledger: Ledger, trip: Trip, olga: User, ed: User) -> None:
+    guest = add_guest(trip)
+    refund = ledger.spend(olga, -31, olga, guest)
+    merged = ledger.answer(olga, "post", f"guests/{guest.pk}/merge", {"userId": ed.pk})
+    assert merged.status_code == 200
+    assert ledger.balance(ed) == -parts(refund)[guest.pk]
+
+
+def test_statistics_and_history_of_a_refund(ledger: Ledger, olga: User, ed: User) -> None:
+    ledger.spend(olga, 30, olga, ed)
+    ledger.spend(olga, -10, olga, ed)
+    statistics = ledger.answer(olga, "get", "statistics?asOf=2026-05-20&by=member").json()
+    assert statistics["total"] == 20
+    sums = {row["key"]: (row["paid"], row["share"]) for row in statistics["groups"]}
+    assert (sums[str(olga.pk)], sums[str(ed.pk)]) == ((20, 10), (0, 10))
+    statistics = ledger.answer(olga, "get", "statistics?asOf=2026-05-20").json()
+    assert [(row["paid"], row["count"]) for row in statistics["groups"]] == [(20, 2)]
+    [entry, *_others] = ledger.answer(olga, "get", "history").json()["items"]
+    assert "-10.00 EUR" in entry["text"] or "−10.00" in entry["text"]
+    table = ledger.client(olga).get(f"{ledger.url}/export", headers={"Accept": "text/csv"})
+    assert table.status_code in {200, 406}
+
+
+def test_the_database_knows_one_sign(trip: Trip, olga: User, ed: User) -> None:
+    refund = spend(trip, -100, paid_by=olga, among=[olga, ed])
+    for rows, changes in (
+        (Expense.objects.filter(pk=refund.pk), {"amount_minor": 100}),
+        (Expense.objects.filter(pk=refund.pk), {"amount_minor": 0}),
+        (Payer.objects.filter(expense=refund), {"amount_minor": 100}),
+        (Payer.objects.filter(expense=refund), {"entered_minor": 0}),
+    ):
+        with pytest.raises(IntegrityError), transaction.atomic():
+            rows.update(**changes)
+
+
+def test_the_audit_finds_a_split_of_the_other_sign(trip: Trip, olga: User, ed: User) -> None:
+    refund = spend(trip, -100, paid_by=olga, among=[olga, ed])
+    with transaction.atomic():
+        refund.splits.filter(participant=ed).update(amount_minor=50)
+        refund.splits.filter(participant=olga).update(amount_minor=-150)
+        assert any("sign" in found.text for found in differences(trip.pk))
+        transaction.set_rollback(True)
+
+
+@pytest.mark.once
+@given(
+    st.integers(1, 10**15),
+    st.dictionaries(st.integers(1, 9), st.integers(1, 99), min_size=1),
+    SEEDS,
+)
+def test_a_refund_is_divided_as_the_expense(total: int, weights: dict[int, int], seed: int) -> None:
+    parts = money.divide(total, weights, seed)
+    for signed in (weights, {user: -weight for user, weight in weights.items()}):
+        assert money.divide(-total, signed, seed) == {u: -part for u, part in parts.items()}
+
+
+@pytest.mark.once
+@given(expenses(), SEEDS)
+def test_the_debts_of_a_refund_are_those_of_the_expense_exchanged(
+    expense: tuple[dict[int, int], dict[int, int]], seed: int
+) -> None:
+    shares, paid = expense
+    sides = [{u: -minor for u, minor in side.items()} for side in expense]
+    owed = money.debts(shares, paid, seed)
+    exchanged = {(creditor, debtor): minor for (debtor, creditor), minor in owed.items()}
+    assert money.debts(sides[0], sides[1], seed) == exchanged
+    own = money.own_parts(shares, paid, seed)
+    assert money.own_parts(sides[0], sides[1], seed) == {u: -part for u, part in own.items()}

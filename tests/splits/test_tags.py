@@ -1,0 +1,124 @@
+"""Tags of expenses."""
+
+import csv
+import io
+
+import pytest
+from hypothesis import HealthCheck, given, settings, strategies
+from rest_framework.exceptions import PermissionDenied
+
+from splits.models.tag import rename_tag
+from tests.conftest import Api
+from tests.splits.ledger import Ledger
+from trips.models import Trip
+from users.models import User
+
+
+@pytest.mark.parametrize(
+    ("sent", "stored"),
+    [
+        (["  Beach ", "fish"], ["Beach", "fish"]),
+        (["by \n the\tsea"], ["by the sea"]),
+        (["Fish", "beach", "FISH", "fish "], ["Fish", "beach"]),
+        (["STRASSE", "straße"], ["STRASSE"]),
+        (["x" * 40], ["x" * 40]),
+    ],
+)
+def test_tags_are_trimmed_and_unique_in_the_order_in_which_they_were_entered(
+    ledger: Ledger, olga: User, sent: list[str], stored: list[str]
+) -> None:
+    expense = ledger.spend(olga, 60, olga, tags=sent)
+    assert expense["tags"] == ledger.expense(expense)["tags"] == stored
+
+
+def test_history_and_restore_know_tags(ledger: Ledger, api: Api, trip: Trip, olga: User) -> None:
+    expense = ledger.spend(olga, 60, olga, tags=["fish"])
+    ledger.change(expense, olga, tags=["fish", "beach"])
+    path = f"{ledger.url}/expenses/{expense['id']}"
+    client = api(olga)
+    [changed] = client.get(f"{ledger.url}/history?event=expense.changed").json()["items"]
+    assert changed["changes"] == {"tags": {"old": ["fish"], "new": ["fish", "beach"]}}
+    assert "the tags" in changed["text"]
+    assert client.delete(path).status_code == 204
+    assert client.post(f"{path}/restore").json()["tags"] == ["fish", "beach"]
+
+
+def test_a_table_has_the_tags_in_one_cell(ledger: Ledger, api: Api, olga: User) -> None:
+    ledger.spend(olga, 60, olga, tags=["fish", "by the sea"])
+    response = api(olga).get(f"{ledger.url}/export?format=csv")
+    text = response.getvalue().decode("utf-8-sig")
+    [row] = csv.DictReader(io.StringIO(text))
+    assert row["tags"] == "fish, by the sea"
+
+
+def test_the_tags_of_a_trip_are_counted_in_any_spelling(ledger: Ledger, olga: User) -> None:
+    for tags in (["Sea", "fish"], ["sea"], ["Sea"], []):
+        ledger.spend(olga, 1, olga, tags=tags)
+    page = ledger.answer(olga, "get", "tags").json()
+    assert page["items"] == [{"name": "Sea", "count": 3}, {"name": "fish", "count": 1}]
+    assert page["total"] == 2
+
+
+def test_a_renamed_tag_is_merged_with_one_of_that_name(
+    ledger: Ledger, olga: User, ed: User
+) -> None:
+    both = ledger.spend(olga, 1, olga, tags=["fish", "x", "Seafood"])
+    one = ledger.spend(ed, 1, ed, tags=["FISH"])
+    other = ledger.spend(olga, 1, olga, tags=["x"])
+    renamed = ledger.answer(olga, "patch", "tags/Fish", {"name": " Seafood "})
+    assert renamed.json() == {"name": "Seafood", "count": 2}
+    assert ledger.expense(both)["tags"] == ["Seafood", "x"]
+    assert ledger.expense(one)["tags"] == ["Seafood"]
+    assert ledger.expense(other) == other
+    assert ledger.answer(olga, "patch", "tags/fish", {"name": "y"}).status_code == 404
+    changed = ledger.answer(olga, "get", "history?event=expense.changed").json()
+    assert {row["object"]["id"] for row in changed["items"]} == {both["id"], one["id"]}
+
+
+def test_an_editor_renames_only_what_is_on_their_own_expenses(
+    ledger: Ledger, olga: User, ed: User, vera: User
+) -> None:
+    ledger.spend(ed, 1, ed, tags=["fish"])
+    assert ledger.answer(vera, "patch", "tags/fish", {"name": "x"}).status_code == 403
+    assert ledger.answer(ed, "patch", "tags/fish", {"name": "a/b"}).status_code == 200
+    ledger.spend(olga, 1, olga, tags=["A/B"])
+    assert ledger.answer(ed, "patch", "tags/a/b", {"name": "c"}).status_code == 403
+    assert ledger.answer(olga, "patch", "tags/a%2Fb", {"name": "c"}).status_code == 200
+
+
+def test_the_right_to_rename_is_checked_again_behind_the_lock(
+    ledger: Ledger, trip: Trip, olga: User, ed: User
+) -> None:
+    expense = ledger.spend(olga, 1, olga, tags=["fish"])
+    with pytest.raises(PermissionDenied):
+        rename_tag(trip, ed, "fish", "x")
+    assert ledger.expense(expense) == expense
+
+
+@pytest.mark.parametrize("name", ["", " ", "x" * 41, [], 1, "a\0b"])
+def test_a_tag_gets_no_name_that_none_can_have(ledger: Ledger, olga: User, name: object) -> None:
+    expense = ledger.spend(olga, 1, olga, tags=["fish"])
+    refused = ledger.answer(olga, "patch", "tags/fish", {"name": name})
+    assert refused.status_code == 400
+    assert ledger.expense(expense) == expense
+
+
+TAGS = strategies.lists(strategies.sampled_from(["a", "A", "b", "B", "c", "ß", "SS"]), max_size=4)
+
+
+@given(lists=strategies.lists(TAGS, max_size=5), old=strategies.sampled_from("abc"))
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_a_rename_leaves_no_old_name_and_no_tag_twice(
+    ledger: Ledger, olga: User, lists: list[list[str]], old: str
+) -> None:
+    made = [ledger.spend(olga, 1, olga, tags=tags) for tags in lists]
+    ledger.answer(olga, "patch", f"tags/{old}", {"name": "B"})
+    for expense in made:
+        keys = [tag.casefold() for tag in ledger.expense(expense)["tags"]]
+        before = [tag.casefold() for tag in expense["tags"]]
+        wanted = {"b" if key == old else key for key in before}
+        assert set(keys) == wanted
+        assert len(keys) == len(set(keys))
+        assert ledger.answer(olga, "delete", f"expenses/{expense['id']}").status_code == 204
