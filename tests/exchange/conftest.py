@@ -17,18 +17,15 @@ def plan(api: Any, olga: Any) -> Callable[..., Response]:
     """`plan(content, currency="EUR")` sends a file as Olga, or as another `user`."""
 
     def send(content: str | bytes, user: Any = None, name: str = "x", **options: Any) -> Response:
-        client = api(user or olga)
-        if isinstance(content, str):
-            body = {"content": content, "fileName": name, **options}
-            return client.post("/api/imports", body)
-        return send_form(client, content, name, **options)
+        data = content.encode() if isinstance(content, str) else content
+        return send_form(api(user or olga), data, name, **options)
 
     return send
 
 
 def send_form(client: Any, content: bytes, name: str = "x.csv", **options: Any) -> Response:
-    form = {"file": SimpleUploadedFile(name, content), "options": json.dumps(options)}
-    body = encode_multipart(BOUNDARY, form)
+    fields = {key: v if isinstance(v, str) else json.dumps(v) for key, v in options.items()}
+    body = encode_multipart(BOUNDARY, {"file": SimpleUploadedFile(name, content), **fields})
     return client.post("/api/imports", body, content_type=MULTIPART_CONTENT)
 
 

@@ -11,6 +11,7 @@ from tests.splits.ledger import exact
 from tripcompanion.exchange.restoring import trip_from
 from tripcompanion.exchange.source import SourceFile
 from tripcompanion.exchange.tables import TABLES
+from tripcompanion.recurring.body import with_people
 from trips.models import Trip
 from users.models import User
 
@@ -22,6 +23,7 @@ _REFERENCES = {
     "senderId": "people", "receiverId": "people", "createdById": "people", "byId": "people",
     "expenseId": "expenses", "splitId": "splits", "settlementId": "settlements",
     "closedById": "settlements", "debtId": "debts", "personId": "people",
+    "recurrenceId": "recurring",
 }  # fmt: skip
 
 
@@ -59,6 +61,10 @@ def contents(content: bytes) -> dict[str, Any]:
 
 
 def _placed(row: Mapping[str, Any], places: Mapping[str, Mapping[int, int]]) -> dict[str, Any]:
+    if row.get("items"):
+        row = {**row, "items": _without_ids(row["items"])}
+    if "rule" in row:
+        row = {**row, "expense": with_people(row["expense"], places["people"])}
     return {
         name: places.get(_REFERENCES[name], {}).get(value) if name in _REFERENCES else value
         for name, value in row.items()
@@ -86,5 +92,7 @@ def _without_ids(value: Any) -> Any:
         return value["name"]
     if isinstance(value, dict):
         ids = {"id", "tripId", "expenseId"}
+        if "shares" in value:
+            value = {**value, "shares": list(value["shares"].values())}
         return {name: _without_ids(part) for name, part in value.items() if name not in ids}
     return value

@@ -24,7 +24,7 @@ def read(content: str | bytes, name: str = "", **choices) -> TripDescription:
 
 def planned(user: User, content: str = SPLITPRO_CSV) -> Import:
     """The plan of importing a file into a new trip."""
-    return plan_import(user, read(content), Choices(as_new_trip=True))
+    return plan_import(user, io.BytesIO(content.encode()), Choices(as_new_trip=True))
 
 
 def entries(trip: TripDescription) -> list:

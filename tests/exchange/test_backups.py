@@ -42,6 +42,7 @@ def backup(server: Server, owner: Traveller, tmp_path: Path) -> Path:
     return file
 
 
+@pytest.mark.slow
 @needs_programs
 def test_a_backup_is_restored_beside_and_is_sound(backup: Path) -> None:
     with running_server() as other:

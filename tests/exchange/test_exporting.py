@@ -12,15 +12,27 @@ import pytest
 from jsonschema import Draft202012Validator
 from openpyxl import load_workbook
 
-from splits.models import SplitType
+from splits.models import (
+    Allocation,
+    Comment,
+    Debt,
+    Expense,
+    Payer,
+    Settlement,
+    Split,
+    SplitType,
+)
 from tests.conftest import Api
 from tests.document import ROOT
 from tests.factories import add_guest, settle, spend
 from tests.scoped import script_of
 from tests.users.logins import bearer
+from tripcompanion.api.serializers import camel_case
+from tripcompanion.attachments.models import Attachment
 from tripcompanion.exchange import sheet
+from tripcompanion.exchange.tables import ATTACHMENTS, TABLES, TRIP
 from tripcompanion.exchange.trip_schema import trip_schema
-from trips.models import JournalEntry, Trip
+from trips.models import JournalEntry, Member, Trip
 from users.models import User
 from users.scopes import Scope
 
@@ -101,6 +113,57 @@ def test_the_file_matches_its_schema(api: Api, lived: Trip, olga: User) -> None:
 @pytest.mark.once
 def test_the_schema_is_up_to_date() -> None:
     assert json.loads(SCHEMA.read_text()) == trip_schema(), "Run `make schema`."
+
+
+#: Columns that no file has, by model: of the service itself, of the storage, and codes that open a
+#: trip. All other columns are in the JSON.
+LEFT_OUT = {
+    Trip: {"code", "deleted_at", "expenses_that_day", "counted_on"},
+    Member: {"id", "trip_id", "introduced_by"},
+    Payer: {"id", "trip_id"},
+    Allocation: {"id", "trip_id"},
+    JournalEntry: {"id", "trip_id"},
+    Attachment: {"trip_id", "file", "thumbnail", "attempts", "claimed_until"},
+}
+#: Columns of expenses and settlements that a table for people has under another name, or not.
+NOT_IN_TABLES = {
+    Expense: {
+        *("trip_id", "number", "divided", "merged_guests", "stored_items", "created_by_id"),
+        *("expense_date", "amount_minor", "entered_minor"),
+        *("exchange_rate", "rate_source", "rate_day", "created_at", "updated_at"),
+    },
+    Settlement: {
+        *("trip_id", "split_id", "created_by_id", "created_at", "credit_minor", "amount_minor"),
+        *("sender_id", "receiver_id", "settled_on", "note"),
+    },
+}
+
+
+@pytest.mark.once
+def test_every_column_is_in_the_file_or_left_out_on_purpose() -> None:
+    exported = {shown.model: shown for shown in (TRIP, *TABLES, ATTACHMENTS)}
+    of_trips = (Trip, Member, Expense, Payer, Split, Debt, Settlement, Allocation, Comment)
+    for model in (*of_trips, JournalEntry, Attachment):
+        columns = {field.attname for field in model._meta.concrete_fields}
+        held = {column.field.attname for column in exported[model].columns}
+        assert columns - held == LEFT_OUT.get(model, {"trip_id"}), model
+
+
+@pytest.mark.parametrize("kind", ["csv", "xlsx"])
+def test_every_column_is_in_the_table_or_left_out_on_purpose(
+    kind: str, api: Api, lived: Trip, olga: User
+) -> None:
+    content = api(olga).get(path(lived, kind)).content
+    if kind == "csv":
+        heading = next(csv.reader(io.StringIO(content.decode("utf-8-sig"))))
+    else:
+        [page] = load_workbook(io.BytesIO(content)).worksheets
+        heading = [cell.value for cell in next(page.iter_rows())]
+    for model in (Expense, Settlement):
+        columns = {field.attname for field in model._meta.concrete_fields}
+        missing = {name for name in columns if camel_case(name) not in heading}
+        assert missing == NOT_IN_TABLES[model], model
+    assert {"date", "amount", "tripAmount", "notes", "tags"} <= {*heading}
 
 
 def test_no_code_of_the_trip_is_in_the_file(api: Api, olga: User) -> None:

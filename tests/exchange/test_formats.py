@@ -10,6 +10,8 @@ from tests.exchange.reading import balances, claimed, entries, noted, read, skip
 from tests.exchange.samples import SAMPLES
 from tripcompanion.exchange.description import DescribedExpense, DescribedSettlement, UnreadableFile
 
+pytestmark = pytest.mark.once
+
 SPLITWISE = "Date,Description,Category,Cost,Currency"
 SPLIIT = json.loads(samples.SPLIIT_JSON)
 COSPEND_BILLS = (
@@ -208,10 +210,11 @@ def test_parts_of_spliit_are_to_the_cent(mode: str, shares: tuple, parts: tuple)
     assert sorted(minor for _key, minor in entry.parts) == sorted(parts)
 
 
-def test_an_income_is_turned_around() -> None:
+def test_an_income_is_a_refund() -> None:
     content = spliit(amount=-1000, splitMode="EVENLY", originalAmount=None)
     (entry,) = entries(read(content))
-    assert entry.amount_minor == 1000
+    assert (entry.amount_minor, entry.payers) == (-1000, (("p1", -1000),))
+    assert (entry.split_type, entry.notes) == ("EQUAL", ())
     assert balances(read(content)) == {("p1", "EUR"): -500, ("p2", "EUR"): 500}
 
 
@@ -350,7 +353,7 @@ def test_several_payers_percentages_amounts_and_payments_of_abrechnung() -> None
     assert dict(second.parts) == {"1": 550, "2": 1650}
     assert dict(third.parts) == {"1": 2050, "2": 150}
     assert (fourth.sender, fourth.receiver, fourth.amount_minor) == ("1", "2", 2200)
-    assert (fifth.payers, fifth.parts) == ((("2", 2200),), (("1", 2200),))
+    assert (fifth.payers, fifth.parts) == ((("1", -2200),), (("2", -2200),))
 
 
 # -- SplitPro, Settle Up, Tricount ----------------------------------------------------------------

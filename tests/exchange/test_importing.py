@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from splits.models import Expense, Settlement
 from splits.reports.audit import differences
+from tests.document import ROOT
 from tests.exchange import samples
 from tests.exchange.conftest import send_form
 from tests.exchange.samples import SAMPLES
@@ -37,7 +38,7 @@ def test_a_file_of_each_format_is_planned_and_recorded(
     assert not Trip.objects.exists()
     done = imported(content, exchangeRates={"CHF": 0.95})
     counts = done["counts"]
-    assert counts["SKIPPED"] == 0
+    assert counts["skipped"] == 0
     assert Expense.objects.count() == counts["expense"]
     assert Settlement.objects.count() == counts["settlement"]
     assert done["tripId"] == Trip.objects.get().pk
@@ -47,15 +48,17 @@ def test_a_plan_shows_everything_and_writes_nothing(plan: Any, api: Any, olga: A
     answer = plan(samples.SPLITWISE_CSV, name="alps_2026-05-04_export.csv")
     assert answer.status_code == 201
     planned = exact(answer)
-    assert planned["title"] == "alps"
-    assert (planned["startDate"], planned["endDate"]) == ("2026-05-01", "2026-05-03")
-    assert planned["counts"]["TAKEN"] == 2
+    assert planned["trip"]["title"] == "alps"
+    days = planned["trip"]["startDate"], planned["trip"]["endDate"]
+    assert days == ("2026-05-01", "2026-05-03")
+    assert planned["counts"]["taken"] == 2
     assert [person["name"] for person in planned["people"]] == ["Ana P", "Ben", "Cleo, Jr"]
-    assert all(row["planned"] == row["claimed"] for row in planned["balances"])
-    assert planned["confirmedAt"] is None
-    rows = api(olga).get(f"{answer['Location']}/rows").json()
-    assert [row["outcome"] for row in rows["items"]] == ["TAKEN", "NOTED", "TAKEN"]
-    assert rows["items"][1]["notes"][0]["code"] == "payers_unknown"
+    assert all(row["ours"] == row["claimed"] for row in planned["balances"])
+    assert (planned["state"], planned["tripId"], planned["rowCount"]) == ("planned", None, 3)
+    rows = exact(api(olga).get(f"{answer['Location']}/rows"))
+    assert [row["outcome"] for row in rows["items"]] == ["taken", "noted", "taken"]
+    assert rows["items"] == planned["rows"]
+    assert "the file does not say how much each" in rows["items"][1]["notes"][0]
     assert not Trip.objects.exists()
 
 
@@ -65,7 +68,8 @@ def test_a_row_with_a_weight_that_no_expense_may_have_is_skipped(
     content = samples.SPLIIT_JSON.replace('"shares":300', f'"shares":{10**20}')
     answer = plan(content)
     [row] = api(olga).get(f"{answer['Location']}/rows").json()["items"]
-    assert (row["outcome"], row["notes"][-1]["code"]) == ("SKIPPED", "weight_too_large")
+    assert (row["outcome"], row["kind"], row["object"]) == ("skipped", "expense", None)
+    assert row["notes"][-1] == "The weight of a person is above 1,000,000."
 
 
 def test_a_plan_for_a_trip_is_an_answer_to_who_added_one_there(
@@ -90,11 +94,18 @@ def test_the_same_file_again_adds_nothing(imported: Any, plan: Any, api: Any, ol
     first = imported(samples.SPLITWISE_CSV)
     again = plan(samples.SPLITWISE_CSV).json()
     assert again["tripId"] == first["tripId"]
-    assert again["counts"]["KNOWN"] == 3
-    assert again["notes"][0]["code"] == "known_trip"
+    assert again["counts"]["known"] == 3
+    assert "imported into this trip" in again["notes"][0]
     assert imported(samples.SPLITWISE_CSV)["counts"]["expense"] == 0
     assert Expense.objects.count() == 2
     assert Trip.objects.count() == 1
+
+
+def test_the_same_file_in_another_time_zone_adds_nothing(imported: Any, plan: Any) -> None:
+    """The date of its bill is another one there: the file has the time in UTC."""
+    imported(samples.COSPEND_CSV, timeZone="UTC")
+    again = plan(samples.COSPEND_CSV, timeZone="Europe/Prague").json()
+    assert again["counts"] == {**again["counts"], "known": 1, "expense": 0}
 
 
 def test_a_newer_file_adds_what_is_new_and_names_what_differs(
@@ -109,9 +120,9 @@ def test_a_newer_file_adds_what_is_new_and_names_what_differs(
     )
     answer = plan(newer)
     planned = answer.json()
-    assert (planned["counts"]["DIFFERS"], planned["counts"]["expense"]) == (1, 1)
-    rows = api(olga).get(f"{answer['Location']}/rows?outcome=DIFFERS").json()["items"]
-    assert "amount" in rows[0]["notes"][0]["message"]
+    assert (planned["counts"]["differs"], planned["counts"]["expense"]) == (1, 1)
+    rows = api(olga).get(f"{answer['Location']}/rows?outcome=differs").json()["items"]
+    assert "amount" in rows[0]["notes"][0]
     imported(newer)
     assert Expense.objects.filter(trip=done["tripId"]).count() == 3
 
@@ -133,7 +144,7 @@ def test_a_description_without_letters_is_no_description(
     content["expenses"][0]["title"] = "\u0007"
     answer = plan(json.dumps(content))
     row = api(olga).get(f"{answer['Location']}/rows").json()["items"][0]
-    assert (row["description"], row["notes"][0]["code"]) == ("Expense", "no_description")
+    assert (row["description"], row["notes"]) == ("Expense", ["It has no description."])
     imported(json.dumps(content))
     assert (Expense.objects.get().description, Trip.objects.get().title) == ("Expense", "Al ps")
 
@@ -187,9 +198,15 @@ def test_undoing_an_import_deletes_the_trip_that_it_made(
     imported: Any, api: Any, olga: Any
 ) -> None:
     done = imported(samples.SPLITWISE_CSV)
-    assert api(olga).delete(f"/api/imports/{done['id']}").status_code == 204
+    path = f"/api/imports/{done['id']}"
+    undone = api(olga).post(f"{path}/undo")
+    assert (undone.status_code, undone.json()["state"]) == (200, "undone")
     assert api(olga).get(f"/api/trips/{done['tripId']}").status_code == 404
-    assert api(olga).get(f"/api/imports/{done['id']}").status_code == 404
+    assert api(olga).get(path).json() == undone.json()
+    for act in ("undo", "confirm"):
+        assert api(olga).post(f"{path}/{act}").status_code == 409
+    assert api(olga).delete(path).status_code == 204
+    assert api(olga).get(path).status_code == 404
 
 
 def test_undoing_an_import_leaves_a_trip_as_it_was(
@@ -208,7 +225,7 @@ def test_undoing_an_import_leaves_a_trip_as_it_was(
     before = [api(olga).get(url).json() for url in shown]
     done = imported(samples.SPLITWISE_CSV, tripId=trip.pk)
     assert [api(olga).get(url).json() for url in shown] != before
-    assert api(olga).delete(f"/api/imports/{done['id']}").status_code == 204
+    assert api(olga).post(f"/api/imports/{done['id']}/undo").status_code == 200
     assert [api(olga).get(url).json() for url in shown] == before
     assert not list(differences())
     # Then the same file can be imported again.
@@ -233,8 +250,8 @@ def test_an_import_that_was_touched_is_not_undone(
         assert client.put(f"/api/expenses/{expense.pk}/splits/{split.pk}/pay").status_code == 200
     else:
         assert client.delete(path).status_code == 204
-    answer = client.delete(f"/api/imports/{done['id']}")
-    assert (answer.status_code, answer.json()["code"]) == (409, "import_touched")
+    answer = client.post(f"/api/imports/{done['id']}/undo")
+    assert (answer.status_code, answer.json()["code"]) == (409, "changed_since")
 
 
 def test_a_trip_in_which_anything_happened_is_not_undone(
@@ -242,8 +259,8 @@ def test_a_trip_in_which_anything_happened_is_not_undone(
 ) -> None:
     done = imported(samples.SPLITWISE_CSV)
     assert api(olga).patch(f"/api/trips/{done['tripId']}", {"title": "Mine"}).status_code == 200
-    answer = api(olga).delete(f"/api/imports/{done['id']}")
-    assert (answer.status_code, answer.json()["code"]) == (409, "import_touched")
+    answer = api(olga).post(f"/api/imports/{done['id']}/undo")
+    assert (answer.status_code, answer.json()["code"]) == (409, "changed_since")
     assert Trip.objects.exists()
 
 
@@ -287,7 +304,7 @@ def test_a_file_can_be_sent_as_a_form(api: Any, olga: Any) -> None:
     content = samples.SETTLE_UP.encode("utf-16")
     answer = send_form(api(olga), content, "alps.csv", title="Alps", currency="EUR")
     assert answer.status_code == 201, answer.json()
-    assert (answer.json()["format"], answer.json()["title"]) == ("settle_up", "Alps")
+    assert (answer.json()["format"], answer.json()["trip"]["title"]) == ("settle_up", "Alps")
 
 
 def test_a_key_makes_a_repeated_form_harmless(api: Any, olga: Any) -> None:
@@ -299,7 +316,7 @@ def test_a_key_makes_a_repeated_form_harmless(api: Any, olga: Any) -> None:
     assert send_form(client, samples.SPLIIT_JSON.encode()).status_code == 422
 
 
-@pytest.mark.parametrize(("size", "status"), [(10 * 1024**2, 201), (10 * 1024**2 + 1, 400)])
+@pytest.mark.parametrize(("size", "status"), [(10 * 1024**2, 201), (10 * 1024**2 + 1, 413)])
 def test_a_file_has_at_most_ten_mebibytes(size: int, status: int, api: Any, olga: Any) -> None:
     content = samples.SPLITPRO_CSV.encode()
     content += (b" " * 99 + b"\n") * ((size - len(content)) // 100)
@@ -310,8 +327,8 @@ def test_a_file_has_at_most_ten_mebibytes(size: int, status: int, api: Any, olga
 def test_other_bodies_are_no_longer_than_before(api: Any, olga: Any) -> None:
     text = "x" * 1024**2
     assert api(olga).post("/api/trips", {"title": text}).status_code == 413
-    assert api(None).post("/api/imports", {"content": text}).status_code == 413
-    assert api(olga).post("/api/imports", {"content": text * 11}).status_code == 413
+    assert api(None).post("/api/imports", {"expenses": text}).status_code == 413
+    assert api(olga).post("/api/imports", {"expenses": text * 11}).status_code == 413
 
 
 def test_planning_and_confirming_are_throttled(plan: Any, limits: Any, api: Any, olga: Any) -> None:
@@ -319,6 +336,19 @@ def test_planning_and_confirming_are_throttled(plan: Any, limits: Any, api: Any,
     path = f"{plan(samples.SPLITPRO_CSV)['Location']}/confirm"
     assert [api(olga).post(path).status_code for _turn in range(2)] == [200, 429]
     assert plan(samples.SPLITPRO_CSV).status_code == 429
+
+
+def test_the_group_of_the_demo_is_imported_once(olga: Any, ed: Any, trip: Trip) -> None:
+    path = ROOT / "tripcompanion" / "accounts" / "management" / "demo_splitwise.json"
+    for _turn in range(2):
+        call_command("import_trip", str(path), user=olga.email, confirm=True, stdout=StringIO())
+    made = Trip.objects.exclude(pk=trip.pk).get()
+    assert (made.title, made.expenses.count(), made.settlements.count()) == ("Hut weekend", 4, 1)
+    assert made.members.filter(user__in=[olga, ed]).count() == 2
+    assert made.members.count() == 3
+    plan = Import.objects.latest("pk").plan
+    assert all(row.ours == row.claimed for row in plan.balances)
+    assert not list(differences())
 
 
 def test_the_command_imports_a_file(olga: Any, tmp_path: Any) -> None:

@@ -1,11 +1,12 @@
 """Confirming and undoing in the same instant: an import is recorded once."""
 
+import json
 from collections.abc import Iterator
 
 import httpx
 import pytest
 
-from tests.exchange.samples import SPLITWISE_CSV
+from tests.exchange.samples import SPLITWISE_API
 from tests.locks import while_locked
 from tests.server import Server
 from tests.splits.journey import Traveller, sign_up
@@ -20,7 +21,7 @@ def traveller(server: Server) -> Iterator[Traveller]:
 def test_a_plan_that_is_confirmed_twice_at_once_is_recorded_once(
     server: Server, traveller: Traveller
 ) -> None:
-    planned = traveller.done("POST", "/imports", {"content": SPLITWISE_CSV})
+    planned = traveller.done("POST", "/imports", json.loads(SPLITWISE_API))
 
     def confirm() -> httpx.Response:
         return traveller.call("POST", f"/imports/{planned['id']}/confirm")

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Iterable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +15,21 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
+from django.utils import timezone
 
 from splits.models import Debt
 from tests.conftest import Api
 from tests.factories import settle, spend
 from tests.server import ROOT
+from tests.trips.access import FILE
+from tripcompanion.attachments.models import Attachment
 from tripcompanion.exchange.service_file import (
     Unusable,
     empty_tables,
     export_service,
     import_service,
 )
+from tripcompanion.recurring.models import Occurrence, Recurrence
 from trips.models import Trip
 from users.models import User
 
@@ -40,6 +45,15 @@ def lived(api: Api, trip: Trip, olga: User, ed: User, vera: User) -> Trip:
     api(ed).post(f"/api/expenses/{expense.pk}/comments", {"text": "Six of them."})
     key = {"Idempotency-Key": "a"}
     api(olga).post(f"/api/trips/{trip.pk}/guests", {"name": "Grandma"}, headers=key)
+    body = {"description": "Rent", "amount": 9.5, "splitType": "EQUAL", "tags": ["home"]}
+    starts_on = timezone.now().date()
+    for days in (0, 1):
+        rent = {"rule": "FREQ=DAILY", "startsOn": (starts_on + timedelta(days=days)).isoformat()}
+        expense = {**body, "participantUserIds": [olga.pk, ed.pk]}
+        made = api(olga).post(f"/api/trips/{trip.pk}/recurring", {**rent, "expense": expense})
+        assert made.status_code == 201
+    call_command("record_recurring", stdout=io.StringIO())
+    Attachment.objects.create(trip=trip, created_by=olga, **FILE)
     return trip
 
 
@@ -61,6 +75,7 @@ def test_an_empty_service_becomes_the_same(lived: Trip, olga: User) -> None:
     empty_tables()
     count, found = import_service(io.BytesIO(content), unwatched)
     assert found == []
+    assert Recurrence.objects.count() == Occurrence.objects.count() + 1 == 2
     assert count == sum(table.count(b"\n") for table in tables(content).values())
     assert tables(exported()) == tables(content)
     assert User.objects.get(pk=olga.pk).wal_position is None

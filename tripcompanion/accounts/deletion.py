@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
 from splits.models.comment import comments_written_by, forget_comments_of
+from splits.models.saved_filter import SavedFilter
 from tripcompanion.api.problems import Conflict
 from tripcompanion.currency.amounts import to_major
 from tripcompanion.exchange.models import Import
@@ -89,6 +90,7 @@ def delete_account(
         _forget_texts(account, locked, invitations.remove())
         Webhook.objects.filter(user=account).remove()
         Import.objects.filter(user=account).delete()
+        SavedFilter.objects.filter(user=account).delete()
         account.empty()
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from functools import partial
 from typing import IO, Any
-from zipfile import ZIP_DEFLATED, ZipFile
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from django.db.models import F, Q, QuerySet
 
@@ -15,8 +15,12 @@ from splits.models.split import Split
 from tripcompanion.accounts.export_serializers import AccountExport, ExportedAccount
 from tripcompanion.api.rendering import ExactJSONRenderer, written_file
 from tripcompanion.api.serializers import camel_case
+from tripcompanion.attachments.models import Attachment, State
+from tripcompanion.attachments.recognition import Kind
+from tripcompanion.attachments.storage import copy
 from tripcompanion.compiled import serialize
 from tripcompanion.exchange.trip_file import write_json
+from tripcompanion.recurring.models import Recurrence
 from trips.models import Invitation, Member, Trip
 from trips.models.journal import JournalEntry
 from users.models import User
@@ -39,14 +43,17 @@ def personal_data_of(user: User) -> Mapping[str, QuerySet]:
     rows: dict[str, QuerySet] = {
         "log_ins": user.sessions.order_by("created_at"),
         "scripts": user.scoped_tokens.order_by("id"),
+        "filters": user.saved_filters.order_by("id"),
         "invitations": Invitation.objects.filter(created_by=user).order_by("id"),
-        "imports": user.imports.order_by("id"),
+        "imports": user.imports.order_by("id").defer("file"),
         "webhooks": user.webhooks.order_by("id"),
         "memberships": Member.objects.filter(user=user).select_related("trip"),
         "expenses": Expense.objects.filter(created_by=user).select_related("trip").order_by("id"),
+        "recurring": Recurrence.objects.filter(created_by=user).order_by("id"),
         "comments": Comment.objects.filter(in_trip, created_by=user)
         .select_related("expense")
         .order_by("id"),
+        "attachments": Attachment.objects.filter(created_by=user).order_by("id"),
         "payments": Payer.objects.filter(in_trip, user=user)
         .select_related("expense__trip")
         .order_by("id"),
@@ -68,7 +75,10 @@ def exported(user: User) -> IO[bytes]:
 
 
 def archive_of(user: User) -> IO[bytes]:
-    """Like `exported`, as a ZIP archive that also has each present trip of `user` as JSON."""
+    """Like `exported`, as a ZIP archive with each present trip of `user` as JSON, and their files.
+
+    Raises `StorageUnavailable`.
+    """
     return written_file(partial(_write_archive, user))
 
 
@@ -79,6 +89,13 @@ def _write_archive(user: User, file: IO[bytes]) -> None:
         for trip in Trip.objects.of_member(user).order_by("pk"):
             with archive.open(f"trips/{trip.pk}.json", "w", force_zip64=True) as member:
                 write_json(trip, member.write)
+        ready = Attachment.objects.filter(created_by=user, state=State.READY).order_by("id")
+        # One by one, because PostgreSQL ends a transaction in which nothing happens for a while.
+        for row in ready.iterator(1):
+            name = f"attachments/{row.pk}.{Kind(row.type).extension}"
+            # They are compressed already.
+            with archive.open(ZipInfo(name), "w", force_zip64=True) as member:
+                copy(row.file, member)
 
 
 def _write_account(user: User, file: IO[bytes]) -> None:

@@ -7,11 +7,14 @@ from rest_framework import serializers
 from splits.serializers.comment import CommentSerializer
 from splits.serializers.expense_response import ExpenseSerializer
 from splits.serializers.history import ChangesField, ObjectSerializer
+from splits.serializers.saved_filter import SavedFilterSerializer
 from splits.serializers.settlement import SettlementSerializer
 from splits.serializers.split import ScaledField
 from tripcompanion.api.serializers import CamelCaseSerializer
+from tripcompanion.attachments.serializers import AttachmentSerializer
 from tripcompanion.currency.fields import CurrencyField, MoneyField
-from tripcompanion.exchange.serializers import ImportSerializer
+from tripcompanion.exchange.serializers import ImportSummary
+from tripcompanion.recurring.serializers import RecurrenceSerializer
 from tripcompanion.webhooks.serializers import WebhookSerializer
 from trips.models.events import Event
 from trips.roles import TripRole
@@ -128,6 +131,16 @@ class ExportedComment(CommentSerializer):
     trip_id = serializers.IntegerField(source="expense.trip_id", help_text="The trip.")
 
 
+class ExportedAttachment(AttachmentSerializer):
+    """A file that the user attached; the archive has its content as `attachments/<id>.<type>`."""
+
+    by: Any = None
+    trip_id = serializers.IntegerField(help_text="The trip.")
+    expense_id = serializers.IntegerField(
+        allow_null=True, help_text="The expense; null for a file of the trip."
+    )
+
+
 class ExportedPayment(CamelCaseSerializer):
     """What the user paid for an expense; others may have recorded it."""
 
@@ -207,12 +220,15 @@ class AccountExport(CamelCaseSerializer):
     account = ExportedAccount(help_text="The account itself.")
     log_ins = ExportedLogIn(many=True, help_text="The user's API sessions.")
     scripts = ExportedToken(many=True, help_text="Their scoped tokens.")
+    filters = SavedFilterSerializer(many=True, help_text="Their saved filters.")
     invitations = ExportedInvitation(many=True, help_text="The invitations that they made.")
-    imports = ImportSerializer(many=True, help_text="The files that they imported.")
+    imports = ImportSummary(many=True, help_text="The files that they imported.")
     webhooks = ExportedWebhook(many=True, help_text="The webhooks that they registered.")
     memberships = ExportedMembership(many=True, help_text="Their trips, present and former.")
     expenses = ExportedExpense(many=True, help_text="The expenses that they recorded.")
+    recurring = RecurrenceSerializer(many=True, help_text="Their recurring expenses.")
     comments = ExportedComment(many=True, help_text="The comments that they wrote.")
+    attachments = ExportedAttachment(many=True, help_text="The files that they attached.")
     payments = ExportedPayment(many=True, help_text="What they paid.")
     splits = ExportedSplit(many=True, help_text="Their parts of expenses.")
     debts = ExportedDebt(many=True, help_text="Debts of theirs and to them.")

@@ -15,7 +15,7 @@ from trips.admin import person
 CSV_COLUMNS: CsvColumns = {
     **named("id"),
     "user_email": "user__email",
-    **named("trip_id", "makes_trip", "format", "created_at", "confirmed_at"),
+    **named("trip_id", "makes_trip", "format", "created_at", "confirmed_at", "undone_at"),
 }
 
 
@@ -24,7 +24,8 @@ class ImportStateFilter(StateFilter):
 
     states: ClassVar = {
         "planned": (gettext_lazy("planned"), {"confirmed_at": None}),
-        "imported": (gettext_lazy("imported"), {"confirmed_at__isnull": False}),
+        "imported": (gettext_lazy("imported"), {"confirmed_at__isnull": False, "undone_at": None}),
+        "undone": (gettext_lazy("undone"), {"undone_at__isnull": False}),
     }
 
 
@@ -51,7 +52,7 @@ class ImportAdmin(ReadOnlyAdmin):
         _count(EntryKind.EXPENSE, gettext_lazy("expenses")),
         _count(EntryKind.SETTLEMENT, gettext_lazy("settlements")),
         _count(Outcome.SKIPPED, gettext_lazy("skipped")),
-        *("created_at", "confirmed_at"),
+        *("created_at", "confirmed_at", "undone_at"),
     )
     list_filter = (ImportStateFilter, "format")
     list_select_related = ("user", "trip")
@@ -61,4 +62,4 @@ class ImportAdmin(ReadOnlyAdmin):
     fields = ("user", *list_display[2:])
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Import]:
-        return super().get_queryset(request).defer("whole_file")
+        return super().get_queryset(request).defer("file")

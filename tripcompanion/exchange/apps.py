@@ -6,5 +6,4 @@ from django.utils.translation import gettext_lazy
 
 class ExchangeConfig(AppConfig):
     name = "tripcompanion.exchange"
-    label = "exchange"
     verbose_name = gettext_lazy("Imports")

@@ -15,39 +15,45 @@ def compared(
     planned: Mapping[tuple[str, str], int],
     skipped: Sequence[int],
     noted: Sequence[int],
-    rows: int,
+    entries: int,
 ) -> list[dict[str, Any]]:
-    """A comparison for each person and currency, by the file's own claim if it has one.
+    """A comparison for each person, by currency: the file's own claim, if it has one, and ours.
 
-    A difference is explained by skipped rows, which the file counts and we do not, by rounding, or
-    by rows with a note. The lines are those of `skipped` and `noted`; `rows` were rounded at most.
+    `why` are notes. A difference is explained by skipped rows, which the file counts and we do not,
+    by rounding, or by rows with a note; `entries` were rounded at most.
     """
     claimed = {(row.person, row.currency): row.amount_minor for row in described.claimed}
-    names = {person.key: person.name for person in described.people}
     found = []
-    for person, currency in sorted({*claimed, *planned}, key=lambda k: (k[1], names.get(k[0], ""))):
-        ours, theirs = planned.get((person, currency), 0), claimed.get((person, currency))
-        if not ours and not theirs:
-            continue
-        entry: dict[str, Any] = {
-            "name": names.get(person, person),
-            "currency": currency,
-            "planned": f"{to_major(ours, currency):f}",
-            "claimed": None if theirs is None else f"{to_major(theirs, currency):f}",
-            "explanation": "",
-            "lines": [],
-        }
-        if theirs is not None and ours != theirs:
-            entry |= _explained(abs(ours - theirs), skipped, noted, rows)
-        found.append(entry)
+    for person in described.people:
+        codes = sorted(code for key, code in {*claimed, *planned} if key == person.key)
+        ours = {code: planned.get((person.key, code), 0) for code in codes}
+        theirs = {c: claimed[person.key, c] for c in codes if (person.key, c) in claimed}
+        difference = max((abs(ours[code] - minor) for code, minor in theirs.items()), default=0)
+        found.append(
+            {
+                "name": person.name,
+                "claimed": _major(theirs) if theirs else None,
+                "ours": _major(ours),
+                "why": [_why(difference, skipped, noted, entries)] if difference else [],
+            }
+        )
     return found
 
 
-def _explained(
-    difference: int, skipped: Sequence[int], noted: Sequence[int], rows: int
-) -> dict[str, Any]:
+def _major(amounts: Mapping[str, int]) -> dict[str, str]:
+    return {code: f"{to_major(minor, code):f}" for code, minor in amounts.items()}
+
+
+def _why(
+    difference: int, skipped: Sequence[int], noted: Sequence[int], entries: int
+) -> tuple[str, dict[str, str]]:
     if skipped:
-        return {"explanation": "SKIPPED_ROWS", "lines": list(skipped[:_MOST_LINES])}
-    if difference <= rows:
-        return {"explanation": "ROUNDING", "lines": list(noted[:_MOST_LINES])}
-    return {"explanation": "NOTED_ROWS" if noted else "OTHER", "lines": list(noted[:_MOST_LINES])}
+        return "skipped_rows", {"lines": _listed(skipped)}
+    if difference <= entries:
+        return "rounding", {}
+    return ("noted_rows", {"lines": _listed(noted)}) if noted else ("contradicts_rows", {})
+
+
+def _listed(lines: Sequence[int]) -> str:
+    more = ["…"] if len(lines) > _MOST_LINES else []
+    return ", ".join([*map(str, lines[:_MOST_LINES]), *more])

@@ -1,20 +1,19 @@
 """Confirming a plan: everything in one transaction, or nothing. And undoing it."""
 
-import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import date
 from decimal import Decimal
-from io import BytesIO
 from typing import Any
 
 import orjson
 from django.db import transaction
 from django.utils import timezone
-from rest_framework.exceptions import NotFound, PermissionDenied
+from rest_framework.exceptions import PermissionDenied
 
 from splits.models import Allocation, Division
 from splits.models.erasing import erase
+from splits.models.items import Items
 from splits.models.merge import Merge
 from splits.models.recording import NewExpense, NewSettlement, Recording
 from tripcompanion.api.problems import Conflict
@@ -22,10 +21,11 @@ from tripcompanion.exchange.description import UnreadableFile
 from tripcompanion.exchange.models import (
     TAKEN,
     AlreadyImported,
+    ChangedSince,
     EntryKind,
     Import,
     ImportedRow,
-    ImportTouched,
+    NotImported,
     Outcome,
 )
 from tripcompanion.exchange.notes import FileUnreadable
@@ -46,12 +46,12 @@ def confirm(import_id: int, by: User, progress: Any = iter) -> Import:
     commands raise that add members and record entries by hand.
     """
     with transaction.atomic():
-        stored = _locked(import_id, by)
+        stored = Import.objects.locked(import_id, by)
         if stored.confirmed_at is not None:
             raise AlreadyImported
         plan = stored.plan
-        if stored.whole_file is not None:
-            return _make_whole(stored, by)
+        if plan.is_copy:
+            return _make_copy(stored, by)
         trip = stored.trip or _start_trip(by, plan)
         people = _admit(trip, by, plan.people)
         can = Can.RECORD if plan.counts[EntryKind.EXPENSE] else Can.SETTLE
@@ -76,24 +76,26 @@ def _finish(stored: Import, trip: Trip, people: Mapping[str, int]) -> None:
     numbers = JournalEntry.objects.filter(trip=trip.pk).order_by("-number")
     stored.last_number = numbers.values_list("number", flat=True).first() or 0
     stored.trip, stored.content = trip, _with_ids(stored, people)
-    stored.confirmed_at, stored.whole_file = timezone.now(), None
+    stored.confirmed_at, stored.file = timezone.now(), None
     del stored.plan
     stored.save()
-    stored.rows.update(entry="")
 
 
-def _make_whole(stored: Import, by: User) -> Import:
+def _make_copy(stored: Import, by: User) -> Import:
     """Make a new trip of our own export, as it was; mapped accounts take the place of guests.
+
+    Its title and its destination are those of the plan.
 
     Raises `FileUnreadable`, and what `trip_from` and adding these accounts raise.
     """
-    people = {person.key: person.user_id for person in stored.plan.people}
+    plan = stored.plan
+    people = {person.key: person.user_id for person in plan.people}
     own = next((int(key) for key, user_id in people.items() if user_id == by.pk), None)
-    file = SourceFile(BytesIO(zlib.decompress(stored.whole_file or b"")))
     try:
-        made = trip_from(file, by, own)
+        made = trip_from(SourceFile(stored.opened()), by, own)
     except UnreadableFile as error:
-        raise FileUnreadable(error) from error
+        raise FileUnreadable.of(error) from error
+    made.trip.change(by, title=plan.title, destination=plan.destination)
     for key, user_id in people.items():
         guest_id = made.people[int(key)]
         guest = made.trip.members.get(user=guest_id)
@@ -108,13 +110,6 @@ def _make_whole(stored: Import, by: User) -> Import:
         row.outcome = row.outcome if row.outcome in TAKEN else Outcome.TAKEN
     ImportedRow.objects.bulk_update(rows, ["object_id", "outcome"], batch_size=BATCH_ROWS)
     _finish(stored, made.trip, people)
-    return stored
-
-
-def _locked(import_id: int, by: User) -> Import:
-    stored = Import.objects.of(by).select_for_update().filter(pk=import_id).first()
-    if stored is None:
-        raise NotFound
     return stored
 
 
@@ -184,41 +179,56 @@ def _new(row: ImportedRow, people: Mapping[str, int]) -> NewExpense | NewSettlem
         "notes": entry["notes"],
         "category": entry["category"],
         "receipt_url": entry["receipt_url"],
+        "tags": entry.get("tags", []),
         "expense_date": day,
     }
-    entered = {people[key]: value for key, value in entry["entered"]}
-    is_equal = entry["split_type"] == "EQUAL"
+    participants = tuple(people[key] for key, _value in entry["entered"])
+    entered = {people[key]: value for key, value in entry["entered"] if value is not None}
+    items = Items.of(entry.get("items"), entry["currency"])
+    if items is not None:
+        items = items.renamed({int(key): people[key] for key, _value in entry["entered"]})
     exact = entry["parts"]
     return NewExpense(
         fields=fields,
         paid_by_user={people[key]: minor for key, minor in entry["payers"]},
-        division=Division(entry["split_type"], tuple(entered), None if is_equal else entered),
+        division=Division(entry["split_type"], participants, entered or None, items),
         exact_parts=None if exact is None else {people[key]: minor for key, minor in exact},
         exact_currency=entry["parts_currency"],
         comments=entry["comments"],
     )
 
 
-def undo(import_id: int, by: User) -> None:
-    """Delete a plan; or what a confirmed import has made, as if it had never been.
+def undo(import_id: int, by: User) -> Import:
+    """Delete what a confirmed import has made, as if it had never been.
 
-    Raises `NotFound`, and `ImportTouched` if anything has happened to it since: in a trip that the
-    import made, anything at all.
+    Raises `NotFound`, `NotImported`, and `ChangedSince` if anything has happened to it since: in a
+    trip that the import made, anything at all.
     """
     with transaction.atomic():
-        stored = _locked(import_id, by)
-        trip = stored.trip
-        if stored.confirmed_at is not None and trip is not None:
-            can = Can.MANAGE_TRIP if stored.makes_trip else Can.CHANGE_EXPENSES
-            with locked_trip(trip.pk, by, can, lambda _trip: True) as locked:
-                ids = _recorded(stored)
-                if _is_touched(stored, locked, ids):
-                    raise ImportTouched
-                if stored.makes_trip:
-                    locked.remove(by)
-                else:
-                    erase(locked, by, ids[EntryKind.EXPENSE], ids[EntryKind.SETTLEMENT])
-                    _remove_guests(stored, locked, by)
+        stored = Import.objects.locked(import_id, by)
+        if stored.state != "done" or stored.trip is None:
+            raise NotImported
+        can = Can.MANAGE_TRIP if stored.makes_trip else Can.CHANGE_EXPENSES
+        with locked_trip(stored.trip.pk, by, can, lambda _trip: True) as locked:
+            ids = _recorded(stored)
+            if _is_touched(stored, locked, ids):
+                raise ChangedSince
+            if stored.makes_trip:
+                locked.remove(by)
+            else:
+                erase(locked, by, ids[EntryKind.EXPENSE], ids[EntryKind.SETTLEMENT])
+                _remove_guests(stored, locked, by)
+        stored.undone_at = timezone.now()
+        stored.save(update_fields=["undone_at"])
+        return stored
+
+
+def delete(import_id: int, by: User) -> None:
+    """Delete a plan, or an import that was undone. Raises `NotFound` and `AlreadyImported`."""
+    with transaction.atomic():
+        stored = Import.objects.locked(import_id, by)
+        if stored.state == "done":
+            raise AlreadyImported
         stored.delete()
 
 

@@ -56,7 +56,8 @@ class Row:
 
     An amount is in minor units of `currency`. `rate` is how many units of the trip's currency one
     unit of `currency` is worth, and `converted_minor` the amount in the trip's currency, if the
-    file has it; it takes precedence.
+    file has it; it takes precedence. `instant` is the time in the words of a source whose `date`
+    depends on the caller's time zone.
     """
 
     line: int
@@ -64,6 +65,7 @@ class Row:
     amount_minor: int
     currency: str
     key: str | None = None
+    instant: str = ""
     rate: Decimal | None = None
     converted_minor: int | None = None
     notes: tuple[Note, ...] = ()
@@ -73,8 +75,11 @@ class Row:
 class DescribedExpense(Row):
     """An expense. All amounts are in minor units of its `currency`, and add up to `amount_minor`.
 
-    `split_type` is EQUAL, MANUAL, PERCENTAGE or SHARES. `entered` has the participants with what
-    was entered: minor units for MANUAL, ten-thousandths for PERCENTAGE and SHARES, None for EQUAL.
+    A refund is negative, with everything that adds up to it.
+
+    `entered` has the participants with what was entered: minor units for MANUAL and ADJUSTMENT,
+    ten-thousandths for PERCENTAGE and SHARES, None for EQUAL and ITEMIZED. `items` are those of
+    ITEMIZED, as our own file has them; nothing of them is checked.
     `parts` are the exact parts, if the file has them; None divides by our own rule. They are in the
     trip's currency if `converted_minor` is given.
     """
@@ -88,6 +93,8 @@ class DescribedExpense(Row):
     parts: tuple[tuple[str, int], ...] | None = None
     comments: tuple[DescribedComment, ...] = ()
     receipt_url: str | None = None
+    tags: tuple[str, ...] = ()
+    items: object = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +132,8 @@ class TripDescription:
     """A trip as a file describes it. `format` is the name of the module that read it.
 
     `currency` is that of the trip. Iterating over `entries` reads the file, again each time;
-    `claimed` is what the file says about balances. `read_whole` returns the content of our own
-    export, of which a new trip is made as it was; None for others.
+    `claimed` is what the file says about balances. `is_own` is for our own export, of which a new
+    trip is made as it was.
     """
 
     format: str
@@ -140,7 +147,7 @@ class TripDescription:
     destination: str = ""
     start_date: date | None = None
     end_date: date | None = None
-    read_whole: Callable[[], bytes] | None = None
+    is_own: bool = False
 
     @property
     def entries(self) -> Iterable[Entry]:

@@ -8,12 +8,15 @@ from typing import Any
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from rest_framework.exceptions import ValidationError
 
 from splits.models import Category, Expense, Rate, Settlement
 from splits.models.comment import MAX_COMMENT_CHARS, MAX_COMMENTS
-from splits.models.division import MAX_WEIGHT, PERCENTAGE_WHOLE, SCALE
+from splits.models.division import OF_AMOUNTS, PERCENTAGE_WHOLE, SCALE, Division, Money
 from splits.models.payer import MAX_PAYERS
 from splits.models.rate import ENTERED, NoRate
+from splits.models.recording import KEPT_TYPES
+from splits.models.tag import MAX_TAG_CHARS, MAX_TAGS, clean_tags
 from tripcompanion.api.serializers import MAX_URL_CHARS
 from tripcompanion.currency.amounts import MAX_AMOUNT, convert, to_major, to_minor
 from tripcompanion.exchange.description import (
@@ -22,15 +25,20 @@ from tripcompanion.exchange.description import (
     DescribedSettlement,
     Note,
     TripDescription,
+    UnreadableFile,
 )
 from tripcompanion.exchange.formats.entries import apportioned
 from tripcompanion.exchange.formats.reading import RowError
+from tripcompanion.exchange.items import items_from
+from trips.models.default_division import MAX_WEIGHT
 
 _FIRST_DAY, _LAST_DAY = date(1970, 1, 1), date(2100, 12, 31)
 #: What both databases store of a rate.
 _SIGNIFICANT = Context(prec=15)
 _LAST_DECIMAL = Decimal(1).scaleb(-15)
 _MAX_RATE = Decimal(10) ** 6
+#: What was entered is in the currency of the expense.
+_OF_ONE_CURRENCY = {"MANUAL", *KEPT_TYPES}
 
 
 class Fitting:
@@ -44,7 +52,7 @@ class Fitting:
         described: TripDescription,
         currency: str,
         people: Set[str],
-        given: Mapping[str, Decimal],
+        given: Mapping[str, str],
     ) -> None:
         self.described, self.currency = described, currency
         self.people, self.given = people, given
@@ -57,9 +65,10 @@ class Fitting:
         tomorrow = timezone.now().date() + timedelta(days=1)
         if not _FIRST_DAY <= entry.date <= min(_LAST_DAY, tomorrow):
             raise RowError("date_out_of_range", date=str(entry.date))
-        if entry.amount_minor <= 0:
+        is_settlement = isinstance(entry, DescribedSettlement)
+        if not entry.amount_minor or (is_settlement and entry.amount_minor < 0):
             raise RowError("no_amount")
-        if isinstance(entry, DescribedSettlement):
+        if is_settlement:
             people = {entry.sender, entry.receiver}
             if len(people) < 2:
                 raise RowError("to_oneself")
@@ -86,15 +95,15 @@ class Fitting:
             changed: dict[str, Any] = {"currency": self.described.currency, "amount_minor": minor}
             if isinstance(entry, DescribedExpense):
                 changed["payers"] = tuple(apportioned(minor, dict(entry.payers)).items())
-                if entry.split_type == "MANUAL" and entry.parts is not None:
-                    changed["entered"] = entry.parts
+                if entry.split_type in _OF_ONE_CURRENCY and entry.parts is not None:
+                    changed |= {"split_type": "MANUAL", "entered": entry.parts}
             entry = replace(entry, **changed)
         return replace(entry, rate=None, converted_minor=None)
 
     def content(self, entry: Any) -> dict[str, Any]:
         """What is recorded when the plan is confirmed, with people by key. Raises `RowError`."""
         amount_minor, rate, source, day = self._converted(entry)
-        if not 0 < amount_minor <= to_minor(MAX_AMOUNT, self.currency):
+        if not 0 < abs(amount_minor) <= to_minor(MAX_AMOUNT, self.currency):
             raise RowError("amount_out_of_range")
         if isinstance(entry, DescribedSettlement):
             return {
@@ -117,9 +126,11 @@ class Fitting:
             "notes": entry.notes_text,
             "category": entry.category if entry.category in Category.values else Category.OTHER,
             "receipt_url": _web_address(entry.receipt_url),
+            "tags": clean_tags(plain(tag)[:MAX_TAG_CHARS] for tag in entry.tags)[:MAX_TAGS],
             "payers": entry.payers,
             "split_type": split_type,
             "entered": entered,
+            "items": _items_text(entry) if split_type in KEPT_TYPES else None,
             "parts": entry.parts,
             "parts_currency": entry.currency
             if entry.converted_minor is None
@@ -160,7 +171,7 @@ class Fitting:
         if currency not in self.rates:
             given = self.given.get(currency)
             if given is not None:
-                rate = _storable(given, Decimal(1))
+                rate = _storable(Decimal(given), Decimal(1))
                 self.rates[currency] = (rate, ENTERED, timezone.now().date())
             else:
                 try:
@@ -172,7 +183,7 @@ class Fitting:
 
 
 def _require_division(entry: DescribedExpense) -> None:
-    """Raise `RowError` unless everything adds up, and can be stored."""
+    """Raise `RowError` unless everything adds up, has one sign, and can be stored."""
     if len(entry.payers) > MAX_PAYERS:
         raise RowError("too_many_payers", limit=MAX_PAYERS)
     whole = entry.amount_minor if entry.converted_minor is None else entry.converted_minor
@@ -180,22 +191,51 @@ def _require_division(entry: DescribedExpense) -> None:
         (entry.payers, entry.amount_minor),
         (entry.parts or (("", whole),), whole),
     ]
-    least = 1
-    if entry.split_type == "MANUAL":
-        least = 0
-        if entry.converted_minor is None:
-            sums.append((entry.entered, entry.amount_minor))
+    if entry.split_type == "MANUAL" and entry.converted_minor is None:
+        sums.append((entry.entered, entry.amount_minor))
     if any(sum(value or 0 for _key, value in values) != total for values, total in sums):
         raise RowError("does_not_add_up")
+    sign = -1 if entry.amount_minor < 0 else 1
+    if sign < 0 and len(entry.payers) > 1:
+        raise RowError("several_receivers")
+    if min(sign * minor for _key, minor in entry.payers) < 1:
+        raise RowError("negative_part")
+    _require_entered(entry, sign)
+
+
+def _require_entered(entry: DescribedExpense, sign: int) -> None:
+    """Raise `RowError` unless what was entered for people can be stored."""
+    is_manual = entry.split_type == "MANUAL"
+    least = 0 if is_manual else 1
     entered = [least if value is None else value for _key, value in entry.entered]
     if not entered:
         raise RowError("nobody_takes_part")
-    if min(entered) < least or min(minor for _key, minor in entry.payers) < 1:
+    signed = [sign * value for value in entered] if is_manual else entered
+    if entry.split_type != "ADJUSTMENT" and min(signed) < least:
         raise RowError("negative_part")
-    if entry.split_type == "MANUAL" and max(entered) > to_minor(MAX_AMOUNT, entry.currency):
+    if entry.split_type not in OF_AMOUNTS:
+        if max(entered) > MAX_WEIGHT * SCALE:
+            raise RowError("weight_too_large")
+    elif max(map(abs, entered)) > to_minor(MAX_AMOUNT, entry.currency):
         raise RowError("amount_too_large")
-    if entry.split_type != "MANUAL" and max(entered) > MAX_WEIGHT * SCALE:
-        raise RowError("weight_too_large")
+
+
+def _items_text(entry: DescribedExpense) -> str | None:
+    """The items as they are stored, with the ids in the file. Raises `RowError`.
+
+    What was entered must divide the amount.
+    """
+    values, items = {int(key): value for key, value in entry.entered}, None
+    try:
+        if entry.split_type == "ITEMIZED":
+            own_ids = {pk: pk for pk in values}
+            items = items_from(entry.items, entry.currency, own_ids, entry.line)
+        entered = {pk: value for pk, value in values.items() if value is not None}
+        whole = Money(entry.amount_minor, entry.amount_minor, entry.currency)
+        Division(entry.split_type, tuple(values), entered, items).parts(whole, 0)
+    except (UnreadableFile, ValidationError) as error:
+        raise RowError("does_not_add_up") from error
+    return items and items.text(entry.currency)
 
 
 def longest(model: Any, name: str) -> int:

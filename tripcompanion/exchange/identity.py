@@ -40,14 +40,14 @@ def identified(trip: TripDescription) -> Iterator[tuple[Entry, Identity | None]]
             seen[digest] += 1
             key = _digest(digest, seen[digest])
         title = entry.description if isinstance(entry, DescribedExpense) else entry.note
-        yield entry, Identity(key, _digest(trip.format, str(entry.date), title), digest)
+        yield entry, Identity(key, _digest(trip.format, _time(entry), title), digest)
 
 
 def _content(
     entry: DescribedExpense | DescribedSettlement, names: Mapping[str, str]
 ) -> Iterable[object]:
     """What makes a row differ: when, what, how much, by whom and for whom."""
-    common = (str(entry.date), entry.amount_minor, entry.currency)
+    common = (_time(entry), entry.amount_minor, entry.currency)
     if isinstance(entry, DescribedSettlement):
         people = [names.get(key, key) for key in (entry.sender, entry.receiver)]
         return (*common, entry.note, people)
@@ -55,6 +55,11 @@ def _content(
     parts = sorted((names.get(key, key), value) for key, value in entry.parts or ())
     entered = sorted((names.get(key, key), value or 0) for key, value in entry.entered)
     return (*common, entry.description, sorted(payers), parts or entered)
+
+
+def _time(entry: DescribedExpense | DescribedSettlement) -> str:
+    """When it happened, in words that do not depend on the time zone of the import."""
+    return entry.instant or str(entry.date)
 
 
 def _digest(*values: object) -> str:

@@ -30,8 +30,9 @@ _MODELS: Mapping[str, type[Model]] = {
 }
 #: The fields of changes that are ids of people.
 _PEOPLE = {"userId", "participantUserId", "fromUserId", "toUserId", "guestUserId"}
-#: The only fields of changes that are lists, of objects.
-_LISTS = {"payers", "splits"}
+#: The fields of changes that are lists of objects, and those that are numbers by user id.
+_LISTS = {"payers", "splits", "items"}
+_BY_ID = {"shares", "splitAmounts"}
 
 #: What reading a row may raise that is not what it should be.
 _WRONG = (ArithmeticError, AttributeError, KeyError, TypeError, ValueError)
@@ -107,6 +108,14 @@ def _mapped(name: str, value: Any, people: Mapping[int, int]) -> Any:
     """A value of changes with the new ids of people."""
     if isinstance(value, list) and name in _LISTS:
         return [{key: _mapped(key, part, people) for key, part in row.items()} for row in value]
+    if isinstance(value, list) and name == "tags":
+        return [str(tag) for tag in value]
+    if isinstance(value, dict) and name in _BY_ID:
+        return {str(_new_id(int(pk), people)): _mapped("", v, people) for pk, v in value.items()}
+    if isinstance(value, dict) and name in {"categoryBudgets", "defaultDivision"}:
+        return {key: _mapped(key, part, people) for key, part in value.items()}
+    if isinstance(value, list) and name == "participantUserIds":
+        return [_new_id(user_id, people) for user_id in value]
     if isinstance(value, list | dict):
         raise TypeError("no value of a field")
     return _new_id(value, people) if name in _PEOPLE and value is not None else value

@@ -6,7 +6,7 @@ from typing import Any
 
 from tripcompanion.exchange.description import TripDescription
 from tripcompanion.exchange.identity import Identity, identified
-from tripcompanion.exchange.models import TAKEN, ImportedRow
+from tripcompanion.exchange.models import TAKEN, Import, ImportedRow
 from tripcompanion.exchange.source import as_json
 from trips.models import Trip
 from users.models import User
@@ -21,8 +21,9 @@ def known_trip(caller: User, described: TripDescription) -> Trip | None:
     for (_entry, identity), _at in zip(identified(described), range(_SAMPLE_ROWS), strict=False):
         if identity:
             keys.add(identity.key)
-    rows = ImportedRow.objects.filter(key__in=keys, plan__user=caller)
-    ids = rows.exclude(plan__confirmed_at=None).values_list("plan__trip", flat=True).distinct()
+    imports = Import.objects.recorded().filter(user=caller)
+    rows = ImportedRow.objects.filter(key__in=keys, plan__in=imports)
+    ids = rows.values_list("plan__trip", flat=True).distinct()
     return Trip.objects.visible_to(caller).filter(pk__in=list(ids)).order_by("pk").first()
 
 
@@ -34,9 +35,8 @@ class KnownRows:
         self.by_match: dict[str, list[str]] = defaultdict(list)
         if trip is None:
             return
-        rows = ImportedRow.objects.filter(
-            plan__trip=trip.pk, plan__confirmed_at__isnull=False, outcome__in=TAKEN
-        )
+        imports = Import.objects.recorded().filter(trip=trip.pk)
+        rows = ImportedRow.objects.filter(plan__in=imports, outcome__in=TAKEN)
         found = list(rows.order_by("pk").values_list("key", "match", "digest", "shown"))
         if not found:
             return

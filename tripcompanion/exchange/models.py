@@ -1,8 +1,11 @@
 """Imports: the plan of one, and which entry became of which row of a file."""
 
 import json
+import zlib
+from collections import Counter
 from datetime import date, datetime, timedelta
 from decimal import Decimal
+from io import BytesIO
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,8 +14,13 @@ from django.db import models
 from django.utils import timezone
 from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy
+from rest_framework.exceptions import NotFound
 
+from splits.models import SplitType
+from splits.models.division import OF_AMOUNTS, SCALE
+from splits.models.items import Items, load_items
 from tripcompanion.api.problems import Conflict
+from tripcompanion.currency.amounts import to_major
 from trips.models import Trip
 from users.models import User
 
@@ -20,18 +28,21 @@ from users.models import User
 PLAN_LIFETIME = timedelta(days=1)
 #: How many plans an account may have; the oldest is deleted for a new one.
 MAX_PLANS = 10
+#: How many rows of the file a response shows; `rows` has all.
+MAX_SHOWN_ROWS = 1000
 
 
 class Outcome(models.TextChoices):
     """What becomes of a row of the file."""
 
-    TAKEN = "TAKEN", gettext_lazy("taken")
-    NOTED = "NOTED", gettext_lazy("taken, with a note")
-    SKIPPED = "SKIPPED", gettext_lazy("skipped")
-    KNOWN = "KNOWN", gettext_lazy("imported before")
-    DIFFERS = "DIFFERS", gettext_lazy("imported before, but different since")
+    TAKEN = "taken", gettext_lazy("taken")
+    NOTED = "noted", gettext_lazy("taken, with a note")
+    SKIPPED = "skipped", gettext_lazy("skipped")
+    KNOWN = "known", gettext_lazy("imported before")
+    DIFFERS = "differs", gettext_lazy("imported before, but different since")
 
 
+STATES = ("planned", "done", "undone")
 TAKEN = (Outcome.TAKEN, Outcome.NOTED)
 
 
@@ -43,16 +54,23 @@ class EntryKind(models.TextChoices):
 
 
 class AlreadyImported(Conflict):
-    """409 `already_imported`: the import was confirmed before."""
+    """409 `already_imported`: the import was confirmed before, so it can only be undone."""
 
     default_code = "already_imported"
-    default_detail = gettext_lazy("This import was confirmed already.")
+    default_detail = gettext_lazy("This import was confirmed already. It can only be undone.")
 
 
-class ImportTouched(Conflict):
-    """409 `import_touched`: something has happened since to what was imported."""
+class NotImported(Conflict):
+    """409 `not_imported`: the import was not confirmed, or has been undone."""
 
-    default_code = "import_touched"
+    default_code = "not_imported"
+    default_detail = gettext_lazy("This import was not confirmed, or has been undone.")
+
+
+class ChangedSince(Conflict):
+    """409 `changed_since`: something has happened since to what was imported."""
+
+    default_code = "changed_since"
     default_detail = gettext_lazy(
         "The import cannot be undone: somebody has changed, paid or deleted something of it since."
     )
@@ -62,7 +80,22 @@ class ImportQuerySet(models.QuerySet["Import"]):
     def of(self, user: User) -> "ImportQuerySet":
         """The imports of `user` that still exist; only those of the trip of a confined token."""
         rows = self.filter(user=user).exclude(confirmed_at=None, created_at__lte=expiry())
+        rows = rows.defer("file")
         return rows if user.confined_to is None else rows.filter(trip=user.confined_to)
+
+    def locked(self, import_id: int, user: User) -> "Import":
+        """The import of `user`, locked until the transaction ends. Raises `NotFound`."""
+        found = self.of(user).select_for_update().filter(pk=import_id).first()
+        if found is None:
+            raise NotFound
+        return found
+
+    def recorded(self) -> "ImportQuerySet":
+        """Imports whose entries are in their trips.
+
+        One that made a trip is undone by deleting it; if it is restored, they are in it again.
+        """
+        return self.exclude(confirmed_at=None).exclude(undone_at__isnull=False, makes_trip=False)
 
     def outdated(self) -> "ImportQuerySet":
         """Plans that nobody confirmed in time."""
@@ -70,20 +103,17 @@ class ImportQuerySet(models.QuerySet["Import"]):
 
 
 def _decoded(values: dict[str, Any]) -> dict[str, Any]:
-    """A JSON object of a plan, with its amounts and dates, which are texts."""
+    """A JSON object of a plan, with its dates, which are texts."""
     for name, value in values.items():
-        if name in _NUMBERS and value is not None:
-            values[name] = Decimal(value)
-        elif name in _DATES and value is not None:
+        if name in _DATES:
             values[name] = date.fromisoformat(value)
         elif name in _LISTS:
             values[name] = [SimpleNamespace(**row) for row in value]
     return values
 
 
-#: The names in a plan of numbers, of dates, and of lists of objects.
-_NUMBERS = frozenset({"amount", "planned", "claimed", "rate"})
-_DATES = frozenset({"date", "start_date", "end_date", "rate_date"})
+#: The names in a plan of dates, and of lists of objects.
+_DATES = frozenset({"start_date", "end_date", "rate_date"})
 _LISTS = frozenset({"people", "balances", "exchange_rates"})
 
 
@@ -93,10 +123,10 @@ def expiry() -> datetime:
 
 
 class Import(models.Model):
-    """A file that is to be imported, or was: the plan, and of our own for a new trip the file.
+    """A file that is to be imported, or was: the plan, and until it is confirmed the file.
 
     Only the caller who sent the file sees it. `content` is the plan as JSON: the fields of the
-    trip, people, balances and notes.
+    trip, people, balances and notes. `choices` are what the caller chose; see `planning.Choices`.
     """
 
     user = models.ForeignKey(
@@ -116,10 +146,12 @@ class Import(models.Model):
     makes_trip = models.BooleanField(gettext_lazy("makes the trip"), default=False)
     format = models.CharField(gettext_lazy("format"), max_length=30)
     content = models.TextField(editable=False)
-    #: Our own export, of which a new trip is to be made, compressed; null once it is confirmed.
-    whole_file = models.BinaryField(null=True, editable=False)
+    choices = models.TextField(default="{}", editable=False)
+    #: Compressed; null once the plan is confirmed.
+    file = models.BinaryField(null=True, editable=False)
     created_at = models.DateTimeField(gettext_lazy("created at"), default=timezone.now)
     confirmed_at = models.DateTimeField(gettext_lazy("confirmed at"), null=True)
+    undone_at = models.DateTimeField(gettext_lazy("undone at"), null=True)
     #: The number of the last row that confirming wrote into the journal of the trip.
     last_number = models.BigIntegerField(null=True, editable=False)
 
@@ -144,10 +176,37 @@ class Import(models.Model):
         """The plan; see `planning.py` for its attributes."""
         return SimpleNamespace(**json.loads(self.content, object_hook=_decoded))
 
+    def opened(self) -> BytesIO:
+        """The file of a plan."""
+        return BytesIO(zlib.decompress(self.file or b""))
+
     @property
-    def expires_at(self) -> datetime | None:
-        """Until when it can be confirmed; None if it was."""
-        return None if self.confirmed_at else self.created_at + PLAN_LIFETIME
+    def state(self) -> str:
+        """`planned`, `done` or `undone`."""
+        if self.undone_at is not None:
+            return "undone"
+        return "planned" if self.confirmed_at is None else "done"
+
+    @property
+    def expires_at(self) -> datetime:
+        """Until when the plan can be confirmed."""
+        return self.created_at + PLAN_LIFETIME
+
+    @property
+    def first_rows(self) -> list["ImportedRow"]:
+        """As many rows of the file as one response has."""
+        return list(self.rows.order_by("position")[:MAX_SHOWN_ROWS])
+
+    @cached_property
+    def people(self) -> dict[str, int | str]:
+        """The user ids of the people in the file by their keys; names of those without one."""
+        people = self.plan.people
+        names = Counter(person.original for person in people)
+        return {
+            person.key: person.user_id
+            or (person.original if names[person.original] == 1 else person.key)
+            for person in people
+        }
 
 
 class ImportedRow(models.Model):
@@ -167,10 +226,9 @@ class ImportedRow(models.Model):
     match = models.CharField(max_length=32, blank=True, default="")
     digest = models.CharField(max_length=32, blank=True, default="")
     entry_date = models.DateField(null=True)
-    #: What the plan shows of it, its notes, and what is recorded; JSON.
+    #: What it is, its notes, and what is recorded; JSON.
     shown = models.TextField()
     notes = models.TextField(default="[]")
-    #: Empty once it is confirmed.
     entry = models.TextField(blank=True, default="")
     #: The id of the expense or the settlement.
     object_id = models.BigIntegerField(null=True)
@@ -187,11 +245,62 @@ class ImportedRow(models.Model):
         return f"{self.line}"
 
     @property
-    def fields(self) -> SimpleNamespace:
-        """What the plan shows of it: description, date, amount and currency, or None."""
-        known = dict.fromkeys(("description", "date", "amount", "currency"))
-        return SimpleNamespace(**known | _decoded(orjson.loads(self.shown)))
+    def shown_kind(self) -> str:
+        return self.kind or "other"
+
+    @property
+    def description(self) -> str:
+        return orjson.loads(self.shown).get("description", "")
 
     @property
     def note_list(self) -> list[list[Any]]:
         return orjson.loads(self.notes)
+
+    @property
+    def body(self) -> dict[str, Any] | None:
+        """The body of the request that records it; None if nothing is recorded.
+
+        A person who has no user id yet has their name there.
+        """
+        if not self.entry:
+            return None
+        ids, entry = self.plan.people, orjson.loads(self.entry)
+        if self.kind == EntryKind.SETTLEMENT:
+            return {
+                "fromUserId": ids[entry["sender"]],
+                "toUserId": ids[entry["receiver"]],
+                "amount": to_major(entry["amount"], self.plan.plan.currency),
+                "settledOn": str(self.entry_date),
+                "note": entry["note"],
+            }
+        code, split_type, rate = entry["currency"], entry["split_type"], entry["rate"]
+        body = {
+            "description": entry["description"],
+            "amount": to_major(entry["entered_amount"], code),
+            "currency": code,
+            "exchangeRate": None if rate is None else Decimal(rate),
+            "expenseDate": str(self.entry_date),
+            "category": entry["category"],
+            "notes": entry["notes"],
+            "receiptUrl": entry["receipt_url"],
+            "paidByUserId": ids[entry["payers"][0][0]],
+            "payers": [
+                {"userId": ids[key], "amount": to_major(minor, code)}
+                for key, minor in entry["payers"]
+            ],
+            "splitType": split_type,
+            "participantUserIds": [ids[key] for key, _value in entry["entered"]],
+        }
+        items = Items.of(entry.get("items"), code)
+        if items is not None:
+            named = items.renamed({int(key): ids[key] for key, _value in entry["entered"]})
+            return body | load_items(named.text(code))
+        if split_type != SplitType.EQUAL:
+            body["splitAmounts"] = {
+                str(ids[key]): to_major(value, code)
+                if split_type in OF_AMOUNTS
+                else Decimal(value) / SCALE
+                for key, value in entry["entered"]
+                if value is not None
+            }
+        return body

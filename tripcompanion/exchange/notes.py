@@ -76,6 +76,7 @@ OF_SKIPPED_ROWS: Mapping[str, Any] = {
     "other_columns": gettext_lazy("It has %(columns)s columns of people instead of %(expected)s."),
     "payer_unknown": gettext_lazy("The file does not say who paid."),
     "repeated": gettext_lazy("A newer state of it is in the file, too."),
+    "several_receivers": gettext_lazy("Only one person can receive a refund."),
     "to_oneself": gettext_lazy("Somebody would pay themselves."),
     "too_many_payers": gettext_lazy("There are more than %(limit)s payers."),
     "unequal_lists": gettext_lazy("There are not as many amounts as people."),
@@ -122,8 +123,15 @@ OF_TAKEN_ROWS: Mapping[str, Any] = {
     "payment_of_several": gettext_lazy(
         "It is a payment of several people, so it is an expense here."
     ),
+    "perhaps_one_expense": gettext_lazy(
+        "Several bills for one person each have this title and date, so they may be one expense."
+    ),
+    "perhaps_one_page": gettext_lazy(
+        "The file has %(count)s expenses, as one page has, so others may be missing."
+    ),
     "rate_not_applied": gettext_lazy("The rate was applied, which the balances there do not do."),
     "rates_of_today": gettext_lazy("The file has rates of today, which are not applied."),
+    "recurring_in_new_trip": gettext_lazy("Recurring expenses are imported into a new trip only."),
     "repeats": gettext_lazy("It is repeated there; that is not imported."),
     "rounded": gettext_lazy("%(amount)s was rounded."),
     "rounded_shares": gettext_lazy(
@@ -142,7 +150,14 @@ OF_TAKEN_ROWS: Mapping[str, Any] = {
     ),
     "windows_1252": gettext_lazy("The file is not UTF-8, and was read as Windows-1252."),
 }
-_TEXTS = {**OF_TAKEN_ROWS, **OF_SKIPPED_ROWS, **OF_FILES}
+#: Why the balance of a person is another one than the file says.
+OF_BALANCES: Mapping[str, Any] = {
+    "contradicts_rows": gettext_lazy("The file does not add up to its own balances."),
+    "noted_rows": gettext_lazy("These rows were read with a note: %(lines)s."),
+    "rounding": gettext_lazy("It is at most the smallest unit for each row, as by rounding."),
+    "skipped_rows": gettext_lazy("The file counts these rows, which are skipped: %(lines)s."),
+}
+_TEXTS = {**OF_BALANCES, **OF_TAKEN_ROWS, **OF_SKIPPED_ROWS, **OF_FILES}
 
 
 def text_of(code: str, values: Mapping[str, Any]) -> str:
@@ -151,18 +166,29 @@ def text_of(code: str, values: Mapping[str, Any]) -> str:
 
 
 class FileUnreadable(ParseError):
-    """400 `unreadable_file`: the file cannot be imported.
+    """400 `unreadable`: the file cannot be read, or contradicts itself.
 
     `reason` says why, for programs, and `line` where; null is the whole file.
     """
 
-    default_code = "unreadable_file"
+    default_code = "unreadable"
     default_detail = gettext_lazy("The file cannot be imported.")
     extensions: Mapping[str, Any] = {"reason": "malformed_csv", "line": 12}
 
-    def __init__(self, error: UnreadableFile) -> None:
+    @classmethod
+    def of(cls, error: UnreadableFile) -> "FileUnreadable":
+        """The refusal of a file, by why it cannot be read."""
         text = text_of(error.code, error.values)
         if error.line is not None:
             text = str(gettext_lazy("Line %(line)s: %(text)s")) % {"line": error.line, "text": text}
-        super().__init__(text)
-        self.extensions = {"reason": error.code, "line": error.line}
+        refusal = (UnknownFormat if error.code == "unknown_format" else cls)(text)
+        refusal.extensions = {"reason": error.code, "line": error.line}
+        return refusal
+
+
+class UnknownFormat(FileUnreadable):
+    """400 `unknown_format`: no format is recognised from the content of the file."""
+
+    default_code = "unknown_format"
+    default_detail = OF_FILES["unknown_format"]
+    extensions: Mapping[str, Any] = {"reason": "unknown_format", "line": None}

@@ -1,7 +1,8 @@
 """Who the people of a file are: the caller, other accounts, members of the trip, or new guests."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import ValidationError as InvalidAddress
@@ -12,6 +13,7 @@ from tripcompanion.api.problems import LimitReached
 from tripcompanion.exchange.description import Person
 from tripcompanion.exchange.models import Import
 from trips.models import JournalEntry, Member, Trip
+from trips.models.conflicts import InviteInstead
 from trips.models.events import Event
 from users.emails import email_key
 from users.models import User
@@ -28,20 +30,22 @@ class PlannedPerson:
     name: str
     user_id: int | None
     is_member: bool
-    #: The name in the file.
+    guest: bool
+    #: The name and the address in the file.
     original: str
+    email: str | None
 
 
 def planned_people(
-    people: Iterable[Person], caller: User, trip: Trip | None, mapping: Mapping[str, int]
+    people: Iterable[Person], caller: User, trip: Trip | None, mapping: Mapping[str, int | None]
 ) -> list[PlannedPerson]:
-    """Who each person is. `mapping` is the caller's: user ids by keys or names.
+    """Who each person is. `mapping` is the caller's: user ids by keys or names; None is a guest.
 
     Without it, somebody whom an earlier import into the trip made or found is the same again, the
     one who saved the file is the caller, and an address of the file leads to an account only if
     the caller shares a trip with it. Names never do.
 
-    Raises `ValidationError` for an id that the caller may not add, and `LimitReached`.
+    Raises `ValidationError` for an id of nobody, `InviteInstead`, and `LimitReached`.
     """
     rows = list(people)
     if len(rows) > settings.QUOTA_MEMBERS:
@@ -52,7 +56,7 @@ def planned_people(
     unknown = set(mapping) - {row.key for row in rows} - {row.name for row in rows}
     if unknown:
         text = _("Not in the file: %(names)s.") % {"names": ", ".join(sorted(unknown))[:200]}
-        raise ValidationError({"people": [text]})
+        raise ValidationError({"mapping": [text]})
 
     def account_of(row: Person) -> int | None:
         if row.key in mapping or row.name in mapping:
@@ -61,7 +65,7 @@ def planned_people(
         return earlier.get((row.key, row.name)) or by_email.get(_key_of(row.email or "")) or own
 
     found = {row.key: account_of(row) for row in rows}
-    _require_addable({*mapping.values()} - members - {caller.pk}, caller)
+    _require_addable({*mapping.values()} - members.keys() - {caller.pk, None})
     _require_different(found)
     return [
         PlannedPerson(
@@ -69,7 +73,9 @@ def planned_people(
             _name(row.name),
             found[row.key],
             found[row.key] in members or (trip is None and found[row.key] == caller.pk),
+            members.get(found[row.key], found[row.key] is None),
             row.name,
+            row.email,
         )
         for row in rows
     ]
@@ -81,14 +87,17 @@ def _name(name: str) -> str:
     return plain[:_LONGEST].strip().ljust(_SHORTEST, ".")
 
 
-def _members(trip: Trip | None) -> set[int]:
+def _members(trip: Trip | None) -> dict[int | None, bool]:
+    """The members of the trip by their user ids, and whether each is a guest."""
     if trip is None:
-        return set()
-    present = Member.objects.present().filter(trip=trip.pk)
-    return set(present.order_by().values_list("user", flat=True))
+        return {}
+    present = Member.objects.present().filter(trip=trip.pk).order_by()
+    return dict(present.values_list("user", "user__is_guest"))
 
 
-def _from_earlier_imports(trip: Trip | None, members: set[int]) -> dict[tuple[str, str], int]:
+def _from_earlier_imports(
+    trip: Trip | None, members: Container[int | None]
+) -> dict[tuple[str, str], int]:
     """Who people were in earlier imports into the trip, if they are members; by key and name.
 
     Whoever took the place of a member is meant when that one was.
@@ -97,7 +106,7 @@ def _from_earlier_imports(trip: Trip | None, members: set[int]) -> dict[tuple[st
         return {}
     successors = _successors(trip)
     found = {}
-    for row in Import.objects.filter(trip=trip.pk).exclude(confirmed_at=None).order_by("pk"):
+    for row in Import.objects.recorded().filter(trip=trip.pk).order_by("pk"):
         for person in row.plan.people:
             user_id, turns = person.user_id, len(successors)
             while user_id in successors and user_id not in members and turns:
@@ -132,21 +141,20 @@ def _companions(caller: User, people: Iterable[Person]) -> dict[str, int]:
     return {**dict(found.values_list("email_key", "pk")), **own}
 
 
-def _require_addable(user_ids: set[int], caller: User) -> None:
-    """Raise `ValidationError` unless the caller knows these accounts and may add them by hand."""
+def _require_addable(user_ids: set[Any]) -> None:
+    """Raise `ValidationError` or `InviteInstead` unless they can be added by hand."""
     if not user_ids:
         return
-    shared = Member.objects.sharing_a_trip_with(caller).filter(user__in=user_ids)
-    accounts = User.objects.active().filter(pk__in=user_ids, may_be_added=True)
-    found = accounts.filter(pk__in=shared.values("user"), is_guest=False)
-    missing = user_ids - set(found.values_list("pk", flat=True))
-    if missing:
+    accounts = User.objects.active().filter(pk__in=user_ids, is_guest=False)
+    found = dict(accounts.values_list("pk", "may_be_added"))
+    if missing := user_ids - found.keys():
         ids = ", ".join(str(user_id) for user_id in sorted(missing))
-        text = _("You share no trip with them, or they cannot be added: %(ids)s.") % {"ids": ids}
-        raise ValidationError({"people": [text]})
+        raise ValidationError({"mapping": [_("There are no such users: %(ids)s.") % {"ids": ids}]})
+    if not all(found.values()):
+        raise InviteInstead
 
 
 def _require_different(found: Mapping[str, int | None]) -> None:
     used = [user_id for user_id in found.values() if user_id is not None]
     if len(set(used)) < len(used):
-        raise ValidationError({"people": [_("Two people of the file would be the same member.")]})
+        raise ValidationError({"mapping": [_("Two people of the file would be the same member.")]})

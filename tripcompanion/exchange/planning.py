@@ -1,20 +1,22 @@
 """The plan of an import: what would become of every row of a file. It writes nothing else."""
 
+import json
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import date
-from decimal import Decimal
 from functools import partial
 from operator import contains
-from typing import Any
+from typing import Any, BinaryIO
+from zoneinfo import ZoneInfo
 
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import PermissionDenied
+from rest_framework.generics import get_object_or_404
 
 from tripcompanion.api.problems import LimitReached
 from tripcompanion.compiled import insert
@@ -27,6 +29,7 @@ from tripcompanion.exchange.description import (
     Note,
     SkippedRow,
     TripDescription,
+    UnreadableFile,
 )
 from tripcompanion.exchange.fitting import Fitting, longest, plain
 from tripcompanion.exchange.formats.entries import apportioned
@@ -35,14 +38,17 @@ from tripcompanion.exchange.identity import Identity, identified
 from tripcompanion.exchange.known_rows import KnownRows, known_trip
 from tripcompanion.exchange.models import (
     MAX_PLANS,
+    AlreadyImported,
     EntryKind,
     Import,
     ImportedRow,
     Outcome,
 )
+from tripcompanion.exchange.notes import FileUnreadable
 from tripcompanion.exchange.people import PlannedPerson, planned_people
-from tripcompanion.exchange.source import as_json
-from trips.models import Trip
+from tripcompanion.exchange.recognition import describe
+from tripcompanion.exchange.source import SourceFile, as_json
+from trips.models import Trip, get_visible_or_404
 from trips.roles import Can, may
 from users.models import User
 from users.models.token import InsufficientScope
@@ -55,49 +61,102 @@ _HARMLESS = frozenset({"repeated", "deleted_in_source", "no_amount"})
 
 @dataclass(frozen=True)
 class Choices:
-    """What the caller chose: the trip to add to, fields of a new one, people and rates."""
+    """What the caller chose, which an import stores as JSON.
 
-    trip: Trip | None = None
+    Everything but the last two may be left to the file. `mapping` has user ids by keys or names of
+    the people in the file; None is a guest. `exchange_rates` are numbers by currency, as text.
+    """
+
+    trip_id: int | None = None
     as_new_trip: bool = False
     title: str = ""
     destination: str = ""
-    people: Mapping[str, int] = field(default_factory=dict)
-    exchange_rates: Mapping[str, Decimal] = field(default_factory=dict)
+    currency: str | None = None
+    mapping: Mapping[str, int | None] = field(default_factory=dict)
+    exchange_rates: Mapping[str, str] = field(default_factory=dict)
+    group: str = ""
+    time_zone: str = "UTC"
+    file_name: str = ""
+
+    def changed(self, changes: Mapping[str, Any]) -> "Choices":
+        """With other choices; people and rates are added to those that were chosen before."""
+        for name in ("mapping", "exchange_rates"):
+            if name in changes:
+                changes = {**changes, name: {**getattr(self, name), **changes[name]}}
+        if "trip_id" in changes or changes.get("as_new_trip"):
+            changes = {"trip_id": None, "as_new_trip": False, **changes}
+        return replace(self, **changes)
 
 
 def plan_import(
     caller: User,
-    described: TripDescription,
+    file: BinaryIO,
     choices: Choices,
     progress: Callable[[Any], Any] = iter,
+    replaced: Import | None = None,
 ) -> Import:
     """Store the plan of importing a file, and return it. `progress` wraps its rows.
 
-    Raises `ValidationError` for choices that do not fit, `PermissionDenied` if the caller's role in
-    the trip does not cover it, `LimitReached`, and what reading the file raises.
+    The plan takes the place of `replaced`, if that is given. Raises `ValidationError` for choices
+    that do not fit, `NotFound`, `PermissionDenied` if the caller's role in the trip does not cover
+    it, `LimitReached`, `AlreadyImported`, `InviteInstead`, and `FileUnreadable`.
     """
-    trip = choices.trip
-    is_known = trip is None and not choices.as_new_trip
-    if is_known:
-        trip = known_trip(caller, described)
-    if trip is None and caller.confined_to is not None:
-        raise InsufficientScope
-    people = planned_people(described.people, caller, trip, choices.people)
-    with transaction.atomic():
-        _make_room(caller)
-        stored = Import.objects.create(
-            user=caller, trip=trip, makes_trip=trip is None, format=described.format, content=""
+    trip = None
+    if choices.trip_id is not None:
+        trip = get_visible_or_404(Trip.objects.all, caller, pk=choices.trip_id)
+    try:
+        described = describe(
+            SourceFile(
+                file,
+                choices.file_name,
+                currency=choices.currency,
+                zone=ZoneInfo(choices.time_zone),
+                group=choices.group,
+            )
         )
-        plan = _Plan(stored, described, choices, people, trip)
-        if is_known and trip is not None:
-            plan.notes.append(Note("known_trip"))
-        plan.write_rows(progress)
-        if trip is not None:
-            plan.require_rights(trip, caller)
-        stored.content = as_json(plan.content())
-        if trip is None and described.read_whole is not None:
-            stored.whole_file = zlib.compress(described.read_whole())
-        stored.save(update_fields=["content", "whole_file"])
+        is_known = trip is None and not choices.as_new_trip
+        if is_known:
+            trip = known_trip(caller, described)
+        if trip is None and caller.confined_to is not None:
+            raise InsufficientScope
+        people = planned_people(described.people, caller, trip, choices.mapping)
+        with transaction.atomic():
+            stored = _started(caller, replaced)
+            stored.trip, stored.makes_trip, stored.format = trip, trip is None, described.format
+            plan = _Plan(stored, described, choices, people, trip)
+            if is_known and trip is not None:
+                plan.notes.append(Note("known_trip"))
+            plan.write_rows(progress)
+            if trip is not None:
+                plan.require_rights(trip, caller)
+            stored.content, stored.choices = as_json(plan.content()), as_json(asdict(choices))
+            if replaced is None:
+                file.seek(0)
+                stored.file = zlib.compress(file.read())
+            stored.save()
+    except UnreadableFile as error:
+        raise FileUnreadable.of(error) from error
+    return stored
+
+
+def plan_again(import_id: int, caller: User, changes: Mapping[str, Any]) -> Import:
+    """Plan an import with other choices. Raises `NotFound`, and what `plan_import` raises."""
+    stored = get_object_or_404(Import.objects.of(caller), pk=import_id)
+    if stored.file is None:
+        raise AlreadyImported
+    choices = Choices(**json.loads(stored.choices)).changed(changes)
+    return plan_import(caller, stored.opened(), choices, replaced=stored)
+
+
+def _started(caller: User, replaced: Import | None) -> Import:
+    """The import that a plan is written into, without rows."""
+    if replaced is None:
+        _make_room(caller)
+        return Import.objects.create(user=caller)
+    stored = Import.objects.locked(replaced.pk, caller)
+    if stored.confirmed_at is not None:
+        raise AlreadyImported
+    stored.rows.all().delete()
     return stored
 
 
@@ -129,7 +188,7 @@ class _Plan:
     ) -> None:
         self.stored, self.described, self.choices = stored, described, choices
         self.people, self.trip = people, trip
-        self.currency = trip.currency if trip else described.currency
+        self.currency = trip.currency if trip else choices.currency or described.currency
         self.user_ids = {person.key: person.user_id for person in people}
         self.order = {person.key: at for at, person in enumerate(people)}
         self.fitting = Fitting(
@@ -183,6 +242,8 @@ class _Plan:
             return self._finished(row, Outcome.SKIPPED, shown, [*entry.notes, error.note])
         self.balances.update(moved)
         if changed is not None:
+            if entry.notes:
+                self.noted.append(row.line)
             outcome = Outcome.DIFFERS if changed else Outcome.KNOWN
             notes = [Note("differs", {"fields": ", ".join(changed)})] if changed else []
             return self._finished(row, outcome, shown, notes)
@@ -239,8 +300,9 @@ class _Plan:
         destination = self.choices.destination or plain(described.destination) or title
         first = described.start_date or min(self.days, default=today)
         last = described.end_date or max(self.days, default=first)
-        rows = sum(self.counts[kind] for kind in EntryKind.values)
-        balances = compared(described, self.balances, self.skipped, self.noted, rows)
+        entries = sum(self.counts[name] for name in Outcome.values if name != Outcome.SKIPPED)
+        balances = compared(described, self.balances, self.skipped, self.noted, entries)
+        is_copy = described.is_own and self.trip is None and self.currency == described.currency
         return {
             "title": self.trip.title if self.trip else title[: longest(Trip, "title")],
             "destination": destination[: longest(Trip, "destination")],
@@ -248,6 +310,7 @@ class _Plan:
             "start_date": first,
             "end_date": max(first, last),
             "currency": self.currency,
+            "is_copy": is_copy,
             "people": list(map(asdict, self.people)),
             "balances": balances,
             "exchange_rates": [
@@ -255,12 +318,13 @@ class _Plan:
                 for code, (rate, source, day) in sorted(self.fitting.rates.items())
             ],
             "notes": [[note.code, dict(note.values)] for note in self.notes],
+            "row_count": sum(self.counts[name] for name in Outcome.values),
             "counts": {name: self.counts[name] for name in (*Outcome.values, *EntryKind.values)},
         }
 
 
 def _shown(entry: Any) -> dict[str, Any]:
-    """The fields of an entry that the plan shows."""
+    """What an entry is known again by, and its description."""
     is_expense = isinstance(entry, DescribedExpense)
     return {
         "description": entry.description if is_expense else entry.note,

@@ -26,19 +26,24 @@ from splits.reports.audit import differences
 from splits.serializers.comment import CommentRequest
 from splits.serializers.expense import ExpenseRequest
 from splits.serializers.settlement import SettlementRequest
-from tripcompanion.api.ids import MAX_INTEGER
 from tripcompanion.api.problems import LimitReached
+from tripcompanion.api.serializers import MAX_INTEGER
 from tripcompanion.currency.amounts import EXPONENTS
 from tripcompanion.exchange.description import UnreadableFile
 from tripcompanion.exchange.formats.trip_companion import FORMAT, VERSION
 from tripcompanion.exchange.imported_history import imported_history, instant
+from tripcompanion.exchange.items import items_from
 from tripcompanion.exchange.source import SourceFile
 from tripcompanion.exchange.tables import CHUNK_ROWS, TABLES, TRIP, Column, Table
+from tripcompanion.recurring.body import imported
+from tripcompanion.recurring.models import Occurrence, Recurrence
+from tripcompanion.recurring.serializers import RecurrenceRequest
 from trips.models import JournalEntry, Member, Trip
+from trips.models.category import budgets_text
+from trips.models.default_division import division_text, people_in_division, renamed_division
 from trips.models.events import Event
 from trips.models.joining import require_trip_quota
-from trips.models.journal import Entry, write
-from trips.models.journal_fields import plain_fields
+from trips.models.journal import Entry, as_text, plain_fields, write
 from trips.roles import CREATOR_ROLE, DEFAULT_ROLE
 from trips.serializers import GuestRequest, TripRequest
 from users.models import User
@@ -49,12 +54,20 @@ _REQUESTS: Mapping[type[Model], Any] = {
     Expense: ExpenseRequest,
     Settlement: SettlementRequest,
     Comment: CommentRequest,
+    Recurrence: RecurrenceRequest,
 }
 #: Former ids become negative, so that they keep their order and are never those of others.
 _FORMER = MAX_INTEGER
 
 Ids = dict[int, int]
 Row = Mapping[str, Any]
+
+
+class _OrNobody(dict[int, int]):
+    """Ids by the ids in the file; whoever is not in the file gets one that nobody has."""
+
+    def get(self, key: int, default: Any = None) -> int:
+        return self[key] if key in self else MAX_INTEGER - key
 
 
 class Made(NamedTuple):
@@ -122,6 +135,7 @@ class _Maker:
         for entries in _chunks(imported_history(rows, self.trip, self.ids, self.names)):
             JournalEntry.objects.bulk_create(entries)
         self._require_sound()
+        Recurrence.resume_imported(self.trip)
         return self.trip
 
     def _add_people(self) -> None:
@@ -171,6 +185,8 @@ class _Maker:
                 self._fit_member(made)
             if table.model is Expense:
                 self._fit_expense(made)
+            if isinstance(made, Occurrence) and made.expense_id is not None:
+                made.expense_id = self.ids[Expense].get(made.expense_id, -abs(made.expense_id))
             yield (_id(row, line) if "id" in row else None), made
 
     def _instance(self, table: Table, row: Row, line: int) -> Any:
@@ -187,7 +203,9 @@ class _Maker:
             attname = column.field.attname
             if attname == "id" or (column.name not in row and column.field.has_default()):
                 continue
-            if column.name in plain:
+            if column.is_json:
+                value = self._stored_text(made, column.name, _get(row, column.name, line), line)
+            elif column.name in plain:
                 value = _checked(checked[column.name], row, column.name, line)
             else:
                 currency = self.currency
@@ -196,6 +214,36 @@ class _Maker:
                 value = self._value(column, _get(row, column.name, line), currency, line)
             setattr(made, attname, value)
         return made
+
+    def _stored_text(self, made: Any, name: str, shown: Any, line: int) -> str | None:
+        """A JSON value as it is stored, with the new ids of people."""
+        if isinstance(made, Trip):
+            return self._of_trip(name, shown, line)
+        if isinstance(made, Recurrence):
+            return self._recurring_expense(shown, line)
+        if shown is None:
+            return None
+        return items_from(shown, made.currency, self.ids[User], line).text(made.currency)
+
+    def _recurring_expense(self, shown: Any, line: int) -> str:
+        """What is recorded; it may name somebody of whom nothing else in the file tells."""
+        try:
+            return as_text(imported(shown, _OrNobody(self.ids[User])))
+        except ValidationError as error:
+            raise UnreadableFile("bad_value", line, name="expense") from error
+
+    def _of_trip(self, name: str, shown: Any, line: int) -> str | None:
+        """A field of the trip as JSON is stored, with the new ids of people."""
+        checked = _checked(TripRequest().fields[name], {"it": shown}, "it", line)
+        if name == "categoryBudgets":
+            try:
+                return budgets_text(checked, self.currency)
+            except ValidationError as error:
+                raise UnreadableFile("bad_value", line, name=name) from error
+        people = self.ids[User]
+        if not people.keys() >= {*people_in_division(checked)}:
+            raise UnreadableFile("bad_value", line, name=name)
+        return division_text(checked and renamed_division(checked, people))
 
     def _entered_in(self, made: Any, row: Row) -> str:
         """The currency of what was entered. The column of the expense comes before it."""

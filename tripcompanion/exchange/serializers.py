@@ -1,6 +1,6 @@
 """Serializers of imports."""
 
-import io
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -13,7 +13,9 @@ from drf_spectacular.utils import (
 )
 from rest_framework import serializers
 
+from tripcompanion.api.parsing import MalformedJSON, read_object
 from tripcompanion.api.serializers import (
+    NUMBER_SCHEMA,
     CamelCaseSerializer,
     ExactNumber,
     IdField,
@@ -22,35 +24,34 @@ from tripcompanion.api.serializers import (
     StrictText,
 )
 from tripcompanion.currency.fields import CurrencyField
-from tripcompanion.exchange.models import Outcome
+from tripcompanion.exchange.models import MAX_SHOWN_ROWS, STATES, EntryKind, Outcome
 from tripcompanion.exchange.notes import text_of
-from tripcompanion.exchange.parsing import SentFile
 
-#: The largest file, in bytes.
-MAX_FILE_BYTES = 10 * 1024 * 1024
 _MAX_PEOPLE = 1000
+_TRIP_HELP = (
+    "The trip to add to. Default: the one that an older file of the same group was imported into, "
+    "otherwise a new one."
+)
+
+
+@extend_schema_field(NUMBER_SCHEMA)
+class _IdText(IdField):
+    """An identifier in a query or a form, where a number is its digits."""
 
 
 class ExchangeRatesField(serializers.DictField):
-    """`{"<currency>": number}`."""
+    """`{"<currency>": number}`; the numbers are texts in Python, as they are stored."""
 
-    def to_internal_value(self, data: Any) -> dict[str, Decimal]:
-        found = super().to_internal_value(data)
+    def to_internal_value(self, data: Any) -> dict[str, str]:
         known = CurrencyField()
-        return {known.run_validation(code): rate for code, rate in found.items()}
+        found = super().to_internal_value(data)
+        return {known.run_validation(code): str(rate) for code, rate in found.items()}
 
 
-class ImportOptions(CamelCaseSerializer):
+class _Choices(CamelCaseSerializer):
     """What the caller chooses; a file says most of it."""
 
-    trip_id = IdField(
-        required=False,
-        help_text="The trip to add to. Default: the one that an older file of the same group "
-        "was imported into, otherwise a new one.",
-    )
-    as_new_trip = StrictBoolean(
-        default=False, help_text="Whether to make a new trip in any case. Default: false."
-    )
+    trip_id = IdField(required=False, help_text=_TRIP_HELP)
     title = StrictText(
         max_length=100, required=False, help_text="Of a new trip. Default: the file's name for it."
     )
@@ -59,25 +60,12 @@ class ImportOptions(CamelCaseSerializer):
     )
     currency = CurrencyField(
         required=False,
-        help_text="Of the file, or of a new trip. Default: the one that the file uses most.",
-    )
-    people = serializers.DictField(
-        child=IdField(),
-        allow_empty=False,
-        required=False,
-        help_text="User ids by names in the file: the caller, members of the trip, or people who "
-        "share a trip with the caller. Everybody else becomes a guest.",
-    )
-    exchange_rates = ExchangeRatesField(
-        child=ExactNumber(maximum=Decimal(10**6), max_decimals=9),
-        allow_empty=False,
-        required=False,
-        help_text="What one unit of a currency is worth in the trip's, where the file has no "
-        "rate. Default: the latest stored rates.",
+        help_text="Of a new trip, and of a file that does not say its own. Default: the one that "
+        "the file uses most.",
     )
     time_zone = StrictText(
         max_length=64,
-        default="UTC",
+        required=False,
         help_text="Where dates are read, such as `Europe/Madrid`, if the file has instants. "
         "Default: `UTC`.",
     )
@@ -87,121 +75,153 @@ class ImportOptions(CamelCaseSerializer):
         help_text="The id or the name of the group, if the file has several.",
     )
 
+
+class ImportOptions(_Choices):
+    """What the caller chooses, in JSON."""
+
+    as_new_trip = StrictBoolean(
+        required=False, help_text="Whether to make a new trip in any case. Default: false."
+    )
+    mapping = serializers.DictField(
+        child=IdField(allow_null=True),
+        allow_empty=False,
+        required=False,
+        help_text="User ids by names in the file; null is a guest. Default: whoever an older file "
+        "led to, the caller, or by an address in the file an account that shares a trip with the "
+        "caller; otherwise a guest. Everybody is added as by hand: without a trip in common, each "
+        "counts as a look-up.",
+    )
+    exchange_rates = ExchangeRatesField(
+        child=ExactNumber(maximum=Decimal(10**6), max_decimals=9),
+        allow_empty=False,
+        required=False,
+        help_text="What one unit of a currency is worth in the trip's, where the file has no "
+        "rate. Default: the latest stored rates.",
+    )
+
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        if len(attrs.get("people", ())) > _MAX_PEOPLE:
-            raise serializers.ValidationError({"people": [_("There are too many.")]})
-        if attrs["as_new_trip"] and "trip_id" in attrs:
+        if len(attrs.get("mapping", ())) > _MAX_PEOPLE:
+            raise serializers.ValidationError({"mapping": [_("There are too many.")]})
+        if attrs.get("as_new_trip") and "trip_id" in attrs:
             raise serializers.ValidationError({"tripId": [_("Omit it for a new trip.")]})
         try:
-            attrs["zone"] = ZoneInfo(attrs.pop("time_zone"))
+            ZoneInfo(attrs.get("time_zone", "UTC"))
         except (ZoneInfoNotFoundError, ValueError, OSError) as error:
             text = _("This time zone is not known.")
             raise serializers.ValidationError({"timeZone": [text]}) from error
         return attrs
 
 
-class ImportRequest(ImportOptions):
-    """The text of a file, with what the caller chooses."""
+class ImportTexts(_Choices):
+    """What the caller chooses in a query or a form, which have texts only."""
 
-    content = StrictText(
-        required=False,
-        trim_whitespace=False,
-        max_length=MAX_FILE_BYTES,
-        help_text="The text of the file, at most 10 MiB.",
+    trip_id = _IdText(required=False, help_text=_TRIP_HELP)
+    as_new_trip = StrictChoice(
+        choices=["true", "false"], required=False, help_text="Whether to make a new trip."
     )
-    file_name = StrictText(
-        required=False, max_length=255, help_text="Its name, which some formats need."
+    mapping = StrictText(
+        required=False, help_text="A JSON object: user ids by names in the file; null is a guest."
+    )
+    exchange_rates = StrictText(
+        required=False, help_text="A JSON object: the worth of currencies in the trip's."
     )
 
-    def to_internal_value(self, data: Any) -> dict[str, Any]:
-        # A form has a file instead of its content.
-        sent = data.get("file") if isinstance(data, dict) else None
-        if not isinstance(sent, SentFile):
-            found = super().to_internal_value(data)
-            if "content" not in found:
-                text = self.fields["content"].error_messages["required"]
-                raise serializers.ValidationError({"content": [text]})
-            found["file"] = io.BytesIO(found.pop("content").encode())
-            found["name"] = found.pop("file_name", "")
-        else:
-            rest = {name: value for name, value in data.items() if name != "file"}
-            found = super().to_internal_value(rest)
-            found |= {"file": sent.file, "name": sent.name}
-            found.pop("content", None), found.pop("file_name", None)
-        if found["file"].seek(0, io.SEEK_END) > MAX_FILE_BYTES:
-            limit = {"limit": MAX_FILE_BYTES}
-            text = _("The file is larger than %(limit)s bytes.") % limit
-            raise serializers.ValidationError({"file": [text]})
-        return found
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        read = dict(self.initial_data)
+        if "as_new_trip" in attrs:
+            read["asNewTrip"] = attrs["as_new_trip"] == "true"
+        for name in ("mapping", "exchangeRates"):
+            if name in read:
+                try:
+                    read[name] = read_object(read[name].encode("utf-8", "surrogateescape"))
+                except MalformedJSON as error:
+                    raise serializers.ValidationError({name: [str(error.detail)]}) from error
+                if not read[name]:
+                    del read[name]
+        options = ImportOptions(data=read)
+        options.is_valid(raise_exception=True)
+        return options.validated_data
 
 
 @extend_schema_serializer(
     examples=[
         OpenApiExample(
             "Example",
-            value={"file": "alps.csv", "options": {"currency": "EUR"}},
+            value={"file": "alps.csv", "title": "Alps", "mapping": '{"Ana": 7, "Ben": null}'},
             media_type="multipart/form-data",
         )
     ]
 )
-class ImportForm(CamelCaseSerializer):
-    """A form with the file, and with what the caller chooses as a JSON object."""
+class ImportForm(ImportTexts):
+    """A form with the file, and with what the caller chooses."""
 
     file = serializers.FileField(help_text="The file, at most 10 MiB.")
-    options = ImportOptions(required=False, help_text="What the caller chooses, as JSON.")
 
 
 @extend_schema_field({"type": "number"})
 class NumberField(serializers.Field):
-    """A decimal number in responses."""
+    """A decimal number, which is stored as text."""
 
-    def to_representation(self, value: Decimal) -> Decimal:
-        return value
-
-
-class NoteSerializer(CamelCaseSerializer):
-    """Something worth knowing of the file or of a row."""
-
-    code = serializers.CharField(help_text="For programs.")
-    message = serializers.CharField(help_text="For people, in the language of the request.")
+    def to_representation(self, value: str) -> Decimal:
+        return Decimal(value)
 
 
-@extend_schema_field(NoteSerializer(many=True))
+@extend_schema_field({"type": "array", "items": {"type": "string"}})
 class NotesField(serializers.Field):
     """Notes, which are stored as codes and values."""
 
-    def to_representation(self, value: list[list[Any]]) -> list[dict[str, str]]:
-        return [{"code": code, "message": text_of(code, values)} for code, values in value]
+    def to_representation(self, value: list[list[Any]]) -> list[str]:
+        return [text_of(code, values) for code, values in value]
+
+
+@extend_schema_field({"type": ["string", "null"]})
+class WhyField(serializers.Field):
+    """Notes as one text; null for none."""
+
+    def to_representation(self, value: list[list[Any]]) -> str | None:
+        return " ".join(text_of(code, values) for code, values in value) or None
+
+
+@extend_schema_field({"type": "object", "additionalProperties": {"type": "number"}})
+class AmountsField(serializers.Field):
+    """Amounts by currency."""
+
+    def to_representation(self, value: Any) -> dict[str, Decimal]:
+        return {code: Decimal(amount) for code, amount in value.items()}
+
+
+class ImportedTrip(CamelCaseSerializer):
+    """The trip that gets the entries."""
+
+    title = serializers.CharField(help_text="Its title.")
+    destination = serializers.CharField(help_text="Its destination.")
+    start_date = serializers.DateField(help_text="The first day.")
+    end_date = serializers.DateField(help_text="The last day.")
+    currency = CurrencyField(help_text="Its currency.")
 
 
 class ImportedPerson(CamelCaseSerializer):
     """Somebody in the file."""
 
-    key = serializers.CharField(help_text="How the file refers to them.")
-    name = serializers.CharField(help_text="The name that a guest gets.")
+    name = serializers.CharField(source="original", help_text="The name in the file.")
+    email = serializers.CharField(allow_null=True, help_text="The address in the file.")
     user_id = serializers.IntegerField(
         allow_null=True, help_text="The account or the guest; null is a new guest."
     )
+    guest = serializers.BooleanField(help_text="Whether they are a guest, or become one.")
+    key = serializers.CharField(help_text="How the file refers to them; `mapping` takes it, too.")
     is_member = serializers.BooleanField(help_text="Whether they are a member already.")
 
 
 class ImportedBalance(CamelCaseSerializer):
-    """What somebody is owed, or owes with a minus, by the rows of the file and by its own claim."""
+    """What somebody is owed, or owes with a minus, by the file's own claim and by its rows."""
 
     name = serializers.CharField(help_text="The name in the file.")
-    currency = CurrencyField(help_text="The currency of both.")
-    planned = NumberField(help_text="By its rows.")
-    claimed = NumberField(
-        allow_null=True,
-        help_text="As the file says it; null if it does not.",
+    claimed = AmountsField(
+        allow_null=True, help_text="As the file says it, by currency; null if it does not."
     )
-    explanation = serializers.CharField(
-        help_text="Why they differ: `SKIPPED_ROWS`, `ROUNDING`, `NOTED_ROWS` or `OTHER`; empty if "
-        "they are equal."
-    )
-    lines = serializers.ListField(
-        child=serializers.IntegerField(), help_text="The rows that explain it, at most 50."
-    )
+    ours = AmountsField(help_text="By its rows, by currency.")
+    why = WhyField(help_text="Why they differ; null if they do not.")
 
 
 class ImportedRate(CamelCaseSerializer):
@@ -215,44 +235,83 @@ class ImportedRate(CamelCaseSerializer):
     rate_date = serializers.DateField(help_text="The day of the rate.")
 
 
-class ImportSerializer(CamelCaseSerializer):
-    """The plan of an import, or what has become of it."""
+@extend_schema_field({"type": "object", "additionalProperties": True})
+class BodyField(serializers.Field):
+    """The body of a request."""
+
+    def to_representation(self, value: Mapping[str, Any]) -> Mapping[str, Any]:
+        return value
+
+
+class ImportedRowSerializer(CamelCaseSerializer):
+    """A row of the file, with what becomes of it."""
+
+    line = serializers.IntegerField(help_text="Its line, or in JSON its position in the list.")
+    kind = serializers.ChoiceField(
+        choices=[*EntryKind.values, "other"],
+        source="shown_kind",
+        help_text="What it is recorded as; `other` is nothing.",
+    )
+    outcome = serializers.ChoiceField(
+        choices=Outcome.values,
+        help_text="What becomes of it: `taken`, `noted` (taken, but see its notes), `skipped`, "
+        "`known` (imported before), `differs` (imported before and changed there since; it stays).",
+    )
+    notes = NotesField(source="note_list", help_text="Why, and what is worth knowing.")
+    object = BodyField(
+        source="body",
+        allow_null=True,
+        help_text="The body that it becomes, of `createExpense` or `createSettlement`; null if it "
+        "is not taken. Somebody who has no user id yet has their name there. Odd cents are "
+        "recorded as the file has them.",
+    )
+    description = serializers.CharField(help_text="What it was.")
+    object_id = serializers.IntegerField(
+        allow_null=True, help_text="The id of the expense or the settlement, once it is confirmed."
+    )
+
+
+class ImportSummary(CamelCaseSerializer):
+    """An import without the rows of the file, as the personal export has it."""
 
     id = serializers.IntegerField(help_text="The id of the import.")
+    format = serializers.CharField(help_text="The format that was recognised.")
+    state = serializers.ChoiceField(choices=STATES, help_text="Only a plan can be changed.")
     trip_id = serializers.IntegerField(
         allow_null=True, help_text="The trip; null while a new one is planned."
     )
     makes_trip = serializers.BooleanField(help_text="Whether it makes a new trip.")
-    format = serializers.CharField(help_text="The format that was recognised.")
-    created_at = serializers.DateTimeField(help_text="When it was planned.")
-    confirmed_at = serializers.DateTimeField(allow_null=True, help_text="Null is a plan.")
-    expires_at = serializers.DateTimeField(
-        allow_null=True, help_text="Until when it can be confirmed."
-    )
-    title = serializers.CharField(source="plan.title", help_text="The title of the trip.")
-    destination = serializers.CharField(
-        source="plan.destination", help_text="The destination of the trip."
-    )
-    start_date = serializers.DateField(
-        source="plan.start_date", help_text="The first day of the trip."
-    )
-    end_date = serializers.DateField(source="plan.end_date", help_text="The last day of the trip.")
-    currency = CurrencyField(source="plan.currency", help_text="The trip's currency.")
-    counts = serializers.DictField(
-        source="plan.counts",
-        child=serializers.IntegerField(),
-        help_text="Rows of the file by what becomes of them, and entries by kind.",
-    )
+    trip = ImportedTrip(source="plan", help_text="The trip that gets the entries.")
+    created_at = serializers.DateTimeField(help_text="When it was planned first.")
+    expires_at = serializers.DateTimeField(help_text="Until when the plan can be confirmed.")
     people = ImportedPerson(
         source="plan.people", many=True, help_text="Who the people of the file are."
     )
+    row_count = serializers.IntegerField(
+        source="plan.row_count", help_text="How many rows the file has."
+    )
+    counts = serializers.DictField(
+        source="plan.counts",
+        child=serializers.IntegerField(),
+        help_text="Rows of the file by what becomes of them, and new entries by kind.",
+    )
     balances = ImportedBalance(
-        source="plan.balances", many=True, help_text="By person and currency, without zeros."
+        source="plan.balances", many=True, help_text="Of all people of the file."
     )
     exchange_rates = ImportedRate(
         source="plan.exchange_rates", many=True, help_text="Rates that the file lacks."
     )
     notes = NotesField(source="plan.notes", help_text="What is worth knowing of the file.")
+
+
+class ImportSerializer(ImportSummary):
+    """The plan of an import, or what has become of it."""
+
+    rows = ImportedRowSerializer(
+        source="first_rows",
+        many=True,
+        help_text=f"The first {MAX_SHOWN_ROWS} rows of the file; `listImportedRows` has all.",
+    )
 
 
 class RowsQuery(CamelCaseSerializer):
@@ -261,25 +320,3 @@ class RowsQuery(CamelCaseSerializer):
     outcome = StrictChoice(
         choices=Outcome.values, required=False, help_text="Only rows with this outcome."
     )
-
-
-class ImportedRowSerializer(CamelCaseSerializer):
-    """A row of the file, with what becomes of it."""
-
-    line = serializers.IntegerField(help_text="Its line, or in JSON its position in the list.")
-    outcome = serializers.ChoiceField(choices=Outcome.values, help_text="What becomes of it.")
-    kind = serializers.CharField(help_text="`expense`, `settlement`, or empty.")
-    description = serializers.CharField(source="fields.description", help_text="What it was.")
-    date = serializers.DateField(
-        source="fields.date", allow_null=True, help_text="Null if it cannot be read."
-    )
-    amount = NumberField(
-        source="fields.amount", allow_null=True, help_text="Null if it cannot be read."
-    )
-    currency = CurrencyField(
-        source="fields.currency", allow_null=True, help_text="The currency of the amount."
-    )
-    object_id = serializers.IntegerField(
-        allow_null=True, help_text="The id of the expense or the settlement, once it is confirmed."
-    )
-    notes = NotesField(source="note_list", help_text="Why, and what is worth knowing.")

@@ -23,7 +23,7 @@ from tripcompanion.api.problems import LimitReached
 from tripcompanion.api.rendering import written_file
 from tripcompanion.currency.amounts import to_major
 from trips.models import Member, Trip
-from trips.models.journal_fields import plain_fields, plain_values
+from trips.models.journal import plain_fields, plain_values
 
 CHUNK_ROWS = 1000
 MAX_SHEET_ROWS = 1_048_576
@@ -117,6 +117,7 @@ def _expenses(trip: Trip) -> Iterator[_Entry]:
         shares = {split.participant_id: split.amount_minor for split in expense.splits.all()}
         cells = {
             **plain_values(expense),
+            "tags": ", ".join(expense.tags),
             "amount": to_major(expense.entered_minor, expense.currency),
             "currency": expense.currency,
         }

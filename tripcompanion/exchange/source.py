@@ -92,11 +92,6 @@ class SourceFile:
         raw: Any = io.BufferedReader(_Unclosable(self._file))
         return io.TextIOWrapper(raw, encoding=self.encoding, newline="")
 
-    def content(self) -> bytes:
-        """The whole file."""
-        self._file.seek(0)
-        return self._file.read()
-
     def items(self, path: str) -> Iterator[Any]:
         """The values of JSON at `path`, such as `expenses.item`, one after the other."""
         try:
@@ -108,13 +103,15 @@ class SourceFile:
         """The first value of JSON at `path`, or None."""
         return next(self.items(path), None)
 
-    def rows(self, lines: int | None = None) -> Iterator[tuple[int, list[str]]]:
+    def rows(
+        self, lines: int | None = None, quoting: Any = csv.QUOTE_MINIMAL
+    ) -> Iterator[tuple[int, list[str]]]:
         """The rows of CSV that are not blank, with the number of the line on which each ends.
 
-        `lines` reads only so many from the start.
+        `lines` reads only so many from the start; `quoting` is that of `csv`.
         """
         text = islice(_bounded(self.text()), lines)
-        reader = csv.reader(text, delimiter=self.delimiter, strict=False)
+        reader = csv.reader(text, delimiter=self.delimiter, quoting=quoting)
         while True:
             try:
                 row = next(reader)
@@ -218,6 +215,8 @@ class SourceFile:
                 paths.add(here)
                 if event in {"string", "number"} and "item" not in here:
                     texts[here] = value
+        if paths == {""}:
+            raise UnreadableFile("empty_file")
         return Head("json", frozenset(paths), texts)
 
     def _events(self) -> Iterator[tuple[int, tuple[str, Any]]]:

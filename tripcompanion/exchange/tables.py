@@ -5,16 +5,18 @@ case. Amounts are in major units; percentages and weights are numbers.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import Any, NamedTuple
 
 import orjson
-from django.db.models import F, Field, Model, Value
+from django.db.models import F, Field, Model, Q, Value
 
 from splits.models import Allocation, Comment, Debt, Expense, Payer, Settlement, Split
 from tripcompanion.api.serializers import camel_case
+from tripcompanion.attachments.models import Attachment, shown
 from tripcompanion.currency.amounts import EXPONENTS
+from tripcompanion.recurring.models import Occurrence, Recurrence
 from trips.models import JournalEntry, Member, Trip
 
 CHUNK_ROWS = 2000
@@ -77,6 +79,8 @@ class Table(NamedTuple):
     left_out: frozenset[str]
     entered_in: str = ""
     order: str = "pk"
+    #: Which of the rows are in the file.
+    only: Callable[[], Q] = Q
 
     @property
     def columns(self) -> list[Column]:
@@ -86,7 +90,7 @@ class Table(NamedTuple):
     def rows(self, trip: Trip) -> Iterator[dict[str, Any]]:
         """The rows of `trip`, read in chunks. Call it in a snapshot."""
         columns = self.columns
-        found = self.model._default_manager.filter(trip=trip.pk).order_by(self.order)
+        found = self.model._default_manager.filter(self.only(), trip=trip.pk).order_by(self.order)
         if "__" in self.entered_in:
             # A join within the trip, which is on one node.
             found = found.filter(expense__trip=F("trip"))
@@ -120,7 +124,17 @@ TABLES = (
     Table("settlements", Settlement, _TRIP),
     Table("allocations", Allocation, _TRIP_AND_ID),
     Table("comments", Comment, _TRIP),
+    # The next dates follow from the others.
+    Table("recurring", Recurrence, _TRIP | {"left_out", "next", "due_at"}),
+    Table("occurrences", Occurrence, _TRIP_AND_ID),
     Table("history", JournalEntry, _TRIP_AND_ID, order="number"),
+)
+#: What is known of the files of the trip, which are not in the file, so nothing is made of it.
+ATTACHMENTS = Table(
+    "attachments",
+    Attachment,
+    _TRIP | {"file", "thumbnail", "attempts", "claimed_until"},
+    only=shown,
 )
 #: The trip itself. Its code would let everybody join who gets the file.
 TRIP = Table("trip", Trip, frozenset({"code", "deleted_at", "expenses_that_day", "counted_on"}))

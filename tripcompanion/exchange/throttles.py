@@ -1,10 +1,12 @@
-"""The throttle of imports."""
+"""The throttles of imports."""
 
 from typing import Any
 
 from rest_framework.request import Request
 
 from tripcompanion.api.throttling import WindowThrottle
+from trips.models import Member
+from trips.throttles import LookupThrottle
 
 
 class ImportThrottle(WindowThrottle):
@@ -14,3 +16,13 @@ class ImportThrottle(WindowThrottle):
 
     def identity(self, request: Request, view: Any) -> str:
         return str(request.user.pk)
+
+
+class MappingThrottle(LookupThrottle):
+    """Accounts that people of a file are mapped to, unless they share a trip with the caller."""
+
+    def allow_request(self, request: Request, view: Any) -> bool:
+        chosen = {*view.choices.get("mapping", {}).values()} - {None, view.caller.pk}
+        shared = Member.objects.sharing_a_trip_with(view.caller).filter(user__in=chosen)
+        strangers = chosen - {*shared.values_list("user", flat=True)} if chosen else chosen
+        return all(super(MappingThrottle, self).allow_request(request, view) for _ in strangers)

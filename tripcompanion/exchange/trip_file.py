@@ -8,8 +8,10 @@ from django.utils import timezone
 
 from splits.models import Comment, Expense, Settlement
 from tripcompanion.api.rendering import ExactJSONRenderer, written_file
+from tripcompanion.attachments.models import Attachment
 from tripcompanion.exchange.formats.trip_companion import FORMAT, VERSION
-from tripcompanion.exchange.tables import TABLES, trip_row
+from tripcompanion.exchange.tables import ATTACHMENTS, TABLES, trip_row
+from tripcompanion.recurring.models import Recurrence
 from trips.models import JournalEntry, Member, Trip
 from users.models import User
 
@@ -22,7 +24,7 @@ _render = ExactJSONRenderer().render
 def json_file(trip: Trip) -> IO[bytes]:
     """A temporary file with the trip as JSON, ready to be read. Call it in a snapshot.
 
-    It shows e-mail addresses to the reader of the response; see `users/readers.py`.
+    It shows e-mail addresses to the reader of the response; see `User.shown_email`.
     """
     return written_file(lambda file: write_json(trip, file.write))
 
@@ -31,7 +33,8 @@ def write_json(trip: Trip, write: Callable[[bytes], Any]) -> None:
     """Write the trip as JSON, a row at a time."""
     head = {"format": FORMAT, "version": VERSION, "exportedAt": timezone.now()}
     write(_render({**head, "trip": trip_row(trip)})[:-1])
-    for name, rows in (("people", _people(trip)), *((t.name, t.rows(trip)) for t in TABLES)):
+    tables = ((table.name, table.rows(trip)) for table in (*TABLES, ATTACHMENTS))
+    for name, rows in (("people", _people(trip)), *tables):
         write(b',"%s":' % name.encode())
         _write_array(rows, write)
     write(b"}")
@@ -52,7 +55,7 @@ def _people(trip: Trip) -> Iterator[dict[str, Any]]:
         JournalEntry.objects.filter(trip=trip.pk, by__isnull=False).values_list("by"),
         *(
             model._default_manager.filter(trip=trip.pk).values_list("created_by")
-            for model in (Expense, Settlement, Comment)
+            for model in (Expense, Settlement, Comment, Attachment, Recurrence)
         ),
     ]
     ids = sorted(pk for (pk,) in named.union(*(rows.order_by() for rows in others)))

@@ -7,7 +7,7 @@ from django.db import models
 from rest_framework import serializers
 
 from tripcompanion.exchange.formats.trip_companion import FORMAT, VERSION
-from tripcompanion.exchange.tables import TABLES, TRIP, Column
+from tripcompanion.exchange.tables import ATTACHMENTS, TABLES, TRIP, Column
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _KINDS: tuple[tuple[Any, dict[str, Any]], ...] = (
@@ -17,6 +17,7 @@ _KINDS: tuple[tuple[Any, dict[str, Any]], ...] = (
     (models.DecimalField, {"type": "number"}),
     (models.IntegerField, {"type": "integer"}),
     (models.ForeignKey, {"type": "integer"}),
+    (models.JSONField, {"type": "array", "items": {"type": "string"}}),
     (models.Field, {"type": "string"}),
 )
 _PERSON: dict[str, Any] = {
@@ -37,18 +38,21 @@ _TEXT = (
 )
 
 
+_NAMES = [table.name for table in (*TABLES, ATTACHMENTS)]
+
+
 class TripFile(serializers.Serializer):
     """The whole trip; `docs/trip-export.schema.json` describes every column."""
 
     json_schema: ClassVar = {
         "type": "object",
-        "required": [*_HEAD, TRIP.name, "people", *(table.name for table in TABLES)],
+        "required": [*_HEAD, TRIP.name, "people", *_NAMES],
         "properties": {
             **_HEAD,
             TRIP.name: {"type": "object", "additionalProperties": True},
             **{
                 name: {"type": "array", "items": {"type": "object", "additionalProperties": True}}
-                for name in ("people", *(table.name for table in TABLES))
+                for name in ("people", *_NAMES)
             },
         },
     }
@@ -56,7 +60,7 @@ class TripFile(serializers.Serializer):
 
 def trip_schema() -> dict[str, Any]:
     """The JSON Schema of the whole file, with every column."""
-    tables = {table.name: _array(_columns(table.columns)) for table in TABLES}
+    tables = {table.name: _array(_columns(table.columns)) for table in (*TABLES, ATTACHMENTS)}
     contents = {**_HEAD, TRIP.name: _row(_columns(TRIP.columns)), "people": _array(_PERSON)}
     return {
         "$schema": _DIALECT,

@@ -1,5 +1,7 @@
 """Trips in the admin site, with their members and expenses."""
 
+from datetime import date
+from operator import attrgetter
 from typing import Any, ClassVar
 
 from django import forms
@@ -11,16 +13,19 @@ from django.db.models.functions import Coalesce
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path
+from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from splits.admin.ledger import AMOUNT, RECORDED_BY, journal_table
 from splits.admin.settlement import RECEIVER, SENDER
-from splits.models import Debt, Expense, Settlement
+from splits.models import Category, Debt, Expense, Settlement
+from splits.models.settlement import today
 from splits.reports.audit import differences
-from splits.reports.balances import Plan
+from splits.reports.balances import Plan, balances_chart
 from splits.reports.history import History
 from tripcompanion.adminsite.base import (
+    SHOWN_ROWS,
     Columns,
     RulesAdmin,
     StateFilter,
@@ -30,21 +35,40 @@ from tripcompanion.adminsite.base import (
     link,
     list_link,
     page_url,
+    picture,
     table,
 )
 from tripcompanion.api.serializers import UrlOrPath
 from tripcompanion.currency.amounts import Amount, to_major
 from tripcompanion.currency.fields import AmountField
 from tripcompanion.currency.formats import format_amount
+from tripcompanion.statistics.charts import chart_of
+from tripcompanion.statistics.report import Statistics
 from trips import csv_columns
-from trips.admin import MEMBER_COLUMNS, caller_of, person
+from trips.admin import MEMBER_COLUMNS, caller_of, money_column, person
 from trips.models import Member, Trip
+from users.models import User
 
 TRANSFER_COLUMNS: Columns = {
     gettext_lazy("sender"): SENDER,
     gettext_lazy("receiver"): RECEIVER,
     gettext_lazy("amount"): AMOUNT,
 }
+
+SPENDING_COLUMNS: Columns = {
+    gettext_lazy("date"): lambda group: formatted(date.fromisoformat(group.key)),
+} | {
+    label: money_column(name, label, attrgetter("currency"))
+    for name, label in {
+        "paid_minor": gettext_lazy("spent"),
+        "cumulative_minor": gettext_lazy("so far"),
+        "planned_minor": gettext_lazy("budget"),
+    }.items()
+}
+
+
+#: The fields of a form with the budget of each category.
+BUDGET_FIELDS = {f"budget_{category.lower()}": category.value for category in Category}
 
 
 class TripState(StateFilter):
@@ -55,7 +79,7 @@ class TripState(StateFilter):
 
 
 class TripForm(forms.ModelForm):
-    """A trip, validated as in the API, with the budget in major units."""
+    """A trip, validated as in the API, with its budgets in major units."""
 
     budget = forms.DecimalField(
         required=False, help_text=gettext_lazy("In the currency of the trip.")
@@ -78,6 +102,8 @@ class TripForm(forms.ModelForm):
         super().__init__(*args, **kwargs)
         if self.instance.budget_minor is not None:
             self.initial["budget"] = to_major(self.instance.budget_minor, self.instance.currency)
+        budgets = self.instance.category_budgets or {}
+        self.initial.update({name: budgets.get(key) for name, key in BUDGET_FIELDS.items()})
 
     def clean_image_url(self) -> str | None:
         url = self.cleaned_data["image_url"]
@@ -89,17 +115,38 @@ class TripForm(forms.ModelForm):
 
     def clean(self) -> None:
         super().clean()
+        for name in BUDGET_FIELDS:
+            if self.cleaned_data.get(name) is not None:
+                try:
+                    self.cleaned_data[name] = as_the_api(AmountField(), self.cleaned_data[name])
+                except forms.ValidationError as error:
+                    self.add_error(name, error)
         start, end = self.cleaned_data.get("start_date"), self.cleaned_data.get("end_date")
         if start and end and end < start:
             self.add_error("end_date", _("Must not be before the start date."))
 
     def changes(self) -> dict[str, Any]:
-        """The arguments of `Trip.change`. A submitted budget is in the submitted currency."""
+        """The arguments of `Trip.change`. Submitted budgets are in the submitted currency."""
         changes = {name: self.cleaned_data[name] for name in self.changed_data}
+        currency = self.cleaned_data.get("currency", self.instance.currency)
         budget = changes.get("budget")
         if budget is not None:
-            changes["budget"] = Amount(budget, self.cleaned_data["currency"])
+            changes["budget"] = Amount(budget, currency)
+        if BUDGET_FIELDS.keys() & changes.keys():
+            changes = {name: changes[name] for name in changes if name not in BUDGET_FIELDS}
+            entered = {key: self.cleaned_data[name] for name, key in BUDGET_FIELDS.items()}
+            changes["category_budgets"] = {
+                key: Amount(value, currency) for key, value in entered.items() if value is not None
+            }
         return changes
+
+
+TripForm.declared_fields.update(
+    {
+        name: forms.DecimalField(required=False, label=Category(key).label)
+        for name, key in BUDGET_FIELDS.items()
+    }
+)
 
 
 @admin.register(Trip)
@@ -117,16 +164,18 @@ class TripAdmin(RulesAdmin):
     date_hierarchy = "start_date"
     ordering = ("-start_date", "-id")
     readonly_fields: ClassVar[Any] = (
-        *("code", "members", "expenses", "plan", "settlements", "other_lists"),
+        *("code", "members", "balances", "expenses", "spending"),
+        *("plan", "settlements", "other_lists"),
         *("journal", "created_at", "updated_at", "deleted_at"),
     )
     fieldsets: ClassVar[Any] = (
         (None, {"fields": ("title", "destination", "description", "image_url")}),
         (gettext_lazy("Dates"), {"fields": (("start_date", "end_date"),)}),
         (gettext_lazy("Money"), {"fields": ("currency", "budget")}),
+        (gettext_lazy("Budgets by category"), {"fields": (tuple(BUDGET_FIELDS),)}),
         (gettext_lazy("Joining"), {"fields": ("code", "join_role")}),
-        (gettext_lazy("Members"), {"fields": ("members",)}),
-        (gettext_lazy("Expenses"), {"fields": ("expenses",)}),
+        (gettext_lazy("Members"), {"fields": ("members", "balances")}),
+        (gettext_lazy("Expenses"), {"fields": ("expenses", "spending")}),
         (gettext_lazy("Settling up"), {"fields": ("plan", "settlements", "other_lists")}),
         (
             gettext_lazy("History"),
@@ -191,6 +240,19 @@ class TripAdmin(RulesAdmin):
         }
         rows = trip.expenses.select_related("trip", "created_by").order_by("-expense_date", "-id")
         return first_rows(rows, columns, trip__id__exact=trip.pk)
+
+    @admin.display(description=gettext_lazy("balances"))
+    def balances(self, trip: Trip) -> str:
+        rows = trip.members.select_related("user", "trip")
+        return picture(balances_chart(rows), _("Balances"))
+
+    @admin.display(description=gettext_lazy("spending"))
+    def spending(self, trip: Trip) -> str:
+        """What was spent by the end of each day, and what was planned."""
+        nobody = User(pk=0)  # whose part is not shown
+        by_day = Statistics(trip, nobody, today(), "day")
+        latest = table(by_day.groups[-SHOWN_ROWS:], SPENDING_COLUMNS)
+        return format_html("{}{}", picture(chart_of(by_day), _("spending")), latest)
 
     @admin.display(description=gettext_lazy("settlements"))
     def settlements(self, trip: Trip) -> str:

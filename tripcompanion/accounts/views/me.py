@@ -11,6 +11,7 @@ from tripcompanion.accounts.export import archive_of, exported
 from tripcompanion.accounts.export_serializers import AccountExport
 from tripcompanion.accounts.serializers import DeleteAccountRequest
 from tripcompanion.api.viewsets import ApiViewSet
+from tripcompanion.attachments.storage import StorageUnavailable
 from trips.models import show_addresses_to
 from users.models import LastAdmin
 from users.serializers import UserSerializer
@@ -38,7 +39,7 @@ class AccountViewSet(ApiViewSet):
     single_statement: ClassVar = frozenset({"retrieve"})
     accepts: ClassVar = frozenset({"verify_email"})
     throttles: ClassVar = {"verify_email": [MailThrottle], "export": [ExportThrottle]}
-    problems: ClassVar = {"destroy": [AccountInUse, LastAdmin]}
+    problems: ClassVar = {"destroy": [AccountInUse, LastAdmin], "export": [StorageUnavailable]}
 
     def retrieve(self, request: Request) -> Response:
         """The caller's account, with all fields."""
@@ -53,7 +54,7 @@ class AccountViewSet(ApiViewSet):
         """All data that is stored about the caller, as a file.
 
         With `Accept: application/zip`, or `?format=zip`, it is an archive that also has each trip
-        of the caller, as `exportTrip` writes it.
+        of the caller, as `exportTrip` writes it, and the files that the caller attached.
         """
         show_addresses_to(self.caller)
         is_archive = request.accepted_renderer.format == "zip"

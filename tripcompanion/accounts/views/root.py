@@ -26,6 +26,7 @@ _ACCOUNT = {
     "me": "/api/users/me",
     "sessions": "/api/users/me/sessions",
     "tokens": "/api/users/me/tokens",
+    "filters": "/api/users/me/filters",
     "export": "/api/users/me/export",
 }
 _BY_SCOPE = {

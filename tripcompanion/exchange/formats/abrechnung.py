@@ -106,10 +106,18 @@ class _Books:
         paid = self.of_people({key: amount * part for key, part in creditors.items()})
         owed, own_notes = self._owed(row, amount)
         notes += own_notes
+        sign = 1
         if amount < 0:
-            paid, owed = ({k: -v for k, v in side.items()} for side in (owed, paid))
-            notes += (Note("turned_around"),)
-        payers, parts = whole(paid, abs(amount)), whole(owed, abs(amount))
+            paid, owed = ({k: -v for k, v in side.items()} for side in (paid, owed))
+            if len(paid) == 1 and row.text("type") != "transfer":
+                sign, fields["amount_minor"] = -1, amount
+            else:
+                paid, owed = owed, paid
+                notes += (Note("turned_around"),)
+        payers, parts = (
+            {k: sign * minor for k, minor in whole(side, abs(amount)).items()}
+            for side in (paid, owed)
+        )
         title = row.text("name", "")
         if row.text("type") == "transfer" and len(payers) == len(parts) == 1:
             (sender,), (receiver,) = payers, parts
@@ -121,7 +129,8 @@ class _Books:
         named = [self.names[k] for k in weights(row, "debitor_shares") if k in self.names]
         yield DescribedExpense(
             description=title,
-            notes_text="\n".join(filter(None, [row.text("description", ""), *tags, *named])),
+            notes_text=row.text("description", ""),
+            tags=(*tags, *named),
             category=category(title, *tags),
             payers=tuple(payers.items()),
             notes=notes + ((Note("files_left_out"),) if row.list("files") else ()),
@@ -135,7 +144,7 @@ class _Books:
         unit = Fraction(amount) / value if value else Fraction(0)
         debitors, mode = weights(row, "debitor_shares"), row.text("split_mode", "shares")
         owed: dict[str, Fraction] = defaultdict(Fraction)
-        rest = value
+        rest = beside = value
         for item in row.records("positions"):
             price, users = Fraction(item.number("price")), weights(item, "usages")
             common = Fraction(item.number("communist_shares"))
@@ -145,7 +154,8 @@ class _Books:
             for key, usage in users.items():
                 owed[key] += price * usage / total
             rest -= price * (total - common) / total
-        notes: tuple[Note, ...] = (Note("items_exceed"),) if rest * value < 0 else ()
+            beside -= price
+        notes: tuple[Note, ...] = (Note("items_exceed"),) if beside * value < 0 else ()
         if mode == "absolute" and not row.list("positions"):
             owed |= debitors
             if row.number("currency_conversion_rate") != 1:

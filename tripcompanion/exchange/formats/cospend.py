@@ -1,5 +1,7 @@
 """Cospend, the CSV file of a project: sections of members, bills, categories and currencies."""
 
+import csv
+from collections import Counter
 from collections.abc import Iterator
 from datetime import date, datetime
 from decimal import Decimal
@@ -18,7 +20,7 @@ from tripcompanion.exchange.formats.reading import (
     each,
     number,
 )
-from tripcompanion.exchange.formats.weights import entries, names_in
+from tripcompanion.exchange.formats.weights import NO_BILL, entries, names_in
 from tripcompanion.exchange.source import Head, SourceFile
 
 #: The names of columns that begin a section, by its name.
@@ -36,14 +38,13 @@ _CATEGORIES = {
     "-6": "Health", "-10": "Shopping", "-12": "Restaurant", "-13": "Accommodation",
     "-14": "Transport", "-15": "Sport",
 }  # fmt: skip
-#: A bill that only declares members, in old files.
-_NO_BILL = "deleteMeIfYouWant"
 
 
 def recognises(head: Head) -> bool:
     names = {name.casefold() for name in head.header}
     return {"name", "weight", "active"} <= names or (
-        _SECTIONS["bills"] <= names and "timestamp" in names
+        # Older files lack the time. The bills of ihatemoney have no categories.
+        _SECTIONS["bills"] <= names and bool(names & {"timestamp", "payer_active", "categoryid"})
     )
 
 
@@ -73,8 +74,11 @@ class _Project:
             self._add(row, "name", "weight")
         for _line, row in self.rows("bills"):
             self._add(row, "payer_name", "payer_weight")
+        #: How many bills for one person have a title and a date.
+        self.alone: Counter[tuple[str, str]] = Counter()
         for _line, row in self.rows("bills"):
             owers, _notes = names_in(clean(row.get("owers", "")), self.weights)
+            self.alone[row.get("what", ""), row.get("date", "")] += len(owers) == 1
             for name in owers:
                 self.weights.setdefault(name, Decimal(1))
         rows = list(self.rows("currencies"))
@@ -89,20 +93,21 @@ class _Project:
     def rows(self, section: str) -> Iterator[tuple[int, dict[str, str]]]:
         """The rows of a section. A header is known by the names in it, in any order.
 
-        Quotes in names are not doubled in the sections besides the bills, so a name may have too
-        many cells: the last columns are the known ones.
+        Quotes in names are not doubled in the sections besides the bills, so they are read as any
+        other letter. A name may have too many cells then: the last columns are the known ones.
         """
+        quoting = csv.QUOTE_MINIMAL if section == "bills" else csv.QUOTE_NONE
         header: list[str] = []
         current = ""
-        for line, row in self.file.rows():
-            names = [cell.strip().casefold() for cell in row]
+        for line, row in self.file.rows(quoting=quoting):
+            names = [cell.strip(' "').casefold() for cell in row]
             begun = next((s for s, needed in _SECTIONS.items() if needed <= set(names)), None)
             if begun:
                 header, current = names, begun
             elif current == section:
-                if section != "bills" and len(row) > len(header):
-                    extra = len(row) - len(header) + 1
-                    row = [",".join(row[:extra]), *row[extra:]]
+                if section != "bills":
+                    extra = max(len(row) - len(header), 0) + 1
+                    row = [_unquoted(cell) for cell in (",".join(row[:extra]), *row[extra:])]
                 yield line, dict(zip(header, row, strict=False))
 
     def _add(self, row: dict[str, str], name: str, weight: str) -> None:
@@ -117,12 +122,14 @@ class _Project:
     def entries(self, line: int, value: dict[str, str]) -> Iterator[Entry]:
         row = Record(value)
         title = row.text("what", "")
-        if title == _NO_BILL:
+        if title == NO_BILL:
             return
         if row.text("deleted", "0") == "1":
             yield SkippedRow(line, Note("deleted_in_source"), title)
             return
         owers, notes = names_in(row.text("owers"), self.weights)
+        if len(owers) == 1 and self.alone[value.get("what", ""), value.get("date", "")] > 1:
+            notes += (Note("perhaps_one_expense"),)
         label = self.categories.get(row.text("categoryid", "0"), "") or row.text("categoryname", "")
         comment = unquote_plus(row.text("comment", ""))
         if row.text("repeat", "n") not in {"n", ""}:
@@ -137,6 +144,7 @@ class _Project:
             is_payment=row.text("categoryid", "0") == _REIMBURSEMENT,
             notes=notes,
             date=self._day(row),
+            instant=row.text("timestamp", ""),
             description=title or label,
             notes_text="\n".join(filter(None, [comment, label])),
             category=category(label),
@@ -150,3 +158,9 @@ class _Project:
         if abs(seconds) > 10**11:
             raise RowError("bad_date", text=str(seconds)[:30])
         return datetime.fromtimestamp(seconds, self.file.zone).date()
+
+
+def _unquoted(cell: str) -> str:
+    """The cell without the quotes around it; a program that saved the file again doubles others."""
+    is_quoted = len(cell) > 1 and cell[0] == cell[-1] == '"'
+    return cell[1:-1].replace('""', '"') if is_quoted else cell

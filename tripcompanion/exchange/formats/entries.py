@@ -24,7 +24,7 @@ def divided(
     parts = tuple((person, minor) for person, minor in shares.items() if minor)
     if not parts:
         raise RowError("nobody_takes_part")
-    if min(minor for _person, minor in parts) < 0:
+    if min(minor for _person, minor in parts) < 0 < max(minor for _person, minor in parts):
         raise RowError("negative_part")
     if split is not None:
         entered = tuple((person, split[1][person]) for person, _minor in parts)
@@ -68,26 +68,14 @@ def completed(
 
 
 def apportioned(total: int, weights: Mapping[str, int], seed: int = 0) -> dict[str, int]:
-    """`total` minor units in proportion to weights; also a negative one."""
+    """`total` minor units in proportion to weights; both may be negative."""
+    if total < 0 and max(weights.values(), default=0) <= 0:
+        weights = {person: -weight for person, weight in weights.items()}
     if not weights or min(weights.values()) < 0 or not sum(weights.values()):
         raise RowError("nobody_takes_part")
     sign = -1 if total < 0 else 1
     parts = apportion(abs(total), list(weights.values()), seed)
     return {person: sign * part for person, part in zip(weights, parts, strict=True)}
-
-
-def _turned_around(payer: str, amount_minor: int, shares: Mapping[str, int]) -> dict[str, Any]:
-    """The fields of an expense for an income of `amount_minor`, which is negative, and its shares.
-
-    The ledger has no incomes. Whoever got the money owes it to those who have a share in it, as if
-    these had paid for an expense of the one alone.
-    """
-    payers = tuple((person, abs(minor)) for person, minor in shares.items() if minor)
-    return {
-        "amount_minor": abs(amount_minor),
-        "payers": payers,
-        **divided({payer: abs(amount_minor)}, is_equal=True),
-    }
 
 
 def expense(
@@ -103,14 +91,10 @@ def expense(
 ) -> DescribedExpense:
     """An expense that one person paid, with exact shares, which add up to the amount.
 
-    A negative amount is turned around. Raises `RowError` for an amount of zero.
+    A negative amount is a refund. Raises `RowError` for an amount of zero.
     """
     if not amount_minor:
         raise RowError("no_amount")
-    if amount_minor < 0:
-        around = _turned_around(payer, amount_minor, shares)
-        notes += (Note("turned_around"),)
-        return DescribedExpense(line=line, notes=notes, **{**fields, **around})
     return DescribedExpense(
         line=line,
         amount_minor=amount_minor,

@@ -17,7 +17,7 @@ from tripcompanion.exchange.formats.reading import (
     people_named,
     unguarded,
 )
-from tripcompanion.exchange.formats.weights import entries, names_in
+from tripcompanion.exchange.formats.weights import NO_BILL, entries, names_in
 from tripcompanion.exchange.source import Head, SourceFile
 
 _COLUMNS = {"what", "amount", "date", "payer_name", "payer_weight", "owers"}
@@ -28,7 +28,7 @@ _NO_CURRENCY = "XXX"
 def recognises(head: Head) -> bool:
     if head.kind == "csv":
         names = {name.casefold() for name in head.header}
-        return names >= _COLUMNS and "timestamp" not in names
+        return _COLUMNS <= names <= {*_COLUMNS, "bill_type", "currency"}
     return {"item.what", "item.owers"} <= head.paths or {"item.ower", "item.receiver"} <= head.paths
 
 
@@ -97,6 +97,8 @@ class _Bills:
 
     def entries(self, line: int, value: Any) -> Iterator[Entry]:
         row = Record(value)
+        if row.text("what", "") == NO_BILL:
+            return
         owers, notes = self._owers(value)
         code = row.text("currency", _NO_CURRENCY)
         if code not in EXPONENTS:

@@ -2,10 +2,10 @@
 
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, tzinfo
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
+from itertools import count
 from typing import Any
 
 from tripcompanion.currency.amounts import EXPONENTS
@@ -184,9 +184,9 @@ def known_currency(code: str) -> str:
     return code.upper()
 
 
-def currency_of(file: SourceFile, *found: str | None) -> str:
-    """The currency that the caller chose, or else the first known one of those in the file."""
-    for code in (file.currency, *found):
+def currency_of(file: SourceFile, *found: str | None, guess: str | None = None) -> str:
+    """The first known currency of those in the file, or that of the caller, or else a guess."""
+    for code in (*found, file.currency, guess):
         if code and code.upper() in EXPONENTS:
             return code.upper()
     raise UnreadableFile("currency_needed")
@@ -237,13 +237,24 @@ def people_with_ids(file: SourceFile, path: str) -> tuple[Person, ...]:
 
 def people_named(names: Iterable[str]) -> tuple[Person, ...]:
     """People who have only names, which are their keys. Of equal names, each is another person."""
-    seen: Counter[str] = Counter()
+    names = list(names)
+    taken = set(names)
+    further: dict[str, Iterator[int]] = {}
     people = []
     for name in names:
-        seen[name] += 1
-        key = name if seen[name] == 1 else f"{name} ({seen[name]})"
+        key = name
+        if name in further:
+            key = next(k for number in further[name] if (k := f"{name} ({number})") not in taken)
+            taken.add(key)
+        else:
+            further[name] = count(2)
         people.append(Person(key, key))
     return tuple(people)
+
+
+def name_notes(names: Sequence[str]) -> tuple[Note, ...]:
+    """A note if two people have one name."""
+    return (Note("same_names"),) if len(set(map(clean, names))) < len(names) else ()
 
 
 def each(

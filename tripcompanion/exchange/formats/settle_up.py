@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from tripcompanion.currency.amounts import to_major
 from tripcompanion.exchange.description import Entry, Note, TripDescription
 from tripcompanion.exchange.formats.entries import completed, expense, payments
 from tripcompanion.exchange.formats.reading import (
@@ -58,7 +59,8 @@ class _Table:
                 main[row.get("Currency", "")] += 1
         self.names = [name for name in names if name]
         self.currencies = [code for code, _count in main.most_common() + used.most_common()]
-        columns = ("Amount", "Split amounts")
+        self.main = main.most_common(1)[0][0] if main else ""
+        columns = ("Amount", "Split amounts", "Converted amount")
         self.numbers = Numbers(
             (
                 (line, cell)
@@ -87,6 +89,9 @@ class _Table:
         shares, notes = completed(amount, shares)
         label, title = row.text("Category", ""), row.text("Purpose", "")
         fields: dict[str, Any] = {"date": day(row.text("Date & time")), "currency": currency}
+        if self.main not in {"", currency} and amount and "Converted amount" in row:
+            whole = to_major(amount, currency)
+            fields["rate"] = abs(self.numbers(row.text("Converted amount")) / whole)
         payer = next(iter(paid))
         if kind == "transfer" and len(paid) == 1:
             if not amount:
@@ -101,7 +106,5 @@ class _Table:
         fields["notes_text"] = label
         if "Receipt" in row:
             fields["receipt_url"] = row.text("Receipt")
-        if amount < 0 and len(paid) > 1:
-            raise RowError("negative_part")
         found = expense(line, payer, amount, shares, notes=notes, **fields)
         yield found if len(paid) == 1 else replace(found, payers=tuple(paid.items()))

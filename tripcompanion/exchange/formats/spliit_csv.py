@@ -14,6 +14,7 @@ from tripcompanion.exchange.formats.reading import (
     currency_of,
     day,
     each,
+    name_notes,
     number,
     people_named,
     to_minor,
@@ -34,9 +35,10 @@ def recognises(head: Head) -> bool:
 
 def read(file: SourceFile) -> TripDescription:
     header = file.head.header
-    names = [name for name in header if name not in _COLUMNS]
-    people = people_named(clean(unguarded(name)) or "?" for name in names)
-    start = len(header) - len(names)
+    # After the last column, as somebody may have the name of another one.
+    start = header.index("Split mode") + 1
+    names = [clean(unguarded(name)) for name in header[start:]]
+    people = people_named(name or "?" for name in names)
     cost_at = header.index("Cost")
     cells = [cost_at, *range(start, len(header))]
     numbers = Numbers(
@@ -44,7 +46,8 @@ def read(file: SourceFile) -> TripDescription:
     )
     code_at = header.index("Currency")
     codes = {row[code_at].strip() for _line, row in file.records() if len(row) > code_at}
-    currency = currency_of(file, *sorted(codes), *(SYMBOLS.get(code) for code in sorted(codes)))
+    guesses = (SYMBOLS[code] for code in sorted(codes) if code in SYMBOLS)
+    currency = currency_of(file, *sorted(codes), guess=next(guesses, None))
     table = _Table([person.key for person in people], header, start, numbers, currency)
     has_payments = any("Yes" in row for _line, row in file.records())
     return TripDescription(
@@ -53,7 +56,8 @@ def read(file: SourceFile) -> TripDescription:
         currency,
         people,
         lambda: each(table.rows(file), table.entries, "Description"),
-        notes=(Note("better_as_json"),) if has_payments and len(people) > 2 else (),
+        notes=name_notes(header[start:])
+        + ((Note("better_as_json"),) if has_payments and len(people) > 2 else ()),
     )
 
 

@@ -47,7 +47,7 @@ def read(file: SourceFile) -> TripDescription:
     texts = file.head.texts
     code = str(texts.get("currencyCode") or "")
     symbol = str(texts.get("currency") or "").strip()
-    currency = currency_of(file, code, symbol, SYMBOLS.get(symbol))
+    currency = currency_of(file, code, symbol, guess=SYMBOLS.get(symbol))
     people = people_with_ids(file, "participants.item")
     digits = 0 if code in _WHOLE else 2
     entry = partial(_entry, currency, digits, {person.key for person in people})

@@ -41,20 +41,30 @@ def read(file: SourceFile) -> TripDescription:
         "",
         currency_of(file, *table.currencies),
         people,
-        lambda: each(file.named_records(), table.entries, "Name"),
+        lambda: each(_rows(file), table.entries, "Name"),
     )
+
+
+def _rows(file: SourceFile) -> Iterator[tuple[int, dict[str, str]]]:
+    """The rows by columns. Quotes in a name are not doubled, so it may have too many cells."""
+    header = file.head.header
+    at = header.index("Name")
+    for line, row in file.records():
+        end = at + 1 + max(len(row) - len(header), 0)
+        cells = [*row[:at], ",".join(row[at:end]), *row[end:]]
+        yield line, dict(zip(header, cells, strict=False))
 
 
 class _Table:
     def __init__(self, file: SourceFile) -> None:
-        rows = [row for _line, row in file.named_records()]
+        rows = [row for _line, row in _rows(file)]
         names = {row.get("Paid By", "").strip() for row in rows} - {_CALLER, ""}
         self.friend = min(names, default=file.name.partition(".")[0].strip() or "Friend")
         codes = [row.get("Currency", "").strip() for row in rows]
         self.currencies = sorted(set(codes), key=lambda code: -codes.count(code))
         columns = ("Amount", "You Lent", "You Owe", "Settlement")
         self.numbers = Numbers(
-            (line, row.get(name, "")) for line, row in file.named_records() for name in columns
+            (line, row.get(name, "")) for line, row in _rows(file) for name in columns
         )
 
     def entries(self, line: int, value: dict[str, str]) -> Iterator[Entry]:

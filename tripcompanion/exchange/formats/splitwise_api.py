@@ -1,6 +1,7 @@
 """Splitwise, answers of its API, saved one by one or merged: expenses, groups, friends, user."""
 
 from collections.abc import Iterator
+from datetime import date
 from typing import Any
 
 from tripcompanion.exchange.description import (
@@ -15,7 +16,7 @@ from tripcompanion.exchange.description import (
     TripDescription,
     UnreadableFile,
 )
-from tripcompanion.exchange.formats.entries import divided
+from tripcompanion.exchange.formats.entries import divided, payments
 from tripcompanion.exchange.formats.reading import (
     Record,
     RowError,
@@ -33,6 +34,8 @@ from tripcompanion.exchange.source import Head, SourceFile
 
 #: The user who writes comments of the system.
 _SYSTEM = "0"
+#: How many expenses a page has, unless somebody asks for more.
+_PAGE_ROWS = 20
 
 
 def recognises(head: Head) -> bool:
@@ -44,11 +47,13 @@ def recognises(head: Head) -> bool:
 
 
 def read(file: SourceFile) -> TripDescription:
-    group, name, groups = _chosen_group(file)
+    group, name, groups, debts = _chosen_group(file)
     people: dict[str, Person] = {}
     newest: dict[str, str] = {}
     currencies: dict[str, int] = {}
+    rows = 0
     for _at, value in _expenses(file):
+        rows += 1
         try:
             row = Record(value)
             if not _is_in(row, group):
@@ -70,13 +75,17 @@ def read(file: SourceFile) -> TripDescription:
     _note_caller(file, people)
     used = sorted(currencies, key=lambda code: -currencies[code])
     claimed = tuple(_claimed(members))
-    notes = () if members else (Note("no_balances_claimed"),)
+    notes: tuple[Note, ...] = () if members else (Note("no_balances_claimed"),)
+    if rows == _PAGE_ROWS:
+        notes += (Note("perhaps_one_page", {"count": _PAGE_ROWS}),)
+    if debts and not rows:
+        notes += (Note("balances_only"),)
     return TripDescription(
         "splitwise_api",
         name,
         currency_of(file, *used, *(claim.currency for claim in claimed)),
         tuple(people.values()),
-        lambda: _entries(file, group, newest),
+        lambda: _entries(file, group, newest) if rows else each(enumerate(debts, 1), _opening, ""),
         claimed,
         notes,
     )
@@ -96,12 +105,13 @@ def _expenses(file: SourceFile) -> Iterator[tuple[int, Any]]:
         yield from enumerate(file.items(path), start=1)
 
 
-def _chosen_group(file: SourceFile) -> tuple[str, str, dict[str, list[Record]]]:
-    """The id and the name of the group to import, and the members of all groups by id.
+def _chosen_group(file: SourceFile) -> tuple[str, str, dict[str, list[Record]], list[Any]]:
+    """The id and the name of the group to import, the members of all groups by id, and its debts.
 
     Expenses outside of groups have the id "0". Raises `UnreadableFile` if several are to choose.
     """
     members: dict[str, list[Record]] = {}
+    debts: dict[str, Any] = {}
     names: dict[str, str] = {}
     for path, end in (("groups", ".item"), ("group", "")):
         for where in _paths(file, path):
@@ -110,6 +120,7 @@ def _chosen_group(file: SourceFile) -> tuple[str, str, dict[str, list[Record]]]:
                 key = str(row.values.get("id") or 0)
                 names[key] = str(row.values.get("name") or "")
                 members[key] = any_records(row.values.get("members"))
+                debts[key] = row.list("original_debts")
     used: dict[str, int] = {}
     for _at, value in _expenses(file):
         key = str(any_record(value).values.get("group_id") or 0)
@@ -120,7 +131,8 @@ def _chosen_group(file: SourceFile) -> tuple[str, str, dict[str, list[Record]]]:
     if len(found) != 1:
         shown = ", ".join(f"{names.get(key, '')} ({key})".strip() for key in {*used, *names})
         raise UnreadableFile("several_groups", groups=shown[:500])
-    return found[0], names.get(found[0], "") if found[0] != "0" else "", members
+    chosen = found[0]
+    return chosen, names.get(chosen, "") if chosen != "0" else "", members, debts.get(chosen, [])
 
 
 def _is_in(row: Record, group: str) -> bool:
@@ -210,6 +222,8 @@ def _entry(file: SourceFile, line: int, key: str, row: Record) -> Entry:
     if not sum(paid.values()) == sum(owed.values()) == amount:
         raise RowError("does_not_add_up")
     label = row.record("category").text("name", "") if "category" in row else ""
+    if row.flag("payment"):
+        notes += (Note("payment_of_several"),)
     is_equal = None if row.text("creation_method", "") == "equal" else False
     if row.text("repeat_interval", "never") not in {"never", ""}:
         notes += (Note("repeats"),)
@@ -222,6 +236,17 @@ def _entry(file: SourceFile, line: int, key: str, row: Record) -> Entry:
         comments=tuple(_comments(row)),
         **divided(owed, is_equal=is_equal),
         **fields,
+    )
+
+
+def _opening(line: int, value: Any) -> Iterator[Entry]:
+    """A debt between two people, which a payment of the one who is owed makes."""
+    row = Record(value)
+    currency, sender = known_currency(row.text("currency_code")), row.text("to")
+    minor, key = to_minor(row.number("amount"), currency), f"{row.text('from')}-{sender}-{currency}"
+    shares, today = {row.text("from"): minor}, date.today()  # noqa: DTZ011 -- it has no date
+    yield from payments(
+        line, sender, shares, "Opening balance", key=key, date=today, currency=currency
     )
 
 

@@ -25,6 +25,7 @@ from tripcompanion.exchange.formats.reading import (
     day,
     each,
     known_currency,
+    name_notes,
     people_named,
     to_minor,
 )
@@ -67,7 +68,6 @@ def read(file: SourceFile) -> TripDescription:
     currency = currency_of(file, *(code for code, _count in used.most_common()))
     table = _Table(keys, numbers)
     match = _FILE_NAME.fullmatch(file.name)
-    notes = (Note("same_names"),) if len(set(header[_LABELS:])) < len(keys) else ()
     return TripDescription(
         "splitwise_csv",
         match["group"].replace("-", " ").strip() if match else "",
@@ -75,7 +75,7 @@ def read(file: SourceFile) -> TripDescription:
         people,
         lambda: each(table.rows(file), table.entries, "description"),
         tuple(table.claimed(file)),
-        notes,
+        name_notes(header[_LABELS:]),
     )
 
 

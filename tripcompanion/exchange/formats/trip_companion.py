@@ -16,6 +16,7 @@ from tripcompanion.exchange.description import (
     DescribedExpense,
     DescribedSettlement,
     Entry,
+    Note,
     Person,
     TripDescription,
     UnreadableFile,
@@ -31,8 +32,14 @@ from tripcompanion.exchange.formats.reading import (
 from tripcompanion.exchange.source import Head, SourceFile
 
 FORMAT, VERSION = "trip-companion", 1
-#: What was entered for a part, by the split type, with its decimals; EQUAL has none.
-_ENTERED = {"MANUAL": "entered", "PERCENTAGE": "percentage", "SHARES": "weight"}
+#: What was entered for a part, by the split type, with its decimals; EQUAL and ITEMIZED have none.
+_ENTERED = {
+    "MANUAL": "entered",
+    "ADJUSTMENT": "entered",
+    "PERCENTAGE": "percentage",
+    "SHARES": "weight",
+    "ITEMIZED": "",
+}
 
 
 def recognises(head: Head) -> bool:
@@ -50,6 +57,10 @@ def read(file: SourceFile) -> TripDescription:
     )
     named = {row.text("userId"): row for row in map(Record, file.items("members.item"))}
     claimed = [ClaimedBalance(key, currency, _balance(row, currency)) for key, row in named.items()]
+    if file.first("attachments.item") is not None:
+        file.notes.append(Note("files_left_out"))
+    if file.first("recurring.item") is not None:
+        file.notes.append(Note("recurring_in_new_trip"))
     return TripDescription(
         format=FORMAT,
         name=trip.text("title"),
@@ -61,7 +72,7 @@ def read(file: SourceFile) -> TripDescription:
         destination=trip.text("destination"),
         start_date=day(trip.text("startDate")),
         end_date=day(trip.text("endDate")),
-        read_whole=file.content,
+        is_own=True,
     )
 
 
@@ -118,16 +129,16 @@ def _expense(line: int, row: Record, rows: _Parts, currency: str) -> DescribedEx
         {int(part.number(name)): to_minor(part.number("amount"), currency) for part in some}
         for name, some in (("participantId", splits), ("userId", payers))
     )
-    if sum(paid.values()) != amount_minor or sum(shares.values()) > amount_minor:
+    sign = -1 if amount_minor < 0 else 1
+    if sum(paid.values()) != amount_minor or sign * (amount_minor - sum(shares.values())) < 0:
         raise RowError("does_not_add_up")
-    if min([*paid.values(), *shares.values()], default=0) < 0:
+    if min((sign * minor for minor in (*paid.values(), *shares.values())), default=0) < 0:
         raise RowError("negative_part")
     parts = own_parts(shares, paid, int(row.number("number")))
     split_type = row.text("splitType")
     entered: dict[int, int | None] = {key: None for key, part in parts.items() if part}
     if row.flag("divided") and split_type in _ENTERED:
-        name = _ENTERED[split_type]
-        entered = {int(s.number("participantId")): _entered(s, name, own) for s in splits}
+        entered = {int(s.number("participantId")): _entered(s, split_type, own) for s in splits}
     else:
         split_type = "EQUAL"
     return DescribedExpense(
@@ -142,15 +153,20 @@ def _expense(line: int, row: Record, rows: _Parts, currency: str) -> DescribedEx
         notes_text=row.text("notes", ""),
         category=row.text("category"),
         receipt_url=row.text("receiptUrl", ""),
+        tags=tuple(map(str, row.list("tags"))),
         payers=tuple((p.text("userId"), to_minor(p.number("entered"), own)) for p in payers),
         split_type=split_type,
         entered=tuple((str(key), value) for key, value in entered.items()),
         parts=tuple((str(key), part) for key, part in parts.items() if key in entered),
+        items=row.values.get("items") if split_type == "ITEMIZED" else None,
         comments=tuple(map(_comment, rows.comments[expense_id])),
     )
 
 
-def _entered(split: Record, name: str, currency: str) -> int:
+def _entered(split: Record, split_type: str, currency: str) -> int | None:
+    name = _ENTERED[split_type]
+    if not name or (split_type == "ADJUSTMENT" and name not in split):
+        return None
     value = split.number(name)
     return to_minor(value, currency) if name == "entered" else int(value * Decimal(10_000))
 

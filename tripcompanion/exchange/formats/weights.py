@@ -6,11 +6,13 @@ from decimal import Decimal
 from typing import Any
 
 from tripcompanion.exchange.description import DescribedExpense, Entry, Note
-from tripcompanion.exchange.formats.entries import apportioned, by_weight, expense, payments
+from tripcompanion.exchange.formats.entries import apportioned, by_weight, payments
 from tripcompanion.exchange.formats.reading import RowError, rounded
 
 #: Weights are stored as ten-thousandths.
 _SCALE = 10_000
+#: A bill that only declares members, in old files of Cospend.
+NO_BILL = "deleteMeIfYouWant"
 
 
 def names_in(text: str, known: Iterable[str]) -> tuple[list[str], tuple[Note, ...]]:
@@ -44,6 +46,7 @@ def entries(
     date: date,
     description: str,
     notes: tuple[Note, ...],
+    instant: str = "",
     **fields: Any,
 ) -> Iterator[Entry]:
     """The entries of a bill. An ower whose weight is not in `weights` has 1, with a note."""
@@ -55,15 +58,13 @@ def entries(
     if unknown and len(owers) > 1:
         notes += (Note("weight_unknown", {"names": ", ".join(unknown)[:200]}),)
     scaled = {name: int(weights.get(name, Decimal(1)) * _SCALE) for name in owers}
-    common: dict[str, Any] = {"date": date, "currency": currency, "notes": notes}
+    common: dict[str, Any] = {"date": date, "instant": instant, "currency": currency}
+    common["notes"] = notes
     if is_payment and minor > 0 and payer not in scaled:
         parts = apportioned(minor, scaled, line)
         yield from payments(line, payer, parts, description, **common)
         return
     fields |= {**common, "description": description}
-    if minor < 0:
-        yield expense(line, payer, minor, apportioned(minor, scaled, line), **fields)
-        return
     paid = ((payer, minor),)
     yield DescribedExpense(
         line=line, amount_minor=minor, payers=paid, **by_weight(scaled), **fields

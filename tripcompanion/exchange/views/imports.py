@@ -2,33 +2,37 @@
 
 from typing import Any, ClassVar
 
-from rest_framework.exceptions import NotFound, PermissionDenied
+from django.utils.functional import cached_property
+from django.utils.translation import gettext as _
+from rest_framework.exceptions import NotFound, PermissionDenied, ValidationError
 from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from tripcompanion.api.parsing import StrictJSONParser
+from tripcompanion.api.forms import SentFile
+from tripcompanion.api.parsing import PayloadTooLarge
 from tripcompanion.api.problems import LimitReached
-from tripcompanion.exchange.confirming import confirm, undo
-from tripcompanion.exchange.description import UnreadableFile
-from tripcompanion.exchange.models import AlreadyImported, Import, ImportTouched
-from tripcompanion.exchange.notes import FileUnreadable
-from tripcompanion.exchange.parsing import FileFormParser
-from tripcompanion.exchange.planning import Choices, plan_import
-from tripcompanion.exchange.recognition import describe
+from tripcompanion.exchange.confirming import confirm, delete, undo
+from tripcompanion.exchange.models import AlreadyImported, ChangedSince, Import, NotImported
+from tripcompanion.exchange.notes import FileUnreadable, UnknownFormat
+from tripcompanion.exchange.planning import Choices, plan_again, plan_import
 from tripcompanion.exchange.serializers import (
     ImportedRowSerializer,
     ImportForm,
-    ImportRequest,
+    ImportOptions,
     ImportSerializer,
+    ImportTexts,
     RowsQuery,
 )
-from tripcompanion.exchange.source import SourceFile
-from tripcompanion.exchange.throttles import ImportThrottle
-from trips.models import Trip, get_visible_or_404
-from trips.models.conflicts import CurrencyChanged
+from tripcompanion.exchange.throttles import ImportThrottle, MappingThrottle
+from trips.models.conflicts import CurrencyChanged, InviteInstead
 from trips.viewsets import InTripViewSet
 from users.scopes import Scope
+
+#: The largest file, in bytes.
+MAX_FILE_BYTES = 10 * 1024 * 1024
+#: Why a plan is refused.
+_PLANNING = [FileUnreadable, UnknownFormat, InviteInstead, LimitReached, NotFound, PermissionDenied]
 
 
 class ImportViewSet(InTripViewSet):
@@ -38,70 +42,95 @@ class ImportViewSet(InTripViewSet):
     operation_ids: ClassVar = {
         "create": "planImport",
         "retrieve": "getImport",
+        "partial_update": "changeImport",
         "rows": "listImportedRows",
         "confirm": "confirmImport",
-        "destroy": "undoImport",
+        "undo": "undoImport",
+        "destroy": "deleteImport",
     }
     scope_prefix = "expenses"
     # It may make a trip, and adds members.
     more_scopes = (Scope.TRIPS_READ, Scope.TRIPS_WRITE)
     needs: ClassVar = dict.fromkeys(operation_ids)
-    parser_classes = (StrictJSONParser, FileFormParser)
-    request_serializers: ClassVar = {"create": ImportRequest}
-    form_serializers: ClassVar = {"create": ImportForm}
+    request_serializers: ClassVar = {"create": ImportForm, "partial_update": ImportOptions}
+    file_actions: ClassVar = frozenset({"create"})
     response_serializers: ClassVar = {
-        "create": ImportSerializer,
-        "retrieve": ImportSerializer,
-        "confirm": ImportSerializer,
+        **dict.fromkeys(
+            ("create", "retrieve", "partial_update", "confirm", "undo"), ImportSerializer
+        ),
         "rows": ImportedRowSerializer,
     }
-    query_serializers: ClassVar = {"rows": RowsQuery}
+    query_serializers: ClassVar = {"create": ImportTexts, "rows": RowsQuery}
     lists: ClassVar = frozenset({"rows"})
-    throttles: ClassVar = dict.fromkeys(("create", "confirm"), [ImportThrottle])
+    throttles: ClassVar = {
+        **dict.fromkeys(("create", "partial_update"), [ImportThrottle, MappingThrottle]),
+        "confirm": [ImportThrottle],
+    }
     problems: ClassVar = {
-        "create": [FileUnreadable, LimitReached, NotFound, PermissionDenied],
+        "create": _PLANNING,
+        "partial_update": [*_PLANNING, AlreadyImported],
         "confirm": [
             AlreadyImported,
             CurrencyChanged,
             FileUnreadable,
+            InviteInstead,
             LimitReached,
             PermissionDenied,
         ],
-        "destroy": [ImportTouched, PermissionDenied],
+        "undo": [ChangedSince, NotImported, PermissionDenied],
+        "destroy": [AlreadyImported],
     }
+
+    @cached_property
+    def choices(self) -> dict[str, Any]:
+        """What the caller chose, by the body of a change, a form, or the query."""
+        body: Any = self.request.data
+        sent = {**self.request.query_params.dict(), **body}
+        sent.pop("file", None)
+        shape = ImportTexts if self.action == "create" else ImportOptions
+        serializer = shape(data=sent, context={"strict": self.is_strict})
+        serializer.is_valid(raise_exception=True)
+        return serializer.validated_data
 
     def _get(self, import_id: int) -> Import:
         return get_object_or_404(Import.objects.of(self.caller), pk=import_id)
+
+    def _planned(self, stored: Import, location: str = "") -> Response:
+        if stored.trip_id is not None:
+            self._note_answer_in(stored.trip_id)
+        return self.answer(stored, location=location)
 
     def create(self, request: Request) -> Response:
         """Plan the import of a file; nothing else is written.
 
         The format is recognised from the content: Splitwise, Spliit, ihatemoney, Cospend,
-        Abrechnung, SplitPro, Settle Up, Tricount, or the JSON of `exportTrip`. The plan says what
-        would become of every row, who the people of the file are, and how the balances that the
-        file claims compare with those of its rows. It can be confirmed for a day. The file is not
-        stored, except the JSON of `exportTrip` for a new trip: that is kept with the plan, until
-        the plan is confirmed or deleted.
+        Abrechnung, SplitPro, Settle Up, Tricount, or the JSON of `exportTrip`. Send a form with the
+        file, or a JSON file itself as the body, with what you choose in the query. The plan says
+        what would become of every row, who the people of the file are, and how the balances that
+        the file claims compare with those of its rows. It has the first 1,000 rows;
+        `listImportedRows` has all. It can be changed and confirmed for a day; so long the file is
+        kept with it.
         """
-        given: dict[str, Any] = self.body()
-        trip = None
-        if (trip_id := given.pop("trip_id", None)) is not None:
-            trip = get_visible_or_404(Trip.objects.all, self.caller, pk=trip_id)
-        names = {name: given.pop(name) for name in ("file", "name", "zone")}
-        chosen = {"currency": given.pop("currency", None), "group": given.pop("group", "")}
-        try:
-            file = SourceFile(names["file"], names["name"], zone=names["zone"], **chosen)
-            described = describe(file)
-            stored = plan_import(self.caller, described, Choices(trip=trip, **given))
-        except UnreadableFile as error:
-            raise FileUnreadable(error) from error
-        if stored.trip_id is not None:
-            self._note_answer_in(stored.trip_id)
-        return self.answer(stored, location=f"/api/imports/{stored.pk}")
+        body: Any = request.data
+        sent: SentFile | None = body.get("file")
+        if sent is None:
+            raise ValidationError({"file": [_("This field is required.")]})
+        if sent.size > MAX_FILE_BYTES:
+            raise PayloadTooLarge(MAX_FILE_BYTES)
+        choices = Choices(file_name=sent.name).changed(self.choices)
+        stored = plan_import(self.caller, sent.file, choices)
+        return self._planned(stored, f"/api/imports/{stored.pk}")
 
     def retrieve(self, request: Request, import_id: int) -> Response:
-        """The plan of an import, without its rows."""
+        """The plan of an import, or what has become of it."""
         return self.answer(self._get(import_id))
+
+    def partial_update(self, request: Request, import_id: int) -> Response:
+        """Plan an import with other choices.
+
+        Those that are not sent stay; people and rates are added to those of before.
+        """
+        return self._planned(plan_again(import_id, self.caller, self.choices))
 
     def rows(self, request: Request, import_id: int) -> Response:
         """The rows of the file, with what becomes of each."""
@@ -117,11 +146,14 @@ class ImportViewSet(InTripViewSet):
         """
         return self.answer(confirm(import_id, self.caller))
 
-    def destroy(self, request: Request, import_id: int) -> Response:
-        """Delete a plan, or undo an import as a whole.
+    def undo(self, request: Request, import_id: int) -> Response:
+        """Undo an import as a whole, while nothing has happened to what it made.
 
-        An import can be undone while nothing has happened to what it made: in a trip that it made,
-        nothing at all.
+        In a trip that it made, nothing at all may have happened; the trip is deleted.
         """
-        undo(import_id, self.caller)
+        return self.answer(undo(import_id, self.caller))
+
+    def destroy(self, request: Request, import_id: int) -> Response:
+        """Delete a plan, or an import that was undone. What is done can only be undone."""
+        delete(import_id, self.caller)
         return self.no_content()

@@ -14,6 +14,8 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from splits.models import DeletedEntry
+from tripcompanion.attachments.models import Attachment, named_files
+from tripcompanion.attachments.storage import sweep
 from tripcompanion.database.models import IdempotencyRecord, ThrottleCounter
 from tripcompanion.exchange.models import Import
 from tripcompanion.webhooks.models import WebhookDelivery
@@ -33,8 +35,9 @@ class Command(BaseCommand):
         "Delete expired e-mail links, browser sessions, idempotency keys and throttle counters, "
         "sessions, scoped tokens, invitations, mails and deliveries to webhooks that ended 30 days "
         "ago, plans of imports that are a day old, the journal of trips that were deleted 30 days "
-        "ago, trips that were deleted DELETED_TRIP_DAYS ago, and expenses and settlements that "
-        "were deleted DELETED_ENTRY_DAYS ago. For cron."
+        "ago, trips that were deleted DELETED_TRIP_DAYS ago, expenses and settlements that were "
+        "deleted DELETED_ENTRY_DAYS ago with their attachments, and files that belong to nothing. "
+        "For cron."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -50,6 +53,7 @@ class Command(BaseCommand):
             # A row may be in several of the querysets, so the sum of their counts is too high.
             number = reduce(or_, ends).count() if dry_run else sum(map(delete, ends))
             self.stdout.write(f"{number} {name}")
+        self.stdout.write(f"{sweep(named_files, dry_run=dry_run)} files without an attachment")
         if dry_run:
             self.stdout.write("Nothing was deleted.")
 
@@ -87,6 +91,8 @@ def outdated() -> Iterator[tuple[str, list[QuerySet]]]:
     deleted_before = now - timedelta(days=settings.DELETED_ENTRY_DAYS)
     entries = DeletedEntry.objects.filter(deleted_at__lte=deleted_before)
     yield "deleted entries", [entries.order_by("deleted_at")]
+    # After the entries that could have been restored with them.
+    yield "attachments of deleted expenses", [Attachment.objects.outdated()]
     browsers = BrowserSession.objects.filter(expire_date__lte=now)
     yield "browser sessions", [browsers.order_by("expire_date")]
 

@@ -12,13 +12,9 @@ from rest_framework.exceptions import APIException
 from tqdm import tqdm
 
 from tripcompanion.exchange.confirming import confirm
-from tripcompanion.exchange.description import UnreadableFile
 from tripcompanion.exchange.models import Import, Outcome
-from tripcompanion.exchange.notes import FileUnreadable, text_of
+from tripcompanion.exchange.notes import text_of
 from tripcompanion.exchange.planning import Choices, plan_import
-from tripcompanion.exchange.recognition import describe
-from tripcompanion.exchange.source import SourceFile
-from trips.models import Trip
 from users.models import User
 
 
@@ -68,39 +64,36 @@ class Command(BaseCommand):
             texts = " ".join(text_of(code, values) for code, values in row.note_list)
             self.stdout.write(f"line {row.line}: {row.get_outcome_display()}. {texts}")
         for row in plan.balances:
-            claimed = "" if row.claimed is None else f", the file says {row.claimed}"
-            self.stdout.write(f"{row.name}: {row.planned} {row.currency}{claimed}")
+            claimed = "" if row.claimed is None else f"; the file says {_amounts(row.claimed)}"
+            why = "".join(f". {text_of(code, values)}" for code, values in row.why)
+            self.stdout.write(f"{row.name}: {_amounts(row.ours)}{claimed}{why}")
 
 
 def _plan(options: dict[str, Any], progress: Any) -> tuple[Import, User]:
     user = User.objects.with_email(options["user"]).first()
     if user is None:
         raise CommandError("There is no account with this address.")
-    trip = None
-    if options["trip"] is not None:
-        trip = Trip.objects.visible_to(user).filter(pk=options["trip"]).first()
-        if trip is None:
-            raise CommandError("The account has no such trip.")
+    path: Path = options["file"]
     try:
-        zone = ZoneInfo(options["time_zone"])
-        rates = {code: Decimal(rate) for code, rate in _pairs(options["rate"])}
-        people = {name: int(user_id) for name, user_id in _pairs(options["person"])}
         choices = Choices(
-            trip=trip,
+            trip_id=options["trip"],
             as_new_trip=options["new"],
             title=options["title"],
-            people=people,
-            exchange_rates=rates,
+            currency=options["currency"],
+            mapping={name: int(user_id) for name, user_id in _pairs(options["person"])},
+            exchange_rates={code: str(Decimal(rate)) for code, rate in _pairs(options["rate"])},
+            group=options["group"],
+            time_zone=ZoneInfo(options["time_zone"]).key,
+            file_name=path.name,
         )
-        path: Path = options["file"]
         with path.open("rb") as opened:
-            chosen = {"currency": options["currency"], "group": options["group"], "zone": zone}
-            described = describe(SourceFile(opened, path.name, **chosen))
-            return plan_import(user, described, choices, progress), user
-    except UnreadableFile as error:
-        raise FileUnreadable(error) from error
+            return plan_import(user, opened, choices, progress), user
     except (OSError, ValueError, InvalidOperation, ZoneInfoNotFoundError) as error:
         raise CommandError(str(error)) from error
+
+
+def _amounts(by_currency: dict[str, str]) -> str:
+    return ", ".join(f"{amount} {code}" for code, amount in by_currency.items()) or "0"
 
 
 def _pairs(texts: list[str]) -> list[tuple[str, str]]:
