@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
-from urllib.parse import unquote
+from urllib.parse import parse_qsl, unquote
 
 from django.core.management.utils import get_random_secret_key
 from dotenv import dotenv_values, load_dotenv
@@ -42,6 +42,11 @@ _ORIGIN = rf"https?://({_HOST})(:[0-9]{{1,5}})?"
 _MAIL_URL = (
     r"(?P<scheme>smtp|smtp\+tls|smtps)://((?P<user>[^\s:/@]+):(?P<password>[^\s:/@]+)@)?"
     rf"(?P<host>{_HOST})(:(?P<port>[0-9]{{1,5}}))?/?"
+)
+_WORD = r"[A-Za-z0-9_-][A-Za-z0-9._-]*"
+_BUCKET_URL = (
+    r"s3://(?P<bucket>[a-z0-9][a-z0-9.-]{1,61}[a-z0-9])"
+    rf"(/(?P<prefix>{_WORD}(/{_WORD})*))?/?(\?(?P<query>[!-~]+))?"
 )
 #: The default port of each URL scheme of a mail server, and its Django settings.
 _MAIL_SCHEMES: dict[str, tuple[int, dict[str, bool]]] = {
@@ -175,6 +180,39 @@ def web_address(name: str) -> str:
         return raw
 
     return _value(name, "", parse, "a URL such as http://localhost:4318")
+
+
+def file_store(name: str, default: Path) -> dict[str, Any]:
+    """Django's settings of a storage: an absolute path, or `s3://bucket/prefix`.
+
+    The query of the latter may have `region` and `endpoint`. The access key is in the variables
+    that the client of S3 reads by itself, such as `AWS_ACCESS_KEY_ID`.
+    """
+    raw = text(name) or str(default)
+    if raw.startswith("/"):
+        modes = {"file_permissions_mode": 0o600, "directory_permissions_mode": 0o700}
+        backend = "django.core.files.storage.FileSystemStorage"
+        return {"BACKEND": backend, "OPTIONS": {"location": raw, **modes}}
+    found = re.fullmatch(_BUCKET_URL, raw)
+    query = dict(parse_qsl(found["query"] or "", strict_parsing=False)) if found else {}
+    endpoint = query.get("endpoint")
+    is_right = endpoint is None or re.fullmatch(_ORIGIN, endpoint)
+    if not found or not is_right or not query.keys() <= {"region", "endpoint"}:
+        refuse(
+            f"{name} must be an absolute path or look like "
+            f"s3://bucket/prefix?region=eu-central-1&endpoint=https://s3.example.com, not {raw!r}."
+        )
+    require_installed(name, package="storages", extra="s3")
+    return {
+        "BACKEND": "tripcompanion.attachments.s3.Bucket",
+        "OPTIONS": {
+            "bucket_name": found["bucket"],
+            "location": found["prefix"] or "",
+            "region_name": query.get("region"),
+            "endpoint_url": endpoint,
+            "addressing_style": "path" if endpoint else "auto",
+        },
+    }
 
 
 def require_installed(name: str, *, package: str, extra: str) -> None:

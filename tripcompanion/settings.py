@@ -1,6 +1,8 @@
 """All settings, from the environment or `.env`; the defaults suit a development machine."""
 
+import re
 from datetime import timedelta
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +26,16 @@ ROOT_URLCONF = "tripcompanion.urls"
 WSGI_APPLICATION = "tripcompanion.serving.wsgi.application"
 APPEND_SLASH = False
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
-# Paths that take longer bodies, for accounts only: a file to import, and the form around it.
-LARGE_BODIES = {"/api/imports": 10 * 1024 * 1024 + 64 * 1024}
-# Files stay in memory, and are never written to a disk.
-FILE_UPLOAD_MAX_MEMORY_SIZE = max(LARGE_BODIES.values())
+# Paths that take longer bodies, for accounts only: a file, and the form around it.
+LARGE_BODIES = re.compile(
+    r"/api/(imports|(expenses|trips)/[0-9]{1,19}/attachments"
+    r"|v3\.0/(create_expense|update_expense/[0-9]{1,19}))"
+)
+LARGE_BODY_BYTES = 10 * 1024 * 1024 + 64 * 1024
+# Paths below which forms are as long as JSON may be, with a token.
+PATHS_WITH_FORMS = ("/api/v3.0/",)
+# Longer files are temporary files, so that they take no memory.
+FILE_UPLOAD_MAX_MEMORY_SIZE = 256 * 1024
 # The number of reverse proxies; the client's address is read that many hops back.
 NUM_PROXIES = env.count("NUM_PROXIES", 0)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
@@ -40,8 +48,11 @@ INSTALLED_APPS = [
     "tripcompanion.sync",
     "tripcompanion.statistics",
     "tripcompanion.notices",
+    "tripcompanion.recurring",
+    "tripcompanion.attachments",
     "tripcompanion.accounts",
     "tripcompanion.exchange",
+    "tripcompanion.splitwise",
     "tripcompanion.api",
     "tripcompanion.adminsite",
     "tripcompanion.database",
@@ -162,6 +173,14 @@ CACHES = {
     "local": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": "local"},
 }
 
+# A folder for the files of attachments, or a bucket: s3://bucket/prefix?region=…&endpoint=…
+ATTACHMENTS_STORE = env.file_store("ATTACHMENTS_STORE", BASE_DIR / "attachments")
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+    "attachments": ATTACHMENTS_STORE,
+}
+
 # -- Accounts and tokens ----------------------------------------------------------------------
 
 AUTH_USER_MODEL = "users.User"
@@ -241,6 +260,7 @@ REST_FRAMEWORK = {
         "mail": env.rate("THROTTLE_MAIL", "5/hour"),
         "export": env.rate("THROTTLE_EXPORT", "10/hour"),
         "import": env.rate("THROTTLE_IMPORT", "30/hour"),
+        "upload": env.rate("THROTTLE_UPLOAD", "120/hour"),
         "user": env.rate("THROTTLE_USER", "600/min"),
         "anon": env.rate("THROTTLE_ANON", "60/min"),
     },
@@ -250,6 +270,22 @@ REST_FRAMEWORK = {
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
     "TEST_REQUEST_RENDERER_CLASSES": ["tripcompanion.api.rendering.ExactJSONRenderer"],
 }
+
+# Whether /api/v3.0 serves programs that were written for Splitwise's API.
+SPLITWISE_API = env.boolean("SPLITWISE_API", False)
+# Whether they can log in by OAuth, too: if the extra `splitwise` is installed.
+SPLITWISE_OAUTH = SPLITWISE_API and find_spec("oauth2_provider") is not None
+if SPLITWISE_OAUTH:
+    # Before our own apps, which hide some of its pages of the admin site.
+    INSTALLED_APPS.insert(0, "oauth2_provider")
+    OAUTH2_PROVIDER = {
+        "OAUTH2_VALIDATOR_CLASS": "tripcompanion.splitwise.oauth.Validator",
+        "SCOPES_BACKEND_CLASS": "tripcompanion.splitwise.oauth.Scopes",
+        "ACCESS_TOKEN_EXPIRE_SECONDS": 360 * 24 * 3600,
+        "COMPLIANT_BCP_RFC9700_IMPLICIT_GRANT": True,
+        "COMPLIANT_BCP_RFC9700_PASSWORD_GRANT": True,
+        "COMPLIANT_BCP_RFC9700_PKCE_METHOD": True,
+    }
 
 #: How many days deleted expenses and settlements can be restored, and deleted trips.
 DELETED_ENTRY_DAYS = env.count("DELETED_ENTRY_DAYS", 30, minimum=1)
@@ -261,6 +297,11 @@ QUOTA_CHANGES = env.count("QUOTA_CHANGES", 20_000, minimum=1)
 QUOTA_MEMBERS = env.count("QUOTA_MEMBERS", 200, minimum=1)
 QUOTA_EXPENSES = env.count("QUOTA_EXPENSES", 10_000, minimum=1)
 QUOTA_WEBHOOKS = env.count("QUOTA_WEBHOOKS", 10, minimum=1)
+# Exceeding one of these is a 409 `quota_exceeded`; the sizes are in MB.
+QUOTA_ATTACHMENTS = env.count("QUOTA_ATTACHMENTS", 1000, minimum=1)
+QUOTA_ATTACHMENT_MB = env.count("QUOTA_ATTACHMENT_MB", 500, minimum=1)
+QUOTA_ACCOUNT_ATTACHMENTS = env.count("QUOTA_ACCOUNT_ATTACHMENTS", 5000, minimum=1)
+QUOTA_ACCOUNT_ATTACHMENT_MB = env.count("QUOTA_ACCOUNT_ATTACHMENT_MB", 1000, minimum=1)
 
 # Whether webhooks may use HTTP, and lead to addresses that are not on the public internet. Only for
 # development: whoever registers one could reach what only this machine can.

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.contrib import admin
 from django.urls import include, path, re_path, register_converter
 from django.utils.translation import gettext as _
@@ -19,19 +20,25 @@ from splits.views import (
     ExplanationViewSet,
     HistoryViewSet,
     MergeViewSet,
+    SavedFilterViewSet,
     SettlementViewSet,
     SplitViewSet,
+    TagViewSet,
 )
 from tripcompanion.accounts.views import AccountViewSet, RootViewSet, TokenViewSet, UserViewSet
 from tripcompanion.api import error_views
 from tripcompanion.api.converters import IdConverter
 from tripcompanion.api.health import HealthViewSet
 from tripcompanion.api.landing import LandingPage
+from tripcompanion.attachments.views import AttachmentViewSet, TripAttachmentViewSet
 from tripcompanion.currency.views import CurrencyViewSet
+from tripcompanion.exchange.parsing import FILE_PARSERS
 from tripcompanion.exchange.views import ExportViewSet, ImportViewSet
+from tripcompanion.mcp.views import AssistantView
 from tripcompanion.notices.unsubscribe import UnsubscribePage
 from tripcompanion.openapi.document import DocumentView
-from tripcompanion.statistics.views import StatisticsViewSet
+from tripcompanion.recurring.views import RecurrenceViewSet
+from tripcompanion.statistics.views import PersonalStatisticsViewSet, StatisticsViewSet
 from tripcompanion.sync.views import ChangeViewSet
 from tripcompanion.webhooks.views import WebhookViewSet
 from trips.views import (
@@ -58,9 +65,20 @@ ME = [
     path("", AccountViewSet.as_view({"get": "retrieve", "delete": "destroy"})),
     path("/verify-email", AccountViewSet.as_view({"post": "verify_email"})),
     path("/export", AccountViewSet.as_view({"get": "export"})),
+    path("/statistics", PersonalStatisticsViewSet.as_view({"get": "retrieve"})),
+    path(
+        "/statistics.svg",
+        PersonalStatisticsViewSet.as_picture("retrieve", "getMyStatisticsPicture"),
+    ),
+    path("/between/<id:user_id>", PersonalStatisticsViewSet.as_view({"get": "between"})),
     path("/logout-everywhere", OwnSessionViewSet.as_view({"post": "logout_everywhere"})),
     path("/sessions", OwnSessionViewSet.as_view({"get": "list"})),
     path("/sessions/<uuid:session_uuid>", OwnSessionViewSet.as_view({"delete": "destroy"})),
+    path("/filters", SavedFilterViewSet.as_view({"get": "list", "post": "create"})),
+    path(
+        "/filters/<id:filter_id>",
+        SavedFilterViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"}),
+    ),
     path("/tokens", TokenViewSet.as_view({"get": "list", "post": "create"})),
     path("/tokens/<id:token_id>", TokenViewSet.as_view({"get": "retrieve", "delete": "destroy"})),
 ]
@@ -115,9 +133,12 @@ TRIP_INVITATIONS = [
 EXPENSES: list[Any] = [
     path("", ExpenseViewSet.as_view({"get": "list", "post": "create"})),
     path("/preview", ExpenseViewSet.as_view({"post": "preview"})),
+    path("/bulk", ExpenseViewSet.as_view({"post": "bulk"})),
     path("/<id:expense_id>", ExpenseViewSet.as_view(ITEM)),
     path("/<id:expense_id>/history", ExpenseHistoryViewSet.as_view({"get": "list"})),
     path("/<id:expense_id>/restore", ExpenseViewSet.as_view({"post": "restore"})),
+    path("/<id:expense_id>/copy", ExpenseViewSet.as_view({"post": "copy"})),
+    path("/<id:expense_id>/move", ExpenseViewSet.as_view({"post": "move"})),
 ]
 
 SETTLEMENTS = [
@@ -128,18 +149,38 @@ SETTLEMENTS = [
     path("/<id:settlement_id>/restore", SettlementViewSet.as_view({"post": "restore"})),
 ]
 
+RECURRING = [
+    path("", RecurrenceViewSet.as_view({"get": "list", "post": "create"})),
+    path("/preview", RecurrenceViewSet.as_view({"post": "preview"})),
+    path(
+        "/<id:recurrence_id>",
+        RecurrenceViewSet.as_view(
+            {"get": "retrieve", "patch": "partial_update", "delete": "destroy"}
+        ),
+    ),
+    path("/<id:recurrence_id>/pause", RecurrenceViewSet.as_view({"post": "pause"})),
+    path("/<id:recurrence_id>/resume", RecurrenceViewSet.as_view({"post": "resume"})),
+    path("/<id:recurrence_id>/skip", RecurrenceViewSet.as_view({"post": "skip"})),
+]
+
 TRIP: list[Any] = [
     path("", TripViewSet.as_view(ITEM)),
     path("/expenses", include(EXPENSES)),
+    path("/tags", TagViewSet.as_view({"get": "list"})),
+    path("/tags/<path:tag_name>", TagViewSet.as_view({"patch": "partial_update"})),
+    path("/recurring", include(RECURRING)),
     path("/balances", BalanceViewSet.as_view({"get": "list"})),
+    path("/balances.svg", BalanceViewSet.as_picture("list", "getBalancesPicture")),
     path("/balances/<id:user_id>", ExplanationViewSet.as_view({"get": "explain"})),
     path("/settle-up", BalanceViewSet.as_view({"get": "plan", "post": "record_plan"})),
     path("/settlements", include(SETTLEMENTS)),
     path("/statistics", StatisticsViewSet.as_view({"get": "retrieve"})),
+    path("/statistics.svg", StatisticsViewSet.as_picture("retrieve", "getTripStatisticsPicture")),
     path("/history", HistoryViewSet.as_view({"get": "list"})),
     path("/members", include(MEMBERS)),
     path("/guests", include(GUESTS)),
     path("/invitations", include(TRIP_INVITATIONS)),
+    path("/attachments", TripAttachmentViewSet.as_view({"get": "list", "post": "create"})),
     path("/code", TripViewSet.as_view({"post": "renew_code"})),
     path("/export", ExportViewSet.as_view({"get": "export"})),
     path("/restore", TripViewSet.as_view({"post": "restore"})),
@@ -183,16 +224,26 @@ WEBHOOKS = [
     ),
 ]
 
+ATTACHMENT = [
+    path("", AttachmentViewSet.as_view({"get": "retrieve", "delete": "destroy"})),
+    path("/content", AttachmentViewSet.as_view({"get": "content"})),
+    path("/thumbnail", AttachmentViewSet.as_view({"get": "thumbnail"})),
+]
+
 COMMENTS = [
     path("", CommentViewSet.as_view({"get": "list", "post": "create"})),
     path("/<id:comment_id>", CommentViewSet.as_view({"put": "update", "delete": "destroy"})),
 ]
 
 IMPORTS = [
-    path("", ImportViewSet.as_view({"post": "create"})),
-    path("/<id:import_id>", ImportViewSet.as_view({"get": "retrieve", "delete": "destroy"})),
+    path("", ImportViewSet.as_view({"post": "create"}, parser_classes=FILE_PARSERS)),
+    path(
+        "/<id:import_id>",
+        ImportViewSet.as_view({"get": "retrieve", "patch": "partial_update", "delete": "destroy"}),
+    ),
     path("/<id:import_id>/rows", ImportViewSet.as_view({"get": "rows"})),
     path("/<id:import_id>/confirm", ImportViewSet.as_view({"post": "confirm"})),
+    path("/<id:import_id>/undo", ImportViewSet.as_view({"post": "undo"})),
 ]
 
 BROWSER_SESSION = [
@@ -221,7 +272,13 @@ API: list[Any] = [
     path("changes", ChangeViewSet.as_view({"get": "changes"})),
     path("webhooks", include(WEBHOOKS)),
     path("expenses/<id:expense_id>/comments", include(COMMENTS)),
+    path(
+        "expenses/<id:expense_id>/attachments",
+        AttachmentViewSet.as_view({"get": "list", "post": "create"}),
+    ),
+    path("attachments/<id:attachment_id>", include(ATTACHMENT)),
     path("imports", include(IMPORTS)),
+    path("mcp", AssistantView.as_view()),
     path("currencies", CurrencyViewSet.as_view({"get": "list"})),
     path("categories", CategoryViewSet.as_view({"get": "list"})),
     path("health", HealthViewSet.as_view({"get": "live"})),
@@ -231,18 +288,25 @@ API: list[Any] = [
     path("session/", include((BROWSER_SESSION, "rest_framework"))),
 ]
 
-#: The last words of these paths, which are titles in the browsable API. For the translations.
+if settings.SPLITWISE_API:
+    API.append(path("v3.0/", include("tripcompanion.splitwise.urls")))
+
+#: The last words of these paths, which are titles in the browsable API, and what its forms ask for.
+#: For the translations.
 # fmt: off
 TITLES = (
-    _("Accept"), _("Balances"), _("Categories"), _("Changes"), _("Code"), _("Comments"),
-    _("Confirm"), _("Currencies"), _("Deliveries"), _("Expenses"), _("Export"), _("Guests"),
-    _("Health"), _("History"), _("Imports"), _("Invitations"), _("Join"), _("Leave"), _("Login"),
-    _("Logout everywhere"), _("Logout"), _("Me"), _("Members"), _("Merge"), _("My trips"),
-    _("Password reset"), _("Pay"), _("Pending debts"), _("Preview"), _("Profile"), _("Ready"),
-    _("Redeliver"), _("Refresh"), _("Register"), _("Restore"), _("Role"), _("Rotate secret"),
-    _("Rows"), _("Sessions"), _("Settle up"), _("Settlements"), _("Splits"), _("Statistics"),
-    _("Test"), _("Tokens"), _("Total debt"), _("Trips"), _("Unpay"), _("Verify email"),
-    _("Webhooks"),
+    _("Accept"), _("As new trip"), _("Attachments"), _("Balances"), _("Between"), _("Bulk"),
+    _("Categories"), _("Changes"), _("Code"), _("Comments"), _("Confirm"), _("Content"), _("Copy"),
+    _("Currencies"), _("Currency"), _("Deliveries"), _("Destination"), _("Exchange rates"),
+    _("Expenses"), _("Export"), _("File"), _("Filters"), _("Group"), _("Guests"), _("Health"),
+    _("History"), _("Imports"), _("Invitations"), _("Join"), _("Leave"), _("Login"), _("Logout"),
+    _("Logout everywhere"), _("Mapping"), _("Me"), _("Members"), _("Merge"), _("Move"),
+    _("My trips"), _("Password reset"), _("Pause"), _("Pay"), _("Pending debts"), _("Preview"),
+    _("Profile"), _("Ready"), _("Recurring"), _("Redeliver"), _("Refresh"), _("Register"),
+    _("Restore"), _("Resume"), _("Role"), _("Rotate secret"), _("Rows"), _("Sessions"),
+    _("Settle up"), _("Settlements"), _("Skip"), _("Splits"), _("Statistics"), _("Tags"), _("Test"),
+    _("Thumbnail"), _("Time zone"), _("Title"), _("Tokens"), _("Total debt"), _("Trip id"),
+    _("Trips"), _("Undo"), _("Unpay"), _("Verify email"), _("Webhooks"),
 )
 # fmt: on
 
@@ -260,6 +324,9 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     re_path("", error_views.not_found),
 ]
+
+if settings.SPLITWISE_OAUTH:
+    urlpatterns.insert(-1, path("", include("tripcompanion.splitwise.oauth_urls")))
 
 handler400 = error_views.bad_request
 handler403 = error_views.forbidden

@@ -46,6 +46,11 @@ class HashedPassword(NamedTuple):
     #: The new hash; empty if the password equals the stored one.
     encoded: str
 
+    @classmethod
+    def of_nobody_yet(cls, password: str) -> "HashedPassword":
+        """The password of a new account."""
+        return cls(password, "", make_password(password))
+
     def is_new_to(self, stored: str) -> bool:
         """Whether it differs, as far as is known, from the password whose hash is now `stored`."""
         return bool(self.encoded) or stored != self.compared_with

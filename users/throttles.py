@@ -14,6 +14,7 @@ from tripcompanion.api.throttling import (
     client_of,
     count_against_limit,
     is_exceeded,
+    was_counted,
 )
 from users.emails import email_key
 from users.mail_templates import MailTemplate
@@ -92,13 +93,20 @@ class LoginThrottle(WindowThrottle):
 def _slowed(request: Any, email: object) -> LimitState | None:
     """Count an attempt on an account that had many wrong passwords; None for others.
 
-    It does not affect clients from which the account has logged in before, so that strangers cannot
-    lock anybody out.
+    It does not affect clients from which the account has logged in before. Another one has a turn
+    if nobody else had it, or if it was refused in the last window: so strangers, whose addresses
+    are new, cannot lock the owner out for longer than a window.
     """
     key = account_key(email)
     if not is_exceeded(WRONG_PASSWORD, key) or _is_known(request, key):
         return None
-    return count_against_limit("login_slow", key, request=request, rate=SLOW)
+    slow = count_against_limit("login_slow", key, request=request, rate=SLOW)
+    if slow is None or not slow.is_over:
+        return slow
+    client = f"{client_of(request)}:{key}"
+    turn = count_against_limit("login_turn", client, request=request, rate=SLOW)
+    has_waited = was_counted("login_turn", client, SLOW)
+    return turn if turn and has_waited else slow
 
 
 def _is_known(request: Any, key: str) -> bool:

@@ -268,6 +268,23 @@ class BearerAuthentication(BaseAuthentication):
         return "Bearer"
 
 
+def use_scoped_token(token: ScopedToken | None) -> tuple[User, ScopedToken]:
+    """Note that a token was used; returns its user, who has its limits, and the token.
+
+    Raises `TokenRefused` or `TokenExpired` if it is not valid.
+    """
+    if token is None or not token.is_good():
+        raise TokenRefused
+    if token.has_expired:
+        raise TokenExpired
+    token.note_use()
+    if len(_OWNERS) >= _MAX_OWNERS:
+        _OWNERS.clear()
+    _OWNERS[token.digest] = token.user_id
+    token.user.by_token, token.user.via = token.limits, Via.TOKEN
+    return token.user, token
+
+
 class ScopedTokenAuthentication(BaseAuthentication):
     """`Authorization: Bearer tc_…`; `request.auth` is the token, `user.by_token` its limits."""
 
@@ -276,17 +293,7 @@ class ScopedTokenAuthentication(BaseAuthentication):
         text = raw_token.lstrip(b" ").decode("latin-1")
         if scheme.lower() != _SCHEME or not text.startswith(PREFIX):
             return None
-        token = ScopedToken.presented(text)
-        if token is None or not token.is_good():
-            raise TokenRefused
-        if token.has_expired:
-            raise TokenExpired
-        token.note_use()
-        if len(_OWNERS) >= _MAX_OWNERS:
-            _OWNERS.clear()
-        _OWNERS[token.digest] = token.user_id
-        token.user.by_token, token.user.via = token.limits, Via.TOKEN
-        return token.user, token
+        return use_scoped_token(ScopedToken.presented(text))
 
     def authenticate_header(self, request: Request) -> str:
         return "Bearer"

@@ -27,6 +27,7 @@ from tripcompanion.api.error_views import method_not_allowed
 from tripcompanion.api.viewsets import ApiViewSet
 from users import tokens
 from users.models import EmailTaken, EmailToken, EmailTokenInvalid, Mail, Session, User
+from users.passwords import HashedPassword
 from users.serializers import (
     LoginRequest,
     LoginResponse,
@@ -110,6 +111,8 @@ class SessionViewSet(ApiViewSet):
         A link to confirm the address is sent to it. No log-in is needed.
         """
         body = self.body()
+        # Hashing is slow, and on SQLite nobody else writes during a transaction.
+        body["password"] = HashedPassword.of_nobody_yet(body["password"])
         with transaction.atomic():
             user = User.register(**body)
             with user.just_created():

@@ -85,6 +85,8 @@ def _text(value: Any) -> str:
         return value.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     if isinstance(value, Decimal):
         return format(value, "f")
+    if isinstance(value, list):
+        value = ", ".join(value)
     return defused(value) if isinstance(value, str) else str(value)
 
 

@@ -24,9 +24,10 @@ from tripcompanion.api.rendering import ExactJSONRenderer
 MAX_SHOWN_BYTES = 256 * 1024
 #: The fields that name an object, the first one that has a value.
 _NAMES = ("title", "description", "name", "device", "text", "url")
-#: The fields that hold the person whom an object is about.
-_PEOPLE = ("user", "participant", "by")
+#: The fields that hold what an object is about; it has the name of the first one, without its own.
+_SUBJECTS = ("user", "participant", "by", "expense", "trip")
 _PARAMETER = re.compile(r"<\w+:(\w+)>")
+_PERSON = "<id:user_id>"
 
 
 class Link(NamedTuple):
@@ -67,13 +68,20 @@ class BrowsableRenderer(BrowsableAPIRenderer):
             return None
         return super().get_filter_form(data, view, request)
 
+    def render_form_for_serializer(self, serializer: Any) -> Any:
+        for name, field in serializer.fields.items():
+            field.label = _title_of(_snake_case(name).replace("_", "-"))
+            # Nothing is chosen in advance.
+            field.allow_blank = not field.required
+        return super().render_form_for_serializer(serializer)
+
     def get_raw_data_form(self, data: Any, view: Any, method: str, request: Any) -> Any:
         """DRF's form, which is empty or contains the values that were sent and refused."""
         form = super().get_raw_data_form(data, view, method, request)
         is_sent = request.method == method or {request.method, method} == {"PUT", "PATCH"}
         if form and is_sent and self.renderer_context["response"].status_code >= 400:
-            # The body may not be JSON.
-            with suppress(APIException):
+            # The body may be no JSON, or a file.
+            with suppress(APIException, TypeError):
                 if request.data:
                     sent = ExactJSONRenderer().render(request.data, None, {"indent": 4})
                     form.fields["_content"].initial = sent.decode()
@@ -112,7 +120,10 @@ class _Page:
         content = ExactJSONRenderer().render(data) if self.is_ok else b""
         #: As clients read it.
         self.data = json.loads(content, parse_float=Decimal) if content else None
-        items = self.data.get("items") if isinstance(self.data, dict) else self.data
+        items = self.data
+        if isinstance(items, dict):
+            # Those of an expense are no rows.
+            items = None if "id" in items else items.get("items")
         self.is_list = isinstance(items, list)
         found = {"": items} if self.is_list else self.data
         self.lists = found if isinstance(found, dict) else {}
@@ -134,7 +145,10 @@ class _Page:
         word = path.rpartition("/")[2]
         if not match.route.endswith(">"):
             return str(match.func.initkwargs.get("name") or _title_of(word))
-        return _name_of(self.data if path == self.path else self._read(match)) or word
+        name = _name_of(self.data if path == self.path else self._read(match))
+        if not name and match.route.endswith(_PERSON):
+            name = _name_of(self._read(resolve(f"/api/users/{word}")))
+        return name or word
 
     def _read(self, match: Any) -> Any:
         """What a GET of this route returns, or None if the caller may not see it."""
@@ -144,6 +158,7 @@ class _Page:
         view.action_map, view.kwargs, view.format_kwarg = match.func.actions, match.kwargs, None
         with override_method(view, self.request, "GET") as request:
             try:
+                view.perform_authentication(request)
                 view.check_permissions(request)
                 return getattr(view, view.action)(request, **match.kwargs).data
             except (APIException, Http404):
@@ -155,7 +170,7 @@ class _Page:
             yield Link(_name_of(self.data) or self.location, self.location)
         if not self.is_ok and self.request.method == "GET":
             return
-        own_parameter = self.route.rpartition("/")[2]
+        own_parameter, titles = self.route.rpartition("/")[2], set()
         for route in _routes(get_urlconf()):
             above, _slash, word = route.rpartition("/")
             # An expense and a person have pages under more than one path.
@@ -163,7 +178,8 @@ class _Page:
                 own_parameter.startswith("<") and above.endswith(f"/{own_parameter}")
             )
             path = is_below and not word.startswith("<") and _filled(route, self.view.kwargs)
-            if path:
+            if path and word not in titles:
+                titles.add(word)
                 yield Link(_title_of(word), path)
 
     def rows(self) -> Iterator[Link]:
@@ -202,8 +218,8 @@ def _name_of(item: Any) -> str:
         return ""
     if "from" in item and "to" in item:
         return f"{item['from']['name']} → {item['to']['name']}"
-    people = [item[key]["name"] for key in _PEOPLE if isinstance(item.get(key), Mapping)]
-    return next(filter(None, [*map(item.get, _NAMES), *people]), "")
+    names = [*map(item.get, _NAMES), *(_name_of(item.get(key)) for key in _SUBJECTS)]
+    return next(filter(None, names), "")
 
 
 def _title_of(word: str) -> str:

@@ -1,6 +1,6 @@
 """Path converters of the URL map."""
 
-from tripcompanion.api.ids import ID_PATTERN
+from tripcompanion.api.serializers import ID_PATTERN
 
 
 class IdConverter:

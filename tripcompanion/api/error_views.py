@@ -4,12 +4,15 @@ They are problem documents, or pages for browsers in the admin site.
 """
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from typing import Any
 
 from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
-from django.urls import reverse
+from django.urls import get_resolver, reverse
+from django.urls.resolvers import RoutePattern
 from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt
 from rest_framework import exceptions
@@ -32,7 +35,6 @@ from tripcompanion.api.rendering import ExactJSONRenderer
 from tripcompanion.api.throttling import is_local
 from tripcompanion.observability.instruments import PROBLEMS
 from tripcompanion.observability.request_ids import request_id
-from tripcompanion.observability.routes import area_of, areas
 
 
 def _answer(
@@ -94,12 +96,36 @@ def method_not_allowed(request: HttpRequest, allowed: list[str]) -> HttpResponse
 @csrf_exempt
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """A path without a route."""
-    is_known = area_of(request.path_info[1:]) in areas()
+    is_known = _area_of(request.path_info[1:]) in _areas()
     # A missing object and a hidden one are the same 404.
     detail = str(exceptions.NotFound.default_detail) if is_known else _("There is no such path.")
     if request.path_info.startswith("/api/") and request.path_info.endswith("/"):
         detail = _("There is no such path. Paths of the API have no trailing slash.")
     return _answer(request, 404, "not_found", detail)
+
+
+@cache
+def _areas() -> frozenset[str]:
+    """The beginnings of all paths that have a route: `admin`, `api/trips`, `api/users`."""
+    return frozenset(map(_area_of, _routes(get_resolver().url_patterns)))
+
+
+def _area_of(path: str) -> str:
+    """The first segment of a path without its first slash; for the API, the first two."""
+    segments = path.split("/")
+    return "/".join(segments[: 2 if segments[0] == "api" else 1])
+
+
+def _routes(patterns: Iterable[Any], prefix: str = "") -> Iterator[str]:
+    for pattern in patterns:
+        # The others belong to the admin site.
+        if isinstance(pattern.pattern, RoutePattern):
+            route = prefix + str(pattern.pattern)
+            yield from (
+                _routes(pattern.url_patterns, route)
+                if hasattr(pattern, "url_patterns")
+                else [route]
+            )
 
 
 def server_error(request: HttpRequest) -> HttpResponse:

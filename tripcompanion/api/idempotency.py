@@ -113,7 +113,7 @@ def _fingerprint(request: Request) -> str:
     body = json.dumps(request.data, default=str, sort_keys=True).encode()
     # A response is not replayed to a scoped token that may not see it.
     apart = getattr(request.auth, "keys_apart", "")
-    head = f"{request.method} {request.path}{apart}\n".encode()
+    head = f"{request.method} {request.get_full_path()}{apart}\n".encode()
     return sha256(head + body).hexdigest()
 
 

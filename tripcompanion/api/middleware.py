@@ -20,16 +20,16 @@ from django.utils.deprecation import MiddlewareMixin
 from django.utils.translation import gettext as _
 
 from tripcompanion.api import error_views
-from tripcompanion.api.parsing import MAX_OPEN_BYTES, LengthRequired, PayloadTooLarge, body_limit
+from tripcompanion.api.parsing import MAX_OPEN_BYTES, LengthRequired, PayloadTooLarge
 from tripcompanion.observability.instruments import count_request, database_time
 from tripcompanion.observability.request_ids import HEADER as REQUEST_ID
 from tripcompanion.observability.request_ids import (
+    OTHER,
     current_request_id,
     current_route,
     current_trace_id,
     trace_id_of,
 )
-from tripcompanion.observability.routes import route_of
 
 logger = logging.getLogger("tripcompanion.requests")
 
@@ -82,7 +82,10 @@ class RequestIds:
 
     def process_view(self, request: HttpRequest, *_view: Any) -> None:
         """Note the route, which Django has just found."""
-        current_route.set(route_of(request))
+        route: Any = request.resolver_match
+        # The last route in `urls.py` is empty and matches every path.
+        is_ours = route.route or request.path_info == "/"
+        current_route.set(f"/{route.route}" if is_ours else OTHER)
 
 
 #: The key in the WSGI environment of an exception with which a request is refused.
@@ -177,11 +180,28 @@ class BodyLimits(MiddlewareMixin):
             return error_views.refusal(request, PayloadTooLarge(limit))
         # The views of large bodies read a form only after they have asked who sends it.
         is_open = request.content_type in _FORMS and limit == settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+        has_token = "Authorization" in request.headers
+        if has_token and request.path_info.startswith(settings.PATHS_WITH_FORMS):
+            is_open = False
         if is_open and length > MAX_OPEN_BYTES and SESSION_KEY not in request.session:
             return error_views.refusal(request, PayloadTooLarge(MAX_OPEN_BYTES))
         if "Transfer-Encoding" in request.headers and "Content-Length" not in request.headers:
             return error_views.refusal(request, LengthRequired())
         return None
+
+
+def body_limit(path: str, has_token: Callable[[], bool]) -> int:
+    """The longest body of a request to `path`, in bytes; a longer one only with a token.
+
+    `has_token` is called only if `path` takes large bodies.
+    """
+    is_large = is_large_body(path) and has_token()
+    return settings.LARGE_BODY_BYTES if is_large else settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+
+
+def is_large_body(path: str) -> bool:
+    """Whether requests to `path` may have a body with a file."""
+    return settings.LARGE_BODIES.fullmatch(path) is not None
 
 
 def _text() -> str:

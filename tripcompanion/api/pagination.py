@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.utils.urls import replace_query_param
 
-from tripcompanion.api.ids import MAX_INTEGER
+from tripcompanion.api.serializers import MAX_INTEGER
 
 DEFAULT_PAGE_SIZE = 20
 MAX_PAGE_SIZE = 100
@@ -63,8 +63,12 @@ class NumberedPages(BasePagination):
         return render_to_string("rest_framework/pagination/previous_and_next.html", links)
 
     def get_results(self, data: Any) -> Any:
-        """The rows in the data of a response; DRF shows the form of the filters if it has some."""
-        return data["items"]
+        """The rows in the data of a response; DRF shows the form of the filters if it has some.
+
+        Raises `KeyError` if it is no page; an expense has `items`, too.
+        """
+        rows, _pages = data["items"], data["totalPages"]
+        return rows
 
     def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
         def number(example: int, text: str) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Strict parsing of JSON request bodies (RFC 8259, RFC 7493)."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import IO, Any, ClassVar
 
@@ -10,7 +10,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import APIException, ParseError, UnsupportedMediaType
 from rest_framework.parsers import BaseParser
-from rest_framework.request import Request
 
 from tripcompanion.api.rendering import ExactJSONRenderer
 
@@ -30,7 +29,7 @@ class MalformedJSON(ParseError):
 
 
 class PayloadTooLarge(APIException):
-    """413: the body is larger than 1 MiB, 10 MiB for imports, 16 KiB where no log-in is needed."""
+    """413: the body is larger than 1 MiB, 10 MiB for files, 16 KiB where no log-in is needed."""
 
     status_code = 413
     default_code = "payload_too_large"
@@ -50,30 +49,6 @@ class LengthRequired(APIException):
     default_detail = gettext_lazy("Send the body with a Content-Length.")
 
 
-def body_limit(path: str, has_token: Callable[[], bool]) -> int:
-    """The longest body of a request to `path`, in bytes; a longer one only with a token.
-
-    `has_token` is called only if `path` takes large bodies.
-    """
-    is_large = path in settings.LARGE_BODIES and has_token()
-    return settings.LARGE_BODIES[path] if is_large else settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-
-
-def require_short_body(request: Request) -> None:
-    """Raise `PayloadTooLarge` above `MAX_OPEN_BYTES`, for operations that are open to everybody."""
-    if int(request.META.get("CONTENT_LENGTH") or 0) > MAX_OPEN_BYTES:
-        raise PayloadTooLarge(MAX_OPEN_BYTES)
-
-
-def require_json_or_nothing(request: Request) -> None:
-    """Raise `UnsupportedMediaType` if the request has a body of another type.
-
-    For actions that read no body: a client that sends one means another action, or is a web form.
-    """
-    if request.META.get("CONTENT_LENGTH") not in {None, "", "0"}:
-        _require_json(request.content_type or "")
-
-
 class StrictJSONParser(BaseParser):
     """Parses a JSON object: UTF-8, depth up to 32, no duplicate key, NaN, NUL or lone surrogate.
 
@@ -90,7 +65,7 @@ class StrictJSONParser(BaseParser):
         media_type: str | None = None,
         parser_context: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
-        _require_json(media_type or "")
+        require_json(media_type or "")
         return read_object(stream.read())
 
 
@@ -122,7 +97,7 @@ def read_object(body: bytes) -> dict[str, Any]:
     return value
 
 
-def _require_json(media_type: str) -> None:
+def require_json(media_type: str) -> None:
     """Raise `UnsupportedMediaType` unless it is JSON in UTF-8; `*/*` is not a media type."""
     kind, *parameters = media_type.split(";")
     if kind.strip().lower() != StrictJSONParser.media_type:

@@ -18,10 +18,10 @@ from drf_spectacular.utils import (
 )
 from rest_framework import serializers
 
-from tripcompanion.api.ids import NUMBER_SCHEMA, TEXT_SCHEMA, parse_id
 from tripcompanion.api.near_misses import refused_names
 
 MAX_URL_CHARS = 2048
+MAX_PEOPLE = 1000
 
 
 def camel_case(name: str) -> str:
@@ -171,6 +171,45 @@ class StrictChoice(serializers.ChoiceField):
         return super().to_internal_value(data)
 
 
+#: The largest integer that both databases store.
+MAX_INTEGER = 2**63 - 1
+MAX_ID = MAX_INTEGER
+
+
+def _pattern_up_to(maximum: int) -> str:
+    """A regular expression that matches the whole numbers from 1 to `maximum`.
+
+    JSON Schema has no other way to bound a number in a string. The branches are: fewer digits,
+    then for each position the same digits before it and a smaller one there, then `maximum`.
+    """
+    digits = str(maximum)
+    branches = [f"[1-9][0-9]{{0,{len(digits) - 2}}}"]
+    for place, digit in enumerate(digits):
+        lowest, rest = (0 if place else 1), len(digits) - place - 1
+        if int(digit) > lowest:
+            smaller = f"{digits[:place]}[{lowest}-{int(digit) - 1}]"
+            branches.append(f"{smaller}[0-9]{{{rest}}}" if rest else smaller)
+    return "|".join([*branches, digits])
+
+
+#: The pattern of an identifier in a string: ASCII digits without a leading 0.
+ID_PATTERN = _pattern_up_to(MAX_ID)
+_ID_TEXT = re.compile(ID_PATTERN)
+
+#: The same rule in the OpenAPI document, for a JSON number and for a string.
+NUMBER_SCHEMA = {"type": "integer", "format": "int64", "minimum": 1, "maximum": MAX_ID}
+TEXT_SCHEMA = {"type": "string", "pattern": f"^({ID_PATTERN})$"}
+
+
+def parse_id(value: Any) -> int:
+    """Parse an identifier from a string or a number. Raises `ValueError`."""
+    if isinstance(value, str) and _ID_TEXT.fullmatch(value):
+        return int(value)
+    if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MAX_ID:
+        return value
+    raise ValueError("Not an identifier.")
+
+
 @extend_schema_field({"oneOf": [NUMBER_SCHEMA, TEXT_SCHEMA]}, component_name="Id")
 class IdField(serializers.Field):
     """An identifier: a JSON integer or a string of its digits; no fraction, no boolean."""
@@ -189,6 +228,27 @@ class IdField(serializers.Field):
         return value
 
 
+class BoundedNumber(IdField):
+    """A whole number from 1 to `maximum`."""
+
+    default_error_messages = {
+        "invalid": gettext_lazy("Must be a whole number of at least 1."),
+        "too_large": gettext_lazy("Must be at most {maximum}."),
+    }
+
+    def __init__(self, *, maximum: int, **options: Any) -> None:
+        super().__init__(**options)
+        self.maximum = maximum
+        field: Any = self  # A decorator of classes, it takes instances, too.
+        extend_schema_field({"type": "integer", "minimum": 1, "maximum": maximum})(field)
+
+    def to_internal_value(self, data: Any) -> int:
+        number = super().to_internal_value(data)
+        if number > self.maximum:
+            self.fail("too_large", maximum=self.maximum)
+        return number
+
+
 #: How people write numbers in much of the world, also with separators between thousands.
 _WITH_COMMA = re.compile(r"-?[0-9][0-9.,' ]{0,40}")
 
@@ -196,7 +256,8 @@ _WITH_COMMA = re.compile(r"-?[0-9][0-9.,' ]{0,40}")
 class ExactNumber(serializers.Field):
     """A finite decimal number as a JSON number or a plain string; `Decimal` in Python.
 
-    `minimum` is exclusive, `maximum` inclusive; more decimals than `max_decimals` are rejected.
+    It is at least `least`, or without it greater than 0, and at most `maximum`; more decimals than
+    `max_decimals` are rejected.
     Strings are ASCII digits with an optional fraction and exponent: no spaces, no underscores,
     no digits of other scripts.
     """
@@ -206,7 +267,8 @@ class ExactNumber(serializers.Field):
         "comma": gettext_lazy(
             "A number has a point before its decimals, and no other separators: 10.50."
         ),
-        "too_small": gettext_lazy("Must be greater than {minimum}."),
+        "too_small": gettext_lazy("Must be greater than 0."),
+        "too_low": gettext_lazy("Must be at least {least}."),
         "too_large": gettext_lazy("Must be at most {maximum}."),
         "too_precise": gettext_lazy("Must have at most {max_decimals} decimals."),
     }
@@ -216,12 +278,12 @@ class ExactNumber(serializers.Field):
         self,
         *,
         maximum: Decimal,
-        minimum: Decimal = Decimal(0),
+        least: Decimal | None = None,
         max_decimals: int | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        self.minimum, self.maximum, self.max_decimals = minimum, maximum, max_decimals
+        self.least, self.maximum, self.max_decimals = least, maximum, max_decimals
 
     def to_internal_value(self, data: Any) -> Decimal:
         if isinstance(data, str) and self._PLAIN.fullmatch(data):
@@ -232,8 +294,10 @@ class ExactNumber(serializers.Field):
         number = Decimal(data)
         if not number.is_finite():
             self.fail("invalid")
-        if number <= self.minimum:
-            self.fail("too_small", minimum=self.minimum)
+        if self.least is not None and number < self.least:
+            self.fail("too_low", least=format(self.least, "f"))
+        if self.least is None and number <= 0:
+            self.fail("too_small")
         if number > self.maximum:
             self.fail("too_large", maximum=format(self.maximum, "f"))
         exponent = number.normalize().as_tuple().exponent
@@ -245,10 +309,57 @@ class ExactNumber(serializers.Field):
         return value
 
 
-def number_schema(*, minimum: int, maximum: int) -> dict[str, Any]:
-    """The schema of a positive number, which may also be sent as a string."""
-    number = {"type": "number", "exclusiveMinimum": minimum, "maximum": maximum}
-    return {"oneOf": [number, {"type": "string", "pattern": r"^[0-9]{1,12}(\.[0-9]{1,40})?$"}]}
+def number_schema(*, maximum: int, least: int | None = None) -> dict[str, Any]:
+    """The schema of a number with its limits, which may also be sent as a string."""
+    lower = {"exclusiveMinimum": 0} if least is None else {"minimum": least}
+    sign = "" if least is None or least >= 0 else "-?"
+    text = {"type": "string", "pattern": rf"^{sign}[0-9]{{1,12}}(\.[0-9]{{1,40}})?$"}
+    return {"oneOf": [{"type": "number", **lower, "maximum": maximum}, text]}
+
+
+class NumbersById(serializers.Field):
+    """`{"<userId>": number}`, at most 1,000; what the numbers are is validated by `numbers_of`."""
+
+    default_error_messages = {
+        "not_object": gettext_lazy("Must be an object of numbers by user id."),
+        "user_id": gettext_lazy("Not a user id: {text}."),
+    }
+
+    def to_internal_value(self, data: Any) -> dict[Any, Any]:
+        if not isinstance(data, Mapping) or len(data) > MAX_PEOPLE:
+            self.fail("not_object")
+        return {self._user_id(key): value for key, value in data.items()}
+
+    def _user_id(self, key: str) -> int:
+        try:
+            return parse_id(key)
+        except ValueError:
+            self.fail("user_id", text=key[:40])
+
+    def to_representation(self, value: Any) -> Any:
+        return value
+
+
+def numbers_of(raw: Mapping[int, Any], field: ExactNumber) -> dict[int, Decimal]:
+    """The values by user id, each validated by `field`; the errors are by user id, too."""
+    numbers, errors = {}, {}
+    for user_id, value in raw.items():
+        try:
+            numbers[user_id] = field.run_validation(value)
+        except serializers.ValidationError as error:
+            errors[str(user_id)] = error.detail
+    if errors:
+        raise serializers.ValidationError(errors)
+    return numbers
+
+
+def numbers_schema(**limits: Any) -> dict[str, Any]:
+    """The schema of `NumbersById`; the limits are those of `number_schema`."""
+    return {
+        "type": "object",
+        "propertyNames": TEXT_SCHEMA,
+        "additionalProperties": number_schema(**limits),
+    }
 
 
 class FixedText(serializers.CharField):

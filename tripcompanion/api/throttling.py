@@ -93,7 +93,7 @@ def count_against_limit(
     if _exceeded.get(key, 0) > now:
         taken = quota + 1
     elif is_guard and not settings.CACHE_URL:
-        taken = ThrottleCounter.add(key, ends_at)
+        taken = ThrottleCounter.add(key, ends_at + window_seconds)
     else:
         taken = _count_in_cache(key, window_seconds)
     state = LimitState(scope, quota, window_seconds, taken, ends_at - now, key)
@@ -110,12 +110,23 @@ def is_exceeded(scope: str, identity: str) -> bool:
         return False
     quota, window_seconds = limit
     key, _ends_at = _counter(scope, identity, window_seconds)
+    return _has_reached(key, quota)
+
+
+def was_counted(scope: str, identity: str, rate: tuple[int, int]) -> bool:
+    """Whether a guard with this rate counted a request of `identity` in its last window."""
+    _quota, window_seconds = rate
+    key, _ends_at = _counter(scope, identity, window_seconds, ago=1)
+    return _has_reached(key, 1)
+
+
+def _has_reached(key: str, count: int) -> bool:
     if not settings.CACHE_URL:
-        return ThrottleCounter.objects.filter(key=key, count__gte=quota).exists()
+        return ThrottleCounter.objects.filter(key=key, count__gte=count).exists()
     try:
-        return int(cache.get(key, 0)) >= quota
+        return int(cache.get(key, 0)) >= count
     except redis_error():
-        return int(caches["local"].get(key, 0)) >= quota
+        return int(caches["local"].get(key, 0)) >= count
 
 
 def charge(state: LimitState, requests: int) -> None:
@@ -135,9 +146,12 @@ def _limit_of(scope: str) -> tuple[int, int] | None:
     return int(quota), _SECONDS[period[0]]
 
 
-def _counter(scope: str, identity: str, window_seconds: int) -> tuple[str, int]:
-    """The key of the counter of the current window, and the window's end, in seconds since 1970."""
-    window = int(time.time() // window_seconds)
+def _counter(scope: str, identity: str, window_seconds: int, ago: int = 0) -> tuple[str, int]:
+    """The key of the counter of the current window, and the window's end, in seconds since 1970.
+
+    With `ago`, the counter of that many windows before. A counter outlives its window by one.
+    """
+    window = int(time.time() // window_seconds) - ago
     key = f"{scope}:{window}:{sha256(identity.encode()).hexdigest()}"
     return key, (window + 1) * window_seconds
 
@@ -164,7 +178,7 @@ def _count_in_cache(key: str, window_seconds: int) -> int:
 
 def _count_in(counters: Any, key: str, window_seconds: int) -> int:
     try:
-        counters.add(key, 0, timeout=window_seconds)
+        counters.add(key, 0, timeout=2 * window_seconds)
         return counters.incr(key)
     except ValueError:  # the window ended between the two calls
         return 1

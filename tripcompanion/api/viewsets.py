@@ -7,8 +7,7 @@ from typing import IO, Any, ClassVar
 from weakref import proxy
 
 from django.conf import settings
-from django.http import FileResponse
-from django.utils.functional import cached_property
+from django.http import FileResponse, HttpResponseBase, HttpResponseNotModified
 from rest_framework.exceptions import APIException, AuthenticationFailed, ValidationError
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
@@ -17,11 +16,12 @@ from rest_framework.serializers import BaseSerializer
 from rest_framework.throttling import BaseThrottle
 from rest_framework.viewsets import GenericViewSet
 
+from tripcompanion.api import pictures
 from tripcompanion.api.etags import etag_of, is_known
 from tripcompanion.api.idempotency import HEADER as KEY_HEADER
 from tripcompanion.api.idempotency import answer_once, key_of
 from tripcompanion.api.near_misses import names_in, refused_names
-from tripcompanion.api.parsing import require_json_or_nothing, require_short_body
+from tripcompanion.api.parsing import MAX_OPEN_BYTES, PayloadTooLarge, require_json
 from tripcompanion.api.rendering import ExactJSONRenderer, FileRenderer, is_json, render_rows
 from tripcompanion.api.serializers import CamelCaseSerializer
 from tripcompanion.api.throttling import BYTES_OF_A_REQUEST, LimitState, charge, limit_headers
@@ -44,8 +44,10 @@ class ApiViewSet(GenericViewSet):
     #: Without `options`: the CORS middleware answers preflight requests.
     http_method_names = ["get", "post", "put", "patch", "delete", "head"]
     request_serializers: ClassVar[Mapping[str, type[CamelCaseSerializer]]] = {}
-    #: The serializer of a body that is a form, of actions that also read one.
-    form_serializers: ClassVar[Mapping[str, type[BaseSerializer]]] = {}
+    #: Actions whose body is a form with a file, or a JSON file itself.
+    file_actions: ClassVar[frozenset[str]] = frozenset()
+    #: The serializer of the rows in the body of an action that takes several.
+    row_serializer: ClassVar[type[CamelCaseSerializer]] = CamelCaseSerializer
     response_serializers: ClassVar[Mapping[str, type[BaseSerializer]]] = {}
     problems: ClassVar[Mapping[str, Sequence[type[APIException]]]] = {}
     #: Actions that answer 201. Others answer 200, or 204 without a response serializer.
@@ -58,6 +60,8 @@ class ApiViewSet(GenericViewSet):
     etag_actions: ClassVar[frozenset[str]] = frozenset()
     #: Actions that answer with a file: its media types besides JSON, by what `?format=` calls them.
     files: ClassVar[Mapping[str, Mapping[str, str]]] = {}
+    #: What `?format=` calls the only type that this route answers with: its path ends with it.
+    only_format: ClassVar[str | None] = None
     #: The serializer of the query parameters of an action without pagination.
     query_serializers: ClassVar[Mapping[str, type[CamelCaseSerializer]]] = {}
     #: The filters of a list.
@@ -66,13 +70,13 @@ class ApiViewSet(GenericViewSet):
     throttles: ClassVar[Mapping[str, Sequence[type[BaseThrottle]]]] = {}
     #: Actions whose response is read in one statement, so that they need no snapshot.
     single_statement: ClassVar[frozenset[str]] = frozenset()
+    #: Whether bodies may be other than JSON; `parser_classes` says what they are.
+    reads_forms: ClassVar[bool] = False
     #: Actions that read none of the users' data, so that they never need a snapshot.
     without_snapshot: ClassVar[frozenset[str]] = frozenset()
 
-    @cached_property
-    def caller(self) -> Any:
-        """The authenticated user; public actions do not use it."""
-        return self.request.user
+    #: The authenticated user; public actions do not use it.
+    caller: Any
 
     @property
     def success_status(self) -> int:
@@ -81,7 +85,8 @@ class ApiViewSet(GenericViewSet):
             return 201
         if self.action in self.accepts:
             return 202
-        return 200 if self.action in self.response_serializers else 204
+        answers = self.action in self.response_serializers or self.action in self.files
+        return 200 if answers else 204
 
     def usual_problems(self, method: str) -> Iterable[type[APIException]]:
         """What every action of this kind may be refused for, besides its `problems`."""
@@ -116,6 +121,7 @@ class ApiViewSet(GenericViewSet):
         except AuthenticationFailed:
             if not self.is_token_optional:
                 raise
+        self.caller = request.user
 
     #: What to do once the request has succeeded.
     after_success: Callable[[], None] | None = None
@@ -136,12 +142,13 @@ class ApiViewSet(GenericViewSet):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         self.limits = []
         if not self.authentication_classes:
-            require_short_body(request)
+            _require_short_body(request)
         super().initial(request, *args, **kwargs)
         if request.query_params:
             self.require_known_parameters()
-        if request.method not in {"GET", "HEAD"} and self.action not in self.request_serializers:
-            require_json_or_nothing(request)
+        has_no_body = self.action not in self.request_serializers and not self.reads_forms
+        if request.method not in {"GET", "HEAD"} and has_no_body:
+            _require_json_or_nothing(request)
         # DRF looks up the handler after this.
         if request.method == "POST" and KEY_HEADER in request.headers and self.repeats_safely:
             key, is_secret = key_of(request), self.action in self.shows_secret
@@ -192,12 +199,17 @@ class ApiViewSet(GenericViewSet):
     def get_serializer_class(self) -> type[BaseSerializer]:
         return self.request_serializers.get(self.action, CamelCaseSerializer)
 
-    def body(self, *, partial: bool = False, **context: Any) -> dict[str, Any]:
-        """The validated body of this action; raises `ValidationError` (400)."""
+    def body(self, *, partial: bool = False, sent: Any = None, **context: Any) -> dict[str, Any]:
+        """The validated body of this action; raises `ValidationError` (400).
+
+        `sent` is one of its rows, which `row_serializer` validates.
+        """
         shapes = frozenset(self.response_serializers.values())
         names = {"shown": names_in(shapes), "strict": self.is_strict}
-        serializer = self.request_serializers[self.action](
-            data=self.request.data,
+        whole = sent is None
+        shape = self.request_serializers[self.action] if whole else self.row_serializer
+        serializer = shape(
+            data=self.request.data if whole else sent,
             partial=partial,
             context={**self.get_serializer_context(), **names, **context},
         )
@@ -261,24 +273,63 @@ class ApiViewSet(GenericViewSet):
         """A response without a body: 204, or 202."""
         return Response(status=self.success_status)
 
+    def get_format_suffix(self, **kwargs: Any) -> str | None:
+        return self.only_format if self.action in self.files else None
+
+    @classmethod
+    def as_picture(cls, action: str, operation_id: str) -> Any:
+        """The view of a route that ends with `.svg`: GET answers with the picture of `action`."""
+        return cls.as_view(
+            {"get": action},
+            operation_ids={action: operation_id},
+            response_serializers={},
+            files={action: {"svg": pictures.MEDIA_TYPE}},
+            only_format="svg",
+        )
+
     def get_renderers(self) -> list[BaseRenderer]:
         kinds = self.files.get(self.action or "", {})
         return [*super().get_renderers(), *(FileRenderer(*kind) for kind in kinds.items())]
 
-    def file(self, content: IO[bytes], name: str) -> FileResponse:
-        """A finished file as a download, in the format that the caller asked for.
+    def file(self, content: IO[bytes], name: str, kind: FileRenderer | None = None) -> FileResponse:
+        """A finished file as a download, by default in the format that the caller asked for.
 
         It counts as several requests if it is large, as every response does.
         """
         chosen: Any = self.request.accepted_renderer
-        kind = chosen if isinstance(chosen, FileRenderer) else ExactJSONRenderer
-        name = f"{name}.{kind.format}"
+        of: Any = kind or (chosen if isinstance(chosen, FileRenderer) else ExactJSONRenderer)
+        name = f"{name}.{of.format}"
         size = content.seek(0, SEEK_END)
         content.seek(0)
         _charge_bytes(self.limits, size)
-        return FileResponse(
-            content, as_attachment=True, filename=name, content_type=kind.media_type
+        is_picture = of.media_type == pictures.MEDIA_TYPE
+        response = FileResponse(
+            content, as_attachment=not is_picture, filename=name, content_type=of.media_type
         )
+        if is_picture:
+            response["Content-Security-Policy"] = pictures.POLICY
+        return response
+
+    def in_any_format(
+        self, request: Request, shown: Any, name: str, **writers: Callable[[Any], IO[bytes]]
+    ) -> HttpResponseBase:
+        """`shown` as JSON, or as the file that the writer for the chosen format makes of it.
+
+        Each has its own `ETag`.
+        """
+        write = writers.get(request.accepted_renderer.format)
+        if write is None:
+            return self.with_etag(request, shown)
+        content = write(shown)
+        tag = etag_of(content.read())
+        response: HttpResponseBase
+        if request.method == "GET" and is_known(request, tag):
+            content.close()
+            response = HttpResponseNotModified()
+        else:
+            response = self.file(content, name)
+        response["ETag"] = tag
+        return response
 
     def page(self, queryset: Any, **context: Any) -> Response:
         """The requested page of `queryset`."""
@@ -287,6 +338,21 @@ class ApiViewSet(GenericViewSet):
     def paginated(self, rows: Any, **context: Any) -> Response:
         """The rows of the requested page."""
         return self.get_paginated_response(self._as_declared(rows, context))
+
+
+def _require_short_body(request: Request) -> None:
+    """Raise `PayloadTooLarge` above `MAX_OPEN_BYTES`, for operations that are open to everybody."""
+    if int(request.META.get("CONTENT_LENGTH") or 0) > MAX_OPEN_BYTES:
+        raise PayloadTooLarge(MAX_OPEN_BYTES)
+
+
+def _require_json_or_nothing(request: Request) -> None:
+    """Raise `UnsupportedMediaType` if the request has a body of another type.
+
+    For actions that read no body: a client that sends one means another action, or is a web form.
+    """
+    if request.META.get("CONTENT_LENGTH") not in {None, "", "0"}:
+        require_json(request.content_type or "")
 
 
 def _validated(serializer_class: type[BaseSerializer], data: Any) -> dict[str, Any]:

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import iso4217
 import orjson
+from django.utils.translation import gettext as _
+from rest_framework.exceptions import ValidationError
 
 #: Decimals of each currency: EUR 2, JPY 0, KWD 3. Metals and test codes have none: excluded.
 EXPONENTS: dict[str, int] = {
@@ -34,6 +36,20 @@ def to_minor(amount: Decimal, currency: str) -> int:
     """`amount` in major units as a whole number of minor units, rounded half up."""
     scaled = amount.scaleb(EXPONENTS[currency])
     return int(scaled.quantize(Decimal(1), rounding=ROUND_HALF_UP))
+
+
+def minor_units(path: str, amount: Decimal, currency: str, *, signed: bool = False) -> int:
+    """Minor units of an entered `amount`, rounded half up.
+
+    Raises `ValidationError` on the field at `path` if it rounds to zero or, unless it is `signed`,
+    below.
+    """
+    amount_minor = to_minor(amount, currency)
+    if signed and not amount_minor:
+        raise ValidationError({path: [_("Must not be 0.")]})
+    if amount_minor <= 0 and not signed:
+        raise ValidationError({path: [_("Must be greater than 0.")]})
+    return amount_minor
 
 
 def convert(amount_minor: int, source: str, target: str, rate: Decimal) -> int:

@@ -1,10 +1,8 @@
 """Serializer fields for currencies and amounts."""
 
-from decimal import Decimal
 from functools import reduce
 from typing import Any
 
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from drf_spectacular.utils import (
     extend_schema_field,
@@ -12,7 +10,7 @@ from drf_spectacular.utils import (
 from rest_framework import serializers
 
 from tripcompanion.api.serializers import ExactNumber, StrictChoice
-from tripcompanion.currency.amounts import CODES, MAX_AMOUNT, as_number, to_minor
+from tripcompanion.currency.amounts import CODES, MAX_AMOUNT, as_number
 
 
 class CurrencyField(StrictChoice):
@@ -32,21 +30,13 @@ class AmountField(ExactNumber):
     """An entered amount: a positive `Decimal` in major units, at most 10^12.
 
     The number of decimals depends on the currency, of the body or of the trip; see `minor_units`.
+    With `signed`, it may be zero, or negative down to -10^12.
     """
 
-    def __init__(self, **kwargs: Any) -> None:
+    def __init__(self, *, signed: bool = False, **kwargs: Any) -> None:
+        if signed:
+            kwargs["least"] = -MAX_AMOUNT
         super().__init__(maximum=MAX_AMOUNT, **kwargs)
-
-
-def minor_units(path: str, amount: Decimal, currency: str) -> int:
-    """Minor units of an entered `amount`, rounded half up.
-
-    Raises `ValidationError` on the field at `path` if it rounds to zero.
-    """
-    amount_minor = to_minor(amount, currency)
-    if amount_minor <= 0:
-        raise serializers.ValidationError({path: [_("Must be greater than 0.")]})
-    return amount_minor
 
 
 @extend_schema_field({"type": "number"})

@@ -1,6 +1,7 @@
 """Amounts as people read and type them, in the active language."""
 
 from decimal import Decimal, InvalidOperation
+from math import ceil, floor
 
 from django.db.models import BigIntegerField, Case, F, Q, When
 from django.db.models.expressions import Combinable
@@ -40,7 +41,7 @@ def amount_between(field: str, currency: str, least: Decimal, most: Decimal) -> 
     for decimals, codes in _CODES.items():
         limits = (least.scaleb(decimals), most.scaleb(decimals))
         # The smallest whole number in the range, and the largest.
-        whole = (int(-(-limits[0] // 1)), int(limits[1] // 1))
+        whole = (ceil(limits[0]), floor(limits[1]))
         found |= Q((f"{currency}__in", codes), (f"{field}__range", whole))
     return found
 

@@ -4,6 +4,7 @@ from django.apps import AppConfig
 from django.conf import settings
 from django.db.backends.signals import connection_created
 
+from tripcompanion.database.expressions import add_functions
 from tripcompanion.observability.slow_statements import log_slow_statements
 
 
@@ -13,5 +14,6 @@ class DatabaseConfig(AppConfig):
     label = "kit"
 
     def ready(self) -> None:
+        connection_created.connect(add_functions)
         if settings.SLOW_STATEMENT_MS:
             connection_created.connect(log_slow_statements)

@@ -1,9 +1,17 @@
 """Conditions that the ORM does not provide."""
 
+import json
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.db import models
-from django.db.models import F
+from django.db.models import F, Value
+
+#: A character class of what accents become in the normal form NFD.
+_MARKS = "[\u0300-\u036f]"
+_WILD = re.compile(r"[%_\\]")
 
 
 class OneOf(models.Func):
@@ -22,3 +30,96 @@ class OneOf(models.Func):
     def as_sqlite(self, compiler: Any, connection: Any, **extra: Any) -> Any:
         options = {"template": "%(expressions)s", "arg_joiner": " IN "}
         return self.as_sql(compiler, connection, **options, **extra)
+
+
+class HasOneOf(models.Func):
+    """Whether `column`, a JSON array of texts, has one of `texts`."""
+
+    template, arg_joiner = (
+        "%(expressions)s::jsonb))",
+        " ?| ARRAY(SELECT jsonb_array_elements_text(",
+    )
+    output_field = models.BooleanField()
+
+    def __init__(self, column: str, texts: Iterable[str]) -> None:
+        known = Value(json.dumps(list(texts)), output_field=models.TextField())
+        super().__init__(F(column), known)
+
+    def as_sqlite(self, compiler: Any, connection: Any, **extra: Any) -> Any:
+        options = {
+            "template": "EXISTS (SELECT 1 FROM json_each(%(expressions)s)))",
+            "arg_joiner": ") WHERE value IN (SELECT value FROM json_each(",
+        }
+        return self.as_sql(compiler, connection, **options, **extra)
+
+
+class Lines(models.Func):
+    """The texts of a JSON array, each in a line of its own."""
+
+    template = "array_to_string(ARRAY(SELECT jsonb_array_elements_text(%(expressions)s)), chr(10))"
+    output_field = models.TextField()
+
+    def as_sqlite(self, compiler: Any, connection: Any, **extra: Any) -> Any:
+        template = "(SELECT group_concat(value, char(10)) FROM json_each(%(expressions)s))"
+        return self.as_sql(compiler, connection, template=template, **extra)
+
+
+def folded(text: str) -> str:
+    """`text` without accents, in lower case."""
+    return re.sub(_MARKS, "", unicodedata.normalize("NFD", text)).lower()
+
+
+class HasWords(models.Func):
+    """Whether each of `words` is somewhere in `columns`, without regard to case and accents.
+
+    It reads every row that the other conditions leave.
+    """
+
+    output_field = models.BooleanField()
+
+    def __init__(self, words: Sequence[str], *columns: Any) -> None:
+        super().__init__(*columns)
+        self.words = [folded(word) for word in words]
+
+    def as_postgresql(self, compiler: Any, connection: Any, **_extra: Any) -> Any:
+        sql, values = self._columns(compiler)
+        text = f"concat_ws(chr(10), {sql})"
+        bare = f"lower(regexp_replace(normalize({text}, NFD), '{_MARKS}', '', 'g'))"
+        patterns = [f"%{_WILD.sub(_escaped, word)}%" for word in self.words]
+        return f"{bare} LIKE ALL(%s)", [*values, patterns]
+
+    def as_sqlite(self, compiler: Any, connection: Any, **_extra: Any) -> Any:
+        sql, values = self._columns(compiler)
+        return f"has_words(%s, {sql})", [json.dumps(self.words), *values]
+
+    def _columns(self, compiler: Any) -> tuple[str, list[Any]]:
+        compiled = [compiler.compile(column) for column in self.get_source_expressions()]
+        values = [value for _sql, some in compiled for value in some]
+        return ", ".join(sql for sql, _values in compiled), values
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return f"\\{found[0]}"
+
+
+def add_functions(connection: Any, **_signal: Any) -> None:
+    """Give SQLite the function of `HasWords`."""
+    if connection.vendor == "sqlite":
+        connection.connection.create_function("has_words", -1, _has_words, deterministic=True)
+
+
+def _has_words(words: str, *texts: str | None) -> bool:
+    text = folded("\n".join(filter(None, texts)))
+    return all(word in text for word in json.loads(words))
+
+
+class Month(models.Func):
+    """The month of a date, such as `2026-05`. SQLite would call Python for each row to truncate."""
+
+    # Without the cast, PostgreSQL would look up the time zone for each row.
+    template = "to_char(%(expressions)s::timestamp, 'YYYY-MM')"
+    output_field = models.CharField()
+
+    def as_sqlite(self, compiler: Any, connection: Any, **extra: Any) -> Any:
+        template = "substr(%(expressions)s, 1, 7)"
+        return self.as_sql(compiler, connection, template=template, **extra)

@@ -44,7 +44,7 @@ class IdempotencyRecord(models.Model):
 
 class ThrottleCounterQuerySet(models.QuerySet["ThrottleCounter"]):
     def expired(self) -> "ThrottleCounterQuerySet":
-        """Windows that have ended."""
+        """Those that nothing reads any more."""
         return self.filter(ends_at__lte=timezone.now())
 
 
@@ -63,7 +63,9 @@ class ThrottleCounter(models.Model):
 
     @classmethod
     def add(cls, key: str, ends_at: float) -> int:
-        """Increment the counter of `key` and return it. `ends_at` is in seconds since 1970 (UTC).
+        """Increment the counter of `key` and return it.
+
+        It is kept until `ends_at`, in seconds since 1970 (UTC).
 
         One statement, so that no two parallel requests get the same count.
         """

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from django.db.migrations.operations import AddIndex, RunPython
+from django.db.migrations.operations import AddConstraint, AddIndex, RunPython
 from django.db.migrations.operations.base import Operation, OperationCategory
 from django.db.migrations.state import ProjectState
 
@@ -30,6 +30,23 @@ class AddIndexWithoutLock(AddIndex):
     ) -> None:
         model = from_state.apps.get_model(app_label, self.model_name)
         schema_editor.remove_index(model, self.index, **_option(schema_editor))
+
+
+class AddCheckWithoutLock(AddConstraint):
+    """Add a CHECK, and check the rows while others write to them. The migration is not atomic."""
+
+    atomic = False
+
+    def database_forwards(
+        self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any
+    ) -> None:
+        if schema_editor.connection.vendor != "postgresql":
+            super().database_forwards(app_label, schema_editor, from_state, to_state)
+            return
+        model = to_state.apps.get_model(app_label, self.model_name)
+        schema_editor.execute(f"{self.constraint.create_sql(model, schema_editor)} NOT VALID")
+        table, name = map(schema_editor.quote_name, (model._meta.db_table, self.constraint.name))
+        schema_editor.execute(f"ALTER TABLE {table} VALIDATE CONSTRAINT {name}")
 
 
 class RemoveForeignKeyIndex(Operation):

@@ -4,12 +4,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from django.db import DEFAULT_DB_ALIAS, connections, transaction
+from django.db import DEFAULT_DB_ALIAS, OperationalError, connections, transaction
 from psycopg import IsolationLevel
 
-from tripcompanion.database.statements import StatementChanged
-
 Answer = TypeVar("Answer")
+
+
+class StatementChanged(OperationalError):
+    """A prepared statement is missing, or its table has changed; a retry succeeds."""
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpRequest
 
-from tripcompanion.observability.routes import route_of
+from tripcompanion.observability.request_ids import OTHER, current_route
 
 
 class _Unmeasured:
@@ -109,7 +109,7 @@ database_time = _DatabaseTime()
 def count_request(request: HttpRequest, status: int, duration_seconds: float) -> None:
     """Count a request whose thread started it with a `database_time` of 0."""
     method = request.method if request.method in _METHODS else "other"
-    labels = route_of(request), method
+    labels = current_route.get() or OTHER, method
     _REQUESTS.labels(*labels, status).inc()
     _REQUEST_DURATION.labels(*labels).observe(duration_seconds)
     _REQUEST_DATABASE_TIME.labels(*labels).observe(database_time.seconds)

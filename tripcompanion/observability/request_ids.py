@@ -13,7 +13,10 @@ _TRACE_PARENT = re.compile(
 )
 
 current_request_id: ContextVar[str] = ContextVar("request_id", default="")
-#: Empty until the route is known.
+#: The name of a route that is none of the API's: static files, unknown paths.
+OTHER = "other"
+#: As in `urls.py`, such as `/api/trips/<id:trip_id>`, so that it contains no id and no token; or
+#: `OTHER`. Empty until it is known.
 current_route: ContextVar[str] = ContextVar("route", default="")
 #: Empty without a trace.
 current_trace_id: ContextVar[str] = ContextVar("trace_id", default="")

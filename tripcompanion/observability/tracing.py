@@ -24,8 +24,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from tripcompanion.observability.request_ids import current_trace_id
-from tripcompanion.observability.routes import OTHER, route_of
+from tripcompanion.observability.request_ids import OTHER, current_route, current_trace_id
 from tripcompanion.observability.slow_statements import MAX_CHARS
 
 #: The only header that is read: `tracestate` may contain anything.
@@ -57,9 +56,9 @@ class Traces:
         ) as span:
             current_trace_id.set(trace.format_trace_id(span.get_span_context().trace_id))
             response = self.get_response(request)
-            route = route_of(request)
+            route = current_route.get()
             span.set_attribute("http.response.status_code", response.status_code)
-            if route != OTHER:
+            if route not in {"", OTHER}:
                 span.update_name(f"{method} {route}")
                 span.set_attribute("http.route", route)
             if response.status_code >= 500:

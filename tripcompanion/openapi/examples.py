@@ -34,7 +34,8 @@ class Example:
     caller: str = ""
     path: Mapping[str, Any] = field(default_factory=dict)
     query: Mapping[str, Any] = field(default_factory=dict)
-    #: A request that must be sent before it, such as `DELETE /api/expenses/19/splits/66`.
+    #: Requests that must be sent before it, a line for each, such as
+    #: `PATCH /api/trips/1 {"budget": null}`.
     first: str = ""
     body: Any = None
     #: Fields of the body that only the service knows, such as a token; the test fills them in.
@@ -48,7 +49,8 @@ class Example:
         url = re.sub(r"{(\w+)}", lambda match: str(self.path[match[1]]), path)
         where = f"`{url}?{urlencode(self.query)}`" if self.query else f"`{url}`"
         sender = f"`{self.caller}@example.com`" if self.caller else "anybody"
-        before = f", after `{self.first}`" if self.first else ""
+        lines = [f"`{line}`" for line in self.first.splitlines()]
+        before = f", after {' and '.join(lines)}" if lines else ""
         more = " The lists are shortened." if self.shortened else ""
         return f"To {where} by {sender}{before}.{more}"
 

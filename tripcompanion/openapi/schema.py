@@ -13,7 +13,6 @@ from rest_framework.exceptions import APIException
 
 from tripcompanion.api.etags import PreconditionFailed
 from tripcompanion.api.idempotency import HEADER, KeyInProgress, KeyMismatch
-from tripcompanion.api.ids import NUMBER_SCHEMA
 from tripcompanion.api.parsing import MalformedJSON, PayloadTooLarge
 from tripcompanion.api.problems import (
     CONTENT_TYPE,
@@ -24,7 +23,13 @@ from tripcompanion.api.problems import (
     problem,
 )
 from tripcompanion.api.rendering import ExactJSONRenderer
-from tripcompanion.api.serializers import CamelCaseSerializer, FixedText, camel_case, number_schema
+from tripcompanion.api.serializers import (
+    NUMBER_SCHEMA,
+    CamelCaseSerializer,
+    FixedText,
+    camel_case,
+    number_schema,
+)
 
 EXAMPLE_REQUEST_ID = "5c1d3f0e9b7a4d60a1c2e3f405162738"
 
@@ -62,7 +67,9 @@ class ExactNumberSchema(OpenApiSerializerFieldExtension):
     match_subclasses = True
 
     def map_serializer_field(self, auto_schema: AutoSchema, direction: str) -> dict[str, Any]:
-        return number_schema(minimum=int(self.target.minimum), maximum=int(self.target.maximum))
+        field = self.target
+        least = None if field.least is None else int(field.least)
+        return number_schema(least=least, maximum=int(field.maximum))
 
 
 class FilterParameters(DjangoFilterExtension):
@@ -171,10 +178,16 @@ class ProblemAwareSchema(AutoSchema):
         ]
 
     def get_request_serializer(self) -> Any:
-        """The serializer of the body; by media type if it can also be a form."""
+        """The serializer of the body; by media type if it is a file."""
         body = self.view.request_serializers.get(self.view.action)
-        form = self.view.form_serializers.get(self.view.action)
-        return {"application/json": body, "multipart/form-data": form} if form else body
+        if self.view.action not in self.view.file_actions:
+            return body
+        content = {
+            "type": ["object", "array"],
+            "items": {},
+            "description": "The content of a JSON file.",
+        }
+        return {"multipart/form-data": body, "application/json": content}
 
     def _get_request_body(self, direction: str = "request") -> Any:
         if self.method != "DELETE" or not self.get_request_serializer():
@@ -199,8 +212,11 @@ class ProblemAwareSchema(AutoSchema):
             success = OpenApiResponse(shape(many=True), text)
         else:
             success = OpenApiResponse(shape, _first_paragraph(shape))
-        responses: dict[Any, Any] = {status: success}
-        for kind in view.files.get(view.action, {}).values():
+        is_only_file = shape is None and view.action in view.files
+        responses: dict[Any, Any] = {} if is_only_file else {status: success}
+        # Beside a file, generated clients could not rely on an array.
+        is_array = view.action in view.lists and not view.pagination_class and not is_only_file
+        for kind in () if is_array else view.files.get(view.action, {}).values():
             responses[status, kind] = OpenApiResponse(OpenApiTypes.BINARY, "A file.")
         if self.method == "GET" and view.action in view.etag_actions:
             responses[304] = OpenApiResponse(description="Not changed; no body.")

@@ -9,9 +9,10 @@ connection while they wait for its lock. No wait is longer than `WAIT_SECONDS`.
 import re
 import socket
 import time
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from threading import Lock, Semaphore, Thread
+from threading import Lock, Thread
 from types import SimpleNamespace
 from typing import Any
 
@@ -32,8 +33,8 @@ LARGE_BODY_SECONDS = 60
 #: How long a client may take to read a response that is in memory.
 SEND_SECONDS = 60
 
-#: What a write changes: a trip, or an expense of one.
-_LOCKED = re.compile(r"/api/(?:trips|expenses)/[0-9]{1,19}(?=/|$)")
+#: What a write changes: a trip, or an expense of one. A file is stored before anything is locked.
+_LOCKED = re.compile(r"/api/(?:trips|expenses)/[0-9]{1,19}(?=/|$)(?!/attachments)")
 _READS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
@@ -53,22 +54,69 @@ def changed_by(environ: dict[str, Any]) -> str | None:
     return found.group() if found else None
 
 
+class Turns:
+    """A semaphore whose waiters have their turns in the order in which they came.
+
+    With Python's, a thread that has released it and asks again is mostly faster than those that
+    were waiting, so that some wait for seconds although each request takes milliseconds.
+    """
+
+    def __init__(self, free: int) -> None:
+        self._free = free
+        self._lock = Lock()
+        self._waiting: deque[Lock] = deque()
+
+    @contextmanager
+    def acquired(self, until: float) -> Iterator[None]:
+        """Have a turn during the block; raises `Unavailable` if none comes until `until`."""
+        self._wait(until)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._pass_on()
+
+    def _wait(self, until: float) -> None:
+        with self._lock:
+            if self._free:
+                self._free -= 1
+                return
+            turn = Lock()
+            turn.acquire()
+            self._waiting.append(turn)
+        if turn.acquire(timeout=max(0.0, until - time.monotonic())):
+            return
+        with self._lock:
+            if turn in self._waiting:
+                self._waiting.remove(turn)
+            else:
+                # It came in the meantime.
+                self._pass_on()
+        raise Unavailable
+
+    def _pass_on(self) -> None:
+        if self._waiting:
+            self._waiting.popleft().release()
+        else:
+            self._free += 1
+
+
 class Shares:
     """How many requests each key has. It may have `at_once`, of which `running` may run."""
 
     def __init__(self, *, at_once: int, running: int) -> None:
         self._at_once, self._running = at_once, running
         self._lock = Lock()
-        self._held: dict[str, tuple[int, Semaphore]] = {}
+        self._held: dict[str, tuple[int, Turns]] = {}
 
     @contextmanager
-    def held(self, key: str) -> Iterator[Semaphore]:
+    def held(self, key: str) -> Iterator[Turns]:
         """Count a request during the block; yields what it has to acquire before it runs.
 
         Raises `TooManyAtOnce`.
         """
         with self._lock:
-            count, running = self._held.get(key) or (0, Semaphore(self._running))
+            count, running = self._held.get(key) or (0, Turns(self._running))
             if count >= self._at_once:
                 raise TooManyAtOnce
             self._held[key] = count + 1, running
@@ -79,17 +127,6 @@ class Shares:
                 count, _running = self._held.pop(key)
                 if count > 1:
                     self._held[key] = count - 1, running
-
-
-@contextmanager
-def acquired(running: Semaphore, until: float) -> Iterator[None]:
-    """Acquire during the block; raises `Unavailable` if it takes until `until` (monotonic)."""
-    if not running.acquire(timeout=max(0.0, until - time.monotonic())):
-        raise Unavailable
-    try:
-        yield
-    finally:
-        running.release()
 
 
 class Deadlines:

@@ -11,6 +11,7 @@ from functools import partial
 from importlib import import_module
 from io import BytesIO
 from queue import Empty, LifoQueue
+from tempfile import SpooledTemporaryFile
 from typing import Any
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
@@ -32,6 +33,7 @@ from tripcompanion.observability.instruments import (  # noqa: E402 -- it reads 
 
 #: How long a probe may wait for the one before it.
 PROBE_SECONDS = 10.0
+_COPIED_BYTES = 64 * 1024
 
 
 class _Parts(list[bytes]):
@@ -75,7 +77,7 @@ class Dispatcher:
                 until, free = since + WAIT_SECONDS, self._connections
                 with (
                     REQUESTS_IN_PROGRESS.track_inprogress(),
-                    acquired(running, until),
+                    running.acquired(until),
                     self._changing(environ, until),
                 ):
                     parts = self._answer_with(free, environ, start_response, since, until)
@@ -87,8 +89,7 @@ class Dispatcher:
 
     def _read_body(self, environ: WSGIEnvironment) -> None:
         sock = environ.get("gunicorn.socket")
-        is_large = environ["PATH_INFO"] in settings.LARGE_BODIES
-        seconds = LARGE_BODY_SECONDS if is_large else BODY_SECONDS
+        seconds = LARGE_BODY_SECONDS if is_large_body(environ["PATH_INFO"]) else BODY_SECONDS
         watching = (
             self._deadlines.watching(sock, seconds)
             if sock and _has_body(environ)
@@ -121,7 +122,7 @@ class Dispatcher:
         if trip is None:
             yield
             return
-        with self._trips.held(trip) as running, acquired(running, until):
+        with self._trips.held(trip) as running, running.acquired(until):
             yield
 
     def _answer_with(
@@ -212,7 +213,8 @@ def _give_up_body(environ: WSGIEnvironment, start_response: StartResponse) -> No
     response.
     """
     sock = environ.get("gunicorn.socket")
-    if sock is not None and not isinstance(environ["wsgi.input"], BytesIO) and _has_body(environ):
+    is_read = isinstance(environ["wsgi.input"], BytesIO | SpooledTemporaryFile)
+    if sock is not None and not is_read and _has_body(environ):
         # The response of gunicorn; then it says that the connection ends.
         if force_close := getattr(getattr(start_response, "__self__", None), "force_close", None):
             force_close()
@@ -240,19 +242,38 @@ def _read_body(environ: WSGIEnvironment) -> None:
     length = limit + 1 if is_chunked else int(environ.get("CONTENT_LENGTH") or 0)
     if length > limit and not is_chunked:
         return
-    body = environ["wsgi.input"].read(length)
+    if limit == settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
+        content = environ["wsgi.input"].read(length)
+        body, size = BytesIO(content), len(content)
+    else:
+        body, size = _spooled(environ["wsgi.input"], length)
     if is_chunked:
-        environ["CONTENT_LENGTH"] = str(len(body))
-    elif len(body) < length:
+        environ["CONTENT_LENGTH"] = str(size)
+    elif size < length:
         raise ConnectionResetError(errno.ECONNRESET, "The body is incomplete")
-    environ["wsgi.input"] = BytesIO(body)
+    environ["wsgi.input"] = body
+
+
+def _spooled(body: Any, length: int) -> tuple[Any, int]:
+    """A copy of a body with a file, on a disk if it is long, and its size.
+
+    Raises `Unavailable` if that disk is full.
+    """
+    copy = SpooledTemporaryFile(settings.FILE_UPLOAD_MAX_MEMORY_SIZE)  # noqa: SIM115 -- is returned
+    while (left := length - copy.tell()) and (piece := body.read(min(left, _COPIED_BYTES))):
+        try:
+            copy.write(piece)
+        except OSError as error:
+            raise Unavailable from error
+    size = copy.tell()
+    copy.seek(0)
+    return copy, size
 
 
 _django = get_wsgi_application()
 
 # They need the applications to be loaded.
-from tripcompanion.api.middleware import REFUSAL  # noqa: E402
-from tripcompanion.api.parsing import body_limit  # noqa: E402
+from tripcompanion.api.middleware import REFUSAL, body_limit, is_large_body  # noqa: E402
 from tripcompanion.api.problems import TooManyAtOnce, Unavailable  # noqa: E402
 from tripcompanion.serving.admission import (  # noqa: E402
     BODY_SECONDS,
@@ -262,7 +283,6 @@ from tripcompanion.serving.admission import (  # noqa: E402
     WAIT_SECONDS,
     Deadlines,
     Shares,
-    acquired,
     caller_of,
     changed_by,
 )

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.utils.translation import gettext_lazy
 from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema_field
 from rest_framework import serializers
 
@@ -10,28 +9,12 @@ from splits.serializers.comment import CommentSerializer
 from splits.serializers.expense_response import ExpenseSerializer
 from splits.serializers.history import ObjectSerializer
 from splits.serializers.settlement import SettlementSerializer
-from tripcompanion.api.serializers import CamelCaseSerializer, IdField, StrictText
+from tripcompanion.api.serializers import BoundedNumber, CamelCaseSerializer, StrictText
 from trips.models.events import Event
 from trips.serializers import InvitationSerializer, TripDetailSerializer, TripMemberSerializer
 
 MAX_CHANGES = 100
 DEFAULT_CHANGES = 50
-
-
-@extend_schema_field({"type": "integer", "minimum": 1, "maximum": MAX_CHANGES})
-class _Limit(IdField):
-    """How many changes a page may have."""
-
-    default_error_messages = {
-        "invalid": gettext_lazy("Must be a whole number of at least 1."),
-        "too_large": gettext_lazy("Must be at most {maximum}."),
-    }
-
-    def to_internal_value(self, data: Any) -> int:
-        limit = super().to_internal_value(data)
-        if limit > MAX_CHANGES:
-            self.fail("too_large", maximum=MAX_CHANGES)
-        return limit
 
 
 class ChangesQuery(CamelCaseSerializer):
@@ -42,8 +25,10 @@ class ChangesQuery(CamelCaseSerializer):
         trim_whitespace=False,
         help_text="The cursor of an earlier response. Without it, only a cursor for now is sent.",
     )
-    limit = _Limit(
-        default=DEFAULT_CHANGES, help_text="How many changes the response may have at most."
+    limit = BoundedNumber(
+        maximum=MAX_CHANGES,
+        default=DEFAULT_CHANGES,
+        help_text="How many changes the response may have at most.",
     )
 
 

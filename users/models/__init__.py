@@ -12,6 +12,13 @@ from users.models.token import (
     MAX_TOKEN_NAME_CHARS,
     ScopedToken,
 )
-from users.models.user import DELETED_NAME, MAX_NAME_CHARS, Role, User, possible_readers
+from users.models.user import (
+    DELETED_NAME,
+    MAX_NAME_CHARS,
+    Role,
+    User,
+    address_check,
+    possible_readers,
+)
 from users.models.via import Via
 from users.passwords import MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS

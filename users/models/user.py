@@ -1,8 +1,9 @@
 """Accounts: registration, changes, deactivation and deletion."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple, Self
@@ -33,7 +34,6 @@ from users.models.notices import NoticeMode, Notices
 from users.models.position import store_position_after_commit
 from users.models.via import Via
 from users.passwords import HashedPassword, MaximumLengthValidator
-from users.readers import sees_address_of
 from users.signals import sessions_ended
 
 MAX_NAME_CHARS = 50
@@ -45,6 +45,10 @@ _SALT = "users.notices"
 
 #: Whether it has all rights, and the only trip that it is confined to.
 Access = tuple[bool, int | None]
+
+#: Whether the reader of the next responses of this thread sees the address of an account, by its
+#: id, that was added to a trip in which it has not answered. None: of no such account.
+address_check: ContextVar[Callable[[int], bool] | None] = ContextVar("address_check", default=None)
 
 
 class Role(models.TextChoices):
@@ -273,7 +277,8 @@ class User(AbstractBaseUser):
     @property
     def shown_email(self) -> str | None:
         """The address, or None if the reader of the response may not see it."""
-        return self.email if not self.is_unanswered or sees_address_of(self.pk) else None
+        sees = address_check.get()
+        return self.email if not self.is_unanswered or (sees and sees(self.pk)) else None
 
     def name_at(self, moment: datetime) -> str:
         """The name at a given time, so that past events are told with the names of their time."""
@@ -295,7 +300,13 @@ class User(AbstractBaseUser):
         return HashedPassword(password, self.password, "" if is_same else make_password(password))
 
     @classmethod
-    def register(cls, email: str, password: str, name: str = "", role: Role = Role.USER) -> "User":
+    def register(
+        cls,
+        email: str,
+        password: HashedPassword | str,
+        name: str = "",
+        role: Role = Role.USER,
+    ) -> "User":
         """Create an account; its name defaults to the part of the address before the @.
 
         Raises `EmailTaken`, also if two registrations race, and Django's `ValidationError` if
@@ -303,7 +314,9 @@ class User(AbstractBaseUser):
         """
         user = cls(email=email, email_key=email_key(email), role=role)
         user.name = name or email.rpartition("@")[0][:MAX_NAME_CHARS]
-        user.set_password(password)
+        if isinstance(password, str):
+            password = HashedPassword.of_nobody_yet(password)
+        user.password = password.encode()
         with transaction.atomic():
             user._save_unless_taken()
             user.mails.ask_to_verify(user)

@@ -12,7 +12,7 @@ It subclasses Django's backend, as Django's documentation describes, for six rea
   Then no setting and no cursor outlives a transaction; see `cursors.py` and `chunked_cursor`.
 - Statements that are the same in every request stay prepared; see `prepared_cursor`.
 - The check of a persistent connection needs no statement; see `is_usable`.
-- Timestamps in text are read by `datetime.fromisoformat`; see `loaders.py`.
+- Timestamps in text are read by `datetime.fromisoformat`, binary JSON as text; see `loaders.py`.
 
 To use Django's backend instead, set `django.db.backends.postgresql` and remove `wait_seconds`,
 `is_pooled` and `local_settings`.
@@ -31,7 +31,7 @@ from psycopg import errors
 from psycopg.abc import PQGen
 
 from tripcompanion.database.postgresql.cursors import LocalSettingsCursor, PreparingCursor
-from tripcompanion.database.postgresql.loaders import InstantLoader
+from tripcompanion.database.postgresql.loaders import InstantLoader, JsonLoader
 from tripcompanion.observability.instruments import database_time
 
 Answer = TypeVar("Answer")
@@ -115,6 +115,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         connection = BoundedConnection.connect(**conn_params)
         options = self.settings_dict["OPTIONS"]
         connection.adapters.register_loader("timestamptz", InstantLoader)
+        connection.adapters.register_loader("jsonb", JsonLoader)
         connection.cursor_factory = LocalSettingsCursor
         connection.wait_seconds = options.get("wait_seconds")
         connection.local_settings = self.local_settings

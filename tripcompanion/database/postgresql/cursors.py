@@ -15,7 +15,7 @@ import psycopg
 from django.db.backends.postgresql import base
 from psycopg import errors
 
-from tripcompanion.database.statements import StatementChanged
+from tripcompanion.database.snapshots import StatementChanged
 
 #: PostgreSQL's function that rejects a statement whose columns have changed their types.
 _REFUSES_CHANGED_COLUMNS = "RevalidateCachedQuery"

@@ -1,7 +1,0 @@
-"""App configuration."""
-
-from django.apps import AppConfig
-
-
-class SyncConfig(AppConfig):
-    name = "tripcompanion.sync"
