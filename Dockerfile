@@ -4,9 +4,9 @@ ARG PYTHON_IMAGE=python:3.13-slim
 # Install dependencies in a separate stage, so that pip's leftovers are not in the image.
 FROM ${PYTHON_IMAGE} AS dependencies
 RUN python -m venv /venv
-# With the packages for traces: --build-arg REQUIREMENTS=requirements-tracing.txt
+# With the packages of all extras (HEIC, S3, OAuth, traces): --build-arg REQUIREMENTS=requirements-extras.txt
 ARG REQUIREMENTS=requirements.txt
-COPY requirements.txt requirements-tracing.txt /
+COPY requirements.txt requirements-extras.txt /
 RUN /venv/bin/pip install --no-cache-dir --only-binary :all: --require-hashes -r /${REQUIREMENTS}
 
 FROM ${PYTHON_IMAGE} AS service
@@ -19,7 +19,8 @@ COPY . .
 # The service cannot write here, so compile the byte code now. Static files need no such step: they
 # are served from the installed packages.
 RUN python -m compileall -q . && groupadd --system --gid 10001 app \
-    && useradd --system --no-create-home --uid 10001 --gid 10001 app
+    && useradd --system --no-create-home --uid 10001 --gid 10001 app \
+    && install --directory --owner=app --group=app --mode=700 /attachments
 # A number, so that an orchestrator can see that it is not root.
 USER 10001:10001
 EXPOSE 8000

@@ -4,6 +4,8 @@
 BIN := .venv/bin
 MANAGE := $(BIN)/python manage.py
 PORT := $(or $(PORT),$(shell sed -n 's/^PORT=//p' .env 2>/dev/null),8000)
+# A group that comes from Splitwise; the second time it adds nothing.
+IMPORT_DEMO := $(MANAGE) import_trip tripcompanion/accounts/management/demo_splitwise.json --user olga@example.com --confirm >/dev/null
 MINUTES ?= 10
 # The value from the environment, before the default below hides it.
 GIVEN_DEBUG := $(DEBUG)
@@ -14,7 +16,7 @@ export PORT DEBUG
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help run serve demo development test test-all check lint format schema screenshots messages soak soak-concurrent \
-	fuzz mutate chaos backup-drill cluster compose bench bench-profile trace lock audit-deps clean test-next test-uncompiled \
+	fuzz fuzz-files mutate chaos backup-drill cluster compose bench bench-profile trace lock audit-deps clean test-next test-uncompiled \
 	clients node
 
 help: ## List the targets
@@ -27,6 +29,7 @@ run: .venv/.runtime development ## Serve with demo data on localhost (PORT=8000)
 	@$(BIN)/python -m tripcompanion.serving.preflight 127.0.0.1
 	@$(MANAGE) migrate_safely --verbosity 0
 	@$(MANAGE) demo
+	@$(IMPORT_DEMO)
 	@echo
 	@echo '  API docs    http://localhost:$(PORT)/api/docs'
 	@echo '  Admin site  http://localhost:$(PORT)/admin'
@@ -41,6 +44,7 @@ serve: .venv/.runtime ## Serve with production settings, from the environment or
 demo: .venv/.runtime development ## Load the demo data; safe to repeat (ARGS="--scale 10" for more)
 	@$(MANAGE) migrate_safely --verbosity 0
 	@$(MANAGE) demo $(ARGS)
+	@$(IMPORT_DEMO)
 
 # The demo accounts, including an ADMIN, have a known password.
 development: override DEBUG := $(GIVEN_DEBUG)
@@ -74,7 +78,7 @@ PRODUCTION := DEBUG=false ALLOWED_HOSTS=api.example.com \
 	CORS_ALLOWED_ORIGINS=https://app.example.com CSRF_TRUSTED_ORIGINS=https://api.example.com \
 	SECRET_KEY=$$($(BIN)/python -c 'import secrets; print(secrets.token_urlsafe(48))')
 
-check: lint ## Run what CI does (15 minutes): lint, migrations, schema, most tests, fuzz, chaos, clients
+check: lint ## Run what CI does (20 minutes): lint, migrations, schema, most tests, fuzz, chaos, clients
 	$(NO_DATABASE) $(MANAGE) makemigrations --check --dry-run
 	@echo 'manage.py check --deploy, under production settings'
 	@$(NO_DATABASE) $(PRODUCTION) $(MANAGE) check --deploy --fail-level WARNING
@@ -87,11 +91,11 @@ check: lint ## Run what CI does (15 minutes): lint, migrations, schema, most tes
 	@if $(MAKE) --silent node 2>/dev/null; then $(MAKE) --silent clients ARGS=; \
 	else echo 'make clients was skipped: it needs Node.js 20.19 or newer with npm.'; fi
 
-chaos: .venv/.dev ## Cause failures under load and count lost writes (6 minutes)
+chaos: .venv/.dev ## Cause failures under load and count lost writes (10 minutes)
 	@$(BIN)/python -m chaos $(ARGS)
 
-backup-drill: .venv/.dev ## Back both databases up under load, restore them beside, audit and compare
-	@$(BIN)/python -m chaos --only F25,F37
+backup-drill: .venv/.dev ## Back both databases up under load, restore them and a second beside, audit and compare
+	@$(BIN)/python -m chaos --only F25,F37,F39
 
 cluster: .venv/.dev ## Run several hosts, a pooler and standbys, and hurt them (8 minutes)
 	@$(BIN)/python -m chaos.cluster $(ARGS)
@@ -111,11 +115,14 @@ soak-concurrent: .venv/.dev ## Run them from 16 threads for MINUTES=10 and verif
 fuzz: .venv/.dev ## Send generated requests for MINUTES=10, with all checks of schemathesis
 	@MINUTES=$(MINUTES) $(BIN)/python -m tests.fuzz $(ARGS)
 
+fuzz-files: .venv/.dev ## Send mutated pictures and rules for MINUTES=10; no 5xx, little memory
+	@MINUTES=$(MINUTES) DEBUG=true $(BIN)/python -m tests.attachments.fuzz $(ARGS)
+
 mutate: .venv/.dev ## Remove every guard in turn and report the failing test (ARGS="--only trips")
 	@$(BIN)/python -m tests.mutations $(ARGS)
 
 bench: .venv/.dev .venv/production/.installed ## Measure the service against a baseline (ARGS="--seconds 0.3 --only page")
-	@$(BIN)/python -m benchmarks $(ARGS)
+	@$(BIN)/python -m benchmarks $(ARGS) $(if $(ARGS),,&& $(BIN)/python -m benchmarks.importing)
 
 bench-profile: .venv/.dev ## Profile one operation (OPERATION=page)
 	@$(BIN)/python -m benchmarks --profile $(or $(OPERATION),page) $(ARGS)
@@ -123,7 +130,7 @@ bench-profile: .venv/.dev ## Profile one operation (OPERATION=page)
 trace: .venv/.dev ## Count how often a request moves between files (ARGS=--pairs)
 	@$(NO_DATABASE) $(BIN)/python -m benchmarks.trace $(ARGS)
 
-clients: node clients/node_modules/.package-lock.json .venv/clients/.installed .venv/.dev ## Generate clients, compile them and use them (needs Node.js 20)
+clients: node clients/node_modules/.package-lock.json .venv/clients/.installed .venv/clients-3.13/.installed .venv/.dev ## Generate clients, compile them and use them (needs Node.js 20)
 	@$(BIN)/python -m clients $(ARGS)
 
 node:
@@ -140,10 +147,11 @@ format: .venv/.dev ## Format the code and apply ruff's fixes
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-schema: .venv/.dev ## Write openapi.yaml, docs/error-codes.md and docs/trip-export.schema.json
+schema: .venv/.dev ## Write openapi.yaml, docs/error-codes.md and the JSON schemas of exports and tools
 	$(MANAGE) spectacular --validate --fail-on-warn --file openapi.yaml
 	@WRITE_ERROR_CODES=1 $(BIN)/python -m pytest -q -n0 tests/test_error_codes.py
 	$(MANAGE) trip_schema > docs/trip-export.schema.json
+	@WRITE_TOOL_SCHEMAS=1 $(BIN)/python -m pytest -q -n0 tests/mcp/test_schemas.py
 
 examples: .venv/.dev ## Write the responses of the examples, as the service answers them
 	@WRITE_EXAMPLES=1 $(BIN)/python -m pytest -q tests/test_examples.py
@@ -163,13 +171,15 @@ messages: .venv/.dev ## Collect the texts into locale/ and compile the translati
 
 lock: ## Lock the versions of pyproject.toml (ARGS=--upgrade selects the newest; needs uv)
 	@command -v uv >/dev/null || { echo 'make lock needs uv: https://docs.astral.sh/uv' >&2; exit 1; }
-	uv pip compile $(LOCK) --output-file requirements-tracing.txt $(ARGS) --all-extras
+	uv pip compile $(LOCK) --output-file requirements-extras.txt $(ARGS) --all-extras
 	uv pip compile $(LOCK) --output-file requirements.txt $(ARGS) \
-		--extra asymmetric --constraints requirements-tracing.txt
+		--extra asymmetric --constraints requirements-extras.txt
 	uv pip compile $(LOCK) --output-file requirements-dev.txt $(ARGS) \
-		--all-extras --group dev --constraints requirements-tracing.txt
+		--all-extras --group dev --constraints requirements-extras.txt
 	uv pip compile $(LOCK_OPTIONS) --output-file clients/requirements.txt $(ARGS) \
 		--group clients --constraints requirements-dev.txt
+	uv pip compile $(subst 3.11,3.13,$(LOCK_OPTIONS)) $(ARGS) \
+		--output-file clients/requirements-3.13.txt --group clients-newer
 
 LOCK_OPTIONS := --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-annotate --custom-compile-command 'make lock'
@@ -219,6 +229,18 @@ INSTALL = echo 'Installing $(1)' && if command -v uv >/dev/null; \
 .venv/clients/.installed: clients/requirements.txt | .venv/bin/python
 	@.venv/bin/python -m venv --clear .venv/clients
 	@$(call INSTALL,clients/requirements.txt)
+	@touch $@
+
+# Without Python 3.13 the folder stays empty, and its story is skipped. pyenv has only those on PATH
+# that it was told to use.
+.venv/clients-3.13/.installed: BIN := .venv/clients-3.13/bin
+.venv/clients-3.13/.installed: clients/requirements-3.13.txt | .venv/bin/python
+	@mkdir -p $(dir $@)
+	@for python in python3.13 $(wildcard ~/.pyenv/versions/3.13.*/bin/python3.13); do \
+		$$python -c '' 2>/dev/null || continue; \
+		$$python -m venv --clear .venv/clients-3.13 && $(call INSTALL,clients/requirements-3.13.txt) || exit 1; \
+		break; \
+	done
 	@touch $@
 
 clients/node_modules/.package-lock.json: clients/package-lock.json

@@ -30,7 +30,7 @@ LIMIT_MB = 150
 #: A smaller trip has too few open splits for so many rounds.
 _SMALLEST, _MOST_ROUNDS = 20, 8
 #: Pages of the widest kind, from a trip with so many open debts: each has as many splits as a page
-#: may have.
+#: may have. These are more debts than a trip may have, which makes no difference to reading.
 _WIDE_PAGES, _WIDE_DEBTS = 40, 100_000
 
 

@@ -1,8 +1,9 @@
 """Fills a database with trips of a known size: `python -m benchmarks.data EXPENSES [EXPENSES …]`.
 
-W(n) is a trip of ten members with n expenses, each split equally among all ten, every third split
-paid. The rows are inserted in bulk and equal those that the ledger's commands would have written;
-the audit verifies this.
+W(n) is a trip of ten members with n expenses, each split equally among all ten. Every third split
+is paid, and all of expenses older than the last `OPEN_DAYS`, because a trip may have only so many
+open debts. The rows are inserted in bulk and equal those that the ledger's commands would have
+written; the audit verifies this.
 """
 
 import sys
@@ -32,6 +33,9 @@ from users.models import User
 MEMBERS = 10
 PASSWORD = "four-green-suitcases"
 FIRST_DAY = date(2020, 1, 1)
+#: Expenses are on these many days, from the first one on.
+DAYS = 3_000
+OPEN_DAYS = 333
 #: Later than every expense.
 LAST_DAY = date(2099, 12, 31)
 CHUNK_EXPENSES = 2_000
@@ -84,7 +88,7 @@ def _record(trip: Trip, people: list[User], numbers: range) -> None:
             amount_minor=1_000 + number % 9_000,
             entered_minor=1_000 + number % 9_000,
             currency=trip.currency,
-            expense_date=FIRST_DAY + timedelta(days=number % 3_000),
+            expense_date=FIRST_DAY + timedelta(days=number % DAYS),
             split_type=SplitType.EQUAL,
             created_by=people[number % MEMBERS],
         )
@@ -109,17 +113,27 @@ def _record(trip: Trip, people: list[User], numbers: range) -> None:
     Payer.objects.bulk_create(payers)
     splits = Split.objects.bulk_create(splits, batch_size=CHUNK_EXPENSES)
     Member.increment_balances(trip.pk, sums)
-    _pay(trip, _owe(trip, splits, owed))
+    size = trip.expenses_recorded
+    old = {expense.pk for expense in expenses if is_old(expense.number, size)}
+    _pay(trip, _owe(trip, splits, owed, old))
 
 
-def _owe(trip: Trip, splits: list[Split], owed: dict[int, Any]) -> list[Debt]:
-    """Insert the debts of the splits, every third covered; returns the covered ones."""
+def is_old(number: int, size: int) -> bool:
+    """Whether an expense of W(`size`) is older than the last `OPEN_DAYS`."""
+    return number % DAYS < min(size, DAYS) - OPEN_DAYS
+
+
+def _owe(trip: Trip, splits: list[Split], owed: dict[int, Any], old: set[int]) -> list[Debt]:
+    """Insert the debts of the splits, every third and those of `old` expenses covered.
+
+    Returns the covered ones.
+    """
     by_pair = {(split.expense_id, split.participant_id): split for split in splits}
     now = timezone.now()
     debts = []
     for expense_id, amounts in owed.items():
         for (debtor, creditor), amount_minor in amounts.items():
-            is_paid = len(debts) % 3 == 0
+            is_paid = len(debts) % 3 == 0 or expense_id in old
             debts.append(
                 Debt(
                     trip=trip,

@@ -1,7 +1,8 @@
-"""The eleven operations: their requests on a W(n), and how their responses are checked."""
+"""The twelve operations: their requests on a W(n), and how their responses are checked."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import cycle, repeat
 from typing import Any
 
@@ -176,13 +177,16 @@ OPERATIONS = {
         Operation("expense", _each_expense, _is_expense),
         Operation("page", _get("/expenses?pageSize=50"), _is(Reference.page)),
         Operation("balances", _get("/balances"), _is(Reference.balances)),
-        Operation(
-            "statistics",
-            _get(f"/statistics?asOf={LAST_DAY}"),
-            _is(Reference.statistics),
-            # Five statements in a snapshot, where the baseline has two.
-            goal=4.0,
-            grows=True,
+        *(
+            Operation(
+                f"by-{by}",
+                _get(f"/statistics?by={by}&asOf={LAST_DAY}"),
+                _is(partial(Reference.statistics, by=by)),
+                # Three statements in a snapshot, where the baseline has one.
+                goal=4.0,
+                grows=True,
+            )
+            for by in ("category", "month")
         ),
         Operation("settle-up", _get("/settle-up"), _is_plan),
         Operation(

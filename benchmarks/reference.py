@@ -4,12 +4,12 @@ Responses are compared after `plain`, which removes ids and timestamps, because 
 to run, and reduces `paidAt` to whether it is set.
 """
 
-from collections import Counter
-from datetime import timedelta
+from collections import Counter, defaultdict
+from datetime import date, timedelta
 from functools import cached_property
 from typing import Any
 
-from benchmarks.data import FIRST_DAY, LAST_DAY, MEMBERS
+from benchmarks.data import DAYS, FIRST_DAY, MEMBERS, OPEN_DAYS
 
 _UNKNOWN = {"id", "tripId", "expenseId", "createdAt", "updatedAt", "tripCode"}
 
@@ -49,9 +49,10 @@ class Reference:
         return part + ((at - number) % MEMBERS < left_over)
 
     def is_paid(self, number: int, at: int) -> bool:
-        """True for the payer's own split, and for every third of the nine others."""
+        """True for the payer's own split, every third of the others, and all of old expenses."""
         payer = self.payer(number)
-        return at == payer or (at - (at > payer)) % 3 == 0
+        is_old = number % DAYS < min(self.size, DAYS) - OPEN_DAYS
+        return is_old or at == payer or (at - (at > payer)) % 3 == 0
 
     def split(self, number: int, at: int) -> dict[str, Any]:
         return self.part(at, self.share(number, at), is_paid=self.is_paid(number, at))
@@ -68,7 +69,7 @@ class Reference:
         }
 
     def expense(self, number: int) -> dict[str, Any]:
-        day = FIRST_DAY + timedelta(days=number % 3_000)
+        day = FIRST_DAY + timedelta(days=number % DAYS)
         splits = [self.split(number, at) for at in range(MEMBERS)]
         return self.paid_by(
             self.payer(number), f"Expense {number}", self.amount(number) / 100, str(day), splits
@@ -97,6 +98,7 @@ class Reference:
             "exchangeRate": None,
             "exchangeRateSource": "",
             "exchangeRateDate": None,
+            "rate": None,
             "expenseDate": day,
             "category": "OTHER",
             "splitType": "EQUAL",
@@ -104,12 +106,14 @@ class Reference:
             "payers": [{"user": payer, "amount": amount}],
             "receiptUrl": None,
             "notes": "",
+            "tags": [],
+            **dict.fromkeys(("items", "tax", "tip", "discount")),
             "splits": splits,
         }
 
     def page(self) -> dict[str, Any]:
         """The first page of 50."""
-        newest = sorted(range(self.size), key=lambda number: (-(number % 3_000), -number))[:50]
+        newest = sorted(range(self.size), key=lambda number: (-(number % DAYS), -number))[:50]
         return {
             "items": [self.expense(number) for number in newest],
             "total": self.size,
@@ -141,32 +145,31 @@ class Reference:
             for at, sums in enumerate(self.balances_minor)
         ]
 
-    def statistics(self) -> dict[str, Any]:
-        days: Counter[str] = Counter()
+    def statistics(self, by: str) -> dict[str, Any]:
+        """By category or month, as the owner reads them."""
+        sums: defaultdict[str, Counter[str]] = defaultdict(Counter)
         for number in range(self.size):
-            days[str(FIRST_DAY + timedelta(days=number % 3_000))] += self.amount(number)
-        months: Counter[str] = Counter()
-        for day, amount_minor in days.items():
-            months[day[:7]] += amount_minor
-        total, count = sum(days.values()) / 100, self.size
-        return {
-            "currency": "EUR",
-            "asOf": str(LAST_DAY),
-            "total": total,
-            "count": count,
-            "byCategory": [{"category": "OTHER", "amount": total, "count": count}],
-            "byMember": [
-                {name: row[name] for name in ("user", "paid", "share")} for row in self.balances()
-            ],
-            "byDay": [{"date": day, "amount": minor / 100} for day, minor in sorted(days.items())],
-            "byMonth": [
-                {"month": month, "amount": minor / 100} for month, minor in sorted(months.items())
-            ],
-            "byEnteredCurrency": [
-                {"currency": "EUR", "amount": total, "tripAmount": total, "count": count}
-            ],
-            "budget": None,
-        }
+            day = FIRST_DAY + timedelta(days=number % DAYS)
+            key = f"{day:%Y-%m}" if by == "month" else "OTHER"
+            sums[key] += Counter(paid=self.amount(number), share=self.share(number, 0), count=1)
+        groups: list[dict[str, Any]] = []
+        so_far = 0
+        for key, found in sorted(sums.items()):
+            so_far += found["paid"]
+            groups.append(
+                {
+                    "key": key,
+                    "label": f"{date.fromisoformat(key + '-01'):%B %Y}"
+                    if by == "month"
+                    else "Other",
+                    "paid": found["paid"] / 100,
+                    "share": found["share"] / 100,
+                    "count": found["count"],
+                    "planned": None,
+                    "cumulative": so_far / 100 if by == "month" else None,
+                }
+            )
+        return {"currency": "EUR", "total": so_far / 100, "budget": None, "groups": groups}
 
     def is_plan(self, transfers: list[dict[str, Any]]) -> bool:
         """Whether these transfers bring every balance to zero, and only debtors pay creditors."""
@@ -201,6 +204,8 @@ class Reference:
             "budget": None,
             "currency": "EUR",
             "joinRole": "VIEWER",
+            "defaultDivision": None,
+            "categoryBudgets": None,
             "currentUserRole": "OWNER",
         }
         return {"items": [trip], "total": 1, "page": 1, "pageSize": 20, "totalPages": 1}

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import psycopg
 
-from chaos import database, loads, locks, migrating, people, processes
+from chaos import database, files, loads, locks, migrating, people, processes, recurring
 from chaos.environment import Environment, Failed, Play, Row
 from chaos.outcome import concluded, say
 from chaos.service import running
@@ -64,6 +64,7 @@ FAULTS = [
     Fault("F24", loads.everybody_logs_in),
     Fault("F25", loads.a_copy_is_taken),
     Fault("F37", loads.a_copy_is_taken, environment="sqlite"),
+    Fault("F39", loads.a_second_is_restored, environment="archived postgresql"),
     Fault("F26", loads.it_runs_for_long),
     Fault("F27", database.the_database_falls_silent),
     Fault("F30", locks.every_thread_is_busy),
@@ -71,6 +72,9 @@ FAULTS = [
     Fault("F34", people.an_invitation_is_accepted_by_many),
     Fault("F35", people.a_guest_is_wanted_by_many),
     Fault("F36", loads.one_account_floods),
+    Fault("F40", processes.programs_lose_answers),
+    Fault("F38", files.workers_die_and_files_are_away),
+    Fault("F42", recurring.recorders_are_killed),
 ]
 
 
@@ -134,7 +138,11 @@ def staged(kind: str, seconds: float) -> Iterator[tuple[Environment, Path]]:
             cluster = stack.enter_context(postgresql(home, programs_home))
             secret = cluster.url.partition("//")[2].partition("@")[0]
             url = cluster.url.replace(secret, "app:app")
-        service = stack.enter_context(running(url))
+        store = Path(stack.enter_context(temporary())) / "files"
+        store.mkdir()
+        service = stack.enter_context(
+            running(url, ATTACHMENTS_STORE=str(store), SPLITWISE_API="true")
+        )
         yield Environment(service, Scene.make(service.url), cluster, seconds, []), place
 
 

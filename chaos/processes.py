@@ -3,9 +3,10 @@
 import signal
 import subprocess
 import time
+from typing import Any
 
 from chaos.environment import Environment
-from chaos.writers import Journal
+from chaos.writers import Journal, ProgramWriter
 
 #: Maximum number of attempts to cause the effect under test.
 _MANY = 20
@@ -14,7 +15,16 @@ _RELOADS = 4
 
 def workers_are_killed(environment: Environment) -> Journal:
     """F01: workers are killed with SIGKILL repeatedly during requests."""
-    with environment.load() as journal:
+    return _killing_workers(environment)
+
+
+def programs_lose_answers(environment: Environment) -> Journal:
+    """F40: workers are killed; programs for Splitwise's API and assistants repeat their calls."""
+    return _killing_workers(environment, kind=ProgramWriter)
+
+
+def _killing_workers(environment: Environment, **options: Any) -> Journal:
+    with environment.load(**options) as journal:
         for turn in range(_MANY):
             if turn >= max(2, environment.seconds) and journal.answers["cut"]:
                 break

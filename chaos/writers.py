@@ -153,12 +153,8 @@ class Writer(threading.Thread):
     def _try(self, intent: Intent) -> bool:
         """Send it once; True if it was acknowledged."""
         intent.tries += 1
-        headers = {
-            "Authorization": f"Bearer {self._scene.tokens[0]}",
-            "Idempotency-Key": intent.key,
-        }
         try:
-            answer = self._http.post(intent.path, json=intent.body, headers=headers)
+            answer = self._http.post(intent.path, json=intent.body, headers=self._headers(intent))
         except httpx.TimeoutException:
             self._journal.answers["slow"] += 1
             self._reconnect()
@@ -168,22 +164,65 @@ class Writer(threading.Thread):
             self._reconnect()
             return False
         self._journal.answers[answer.status_code] += 1
-        if answer.status_code != 201:
+        if not self._is_done(answer):
             return False
         intent.acknowledged = time.monotonic()
         return True
+
+    def _headers(self, intent: Intent) -> dict[str, str]:
+        bearer = f"Bearer {self._scene.tokens[0]}"
+        return {"Authorization": bearer, "Idempotency-Key": intent.key}
+
+    def _is_done(self, answer: httpx.Response) -> bool:
+        return answer.status_code == 201
 
     def _reconnect(self) -> None:
         self._http.close()
         self._http = self._client()
 
 
+class ProgramWriter(Writer):
+    """A program for Splitwise's API, or an assistant, which sends the same call without a key."""
+
+    def _next(self) -> Intent:
+        key, trip = uuid.uuid4().hex, self._scene.trip_id
+        cost = random.randint(1, 9999) / 100
+        if random.random() < 0.5:
+            body = {"cost": str(cost), "description": key, "group_id": trip, "split_equally": True}
+            return Intent("/v3.0/create_expense", body, key, time.monotonic())
+        arguments = {
+            "trip": trip, "description": key, "amount": cost, "expenseDate": "2026-05-15",
+            "splitType": "EQUAL", "participantUserIds": self._scene.user_ids,
+        }  # fmt: skip
+        params = {"name": "add_expense", "arguments": arguments}
+        call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+        return Intent("/mcp", call, key, time.monotonic())
+
+    def _headers(self, intent: Intent) -> dict[str, str]:
+        headers = super()._headers(intent)
+        if intent.path == "/mcp":
+            del headers["Idempotency-Key"]
+        return headers | {"Accept": "application/json, text/event-stream"}
+
+    def _is_done(self, answer: httpx.Response) -> bool:
+        """A refusal is 200, too."""
+        if answer.status_code != 200:
+            return False
+        found = answer.json()
+        return bool(found.get("expenses")) or not found.get("result", {}).get("isError", True)
+
+
 @contextmanager
-def writing(*scenes: Scene, writers: int = 8, timeout_seconds: float = 8) -> Iterator[Journal]:
+def writing(
+    *scenes: Scene,
+    writers: int = 8,
+    timeout_seconds: float = 8,
+    kind: type[Writer] = Writer,
+) -> Iterator[Journal]:
     """Run so many writers for each scene; at the end each finishes its current write."""
     journal, stop = Journal(), threading.Event()
     threads = [
-        Writer(scene, journal, stop, timeout_seconds) for scene in scenes for _one in range(writers)
+        kind(scene, journal, stop, timeout_seconds) for scene in scenes for _one in range(writers)
     ]
     for thread in threads:
         thread.start()

@@ -45,7 +45,13 @@ class Operation:
     def body(self) -> dict[str, Any] | None:
         """The schema of the request body."""
         content = self.spec.get("requestBody", {}).get("content", {})
-        return resolved(content["application/json"]["schema"]) if content else None
+        return resolved(content["application/json"]["schema"]) if JSON[0] in content else None
+
+    @property
+    def takes_form(self) -> bool:
+        """Whether the request body can only be a form."""
+        content = self.spec.get("requestBody", {}).get("content", {})
+        return bool(content) and JSON[0] not in content
 
     def parameters(self, place: str) -> list[dict[str, Any]]:
         """Parameters in `path`, `query` or `header`."""

@@ -7,14 +7,19 @@ import json
 from collections.abc import Iterator, Mapping
 from copy import copy
 from datetime import timedelta
+from io import BytesIO
 from typing import Any
 
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 from django.utils import timezone
 from rest_framework.test import APIClient
 
 from tests.document import Operation, resolved
-from tests.exchange.samples import SPLITPRO_CSV
+from tests.exchange.samples import SPLITWISE_API
 from tests.factories import PASSWORD
+from tripcompanion.attachments.models import Attachment
+from tripcompanion.attachments.storage import keep
 from users.mail_templates import MailTemplate
 from users.models import EmailToken, Session
 from users.tokens import token_pair
@@ -34,6 +39,8 @@ NO_NUMBER = (
     *('""', '" 1"', '"1 "', '"abc"', '"１２"', '"٣"', '"1_000"', '"1,5"', '"0x10"', '"+"', '"."'),
     *('"0"', '"-1"', '"NaN"', '"Infinity"', '"-Infinity"', '"1e400"', '"1e-400"', '"1e99999"'),
 )
+#: Those of them that are numbers all the same, unless only positive ones are meant.
+SMALL = {"0", "-1", "-0.0", '"0"', '"-1"', "1e-400", '"1e-400"'}
 NO_DATE = (
     *OTHER_THAN_TEXT,
     *('""', '"today"', '"2026-02-30"', '"2026-13-01"', '"2026-5-4"', '"20260514"', '"0000-01-01"'),
@@ -105,14 +112,12 @@ def hostile(name: str, schema: Mapping[str, Any]) -> Iterator[str]:
     elif "integer" in options:
         yield from NO_ID
     elif "number" in options:
-        yield from NO_NUMBER
-        yield str(options["number"]["maximum"] + 1)
-        yield json.dumps(str(options["number"]["maximum"] + 1))
+        yield from _no_number(options["number"])
     elif schema.get("format") in NO_TIME:
         yield from NO_TIME[schema["format"]]
     elif schema.get("type") == "array":
-        yield from OTHER_THAN_LIST
-        yield from ("[]", "[null]", "[[]]", json.dumps([1] * (schema["maxItems"] + 1)))
+        yield from (*OTHER_THAN_LIST, *["[]"][: schema.get("minItems", 0)])
+        yield from ("[null]", "[[]]", json.dumps([1] * (schema["maxItems"] + 1)))
     elif "properties" in schema:
         yield from ("0", "1.5", "true", '"a"', '""', "[]", "[{}]", "{}")
     elif "additionalProperties" in schema:
@@ -131,6 +136,13 @@ def hostile(name: str, schema: Mapping[str, Any]) -> Iterator[str]:
             yield f'{{"{key}": 1}}'
     else:
         yield from _no_text_or_count(name, schema)
+
+
+def _no_number(schema: Mapping[str, Any]) -> Iterator[str]:
+    may_be_zero = schema.get("minimum", 1) <= 0
+    yield from (text for text in NO_NUMBER if not (may_be_zero and text in SMALL))
+    yield str(schema["maximum"] + 1)
+    yield json.dumps(str(schema["maximum"] + 1))
 
 
 def _no_choice(options: list[str]) -> Iterator[str]:
@@ -175,7 +187,9 @@ def fields_of(schema: Mapping[str, Any], body: Any, path: tuple[Any, ...] = ()) 
             yield from fields_of(part, value, (*path, name))
     elif isinstance(body, dict) and "additionalProperties" in schema:
         # The valid range depends on the split type; all values are numbers above 0.
-        number = {"oneOf": [{"type": "number", "maximum": 10**12}]}
+        number: dict[str, Any] = {"oneOf": [{"type": "number", "maximum": 10**12}]}
+        if is_nullable(schema["additionalProperties"]):
+            number["oneOf"] += [{"type": "string"}, {"type": "null"}]
         for key in list(body)[:1]:
             yield (*path, key), number, False
     elif isinstance(body, list):
@@ -225,7 +239,11 @@ class World:
             "budget": 1200.5,
             "currency": "EUR",
             "joinRole": "EDITOR",
+            "defaultDivision": {"splitType": "EQUAL", "participantUserIds": [olga.pk]},
+            "categoryBudgets": {"FOOD": 300},
         }
+        weighted = plan | {"defaultDivision": {**plan["defaultDivision"], "splitType": "SHARES"}}
+        weighted["defaultDivision"]["splitAmounts"] = {str(olga.pk): 2}
         dinner = {
             "description": "Dinner",
             "amount": 62.5,
@@ -234,6 +252,7 @@ class World:
             "category": "FOOD",
             "receiptUrl": "/receipts/1.webp",
             "notes": "Alfama",
+            "tags": ["fish", "by the sea"],
         }
         by_amount = dinner | {
             "splitType": "MANUAL",
@@ -243,10 +262,15 @@ class World:
             "exchangeRate": 0.9,
         }
         equally = dinner | {"splitType": "EQUAL", "paidByUserId": olga.pk}
+        by_items = dinner | {"splitType": "ITEMIZED", "tax": 6, "tip": 4.5, "discount": 3}
+        by_items["items"] = [{"name": "Fish", "amount": 55, "shares": {str(olga.pk): 1}}]
+        by_items["participantUserIds"] = [olga.pk]
         settlement = {"fromUserId": ed.pk, "toUserId": olga.pk, "amount": 5, "note": "cash"}
         settlement["settledOn"] = "2026-05-20"
         trip_url = f"/api/trips/{trip.pk}"
         expense = self._made(f"{trip_url}/expenses", equally)
+        other = self._made(f"{trip_url}/expenses", equally | {"tags": ["wine"]})
+        other_trip = self._made("/api/trips", plan | {"defaultDivision": None})
         split_url = f"/api/expenses/{expense['id']}/splits"
         comment = self._made(f"/api/expenses/{expense['id']}/comments", {"text": "Tasty."})
         mine, eds = (split["id"] for split in expense["splits"])
@@ -261,11 +285,17 @@ class World:
         webhook = {"url": "https://93.184.216.34/in", "tripId": trip.pk, "events": ["expense.*"]}
         webhook_id = self._made("/api/webhooks", webhook)["id"]
         message = self.client.post(f"/api/webhooks/{webhook_id}/test").json()
-        file = {"content": SPLITPRO_CSV, "fileName": "ben.csv", "title": "Hut", "currency": "EUR"}
-        file |= {"people": {"You": olga.pk}, "exchangeRates": {"CHF": 0.95}, "timeZone": "UTC"}
-        file |= {"destination": "Alps", "group": "x"}
-        imported = self._made("/api/imports", file)
+        imported = self._made("/api/imports?currency=EUR", json.loads(SPLITWISE_API))
+        chosen = {"title": "Hut", "destination": "Alps", "currency": "EUR", "timeZone": "UTC"}
+        chosen |= {"mapping": {"Ana": olga.pk}, "exchangeRates": {"CHF": 0.95}, "group": "Alps"}
+        monthly = {"rule": "FREQ=MONTHLY;BYMONTHDAY=-1", "timeZone": "Europe/Lisbon"}
+        monthly |= {"startsOn": day_after.date().isoformat()}
+        monthly["expense"] = {name: equally[name] for name in equally if name != "expenseDate"}
+        recurrence = self._made(f"{trip_url}/recurring", monthly)
+        filtered = {"name": "Wine", "query": "tag=wine"}
         self.ids = {
+            "filterId": self._made("/api/users/me/filters", filtered)["id"],
+            "recurrenceId": recurrence["id"],
             "webhookId": webhook_id,
             "deliveryId": message["id"],
             "invitationId": invitation["id"],
@@ -275,7 +305,9 @@ class World:
             "tripId": trip.pk,
             "userId": olga.pk,
             "expenseId": expense["id"],
+            "tagName": "wine",
             "commentId": comment["id"],
+            "attachmentId": self._attached(expense["id"]),
             "importId": imported["id"],
             "splitId": mine,
             "settlementId": settled["id"],
@@ -314,10 +346,13 @@ class World:
             "PATCH /api/webhooks/{webhookId}": [
                 {"url": webhook["url"], "events": ["*"], "state": "off"}
             ],
-            "POST /api/imports": [file | {"tripId": trip.pk}, file | {"asNewTrip": True}],
-            "POST /api/trips": [plan],
-            "PUT /api/trips/{tripId}": [plan],
-            "PATCH /api/trips/{tripId}": [plan],
+            "PATCH /api/imports/{importId}": [
+                chosen | {"tripId": trip.pk},
+                chosen | {"asNewTrip": True},
+            ],
+            "POST /api/trips": [plan, weighted],
+            "PUT /api/trips/{tripId}": [plan, weighted],
+            "PATCH /api/trips/{tripId}": [plan, weighted],
             "POST /api/trips/join": [{"tripCode": trip.code}],
             "POST /api/trips/{tripId}/members": [
                 {"userId": sam.pk, "role": "EDITOR"},
@@ -331,17 +366,31 @@ class World:
                 {"role": "EDITOR", "email": "nora@example.com", "guestUserId": self.guest_id},
             ],
             "PUT /api/trips/{tripId}/members/{userId}/role": [{"role": "VIEWER"}],
-            "POST /api/trips/{tripId}/expenses": [by_amount, equally],
-            "PUT /api/trips/{tripId}/expenses/{expenseId}": [by_amount, equally],
-            "PATCH /api/trips/{tripId}/expenses/{expenseId}": [by_amount, equally],
+            "POST /api/trips/{tripId}/expenses": [by_amount, equally, by_items],
+            "PUT /api/trips/{tripId}/expenses/{expenseId}": [by_amount, equally, by_items],
+            "PATCH /api/trips/{tripId}/expenses/{expenseId}": [by_amount, equally, by_items],
+            "POST /api/trips/{tripId}/expenses/bulk": [
+                {"create": [equally], "change": [{"id": expense["id"]}], "delete": [other["id"]]}
+            ],
+            "POST /api/trips/{tripId}/expenses/{expenseId}/copy": [{"tripId": other_trip["id"]}],
+            "POST /api/trips/{tripId}/expenses/{expenseId}/move": [{"tripId": other_trip["id"]}],
+            "PATCH /api/trips/{tripId}/tags/{tagName}": [{"name": "food"}],
+            "POST /api/users/me/filters": [filtered | {"name": "Cheap"}],
+            "PUT /api/users/me/filters/{filterId}": [filtered],
             "POST /api/expenses/{expenseId}/comments": [{"text": "Tasty."}],
             "PUT /api/expenses/{expenseId}/comments/{commentId}": [{"text": "Very tasty."}],
             "POST /api/expenses/{expenseId}/splits": [
                 {"participantUserId": ed.pk, "amount": 10},
                 {"participantUserId": ed.pk, "percentage": 12.5},
             ],
-            "POST /api/trips/{tripId}/expenses/preview": [by_amount, equally],
+            "POST /api/trips/{tripId}/expenses/preview": [by_amount, equally, by_items],
             "POST /api/trips/{tripId}/settlements": [settlement],
+            "POST /api/trips/{tripId}/recurring": [monthly],
+            "POST /api/trips/{tripId}/recurring/preview": [monthly],
+            "PATCH /api/trips/{tripId}/recurring/{recurrenceId}": [monthly],
+            "POST /api/trips/{tripId}/recurring/{recurrenceId}/skip": [
+                {"date": recurrence["next"][0]}
+            ],
             "POST /api/trips/{tripId}/settle-up": [{"tag": plan_tag}],
         }
 
@@ -357,6 +406,15 @@ class World:
         client.raise_request_exception = False
         client.credentials(HTTP_AUTHORIZATION=self.headers["Authorization"])
         return client
+
+    def _attached(self, expense_id: int) -> int:
+        """The id of a file that can be read, and so can its thumbnail."""
+        form = {"file": SimpleUploadedFile("bill.pdf", b"%PDF-1.7\n")}
+        url = f"/api/expenses/{expense_id}/attachments"
+        body = encode_multipart(BOUNDARY, form)
+        made = self.client.post(url, body, content_type=MULTIPART_CONTENT).json()["id"]
+        Attachment.objects.filter(pk=made).update(thumbnail=keep(BytesIO(b"x")))
+        return made
 
     def _made(self, url: str, body: dict[str, Any]) -> Any:
         response = self.client.post(url, body)

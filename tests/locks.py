@@ -83,7 +83,7 @@ class OtherProcess:
         """Every row of the project's tables, except sessions."""
         tables = {
             model._meta.db_table
-            for label in ("users", "trips", "splits", "webhooks", "kit")
+            for label in ("users", "trips", "splits", "recurring", "webhooks", "kit")
             for model in apps.get_app_config(label).get_models()
         }
         return {

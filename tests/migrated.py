@@ -1,7 +1,7 @@
 """A migrated database to copy: made once for each state of the migrations, then kept.
 
 Migrations take seconds, a copy does not. SQLite's is a file in the folder for temporary files,
-PostgreSQL's a database beside the one of the tests; a new one replaces the former.
+PostgreSQL's a database beside the one of the tests. The latest few are kept for other branches.
 """
 
 import fcntl
@@ -24,6 +24,8 @@ from psycopg import sql
 
 ROOT = Path(__file__).resolve().parent.parent
 PREFIX = "tripcompanion_migrated_"
+#: How many former ones PostgreSQL keeps.
+KEPT = 4
 
 
 @cache
@@ -42,10 +44,10 @@ def migrated_database(database_url: str, root: Path = ROOT) -> str:
         return str(path)
     with administrator(database_url) as connection:
         connection.execute("SELECT pg_advisory_lock(hashtext(%s))", [PREFIX])
-        names = "SELECT datname FROM pg_database WHERE starts_with(datname, %s)"
-        found = {row[0] for row in connection.execute(names, [PREFIX])}
+        names = "SELECT datname FROM pg_database WHERE starts_with(datname, %s) ORDER BY oid DESC"
+        found = [row[0] for row in connection.execute(names, [PREFIX])]
         if name not in found:
-            for former in found:
+            for former in found[KEPT:]:
                 _drop_unused(connection, former)
             unfinished_name = f"{PREFIX}{secrets.token_hex(4)}"
             connection.execute(_named("CREATE DATABASE {}", unfinished_name))

@@ -92,7 +92,7 @@ class Cluster:
             "initdb", "--username=postgres", "--auth=scram-sha-256", "--encoding=UTF8",
             "--no-sync", f"--locale={locale}", "--pwfile", home / "password",
         )  # fmt: skip
-        self._configure(f"listen_addresses = '127.0.0.1'\nunix_socket_directories = ''\n{settings}")
+        self.configure(f"listen_addresses = '127.0.0.1'\nunix_socket_directories = ''\n{settings}")
         self.url = f"postgres://postgres:{password}@127.0.0.1:{self._choose_port()}/tripcompanion"
 
     def start(self) -> None:
@@ -105,14 +105,21 @@ class Cluster:
 
     def standby(self, home: Path) -> "Cluster":
         """A copy of this running server in `home`, which will follow it; not started yet."""
+        return self.beside(
+            home,
+            lambda other: other._run(
+                "pg_basebackup", f"--dbname={self.url}", "--write-recovery-conf",
+                "--checkpoint=fast", "--no-sync",
+            ),
+        )  # fmt: skip
+
+    def beside(self, home: Path, fill: Callable[["Cluster"], None]) -> "Cluster":
+        """Another server, whose data `fill` puts into `home`; not started yet."""
         other = copy(self)
         other.home = home
         if self._as_user:
             os.chown(home, self._as_user["user"], self._as_user["group"])
-        other._run(
-            "pg_basebackup", f"--dbname={self.url}", "--write-recovery-conf", "--checkpoint=fast",
-            "--no-sync",
-        )  # fmt: skip
+        fill(other)
         url = urlsplit(self.url)
         login = url.netloc.rpartition(":")[0]
         other.url = url._replace(netloc=f"{login}:{other._choose_port()}").geturl()
@@ -122,14 +129,15 @@ class Cluster:
         """Make a standby accept writes."""
         self._run("pg_ctl", "promote", "--wait")
 
-    def _configure(self, lines: str) -> None:
+    def configure(self, lines: str) -> None:
+        """Add lines to its configuration, which take effect at the next start."""
         with (self.home / "data" / "postgresql.conf").open("a") as file:
             file.write(lines)
 
     def _choose_port(self) -> int:
         with socket.create_server(("127.0.0.1", 0)) as probe:
             port = int(probe.getsockname()[1])
-        self._configure(f"port = {port}\n")
+        self.configure(f"port = {port}\n")
         return port
 
     def _run(self, program: str, *args: str | Path) -> None:

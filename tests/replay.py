@@ -6,7 +6,7 @@ from typing import Any
 from splits.models import Expense, Settlement
 from tests.splits.ledger import exact
 from trips.models import JournalEntry, Trip
-from trips.models.journal_fields import plain_fields
+from trips.models.journal import plain_fields
 
 State = dict[str, Any]
 #: The fields that the journal and the API have in common.

@@ -91,7 +91,8 @@ def running_server(
             | environment,
             root=root,
         )
-        if given:
+        # OAuth has tables of its own.
+        if given or "SPLITWISE_API" in environment:
             server.manage("migrate_safely", "--verbosity", "0")
         listening = [f"--bind={bind}" for bind in (f"127.0.0.1:{port}", *binds)]
         command = [sys.executable, "-m", "tripcompanion", *listening]

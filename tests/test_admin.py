@@ -19,6 +19,7 @@ from splits.models import (
     Allocation,
     AuditRun,
     Comment,
+    DailyRate,
     Debt,
     DeletedEntry,
     Expense,
@@ -30,17 +31,22 @@ from splits.models.settlement import today
 from tests.admin_client import AdminClient, tables, text
 from tests.exchange.reading import planned
 from tests.factories import PASSWORD, TripFactory, UserFactory, join, settle, spend
+from tests.trips.access import FILE
+from tripcompanion.attachments.models import Attachment
 from tripcompanion.exchange.confirming import confirm
 from tripcompanion.exchange.models import Import
+from tripcompanion.recurring.models import Recurrence
 from tripcompanion.webhooks.models import Webhook
 from trips.models import Invitation, JournalEntry, Member, Trip
 from trips.roles import TripRole
 from users.models import Mail, ScopedToken, Session, User
 
 LEDGER = (
-    *(Expense, Comment, Settlement, Debt, Allocation, Rate, AuditRun),
+    *(Expense, Comment, Settlement, Debt, Allocation, Rate, DailyRate, AuditRun),
     *(Session, ScopedToken, Mail, LogEntry, Invitation, JournalEntry, Webhook, DeletedEntry),
     Import,
+    Attachment,
+    Recurrence,
 )
 PEOPLE = (User, Member, Trip)
 
@@ -69,12 +75,19 @@ def fill(
             ScopedToken.issue(user, name="Import", scopes=["trips:read"], trip_id=trip.pk)
             expense = spend(trip, 1000 + number, paid_by=olga, among=[olga, ed, vera])
             Comment.write(expense, vera, "Tasty.")
+            Recurrence.objects.create(
+                trip=trip, created_by=olga, rule="FREQ=DAILY", starts_on=today()
+            )
+            Attachment.objects.create(
+                trip=trip, expense=expense, created_by=user, **FILE | {"thumbnail": "-"}
+            )
             settle(trip, ed, olga, 200)
             settle(trip, ed, olga, 100).remove(by=olga)
             AuditRun.record(timezone.now(), rows, ["a difference"] * number)
             confirm(planned(olga).pk, olga)
         admin_client.act("confirm_addresses", *User.objects.filter(email_verified_at=None))
-        Rate.objects.get_or_create(currency="USD", per_euro="1.1", day=today())
+        for model in (Rate, DailyRate):
+            model.objects.get_or_create(currency="USD", per_euro="1.1", day=today())
 
     return fill_up_to
 

@@ -11,7 +11,7 @@ from django.contrib.admin.models import LogEntry
 from django.http import HttpResponse
 from django.utils import timezone, translation
 
-from splits.models import Allocation, AuditRun, Comment, Debt, Expense, Rate
+from splits.models import Allocation, AuditRun, Comment, DailyRate, Debt, Expense, Rate
 from splits.models.settlement import today
 from tests.admin_client import AdminClient
 from tests.exchange.reading import planned
@@ -99,7 +99,8 @@ def rows(trip: Trip, ada: User, olga: User, ed: User, vera: User) -> dict[str, A
         error="SMTPServerDisconnected",
         given_up_at=timezone.now(),
     )
-    Rate.objects.create(currency="USD", per_euro="1.1", day=today())
+    for rates in (Rate, DailyRate):
+        rates.objects.create(currency="USD", per_euro="1.1", day=today())
     planned(olga)
     run = AuditRun.record(timezone.now(), 1, ["nine differences"])
     member = join(TripFactory(), olga)

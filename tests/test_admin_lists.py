@@ -27,12 +27,20 @@ def expenses(trip: Trip, olga: User, ed: User) -> dict[str, Expense]:
     for other in (yen, dinars):
         join(other, olga, TripRole.OWNER)
     dollars = {"currency": "USD", "exchange_rate": Decimal("0.9")}
-    return {
-        "euros": spend(trip, 123450, paid_by=olga, among=[olga, ed]),
+    dollars["notes"] = "with crème"
+    made = {
+        "euros": spend(
+            trip, 123450, paid_by=olga, among=[olga, ed], tags=["by the sea", "Café Lisboa"]
+        ),
         "dollars": spend(trip, 1000, paid_by=ed, among=[olga], **dollars),
-        "yen": spend(yen, 1000, paid_by=olga, among=[olga]),
+        "yen": spend(
+            yen, 1000, paid_by=olga, among=[olga], tags=["By the sea"], expense_date="2026-04-01"
+        ),
         "dinars": spend(dinars, 30500, paid_by=olga, among=[olga]),
     }
+    for words in ("We took the trolley.", "100% sugar"):
+        Comment.write(made["dinars"], olga, words)
+    return made
 
 
 def found(admin_client: AdminClient, model: type[Model], query: str) -> list[Any]:
@@ -42,6 +50,21 @@ def found(admin_client: AdminClient, model: type[Model], query: str) -> list[Any
 @pytest.mark.parametrize(
     ("query", "names"),
     [
+        ("participant=ed@", {"euros"}),
+        ("participant=Olga+Owner&payer=ed@", {"dollars"}),
+        ("tag=CAFE", {"euros"}),
+        ("tag=by+the", {"euros", "yen"}),
+        ("tag=sea+caf", set()),
+        ("tag=%25", set()),
+        ("paid=true", {"yen", "dinars"}),
+        ("paid=false", {"euros", "dollars"}),
+        ("paid=maybe", {"euros", "dollars", "yen", "dinars"}),
+        ("expense_date__year=2026&expense_date__month=4", {"yen"}),
+        ("q=CRÈME", {"dollars"}),
+        ("q=café", {"euros"}),
+        ("q=trolley+sugar", {"dinars"}),
+        ("q='the+trolley'", {"dinars"}),
+        ("q='trolley+sugar'", set()),
         ("of_trip=kyo", {"yen"}),
         ("payer=ed@", {"dollars"}),
         ("payer=olga+owner", {"euros", "yen", "dinars"}),

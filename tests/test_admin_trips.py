@@ -1,5 +1,8 @@
 """Trips and members in the admin site: corrected by the API's rules, never behind the ledger."""
 
+import re
+from base64 import b64decode
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -29,6 +32,8 @@ def test_the_fields_of_a_trip_can_be_corrected(admin_client: AdminClient, trip: 
         ({"image_url": "javascript:alert(1)"}, "image_url"),
         ({"budget": "-1"}, "budget"),
         ({"budget": "1e13"}, "budget"),
+        ({"budget_food": "-1"}, "budget_food"),
+        ({"budget_food": "x"}, "budget_food"),
         ({"currency": "XXX"}, "currency"),
         ({"join_role": "OWNER"}, "join_role"),
         ({"title": None}, "title"),
@@ -55,6 +60,21 @@ def test_the_budget_is_typed_in_major_units(admin_client: AdminClient, trip: Tri
     admin_client.change(trip, budget=None)
     trip.refresh_from_db()
     assert trip.budget_minor is None
+
+
+def test_budgets_by_category_are_typed_in_too(admin_client: AdminClient, trip: Trip) -> None:
+    admin_client.change(trip, budget_food="200.50", budget_transport="33.339")
+    trip.refresh_from_db()
+    assert trip.category_budgets == {"FOOD": Decimal("200.50"), "TRANSPORT": Decimal("33.34")}
+    assert 'value="200.50"' in admin_client.page(trip).content.decode()
+    payer = trip.members.first().user
+    spend(trip, 1000, paid_by=payer, among=[payer])
+    admin_client.change(trip, budget_food=None, title="Porto")
+    trip.refresh_from_db()
+    assert trip.category_budgets == {"TRANSPORT": Decimal("33.34")}
+    admin_client.change(trip, budget_transport=None)
+    trip.refresh_from_db()
+    assert trip.category_budgets is None
 
 
 def test_a_budget_that_rounds_to_nothing_is_refused(admin_client: AdminClient, trip: Trip) -> None:
@@ -177,3 +197,17 @@ def test_the_journal_of_a_trip_is_shown_and_stays_when_the_trip_is_deleted(
         url = admin_client.url(JournalEntry, page, *args)
         assert admin_client.client.post(url, {"post": "yes"}).status_code == 403
     assert admin_client.change(row, event="trip.created").status_code == 403
+
+
+def test_spending_and_balances_are_drawn_beside_their_numbers(
+    admin_client: AdminClient, trip: Trip, olga: User, ed: User
+) -> None:
+    Trip.objects.filter(pk=trip.pk).update(budget_minor=9000)
+    spend(trip, 3000, paid_by=olga, among=[olga, ed])
+    page = admin_client.page(trip).content.decode()
+    drawn = re.findall(r'<img src="data:image/svg\+xml;base64,([^"]+)" alt="([^"]+)">', page)
+    balances, spending = (b64decode(data).decode() for data, _title in drawn)
+    assert [title for _data, title in drawn] == ["Balances", "spending"]
+    assert "15.00\xa0EUR" in balances
+    assert "30.00\xa0EUR" in spending
+    assert page.count("30.00\xa0EUR") >= 2, "spent, and so far"

@@ -19,8 +19,15 @@ from tests.locks import holding
 from tests.server import Server, running_server
 from tests.splits.journey import Journey, Traveller, sign_up
 from tests.wire import Wire
+from tripcompanion.api.problems import Unavailable
 from tripcompanion.serving import wsgi
-from tripcompanion.serving.admission import BODY_SECONDS, MOST_AT_ONCE, SEND_SECONDS, WAIT_SECONDS
+from tripcompanion.serving.admission import (
+    BODY_SECONDS,
+    MOST_AT_ONCE,
+    SEND_SECONDS,
+    WAIT_SECONDS,
+    Turns,
+)
 
 MORE = 20
 
@@ -92,6 +99,33 @@ def test_a_request_that_gets_no_connection_in_time_is_a_503(
     assert status == "503 Service Unavailable"
     assert int(headers["Retry-After"]) >= 1
     assert b'"unavailable"' in body
+
+
+def test_who_has_had_a_turn_waits_behind_those_who_were_waiting() -> None:
+    turns, had = Turns(1), []
+
+    def wait(number: int) -> None:
+        with turns.acquired(time.monotonic() + 10):
+            had.append(number)
+
+    with ThreadPoolExecutor(5) as pool:
+        with turns.acquired(time.monotonic() + 10):
+            for number in range(5):
+                pool.submit(wait, number)
+                while len(turns._waiting) <= number:
+                    time.sleep(0.001)
+        wait(5)
+    assert had == [0, 1, 2, 3, 4, 5]
+
+
+def test_a_turn_that_comes_too_late_goes_to_the_next() -> None:
+    turns = Turns(1)
+    with turns.acquired(time.monotonic() + 10):
+        with pytest.raises(Unavailable), turns.acquired(time.monotonic() + 0.01):
+            pytest.fail("It had no turn.")
+        assert not turns._waiting
+    with turns.acquired(time.monotonic()):
+        pass
 
 
 @pytest.mark.slow

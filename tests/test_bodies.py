@@ -13,6 +13,8 @@ import pytest
 from tests.server import Server, running_server
 from tests.wire import Wire
 
+pytestmark = pytest.mark.once
+
 MEBIBYTE = 1024 * 1024
 JSON = "Content-Type: application/json"
 CHUNKED = "Transfer-Encoding: chunked"
@@ -174,7 +176,6 @@ def test_a_client_that_never_ends_is_cut_off(server: Server) -> None:
         assert 0 < sent < ENDLESS_BYTES
 
 
-@pytest.mark.once
 def test_a_client_that_drips_on_is_cut_off(server: Server) -> None:
     with Wire.to(server.url) as wire:
         wire.send("POST /api/users/login", JSON, "Content-Length: 2000000")

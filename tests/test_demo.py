@@ -13,11 +13,13 @@ from django.db.models import Count
 from django.db.utils import DatabaseError
 from pytest_django.fixtures import Settings
 
-from splits.management.demo_data import JOURNEYS, PEOPLE
 from splits.models import Debt, Expense, Payer, Rate, Settlement, Split, SplitType
 from tests.conftest import Api
 from tests.factories import UserFactory
 from tests.users.logins import try_to_log_in
+from tripcompanion.accounts.management.demo_data import JOURNEYS, PEOPLE
+from tripcompanion.attachments.models import Attachment
+from tripcompanion.recurring.models import Recurrence
 from trips.models import JournalEntry, Member, Trip
 from users.models import Role, User
 
@@ -81,12 +83,15 @@ def test_the_books_are_right_and_hold_something_of_everything(demo: Callable[...
     assert set(Expense.objects.values_list("split_type", flat=True)) == set(SplitType.values)
     assert {"EUR", "JPY", "USD", "KWD"} <= set(Trip.objects.values_list("currency", flat=True))
     assert Expense.objects.exclude(exchange_rate=None).exists()
+    assert Expense.objects.filter(description="Fado night", tags=["evening", "drinks"]).exists()
     several = Payer.objects.values("expense").annotate(people=Count("pk")).filter(people__gt=1)
     assert several.count() >= 5
     assert Debt.objects.filter(open_minor=0).exists()
     assert Settlement.objects.with_credit().exists()
     assert Settlement.objects.filter(split__isnull=False).exists()
     assert set(Member.objects.values_list("role", flat=True)) == {"OWNER", "EDITOR", "VIEWER"}
+    assert Attachment.objects.get().state == "ready"
+    assert Recurrence.objects.get().shown_state == "paused"
     for journey in JOURNEYS:
         trip = Trip.objects.get(title=journey.title)
         assert trip.members.unsettled().exists() is not journey.settled_up

@@ -28,7 +28,7 @@ def test_a_container_has_bounded_memory_and_logs_and_comes_back(name: str) -> No
 
 def test_the_containers_of_the_service_have_no_rights() -> None:
     own = [service for service in SERVICES.values() if "build" in service]
-    assert len(own) == 8
+    assert len(own) == 10
     for service in own:
         assert service["read_only"] is True
         assert service["cap_drop"] == ["ALL"]
@@ -44,7 +44,16 @@ def test_profiles_add_what_the_guide_says() -> None:
         for profile in service.get("profiles", ["(always)"]):
             found.setdefault(profile, set()).add(name)
     assert found == {
-        "(always)": {"web", "migrate", "mail", "webhooks", "postgres", "redis"},
+        "(always)": {
+            "web",
+            "migrate",
+            "mail",
+            "webhooks",
+            "recurring",
+            "attachments",
+            "postgres",
+            "redis",
+        },
         "https": {"caddy"},
         "jobs": {"prune", "rates", "audit", "backup"},
         "dev": {"mailpit"},

@@ -11,11 +11,15 @@ import pytest
 from django.contrib.staticfiles import finders
 from django.test import Client
 
+from splits.models import SavedFilter
 from tests.document import OPERATIONS, parse_yaml, problem_of, read_document
 from tests.exchange.reading import planned
 from tests.factories import PASSWORD, overwrite, spend
 from tests.scoped import script_of
+from tests.trips.access import FILE
+from tripcompanion.attachments.models import Attachment
 from tripcompanion.openapi.document import _generated, document
+from tripcompanion.recurring.models import Recurrence
 from tripcompanion.webhooks.models import Webhook
 from trips.models import Invitation
 
@@ -240,7 +244,9 @@ def test_guessing_passwords_by_the_form_is_throttled_like_the_api(olga, limits):
         op
         for op in OPERATIONS
         # A file to keep is no page.
-        if op.method == "GET" and "{code}" not in op.path and not op.path.endswith("/export")
+        if op.method == "GET"
+        and "{code}" not in op.path
+        and not op.path.endswith(("/export", "/content", "/thumbnail", ".svg"))
     ],
     ids=str,
 )
@@ -253,6 +259,17 @@ def test_every_endpoint_has_a_page(browser, olga, ed, trip, operation):
     ids |= {"code": trip.code, "tokenId": script_of(olga, "trips:read").pk}
     ids |= {"webhookId": Webhook.register(olga, url="https://93.184.216.34/", events=["*"]).pk}
     ids |= {"importId": planned(olga).pk}
+    attachment = Attachment.objects.create(trip=trip, created_by=olga, **FILE)
+    ids |= {"attachmentId": attachment.pk}
+    recurrence = Recurrence.objects.create(
+        trip=trip,
+        created_by=olga,
+        rule="FREQ=DAILY",
+        starts_on="2026-05-14",
+        stored_expense="{}",
+    )
+    ids |= {"recurrenceId": recurrence.pk}
+    ids |= {"filterId": SavedFilter.save_for(olga, name="Wine", query="tag=wine").pk}
     ids |= {"token": Invitation.issue(trip, olga, role="VIEWER").token}
     path = operation.url(ids)
     response = browser.get(path)

@@ -30,6 +30,8 @@ from users.mail_templates import MailTemplate
 from users.models import EmailToken, Session, User
 from users.tokens import token_pair
 
+pytestmark = pytest.mark.once
+
 #: The token in the paths of examples, for which the test puts that of a new invitation.
 INVITATION = "tci_h3ZqvX0aR7wQ"
 #: The cursor in the queries of examples; the test puts one for which the trip 1 has changed once.
@@ -106,9 +108,10 @@ def cursor_before_the_last_change(client: Any, user: Any) -> str:
 def answer(api: Api, operation: Operation, example: Example) -> Any:
     user = User.objects.get(email=f"{example.caller}@example.com") if example.caller else None
     client = api(user)
-    if example.first:
-        method, url = example.first.split()
-        assert client.generic(method, url).status_code == 204, example.first
+    for line in example.first.splitlines():
+        method, url, *sent = line.split(maxsplit=2)
+        before = client.generic(method, url, "".join(sent).encode(), "application/json")
+        assert before.status_code in {200, 201, 204}, line
     body = example.body
     if example.secrets:
         body = {**body, **{name: secret(name, operation) for name in example.secrets}}

@@ -13,15 +13,17 @@ from tests.hostile import World, fields_of, hostile, names, replaced
 from tests.stored import everything_stored
 from tripcompanion.api.parsing import MAX_OPEN_BYTES
 
-WITH_BODY = [operation for operation in OPERATIONS if operation.body]
+#: Without those whose body is a file; see `tests/exchange/test_hostile_files.py`.
+WITH_BODY = [operation for operation in OPERATIONS if "properties" in (operation.body or {})]
 WITHOUT_BODY = [
     op
     for op in OPERATIONS
-    if op.method != "GET" and not op.body and str(op) != "DELETE /api/users/{userId}"
+    if op.method != "GET"
+    and not (op.body or op.takes_form)
+    and str(op) != "DELETE /api/users/{userId}"
 ]
-WITH_QUERY = [operation for operation in OPERATIONS if operation.parameters("query")]
+WITH_QUERY = [op for op in OPERATIONS if op.method == "GET" and op.parameters("query")]
 WITH_PATH = [operation for operation in OPERATIONS if operation.parameters("path")]
-READS = [op for op in OPERATIONS if op.method == "GET" and "health" not in op.path]
 UNKNOWN_ID = 999_999_999
 #: Refusals of what is well-formed, beside 400: nobody has this address, or this log-in.
 ALSO_REFUSED_WITH = {"POST /api/users/login": 401}
@@ -42,6 +44,8 @@ NO_PATH_TEXT = (
     *("\x00", "a\x00b", "\ud800", "a" * 4000, "' OR 1=1--", "%", "_", "*", "<script>", "a\nb"),
     *("\U0001f9f3", "..", "ß" * 8, "２３４５６７８９", "K@example.com"),
 )
+#: Filters count as absent if they are empty, as a form sends them.
+FILTERS = {"paid"}
 #: By format, enum or type of a query parameter; each is refused.
 QUERIES = {
     "boolean": ("", "1", "yes", "TRUE", "null", "[]", "\x00", "\ud800"),
@@ -49,6 +53,8 @@ QUERIES = {
         *("0", "-1", "1.5", "1e3", "abc", "", " 1", "1_0", "１", "٣", str(2**63), "9" * 400),
         *("\x00", "\ud800", "true", "[]"),
     ),
+    "array": ("\x00", "\ud800"),
+    "number": ("abc", "NaN", "Infinity", "1e999", "1,5", "0x1", "\x00", "\ud800", "[]"),
     "int64": (
         *(
             "0",
@@ -115,6 +121,7 @@ def fields(world: World, operation: Operation) -> Iterator[Any]:
             seen.add(path)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("operation", WITH_BODY, ids=str)
 def test_the_bodies_that_the_hostile_ones_are_made_of_are_good_and_name_every_field(
     world, operation
@@ -125,7 +132,7 @@ def test_the_bodies_that_the_hostile_ones_are_made_of_are_good_and_name_every_fi
         with transaction.atomic():
             response = world.send(operation, json.dumps(body).encode())
             transaction.set_rollback(True)
-        forbidden_by_state = {"already_member", "account_in_use"}
+        forbidden_by_state = {"already_member", "account_in_use", "divided_by_hand"}
         assert response.status_code < 300 or response.json()["code"] in forbidden_by_state, body
 
 
@@ -144,10 +151,9 @@ def test_a_hostile_value_is_refused_by_the_name_of_its_field(world, operation):
                 if document["code"] == "invalid" and not names(document, path):
                     faults.append((path, literal[:60], document))
     assert not faults, "\n".join(map(str, faults))
-    for reading in READS:
-        assert world.client.get(world.url(reading)).status_code == 200, reading
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("operation", WITH_BODY, ids=str)
 @pytest.mark.usefixtures("unchanged")
 def test_a_required_field_that_is_missing_is_named(world, operation):
@@ -169,6 +175,7 @@ def test_an_id_of_nobody_is_refused_by_the_name_of_its_field(world, operation):
                 assert names(problem_of(response, 400, "invalid"), path), (path, response.content)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("operation", WITH_BODY, ids=str)
 @pytest.mark.usefixtures("unchanged")
 def test_a_body_that_is_no_json_object_is_refused(world, operation):
@@ -181,6 +188,7 @@ def test_a_body_that_is_no_json_object_is_refused(world, operation):
             assert len(body) > MAX_OPEN_BYTES
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("operation", WITH_BODY, ids=str)
 @pytest.mark.usefixtures("unchanged")
 def test_a_body_of_another_type_is_refused(world, operation):
@@ -193,6 +201,7 @@ def test_a_body_of_another_type_is_refused(world, operation):
         problem_of(response, 415, "unsupported_media_type")
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("operation", WITHOUT_BODY, ids=str)
 @pytest.mark.usefixtures("unchanged")
 def test_a_body_of_another_type_is_refused_also_where_none_is_read(world, operation):
@@ -202,12 +211,14 @@ def test_a_body_of_another_type_is_refused_also_where_none_is_read(world, operat
         problem_of(response, 415, "unsupported_media_type")
 
 
+@pytest.mark.once
 def test_a_body_of_another_type_is_refused_where_only_an_admin_may_send_one(api, ada, world):
     url = f"/api/users/{world.ids['userId']}"
     response = api(ada).generic("DELETE", url, b"x=1", "text/plain")
     problem_of(response, 415, "unsupported_media_type")
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("operation", WITHOUT_BODY, ids=str)
 def test_where_no_body_is_read_json_and_nothing_are_alike(world, operation):
     def answered(body: bytes, content_type: str) -> tuple[int, bytes]:
@@ -225,6 +236,7 @@ def test_where_no_body_is_read_json_and_nothing_are_alike(world, operation):
         assert answered(body, "application/json") == nothing
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("operation", WITH_BODY, ids=str)
 def test_null_in_a_field_that_may_be_left_out_counts_as_left_out(world, operation):
     """Each such field on its own, nested ones too: the same answer, and the same rows."""
@@ -277,6 +289,7 @@ def test_a_hostile_path_is_not_found(world, operation):
             problem_of(response, 404, "not_found")
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("operation", OPERATIONS, ids=str)
 @pytest.mark.usefixtures("unchanged")
 def test_a_path_that_is_almost_right_is_not_found(world, operation):
@@ -284,9 +297,14 @@ def test_a_path_that_is_almost_right_is_not_found(world, operation):
     without = url.replace("/api", "")
     for wrong in (f"{url}/", f"{url}/nothing", url.replace("/api", "/API"), without or "/nothing"):
         response = world.client.generic(operation.method, wrong, b"{}", "application/json")
+        if operation.path.endswith("/tags") and wrong.endswith("/nothing"):
+            # The path of a tag, which can be renamed only.
+            problem_of(response, 405, "method_not_allowed")
+            continue
         problem_of(response, 404, "not_found")
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("path", sorted({operation.path for operation in OPERATIONS}))
 @pytest.mark.usefixtures("unchanged")
 def test_a_method_that_the_path_has_not_is_refused_with_those_it_has(world, path):
@@ -308,6 +326,8 @@ def test_a_hostile_query_is_refused_by_the_name_of_its_parameter(world, operatio
         choices = schema.get("enum") or schema.get("items", {}).get("enum")
         kind = "enum" if choices else schema.get("format")
         for text in QUERIES[kind or schema["type"].replace("string", "text")]:
+            if not text and parameter["name"] in FILTERS:
+                continue
             query = f"?{parameter['name']}={quote(text, safe='', errors='surrogatepass')}"
             for accept_language in ("en", "es"):
                 response = world.client.get(

@@ -12,7 +12,7 @@ from tests.conftest import Api
 from tests.document import DOCUMENT, OPERATIONS, problem_of, resolved
 from tests.factories import spend
 from tripcompanion.api import error_views
-from tripcompanion.api.ids import MAX_ID, NUMBER_SCHEMA, TEXT_SCHEMA, parse_id
+from tripcompanion.api.serializers import MAX_ID, NUMBER_SCHEMA, TEXT_SCHEMA, parse_id
 from trips.models import Trip
 from users.models import User
 
@@ -53,7 +53,7 @@ def test_whole_numbers_up_to_64_bits_are_identifiers(number: int) -> None:
 def test_every_path_takes_the_largest_identifier(path: str) -> None:
     for number in (10**18, LARGEST):
         kwargs = resolve(re.sub(r"{[a-zA-Z]+Id}", str(number), path)).kwargs
-        assert set(kwargs.values()) == {number}
+        assert {kwargs[name] for name in kwargs if name.endswith("_id")} == {number}
 
 
 @given(st.integers(-1, 10**20) | st.integers(LARGEST - 10**6, LARGEST + 10**6))

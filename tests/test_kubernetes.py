@@ -138,7 +138,7 @@ def test_the_jobs_are_those_of_the_compose_file() -> None:
     for name in crons:
         command = " ".join(PODS[name]["spec"]["containers"][0]["command"])
         assert f" {command};" in compose[name]["command"][2]
-    for name in ("mail", "webhooks", "migrate"):
+    for name in ("mail", "webhooks", "recurring", "attachments", "migrate"):
         assert PODS[name]["spec"]["containers"][0]["command"] == compose[name]["command"]
 
 
@@ -150,6 +150,9 @@ def test_selectors_select_pods() -> None:
     for (kind, _name), resource in BY_NAME.items():
         spec = resource["spec"]
         selector = spec.get("podSelector", spec.get("selector"))
-        if selector and kind not in {"Job", "CronJob"}:
+        for rule in (selector or {}).get("matchExpressions", ()):
+            known = {one.get(rule["key"]) for one in labels.values()}
+            assert known >= set(rule["values"])
+        if selector and "matchExpressions" not in selector and kind not in {"Job", "CronJob"}:
             wanted = selector.get("matchLabels", selector)
             assert any(wanted.items() <= one.items() for one in labels.values())

@@ -20,7 +20,7 @@ from users.models import User
 pytestmark = pytest.mark.once
 
 OPEN = {"docs", "schema", "health", "currencies", "categories"}
-ACCOUNT = {"me", "sessions", "tokens", "export"}
+ACCOUNT = {"me", "sessions", "tokens", "filters", "export"}
 DEBTS = {"pendingDebts", "totalDebt"}
 
 

@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 from babel.messages import mofile, pofile
@@ -161,20 +162,19 @@ def test_every_kind_of_refusal_speaks_both_languages():
 
 def test_everything_that_is_said_about_a_field_is_said_in_spanish_too(olga, ed, sam, trip):
     world = World(olga, ed, sam, trip)
-    english_in_spanish, seen = set(), set()
-    for operation in (operation for operation in OPERATIONS if operation.body):
+    english_in_spanish, compared, seen = set(), set(), set()
+    for operation in (op for op in OPERATIONS if "properties" in (op.body or {})):
         for body in world.bodies[str(operation)]:
             for path, schema, _required in fields_of(operation.body, body):
                 for literal in hostile(str(path[-1]), schema):
                     if (str(schema), literal) in seen:
                         continue
                     seen.add((str(schema), literal))
-                    english, spanish = (
-                        world.send(operation, replaced(body, path, literal), language=language)
-                        for language in ("en", "es")
-                    )
-                    same = {english.json()["detail"]} & {spanish.json()["detail"]}
-                    english_in_spanish |= same
+                    said = partial(world.send, operation, replaced(body, path, literal))
+                    english = said(language="en").json()["detail"]
+                    if english not in compared:
+                        compared.add(english)
+                        english_in_spanish |= {english} & {said(language="es").json()["detail"]}
     assert english_in_spanish == set()
 
 

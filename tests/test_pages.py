@@ -12,6 +12,7 @@ from django.test.utils import CaptureQueriesContext
 
 from splits.models import Expense
 from tests.conftest import Api
+from tests.exchange.conftest import send_form
 from tests.factories import TripFactory, UserFactory, join, settle, spend
 from trips.models import Trip
 from trips.roles import TripRole
@@ -86,6 +87,42 @@ def test_titles_and_breadcrumbs_have_the_names_of_what_they_show(
         title = text_of(re.search(r"<title>(.*?)</title>", page, re.S)[1])
         assert title.startswith(last)
         assert title.endswith("Trip Companion")
+
+
+def test_what_has_no_name_of_its_own_is_named_after_what_it_is_about(
+    api: Api, olga: User, ed: User, trip: Trip
+) -> None:
+    body = {
+        "description": "Rent",
+        "amount": 850,
+        "splitType": "EQUAL",
+        "participantUserIds": [ed.pk],
+    }
+    rule = {"rule": "FREQ=MONTHLY", "startsOn": "2026-05-14", "expense": body}
+    made = api(olga).post(f"/api/trips/{trip.pk}/recurring", rule)
+    exported = api(olga).get(f"/api/trips/{trip.pk}/export", HTTP_ACCEPT="application/json")
+    planned = send_form(api(olga), exported.getvalue(), "trip.json")
+    rent = f"/api/trips/{trip.pk}/recurring/{made.json()['id']}"
+    assert f'href="{rent}">Rent<' in page_of(olga, f"/api/trips/{trip.pk}/recurring")
+    names = {
+        rent: "Rent",
+        f"/api/imports/{planned.json()['id']}": trip.title,
+        f"/api/trips/{trip.pk}/balances/{ed.pk}": "Ed Editor",
+        f"/api/trips/{trip.pk}/guests/{ed.pk}": "Ed Editor",
+    }
+    for path, name in names.items():
+        assert text_of(re.search(r"<h1>(.*?)</h1>", page_of(olga, path))[1]) == name
+
+
+def test_the_items_of_an_expense_are_no_list_of_rows(api: Api, olga: User, trip: Trip) -> None:
+    path = f"/api/trips/{trip.pk}/expenses"
+    body = {"description": "Fish", "amount": 18, "expenseDate": "2026-05-14"}
+    items = [{"name": "Sardines", "amount": 18, "shares": {str(olga.pk): 1}}]
+    fish = api(olga).post(path, {**body, "splitType": "ITEMIZED", "items": items})
+    page = page_of(olga, f"{path}/{fish.json()['id']}")
+    assert "<details>" not in page
+    assert 'name="dateFrom"' not in page
+    assert re.findall(r'<a class="list-group-item"[^>]*>([^<]*)', page) == ["Olga Owner"]
 
 
 def test_each_resource_links_to_its_neighbours_and_its_rows(
@@ -189,6 +226,36 @@ def test_a_form_is_empty(olga: User, trip: Trip, expense: Expense) -> None:
         assert method(path, body, "application/json").status_code == 400
 
 
+def test_the_labels_of_a_form_are_words(olga: User) -> None:
+    labels = {
+        language: re.findall(
+            r"<label[^>]*>\s*(.*?)\s*</label>", page_of(olga, "/api/imports", language)
+        )
+        for language in ("en", "es")
+    }
+    assert {"File", "Trip id", "Time zone", "As new trip"} < set(labels["en"])
+    assert {"Archivo", "Id del viaje", "Zona horaria", "Como viaje nuevo"} < set(labels["es"])
+
+
+def test_a_form_with_a_file_can_be_sent_with_the_file_alone(
+    api: Api, olga: User, trip: Trip, expense: Expense
+) -> None:
+    exported = api(olga).get(f"/api/trips/{trip.pk}/export", HTTP_ACCEPT="application/json")
+    page = page_of(olga, "/api/imports")
+    assert re.search(r'<input name="file"\s+type="file"', page)
+    selects = re.findall(r'<select[^>]* name="(\w+)">\s*<option value="(\w*)"', page)
+    assert selects == [("currency", ""), ("asNewTrip", "")]
+    texts = dict.fromkeys(re.findall(r'<input name="(\w+)" class', page), "")
+    assert {"title", "mapping"} < texts.keys()
+    empty = {**texts, **dict(selects)}
+    sent = send_form(api(olga), exported.getvalue(), "trip.json", **empty)
+    assert sent.status_code == 201, sent.json()
+    assert re.search(
+        r'<input name="file"\s+type="file"',
+        page_of(olga, f"/api/expenses/{expense.pk}/attachments"),
+    )
+
+
 def test_a_form_needs_only_what_is_required(olga: User, trip: Trip) -> None:
     client = Client(headers={"Accept": "text/html"})
     client.force_login(olga)
@@ -210,7 +277,7 @@ def test_a_refused_form_keeps_what_was_sent(olga: User, trip: Trip, expense: Exp
     assert response.status_code == 400
     assert bodies_of(page) == [sent]
     assert '<b>"' not in page
-    assert "Must be greater than 0." in text_of(page)
+    assert "is not a valid choice. Choose one of: EQUAL" in text_of(page)
     for method in (client.put, client.patch):
         refused = method(f"{path}/{expense.pk}", sent, "application/json")
         assert (refused.status_code, bodies_of(refused.content.decode())) == (400, [sent])
@@ -241,7 +308,7 @@ QUERIES = {
     "/api/trips/{trip}/expenses/{expense}": 4,
     "/api/trips/{trip}/settlements": 5,
     "/api/trips/{trip}/balances": 4,
-    "/api/trips/{trip}/balances/{user}": 7,
+    "/api/trips/{trip}/balances/{user}": 8,
     "/api/trips/{trip}/settle-up": 5,
     "/api/expenses/{expense}/splits": 4,
     "/api/expenses/{expense}/splits/{split}": 3,

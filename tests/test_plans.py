@@ -8,12 +8,15 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from benchmarks.open_debts import fill
 from splits.models import Split
 from tests import citus
 from tests.bulk import OPEN_DEBTS, analyse, long_trip
 from tests.conftest import Api
+from tests.factories import TripFactory, UserFactory
+from tripcompanion.statistics.report import KINDS, Statistics
 
 pytestmark = citus.hides_plans
 
@@ -153,8 +156,13 @@ def asked_of_closed(api: Api, transactional_db: None) -> dict[str, list[Statemen
             "settle": lambda: mine.post(f"{path}/settlements", there),
             "close": lambda: mine.post(f"{path}/settlements", back),
             "page": lambda: mine.get(f"{path}/expenses?pageSize=50"),
-            "statistics": lambda: mine.get(f"{path}/statistics"),
-            "statistics of the past": lambda: mine.get(f"{path}/statistics?asOf=1999-12-31"),
+            **{
+                f"by {kind}, {day}": lambda query=f"by={kind}&asOf={day}": mine.get(
+                    f"{path}/statistics?{query}"
+                )
+                for kind in KINDS
+                for day in ("1999-12-31", "2099-12-31")
+            },
             "pending debts": lambda: theirs.get(f"/api/users/{last.pk}/pending-debts"),
             "create": lambda: mine.post(f"{path}/expenses", expense),
             "pending debt": lambda: theirs.get(f"/api/users/{last.pk}/pending-debts"),
@@ -239,3 +247,16 @@ def test_a_scan_would_be_noticed() -> None:
 def test_the_debts_of_a_split_are_found_without_those_of_the_whole_trip() -> None:
     plan = Split.objects.with_open_amounts().filter(trip=1).explain()
     assert plan.count("USING INDEX debt_of_split (trip_id=? AND split_id=?)") == 2
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL has statistics")
+@pytest.mark.django_db
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "member"])
+def test_ones_own_part_is_read_from_an_index_alone(kind: str) -> None:
+    with CaptureQueriesContext(connection) as captured:
+        Statistics(TripFactory(), UserFactory(), date(2026, 5, 18), kind)
+    [sums] = [query["sql"] for query in captured if '"splits_split" own' in query["sql"]]
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN QUERY PLAN {sums}")
+        plan = [row[-1] for row in cursor.fetchall()]
+    assert any("own USING COVERING INDEX split_of_participant" in step for step in plan)

@@ -18,7 +18,7 @@ from django.db import (
 from django.test.utils import CaptureQueriesContext
 
 from tests.pooler import pooler
-from tripcompanion.database.statements import StatementChanged
+from tripcompanion.database.snapshots import StatementChanged
 
 pytestmark = [
     pytest.mark.django_db,

@@ -35,12 +35,14 @@ DOCUMENTED_MODULES = set(
     django.contrib.auth.password_validation django.contrib.auth.signals
     django.contrib.auth.views django.contrib.contenttypes.models
     django.contrib.messages.storage.cookie django.contrib.sessions.models django.core
-    django.core.cache django.core.exceptions django.core.mail django.core.management
+    django.core.cache django.core.exceptions django.core.files
+    django.core.files.storage django.core.mail django.core.management
     django.core.management.base django.core.management.commands django.core.signals
     django.core.validators django.core.wsgi django.db django.db.backends.postgresql
     django.db.backends.signals django.db.migrations django.db.migrations.operations
     django.db.migrations.operations.base django.db.migrations.state django.db.models
-    django.db.models.functions django.dispatch django.http django.shortcuts
+    django.db.models.fields.json django.db.models.functions django.dispatch django.http
+    django.shortcuts
     django.template.loader django.template.response django.urls django.utils
     django.utils.cache django.utils.dateparse django.utils.decorators
     django.utils.deprecation.MiddlewareMixin django.utils.functional
@@ -52,7 +54,7 @@ DOCUMENTED_MODULES = set(
     rest_framework.generics rest_framework.negotiation rest_framework.pagination
     rest_framework.parsers rest_framework.permissions rest_framework.renderers
     rest_framework.request rest_framework.response rest_framework.serializers
-    rest_framework.settings rest_framework.throttling rest_framework.viewsets
+    rest_framework.settings rest_framework.throttling rest_framework.views rest_framework.viewsets
     psycopg psycopg.abc psycopg.conninfo
     drf_spectacular.extensions drf_spectacular.generators drf_spectacular.openapi
     drf_spectacular.renderers drf_spectacular.types drf_spectacular.utils drf_spectacular.views

@@ -155,6 +155,7 @@ def test_own_changes_are_read_at_once_however_far_the_replica_is_behind(
     assert pair.fallbacks("behind_caller") > ROUNDS / 10
 
 
+@pytest.mark.slow
 def test_others_see_a_change_after_the_greatest_lag_or_at_once_with_its_position(
     pair: Pair, olga: Traveller, ed: Traveller
 ) -> None:

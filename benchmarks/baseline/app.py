@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Callable, Iterable
 from typing import Any
+from urllib.parse import parse_qs
 
 import jwt
 import orjson
@@ -58,7 +59,9 @@ def _answer(environ: dict[str, Any]) -> tuple[int, Any]:
     for verb, pattern, handler in _ROUTES:
         if verb == method and (found := pattern.fullmatch(path)):
             ids = map(int, found.groups())
-            extra = (body,) if verb == "POST" else ()
+            extra: tuple[Any, ...] = (body,) if verb == "POST" else ()
+            if handler is reads.statistics:
+                extra = (parse_qs(environ["QUERY_STRING"])["by"][0],)
             return handler(connection(), caller_id, *ids, *extra)
     return 404, None
 

@@ -17,6 +17,13 @@ Answer = tuple[int, Any]
 PAGE_ROWS = 50
 #: What the benchmark asks the statistics of.
 _LAST_DAY = date(2099, 12, 31)
+_KEYS = {
+    "category": dict.fromkeys((Postgres, Sqlite), "e.category"),
+    "month": {
+        Postgres: "to_char(e.expense_date, 'YYYY-MM')",
+        Sqlite: "substr(e.expense_date, 1, 7)",
+    },
+}
 #: Its parameter is the caller's id.
 _OF_MEMBER = "JOIN trips_member m ON m.trip_id = t.id AND m.user_id = %s AND m.left_at IS NULL"
 _EXPENSES = f"SELECT {shapes.EXPENSE} FROM splits_expense e JOIN trips_trip t ON t.id = e.trip_id"
@@ -89,18 +96,18 @@ def balances(db: Database, caller_id: int, trip_id: int) -> Answer:
     ]
 
 
-def statistics(db: Database, caller_id: int, trip_id: int) -> Answer:
-    found = balances(db, caller_id, trip_id)
-    if found[0] != 200:
-        return found
+def statistics(db: Database, caller_id: int, trip_id: int, by: str) -> Answer:
     rows = db.rows(
-        "SELECT expense_date, category, currency, count(*), CAST(SUM(amount_minor) AS bigint), "
-        "CAST(SUM(entered_minor) AS bigint) FROM splits_expense "
-        "WHERE trip_id = %s AND expense_date <= %s GROUP BY 1, 2, 3",
+        f"SELECT {_KEYS[by][type(db)]}, CAST(SUM(e.amount_minor) AS bigint), "
+        "CAST(SUM(s.amount_minor) AS bigint), count(*) "
+        f"FROM trips_trip t {_OF_MEMBER} JOIN splits_expense e ON e.trip_id = t.id "
+        "LEFT JOIN splits_split s ON s.expense_id = e.id AND s.participant_id = m.user_id "
+        "WHERE t.id = %s AND e.expense_date <= %s GROUP BY 1 ORDER BY 1",
+        caller_id,
         trip_id,
         _LAST_DAY,
     )
-    return 200, shapes.statistics(rows, found[1], _LAST_DAY)
+    return (200, shapes.statistics(rows, by)) if rows else (404, None)
 
 
 def plan(db: Database, caller_id: int, trip_id: int) -> Answer:

@@ -6,12 +6,19 @@ from collections.abc import Iterable
 from datetime import date
 from typing import Any
 
+import orjson
+
 #: Minor units per major unit. A float holds every valid amount to the last digit.
 UNITS = {"EUR": 100}
 
 SUMMARY = "u.id, u.name, u.email, u.profile_picture, u.is_guest"
 #: What an expense need not have: the column, and the value in a new one without it.
-OPTIONAL = {"receiptUrl": ("receipt_url", None), "notes": ("notes", "")}
+OPTIONAL = {
+    "items": ("stored_items", None),
+    "receiptUrl": ("receipt_url", None),
+    "notes": ("notes", ""),
+    "tags": ("tags", "[]"),
+}
 EXPENSE = (
     "e.id, e.trip_id, e.description, e.entered_minor, e.currency, e.amount_minor, t.currency, "
     "e.exchange_rate, e.rate_source, e.rate_day, e.expense_date, e.category, e.split_type, "
@@ -42,41 +49,23 @@ def summary(row: Iterable[Any]) -> dict[str, Any]:
     return {**shown, "guest": bool(shown["guest"])}
 
 
-def statistics(
-    rows: Iterable[tuple[Any, ...]], balances: list[dict[str, Any]], as_of: date
-) -> dict[str, Any]:
-    """`rows` are count and sums by day, category and currency; no trip here has a budget."""
-    groups: list[dict[Any, list[int]]] = [{}, {}, {}, {}]
-    for day, category, currency, *sums in rows:
-        for group, key in zip(groups, (category, day, str(day)[:7], currency), strict=True):
-            known = group.setdefault(key, [0, 0, 0])
-            for at, value in enumerate(sums):
-                known[at] += value
-    categories, days, months, currencies = groups
-    units = UNITS["EUR"]
-    return {
-        "currency": "EUR",
-        "asOf": as_of,
-        "total": sum(sums[1] for sums in days.values()) / units,
-        "count": sum(sums[0] for sums in days.values()),
-        "byCategory": [
-            {"category": key, "amount": sums[1] / units, "count": sums[0]}
-            for key, sums in categories.items()
-        ],
-        "byMember": [{key: row[key] for key in ("user", "paid", "share")} for row in balances],
-        "byDay": [{"date": key, "amount": days[key][1] / units} for key in sorted(days)],
-        "byMonth": [{"month": key, "amount": months[key][1] / units} for key in sorted(months)],
-        "byEnteredCurrency": [
+def statistics(rows: Iterable[tuple[Any, ...]], by: str) -> dict[str, Any]:
+    """`rows` are key, sum, the caller's part and count; no trip here has a budget."""
+    groups, so_far, units = [], 0, UNITS["EUR"]
+    for key, amount_minor, share_minor, count in rows:
+        so_far += amount_minor
+        groups.append(
             {
-                "currency": key,
-                "amount": s[2] / UNITS[key],
-                "tripAmount": s[1] / units,
-                "count": s[0],
+                "key": key,
+                "label": f"{date.fromisoformat(key + '-01'):%B %Y}" if by == "month" else "Other",
+                "paid": amount_minor / units,
+                "share": share_minor / units,
+                "count": count,
+                "planned": None,
+                "cumulative": so_far / units if by == "month" else None,
             }
-            for key, s in currencies.items()
-        ],
-        "budget": None,
-    }
+        )
+    return {"currency": "EUR", "total": so_far / units, "budget": None, "groups": groups}
 
 
 def user(row: Iterable[Any]) -> dict[str, Any]:
@@ -106,6 +95,9 @@ def trip(row: tuple[Any, ...]) -> dict[str, Any]:
         "currency": row[8],
         "tripCode": row[9],
         "joinRole": row[10],
+        # No trip here has these.
+        "defaultDivision": None,
+        "categoryBudgets": None,
         "currentUserRole": row[11],
         "createdAt": row[12],
         "updatedAt": row[13],
@@ -114,7 +106,10 @@ def trip(row: tuple[Any, ...]) -> dict[str, Any]:
 
 def expense(row: tuple[Any, ...], payers: list[Any], splits: list[Any]) -> dict[str, Any]:
     """`row` has the columns EXPENSE."""
-    rate = row[7]
+    rate, optional = row[7], dict(zip(OPTIONAL, row[13:-2], strict=True))
+    if isinstance(optional["tags"], str):
+        # SQLite has no type for it.
+        optional["tags"] = orjson.loads(optional["tags"])
     return {
         "id": row[0],
         "tripId": row[1],
@@ -126,12 +121,21 @@ def expense(row: tuple[Any, ...], payers: list[Any], splits: list[Any]) -> dict[
         "exchangeRate": None if rate is None else float(rate),
         "exchangeRateSource": row[8],
         "exchangeRateDate": row[9],
+        "rate": None
+        if rate is None
+        else {
+            "value": float(rate),
+            "date": row[9],
+            "source": "ecb" if row[8] == "ECB" else "given",
+        },
         "expenseDate": row[10],
         "category": row[11],
         "splitType": row[12],
         "paidBy": payers[0]["user"],
         "payers": payers,
-        **dict(zip(OPTIONAL, row[13:-2], strict=True)),
+        **optional,
+        # No expense here has items.
+        **dict.fromkeys(("tax", "tip", "discount")),
         "splits": splits,
         "createdAt": row[-2],
         "updatedAt": row[-1],

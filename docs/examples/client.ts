@@ -25,14 +25,20 @@ export type Page<T> = {
 };
 
 type Figure = number | string;
+export type Item = { name: string; amount: Figure; shares: Record<string, Figure> };
 export type NewExpense = {
   description: string;
   amount: Figure;
   expenseDate: string;
-  participantUserIds: number[];
 } & (
-  | { splitType: "EQUAL" }
-  | { splitType: "MANUAL" | "PERCENTAGE" | "SHARES"; splitAmounts: Record<string, Figure> }
+  | {} // the `defaultDivision` of the trip
+  | { splitType: "EQUAL"; participantUserIds: number[] }
+  | {
+      splitType: "MANUAL" | "PERCENTAGE" | "SHARES" | "ADJUSTMENT";
+      participantUserIds: number[];
+      splitAmounts: Record<string, Figure>;
+    }
+  | { splitType: "ITEMIZED"; items: Item[]; tax?: Figure; tip?: Figure; discount?: Figure }
 );
 
 const wait = (seconds: number) => new Promise((done) => setTimeout(done, seconds * 1000));

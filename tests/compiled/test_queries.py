@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from splits.models import Debt, Expense, Payer, Rate, Settlement, Split
 from tests.compiled_only import compiled_only, queries_of_parts
 from tests.factories import TripFactory, join, settle, spend
-from tripcompanion.api.ids import MAX_INTEGER
+from tripcompanion.api.serializers import MAX_INTEGER
 from tripcompanion.compiled import ArrayParam, CompiledQuery, CompiledUpdate, Param, insert
 from trips.models import Member, Trip, get_visible_or_404, lock_trip
 from trips.models.events import Event

@@ -22,6 +22,8 @@ from trips.roles import Can
 from users.models import User
 from users.scopes import Scope
 
+pytestmark = pytest.mark.once
+
 MIDDLEWARE = "tripcompanion.mapmyjourney.middleware.MapMyJourney"
 EXPENSE = "/api/expenses/{expense_id}"
 

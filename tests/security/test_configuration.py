@@ -263,7 +263,7 @@ def test_t126_only_what_is_meant_is_served(environment: Environment) -> None:
 def test_t127_routes_document_and_matrix_are_the_same_set() -> None:
     served = {str(endpoint) for endpoint in endpoints()}
     assert served == {str(row) for row in ROWS}
-    around = {name for name in served if re.search(r"/(schema|docs|session/\w+)$", name)}
+    around = {name for name in served if re.search(r"/(schema|docs|mcp|session/\w+)$", name)}
     snake = re.compile(r"{(\w+)}")
 
     def camel(match: re.Match[str]) -> str:

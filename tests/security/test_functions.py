@@ -16,6 +16,8 @@ from trips.models import Trip
 from trips.roles import Can, TripRole
 from users.models import User
 
+pytestmark = pytest.mark.once
+
 ROLES = {"olga": 0, "ed": 1, "vera": 2}
 #: One route for each capability, which shows what the role may do.
 SHOWN_BY = {can: next(row for row in ROWS if row.can is can) for can in Can}

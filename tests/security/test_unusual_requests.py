@@ -178,7 +178,8 @@ def test_t118_odd_bytes_in_paths_and_queries_break_nothing(world: World) -> None
         for parameter in operation.parameters("query"):
             for text in HOSTILE_TEXTS:
                 url = f"{world.url(operation)}?{parameter['name']}={text}"
-                assert world.client.get(url).status_code in {200, 400}, url
+                answer = world.client.generic(operation.method, url, b"{}", "application/json")
+                assert answer.status_code in {200, 400}, url
 
 
 def test_t119_a_path_id_is_a_plain_64_bit_number(world: World) -> None:

@@ -30,7 +30,7 @@ TABLES = {
     ),
     "splits_payer": ("expense_id", "user_id", "entered_minor"),
     "splits_split": ("expense_id", "participant_id", "amount_minor"),
-    "splits_debt": ("trip_id", "split_id", "creditor_id"),
+    "splits_debt": ("trip_id", "split_id", "debtor_id", "creditor_id"),
     "splits_settlement": (
         *("trip_id", "created_by_id", "sender_id", "receiver_id"),
         *("amount_minor", "note", "split_id"),

@@ -145,7 +145,16 @@ class Player(PeopleMoves, RestoringMoves):
             people["payers"] = [{"userId": one, "amount": part} for one, part in rows]
             return {**people, "amount": sum(amounts)}
         payer = self._random.choice(spenders)
-        return {**people, "paidByUserId": payer, "amount": amount(self._random)}
+        sign = self._random.choice(["", "", "", "-"])
+        whole, unit = f"{sign}{amount(self._random)}", f"{sign}1"
+        if self._random.random() < 0.2:
+            first = {str(participants[0]): unit}
+            people = {**people, "splitType": "ADJUSTMENT", "splitAmounts": first}
+        elif self._random.random() < 0.2:
+            weights = {str(user): self._random.randint(1, 5) for user in participants}
+            items = [{"name": "Fish", "amount": whole, "shares": weights}]
+            people = {"splitType": "ITEMIZED", "items": items, "tip": unit, "discount": unit}
+        return {**people, "paidByUserId": payer, "amount": whole}
 
     def _record_expense(self, trip: PlayedTrip) -> None:
         people = self._people_of_expense(trip)
@@ -173,6 +182,7 @@ class Player(PeopleMoves, RestoringMoves):
                 {},
                 {"paidByUserId": self._random.choice(trip.spenders).id},
                 {"amount": amount(self._random)},
+                {"amount": f"-{amount(self._random)}"},
                 {**whole, **self._people_of_expense(trip)},
             ]
         )

@@ -28,11 +28,12 @@ class SplitState:
 
     expense: int
     participant: int
-    creditors: set[int] = field(default_factory=set)
+    #: The debtors and creditors of its debts; in a refund, the participant is the creditor.
+    in_debts: set[int] = field(default_factory=set)
 
     @property
     def sides(self) -> set[int]:
-        return self.creditors | {self.participant}
+        return self.in_debts | {self.participant}
 
 
 @dataclass
@@ -152,9 +153,9 @@ class TripState:
 
     def _apply_debt(self, old: Any, new: Any) -> None:
         if old is not None and old["split_id"] in self.splits:
-            self.splits[old["split_id"]].creditors.discard(old["creditor_id"])
+            self.splits[old["split_id"]].in_debts -= {old["debtor_id"], old["creditor_id"]}
         if new is not None and new["split_id"] in self.splits:
-            self.splits[new["split_id"]].creditors.add(new["creditor_id"])
+            self.splits[new["split_id"]].in_debts |= {new["debtor_id"], new["creditor_id"]}
 
     def _apply_expense(self, entry: Entry, columns: Any, *, exists: bool) -> None:
         if not exists:

@@ -54,6 +54,33 @@ def test_after_too_many_only_devices_that_logged_in_before_are_free(
     assert try_to_log_in(olga.email, REMOTE_ADDR=CAFE).status_code == 200
 
 
+def test_who_was_refused_has_a_turn_in_the_next_window_whoever_guesses_on(
+    limits: Limits, olga: User, clock: Any
+) -> None:
+    limits(wrong_password="20/hour")
+    guess(olga.email, 22)
+    assert try_to_log_in(olga.email, REMOTE_ADDR=CAFE).status_code == 429
+    clock.shift(timedelta(minutes=15))
+    # A stranger takes the turn that everybody shares; new addresses get none.
+    assert guess(olga.email, 2) == {401, 429}
+    strangers = [f"192.0.3.{at}" for at in range(5)]
+    for address in strangers:
+        assert try_to_log_in(olga.email, "wrong-one", REMOTE_ADDR=address).status_code == 429
+    assert try_to_log_in(olga.email, REMOTE_ADDR=CAFE).status_code == 200
+
+
+def test_a_turn_is_one_attempt(limits: Limits, olga: User, clock: Any) -> None:
+    limits(wrong_password="20/hour")
+    guess(olga.email, 22)
+    assert try_to_log_in(olga.email, REMOTE_ADDR=CAFE).status_code == 429
+    clock.shift(timedelta(minutes=15))
+    guess(olga.email, 2)
+    tries = [
+        try_to_log_in(olga.email, "wrong-one", REMOTE_ADDR=CAFE).status_code for _try in range(2)
+    ]
+    assert tries == [401, 429]
+
+
 def test_a_device_is_known_by_its_network_and_by_sessions_that_ended(
     limits: Limits, olga: User
 ) -> None:

@@ -9,6 +9,8 @@ from tests.factories import PASSWORD
 from tests.users.logins import log_in
 from users.models import User
 
+pytestmark = pytest.mark.once
+
 OLGA = {"email": "olga@example.com", "password": PASSWORD}
 OPEN: list[tuple[str, str, dict[str, Any] | None, int]] = [
     ("post", "/api/users/register", OLGA | {"email": "nina@example.com"}, 201),
