@@ -9,7 +9,7 @@ from datetime import date, timedelta
 from functools import cached_property
 from typing import Any
 
-from benchmarks.data import DAYS, FIRST_DAY, MEMBERS, OPEN_DAYS
+from benchmarks.data import DAYS, FIRST_DAY, MEMBERS, is_old
 
 _UNKNOWN = {"id", "tripId", "expenseId", "createdAt", "updatedAt", "tripCode"}
 
@@ -51,8 +51,7 @@ class Reference:
     def is_paid(self, number: int, at: int) -> bool:
         """True for the payer's own split, every third of the others, and all of old expenses."""
         payer = self.payer(number)
-        is_old = number % DAYS < min(self.size, DAYS) - OPEN_DAYS
-        return is_old or at == payer or (at - (at > payer)) % 3 == 0
+        return is_old(number, self.size) or at == payer or (at - (at > payer)) % 3 == 0
 
     def split(self, number: int, at: int) -> dict[str, Any]:
         return self.part(at, self.share(number, at), is_paid=self.is_paid(number, at))

@@ -50,18 +50,29 @@ class IsTripOwner(MayInTrip):
         return Can.MANAGE_MEMBERS
 
 
-class InTripViewSet(ApiViewSet):
+class PeopleViewSet(ApiViewSet):
+    """Base of viewsets that show other people, with the addresses that the caller may see."""
+
+    permission_classes: Any = (IsUser,)
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        user: Any = request.user
+        show_addresses_to(user if user.is_authenticated else None)
+
+    def note_answer_in(self, trip_id: int) -> None:
+        """Note, if the request succeeds, that the caller has answered who added them to a trip."""
+        if self.caller.is_unanswered:
+            self.after_success = partial(_note_answer, self.caller, trip_id)
+
+
+class InTripViewSet(PeopleViewSet):
     """Base of viewsets for objects of a trip."""
 
     permission_classes: Any = (MayInTrip,)
     needs: ClassVar[Mapping[str, Can | None]] = {}
     #: Actions that write nothing, or end something: the quota of changes holds nobody in a trip.
     uncounted: ClassVar[frozenset[str]] = frozenset()
-
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        super().initial(request, *args, **kwargs)
-        user: Any = request.user
-        show_addresses_to(user if user.is_authenticated else None)
 
     @classmethod
     def as_view(cls, actions: dict[str, Any] | None = None, **initkwargs: Any) -> Any:
@@ -119,13 +130,8 @@ class InTripViewSet(ApiViewSet):
         user: Any = self.request.user
         found = get_visible_or_404(rows, user, **lookup)
         self.check_object_permissions(self.request, found)
-        self._note_answer_in(found.pk if isinstance(found, Trip) else found.trip_id)
+        self.note_answer_in(found.pk if isinstance(found, Trip) else found.trip_id)
         return found
-
-    def _note_answer_in(self, trip_id: int) -> None:
-        """Note, if the request succeeds, that the caller has answered who added them to a trip."""
-        if self.caller.is_unanswered:
-            self.after_success = partial(_note_answer, self.caller, trip_id)
 
     def require_replayable(self, location: str) -> None:
         """Raise `NotFound` unless the caller can see the trip of a stored response.
@@ -147,7 +153,7 @@ class InTripViewSet(ApiViewSet):
         rows = list(found)
         if rows:
             self.check_object_permissions(self.request, rows[0])
-            self._note_answer_in(trip_id)
+            self.note_answer_in(trip_id)
         else:
             self.get_permitted_object(Trip.objects.all, pk=trip_id)
         return rows

@@ -11,7 +11,7 @@ from django.db.models import Prefetch, Q
 
 from splits import money
 from splits.models.allocation import Allocation
-from splits.models.debt import COUNT_EVERY, FEW_DEBTS, Debt, require_few_debts
+from splits.models.debt import Debt, is_counted, require_few_debts
 from splits.models.division import Part, Payment
 from splits.models.payer import Payer
 from splits.models.settlement import (
@@ -73,7 +73,6 @@ class ExpensePosting:
         self.number, self.former_ids = number, former_ids
         #: Settlements that were deleted with the splits that they paid.
         self.revoked: list[Settlement] = []
-        self.is_written = is_written
         self.paid_by_user: dict[int, Payment] = {}
         self.parts: dict[int, Part] = {}
         if is_written:
@@ -116,16 +115,7 @@ class ExpensePosting:
         freed = [_adjust(split, parts[u], owed[u]) for u, split in kept.items()]
         if freed:
             recompute(self.trip.pk, [], chain.from_iterable(freed))
-        payers: list[Payer] = []
-        if list(self.paid_by_user.items()) != list(paid_by_user.items()):
-            if self.paid_by_user:
-                Payer.objects.filter(**self._expense()).delete()
-            payers = insert(
-                [
-                    Payer(**self._expense(), user_id=user_id, **payment._asdict())
-                    for user_id, payment in paid_by_user.items()
-                ]
-            )
+        payers = self._rewrite_payers(paid_by_user)
         # First the debts, then the credit that covers them, so that no owed sum becomes negative.
         Member.increment_balances(self.trip.pk, sums)
         splits = insert(
@@ -136,9 +126,8 @@ class ExpensePosting:
             ]
         )
         debts = insert(new_debts(self.trip.pk, splits, owed))
-        # New expenses with few debts are counted in turns; see `COUNT_EVERY`.
-        is_in_turn = self.is_written or self.number % COUNT_EVERY == 0
-        if debts and (is_in_turn or len(debts) > FEW_DEBTS):
+        is_new = not self.paid_by_user
+        if debts and (not is_new or is_counted(self.number, len(debts))):
             require_few_debts(self.trip.pk)
         self._cover_by_credit(splits, debts, owed)
         return payers, splits
@@ -203,6 +192,19 @@ class ExpensePosting:
 
     def _debts(self) -> Any:
         return Debt.objects.filter(trip=self.trip.pk)
+
+    def _rewrite_payers(self, paid_by_user: Mapping[int, Payment]) -> list[Payer]:
+        """Replace the payers if they or their order changed; returns those that were inserted."""
+        if list(self.paid_by_user.items()) == list(paid_by_user.items()):
+            return []
+        if self.paid_by_user:
+            Payer.objects.filter(**self._expense()).delete()
+        return insert(
+            [
+                Payer(**self._expense(), user_id=user_id, **payment._asdict())
+                for user_id, payment in paid_by_user.items()
+            ]
+        )
 
     def _drop(self, split_ids: list[int]) -> None:
         """Delete splits with their allocations, and the settlements that `pay` recorded."""

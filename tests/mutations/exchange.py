@@ -25,7 +25,7 @@ EXCHANGE: Guards = {
         ("import without scopes of trips",
          "    more_scopes = (Scope.TRIPS_READ, Scope.TRIPS_WRITE)\n", "",
          f"{_RIGHTS} scopes"),
-        ("plan into a trip is no answer", "            self._note_answer_in(stored.trip_id)",
+        ("plan into a trip is no answer", "            self.note_answer_in(stored.trip_id)",
          "            pass", f"{_RIGHTS} answers"),
     ],
     "tripcompanion/exchange/serializers.py": [

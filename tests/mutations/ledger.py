@@ -140,6 +140,8 @@ LEDGER: Guards = {
         ("creditors are not a party", " or self.debts.filter(sides).exists()", "", _OWN),
     ],
     "splits/models/debt.py": [
+        ("any number of debts is uncounted", "debts > FEW_DEBTS or ", "",
+         f"{_NEUTRAL} -k open_debts"),
         ("any number of open debts", "    if debt_above_limit.first(trip=trip_id):\n",
          "    if False:\n", f"{_NEUTRAL} -k open_debts"),
         ("amount freed by a smaller debt not owed again",
@@ -216,11 +218,9 @@ LEDGER: Guards = {
     ],
     "splits/models/posting.py": [
         ("open debts of a new expense are never counted",
-         "if debts and (is_in_turn or len(debts) > FEW_DEBTS):", "if False:",
+         "if debts and (not is_new or is_counted(self.number, len(debts))):", "if not is_new:",
          f"{_NEUTRAL} -k open_debts"),
-        ("open debts of a changed expense are not counted", "is_in_turn = self.is_written or",
-         "is_in_turn =", f"{_NEUTRAL} -k open_debts"),
-        ("any number of debts is uncounted", " or len(debts) > FEW_DEBTS", "",
+        ("open debts of a changed expense are not counted", "not is_new or ", "",
          f"{_NEUTRAL} -k open_debts"),
         ("expense does not update owed sums",
          'sums[debtor]["owed_minor"] += amount_minor', "pass", _OWED),

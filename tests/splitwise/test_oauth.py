@@ -20,7 +20,7 @@ from tests.proxy import haproxy_of_hosts, nginx_of_hosts
 from tests.server import Server, running_server
 
 BACK = "https://program.example/back?from=here"
-PASSWORD = "a long password"  # noqa: S105
+PASSWORD = "a long password"
 SECRET = "ProgramSecret" * 4
 EVERYTHING = ["trips:read", "trips:write", "expenses:read", "expenses:write"]
 
@@ -109,7 +109,7 @@ def test_a_program_gets_a_scoped_token_that_the_person_can_revoke(
     server: Server, person: Person
 ) -> None:
     answer = exchange(server, person.code())
-    assert answer["token_type"] == "Bearer"  # noqa: S105
+    assert answer["token_type"] == "Bearer"
     assert sorted(answer["scope"].split()) == sorted(EVERYTHING)
     assert "refresh_token" not in answer
     assert groups_with(server, answer["access_token"]) == 200

@@ -148,7 +148,7 @@ class AttachmentViewSet(InTripViewSet):
         if draft is None:
             raise NotFound
         draft.add()
-        self._note_answer_in(draft.trip_id)
+        self.note_answer_in(draft.trip_id)
         return self.answer(draft, location=draft.path)
 
     def _get(self, attachment_id: int) -> Attachment:

@@ -17,7 +17,7 @@ from tripcompanion.splitwise.parsing import Fields, FormBody, JsonBody, Multipar
 from tripcompanion.splitwise.people import Circle
 from trips.models import Trip, get_visible_or_404
 from trips.throttles import InvitationMailThrottle
-from trips.viewsets import InTripViewSet
+from trips.viewsets import PeopleViewSet
 from users.scopes import Scope
 from users.throttles import account_key
 from users.tokens import BearerAuthentication, ScopedTokenAuthentication
@@ -31,7 +31,7 @@ if settings.SPLITWISE_OAUTH:
     SIGNED = (SignedAuthentication,)
 
 
-class SplitwiseViewSet(InTripViewSet):
+class SplitwiseViewSet(PeopleViewSet):
     """Base of the views. Success is always 200; see `errors.py` for anything else.
 
     They find rows by `visible_to`, and the commands of the models check the roles, under the lock.
@@ -46,11 +46,6 @@ class SplitwiseViewSet(InTripViewSet):
     scope_prefix = "expenses"
     #: What a refused write answers besides `errors`.
     stubs: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
-
-    @classmethod
-    def as_view(cls, actions: dict[str, Any] | None = None, **initkwargs: Any) -> Any:
-        """As DRF does: no action declares what it needs of a role."""
-        return super(InTripViewSet, cls).as_view(actions, **initkwargs)
 
     def get_exception_handler(self) -> Callable[..., Response]:
         return partial(answer_error, stub=self.stubs.get(self.action or ""))
@@ -75,7 +70,7 @@ class SplitwiseViewSet(InTripViewSet):
     def trip(self, trip_id: int) -> Trip:
         """The trip with this id, if the caller may see it; raises `NotFound`."""
         trip = get_visible_or_404(Trip.objects.all, self.caller, pk=trip_id)
-        self._note_answer_in(trip.pk)
+        self.note_answer_in(trip.pk)
         return trip
 
     def validated(

@@ -1,6 +1,7 @@
 """Trips in the admin site, with their members and expenses."""
 
 from datetime import date
+from decimal import Decimal
 from operator import attrgetter
 from typing import Any, ClassVar
 
@@ -78,12 +79,18 @@ class TripState(StateFilter):
     }
 
 
+class BudgetField(forms.DecimalField):
+    """A budget in major units, or None; validated as in the API."""
+
+    def clean(self, value: Any) -> Decimal | None:
+        budget = super().clean(value)
+        return None if budget is None else as_the_api(AmountField(), budget)
+
+
 class TripForm(forms.ModelForm):
     """A trip, validated as in the API, with its budgets in major units."""
 
-    budget = forms.DecimalField(
-        required=False, help_text=gettext_lazy("In the currency of the trip.")
-    )
+    budget = BudgetField(required=False, help_text=gettext_lazy("In the currency of the trip."))
 
     class Meta:
         model = Trip
@@ -109,18 +116,8 @@ class TripForm(forms.ModelForm):
         url = self.cleaned_data["image_url"]
         return as_the_api(UrlOrPath(), url) if url else None
 
-    def clean_budget(self) -> Any:
-        budget = self.cleaned_data["budget"]
-        return None if budget is None else as_the_api(AmountField(), budget)
-
     def clean(self) -> None:
         super().clean()
-        for name in BUDGET_FIELDS:
-            if self.cleaned_data.get(name) is not None:
-                try:
-                    self.cleaned_data[name] = as_the_api(AmountField(), self.cleaned_data[name])
-                except forms.ValidationError as error:
-                    self.add_error(name, error)
         start, end = self.cleaned_data.get("start_date"), self.cleaned_data.get("end_date")
         if start and end and end < start:
             self.add_error("end_date", _("Must not be before the start date."))
@@ -143,7 +140,7 @@ class TripForm(forms.ModelForm):
 
 TripForm.declared_fields.update(
     {
-        name: forms.DecimalField(required=False, label=Category(key).label)
+        name: BudgetField(required=False, label=Category(key).label)
         for name, key in BUDGET_FIELDS.items()
     }
 )

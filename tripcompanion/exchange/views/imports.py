@@ -97,7 +97,7 @@ class ImportViewSet(InTripViewSet):
 
     def _planned(self, stored: Import, location: str = "") -> Response:
         if stored.trip_id is not None:
-            self._note_answer_in(stored.trip_id)
+            self.note_answer_in(stored.trip_id)
         return self.answer(stored, location=location)
 
     def create(self, request: Request) -> Response:

@@ -27,7 +27,7 @@ class CommentViewSet(SplitwiseViewSet):
 
     def get_comments(self, request: Request) -> Response:
         entry = find_one(self.caller, self.parameters.required_id("expense_id"))
-        self._note_answer_in(entry.trip.pk)
+        self.note_answer_in(entry.trip.pk)
         rows = [] if entry.is_payment else comments_of(entry.id)
         return Response({"comments": [objects.comment(row) for row in rows]})
 
@@ -37,7 +37,7 @@ class CommentViewSet(SplitwiseViewSet):
             find_one(self.caller, expense_id)
             raise refused(_("A payment has no comments."), "expense_id")
         expense = get_visible_or_404(Expense.objects.all, self.caller, pk=expense_id)
-        self._note_answer_in(expense.trip_id)
+        self.note_answer_in(expense.trip_id)
         body = self.validated(CommentRequest, {"text": self.fields.text("content")})
         comment = Comment.write(expense, self.caller, **body)
         return self.done({"comment": objects.comment(comment), "errors": {}}, expense.trip_id)

@@ -111,7 +111,7 @@ class ExpenseViewSet(SplitwiseViewSet):
 
     def get_expense(self, request: Request, expense_id: int) -> Response:
         entry = find_one(self.caller, expense_id)
-        self._note_answer_in(entry.trip.pk)
+        self.note_answer_in(entry.trip.pk)
         return Response({"expense": shown_with_comments(entry)})
 
     def get_expenses(self, request: Request) -> Response:
