@@ -52,6 +52,7 @@ VOLATILE = {
     "coveredAt": "2026-05-20T08:00:00Z",
     "exportedAt": "2026-05-21T08:00:00Z",
     "rateDay": "2026-05-14",
+    "rate.date": "2026-05-14",
     "settledOn": "2026-05-20",
     "exchangeRateDate": "2026-05-14",
     "token": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.signature",
@@ -137,9 +138,14 @@ def _reuse_ids() -> None:
             cursor.execute(statement)
 
 
+def volatile_name(path: str) -> str | None:
+    """The key in `VOLATILE` of the value at `path`: its name, alone or with that of its parent."""
+    names = path.split(".")
+    return next((key for key in (names[-1], ".".join(names[-2:])) if key in VOLATILE), None)
+
+
 def differences(shown: Any, actual: Any, path: str = "", *, shortened: bool) -> Iterator[str]:
     """Where `actual` is not what the example shows, apart from what clock and chance decide."""
-    name = path.rpartition(".")[2]
     if isinstance(shown, dict) and isinstance(actual, dict):
         if shown.keys() != actual.keys():
             yield f"{path}: {sorted(shown)} != {sorted(actual)}"
@@ -151,7 +157,7 @@ def differences(shown: Any, actual: Any, path: str = "", *, shortened: bool) -> 
             yield f"{path}: {len(shown)} rows, not {wanted}"
         for row, (one, other) in enumerate(zip(shown, actual, strict=False)):
             yield from differences(one, other, f"{path}.{row}", shortened=shortened)
-    elif name in VOLATILE or shown == SESSION_ID:
+    elif volatile_name(path) or shown == SESSION_ID:
         if type(shown) is not type(actual):
             yield f"{path}: {shown!r}, not {actual!r}"
     elif shown != actual:
@@ -215,13 +221,16 @@ def write(responses: dict[str, dict[str, Any]]) -> None:
         file.write_text(dumped)
 
 
-def shown(actual: Any, name: str = "", *, shortened: bool) -> Any:
+def shown(actual: Any, path: str = "", *, shortened: bool) -> Any:
     """A response as an example shows it."""
     if isinstance(actual, dict):
-        return {key: shown(value, key, shortened=shortened) for key, value in actual.items()}
+        return {
+            key: shown(value, f"{path}.{key}", shortened=shortened) for key, value in actual.items()
+        }
     if isinstance(actual, list):
         rows = actual[:SHORTENED_ROWS] if shortened else actual
         return [shown(row, shortened=shortened) for row in rows]
-    if name == "id" and isinstance(actual, str):
+    if path.endswith(".id") and isinstance(actual, str):
         return SESSION_ID
-    return VOLATILE.get(name, actual) if actual is not None else None
+    name = volatile_name(path)
+    return VOLATILE[name] if name and actual is not None else actual

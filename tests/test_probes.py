@@ -62,9 +62,13 @@ def written_by_nobody(server: Server) -> Iterator[None]:
 def test_probes_do_not_wait_for_a_thread(is_kept: bool) -> None:
     # Of more connections, one caller would have half.
     settings = {"WEB_CONCURRENCY": "1", "DATABASE_POOL_SIZE": "1"}
-    with running_server(**settings) as server, ThreadPoolExecutor(WAITING) as pool:
-        http = httpx.Client(base_url=server.url, timeout=60)
-        wires = [Wire.to(server.url, AT_ONCE_SECONDS) for _probe in PROBES]
+    with (
+        running_server(**settings) as server,
+        ThreadPoolExecutor(WAITING) as pool,
+        httpx.Client(base_url=server.url, timeout=60) as http,
+        ExitStack() as stack,
+    ):
+        wires = [stack.enter_context(Wire.to(server.url, AT_ONCE_SECONDS)) for _probe in PROBES]
         if is_kept:
             for wire in wires:
                 wire.send("GET /api/users/me")
@@ -73,11 +77,9 @@ def test_probes_do_not_wait_for_a_thread(is_kept: bool) -> None:
             waiting = [pool.submit(register, http, fresh_email()) for _one in range(WAITING)]
             time.sleep(1)
             send_probes(wires)
-            assert not any(one.done() for one in waiting)
+            # On a busy machine, some were refused meanwhile; none was written.
+            assert {one.result().status_code for one in waiting if one.done()} <= {503}
         assert {one.result().status_code for one in waiting} <= {201, 503}
-        for wire in wires:
-            wire.socket.close()
-        http.close()
 
 
 def send_probes(wires: list[Wire]) -> None:
@@ -94,15 +96,19 @@ def send_probes(wires: list[Wire]) -> None:
 def test_probes_do_not_wait_behind_requests(is_kept: bool) -> None:
     """More requests wait for a trip's lock than the server has threads."""
     settings = {"WEB_CONCURRENCY": "1", "GUNICORN_CMD_ARGS": f"--threads={THREADS}"}
-    with running_server(**settings) as server, ThreadPoolExecutor(WAITING) as pool:
-        http = httpx.Client(base_url=server.url, timeout=60)
+    with (
+        running_server(**settings) as server,
+        ThreadPoolExecutor(WAITING) as pool,
+        httpx.Client(base_url=server.url, timeout=60) as http,
+        ExitStack() as stack,
+    ):
         journey = Journey.start(sign_up(http))
-        wires = [Wire.to(server.url, AT_ONCE_SECONDS) for _probe in PROBES]
+        wires = [stack.enter_context(Wire.to(server.url, AT_ONCE_SECONDS)) for _probe in PROBES]
         if is_kept:
             send_probes(wires)
         body = journey.expense_body(12, journey.owner)
         path = f"{journey.path}/expenses"
-        with written_by_nobody(server), ExitStack() as stack:
+        with written_by_nobody(server):
             waiting = [
                 pool.submit(journey.owner.call, "POST", path, body) for _one in range(WAITING)
             ]
@@ -116,9 +122,6 @@ def test_probes_do_not_wait_behind_requests(is_kept: bool) -> None:
             send_probes(wires)
             assert not all(one.done() for one in waiting)
         assert {one.result().status_code for one in waiting} <= {201, 503}
-        for wire in wires:
-            wire.socket.close()
-        http.close()
 
 
 @pytest.mark.slow
