@@ -7,9 +7,11 @@ import pytest
 from django.db import IntegrityError, transaction
 from hypothesis import given
 from hypothesis import strategies as st
+from rest_framework.exceptions import ValidationError
 
 from splits import money
 from splits.models import Expense
+from splits.models.division import Division, Money
 from splits.models.payer import Payer
 from splits.reports.audit import differences
 from tests.document import problem_of
@@ -140,6 +142,15 @@ def test_one_person_receives_a_refund(ledger: Ledger, olga: User, ed: User) -> N
     )
     refused = problem_of(ledger.answer(olga, "post", "expenses", mixed), 400)
     assert list(refused["errors"]) == ["payers.1.amount"]
+
+
+@pytest.mark.parametrize("paid", [{1: 30_00, 2: -10_00}, {1: 20_00, 2: 0}])
+def test_payments_have_the_sign_of_the_amount_whoever_divides(paid: dict[int, int]) -> None:
+    """The fields of a request refuse this before; what divides must not depend on them."""
+    money = Money(20_00, 20_00, "EUR")
+    with pytest.raises(ValidationError) as refused:
+        Division("EQUAL", (1, 2)).payments_and_parts(money, paid, 0, {}, "payers")
+    assert refused.value.detail == {"payers": ["Must have the sign of the amount."]}
 
 
 def test_zero_is_neither(ledger: Ledger, olga: User) -> None:
