@@ -118,6 +118,7 @@ NAMES = [f"N{at:02}" for at in range(21)]
         ({0: "Ana", 1: "100", 4: "150;-50;0"}, "skipped", "Somebody has a negative part."),
         ({3: "Ana", 4: "100", 0: "Ana", 1: "100", 11: "transfer"}, "skipped", "pay themselves."),
         ({2: "CHF", 10: "", 9: ""}, "skipped", "There is no rate from CHF."),
+        ({2: "CHF", 9: "", 10: "1E30"}, "skipped", "no rate by which this amount of CHF"),
     ],
 )
 def test_what_the_ledger_does_not_take_is_named(

@@ -266,7 +266,7 @@ def _web_address(text: str | None) -> str | None:
 
 
 def _storable(numerator: Decimal, denominator: Decimal) -> Decimal:
-    """The quotient as both databases store it."""
-    return _SIGNIFICANT.divide(numerator, denominator).quantize(
-        _LAST_DECIMAL, context=Context(prec=40)
-    )
+    """The quotient as both databases store it; one that is no rate stays none."""
+    # A file may have one of a hundred digits, which cannot be rounded to the last decimal.
+    quotient = max(Decimal(0), min(_SIGNIFICANT.divide(numerator, denominator), 2 * _MAX_RATE))
+    return quotient.quantize(_LAST_DECIMAL)
