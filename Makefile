@@ -16,7 +16,7 @@ export PORT DEBUG
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help run serve demo development test test-all check lint format schema screenshots messages soak soak-concurrent \
-	fuzz fuzz-files mutate chaos backup-drill cluster compose bench bench-profile trace lock audit-deps clean test-next test-uncompiled \
+	fuzz fuzz-files fuzz-imports mutate chaos backup-drill cluster compose bench bench-profile trace lock audit-deps clean test-next test-uncompiled \
 	clients node
 
 help: ## List the targets
@@ -103,11 +103,16 @@ cluster: .venv/.dev ## Run several hosts, a pooler and standbys, and hurt them (
 compose: .venv/.dev ## Start docker-compose.yml, upgrade it under load, back up, restore, remove (needs Docker)
 	@$(BIN)/python -m chaos.compose $(ARGS)
 
+# Runs the tests that are its argument again and again, with other random values each time.
+define REPEAT
+@end=$$(($$(date +%s) + 60 * $(MINUTES))); \
+while [ $$(date +%s) -lt $$end ]; do \
+	$(BIN)/python -m pytest --hypothesis-profile=soak $(1) $(ARGS) || exit 1; \
+done
+endef
+
 soak: .venv/.dev ## Run random histories against the API for MINUTES=10
-	@end=$$(($$(date +%s) + 60 * $(MINUTES))); \
-	while [ $$(date +%s) -lt $$end ]; do \
-		$(BIN)/python -m pytest -m soak --hypothesis-profile=soak $(ARGS) || exit 1; \
-	done
+	$(call REPEAT,-m soak)
 
 soak-concurrent: .venv/.dev ## Run them from 16 threads for MINUTES=10 and verify every entry
 	@MINUTES=$(MINUTES) $(BIN)/python -m tests.soak $(ARGS)
@@ -117,6 +122,9 @@ fuzz: .venv/.dev ## Send generated requests for MINUTES=10, with all checks of s
 
 fuzz-files: .venv/.dev ## Send mutated pictures and rules for MINUTES=10; no 5xx, little memory
 	@MINUTES=$(MINUTES) DEBUG=true $(BIN)/python -m tests.attachments.fuzz $(ARGS)
+
+fuzz-imports: .venv/.dev ## Import files that were damaged at random for MINUTES=10; no 5xx, a refusal writes nothing
+	$(call REPEAT,tests/exchange/test_fuzz.py)
 
 mutate: .venv/.dev ## Remove every guard in turn and report the failing test (ARGS="--only trips")
 	@$(BIN)/python -m tests.mutations $(ARGS)

@@ -157,7 +157,8 @@ Damage = Callable[[str, random.Random], bytes]
 
 
 FUZZ = settings(
-    max_examples=150,
+    # `make fuzz-imports` takes the profile, and many more.
+    max_examples=500 if settings.get_current_profile_name() == "soak" else 50,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
