@@ -423,6 +423,28 @@ def test_a_verifier_works_once_and_for_its_request_token(
     assert len(person.tokens()) == 1
 
 
+def test_a_deactivated_account_gets_no_token(
+    server: Server, person: Person, signing_secret: str
+) -> None:
+    """Nothing but the lock of the account refuses: the code and the secrets are still good."""
+    asked = credentials(ask(server, signing(signing_secret), "get_request_token"))
+    verifier, code = allowed(person, asked)["oauth_verifier"], person.code()
+    user = str(person.user["id"])
+    names = ("--client-id", f"robot{user}", "--client-secret", SECRET, "--user", user)
+    server.manage("createapplication", "confidential", "client-credentials", *names)
+    deactivate = f"User.objects.get(pk={user}).deactivate(by=None)"
+    server.manage("shell", "--command", f"from users.models import User; {deactivate}")
+
+    assert exchange(server, code, 400)["error"] == "invalid_grant"
+    own = {"grant_type": "client_credentials", "client_id": f"robot{user}"}
+    assert exchange(server, code, 400, **own)["error"] == "invalid_grant"
+    client = signing(signing_secret, asked, verifier=verifier)
+    assert ask(server, client, "get_access_token").status_code == 401
+    count = f"ScopedToken.objects.filter(user={user}).count()"
+    command = f"from users.models import ScopedToken; print({count})"
+    assert server.manage("shell", "--verbosity", "0", "--command", command).stdout.strip() == "0"
+
+
 def test_a_program_returns_only_where_it_was_registered(
     server: Server, person: Person, signing_secret: str
 ) -> None:

@@ -57,7 +57,7 @@ class Validator(OAuth2Validator):
         # First, so that of two requests with the same code only one gets a token.
         elif not Grant.objects.filter(code=request.code, application=request.client).delete()[0]:
             raise errors.InvalidGrantError(request=request)
-        if account is None or not account.is_active:
+        if account is None:
             raise errors.InvalidGrantError(_("There is no such account."), request=request)
         token.pop("refresh_token", None)
         try:

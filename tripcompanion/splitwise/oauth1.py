@@ -173,7 +173,7 @@ class AccessTokenEndpoint(SignedEndpoint):
         with transaction.atomic():
             grant = rows.select_related("user").first()
             # First, so that of two requests with the same verifier only one gets a token.
-            if grant is None or not rows.delete()[0] or not grant.user.is_active:
+            if grant is None or not rows.delete()[0]:
                 raise TokenRefused
             lifetime = oauth2_settings.ACCESS_TOKEN_EXPIRE_SECONDS
             about = {"scope": grant.scope, "expires_in": lifetime}
