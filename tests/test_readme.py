@@ -171,6 +171,15 @@ def test_webhooks_and_changes_go_on_after_the_tour(monkeypatch: pytest.MonkeyPat
     assert [item["event"] for item in loads(read)["items"]] == ["trip.changed"]
 
 
+def test_the_first_call_of_an_assistant_works_as_shown() -> None:
+    [block] = re.findall(r"^```sh\n(.*?)^```$", DOCS["assistants"], re.M | re.S)
+    with running_server() as server:
+        server.manage("demo")
+        [answer] = play([block + "echo"], server.url)
+    trips = loads(answer)["result"]["structuredContent"]
+    assert "Lisbon in May" in {trip["title"] for trip in trips["items"]}
+
+
 def knobs() -> dict[str, str | None]:
     """Every variable that the settings and the server read, with its default as one writes it.
 

@@ -1,10 +1,13 @@
 """The client of the official SDK, over HTTP and through `clients/mcp_stdio.py`, in both eras."""
 
 import json
+import os
+import re
 import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -21,6 +24,7 @@ pytestmark = pytest.mark.django_db
 
 MODES = ["legacy", "auto", "2026-07-28"]
 SCOPES = ["trips:read", "trips:write", "expenses:read", "expenses:write"]
+PAGE = (ROOT / "docs" / "assistants.md").read_text()
 
 
 @pytest.fixture(scope="module")
@@ -42,22 +46,37 @@ def people(server: Server) -> dict[str, Any]:
         return found
 
 
+def documented(key: str, server: Server, people: dict[str, Any]) -> dict[str, Any]:
+    """The settings with `key` that the document has for a program, with address and token."""
+    page = PAGE.replace("https://api.example.com", server.url).replace("tc_…", people["token"])
+    blocks = re.findall(r"^```json\n(.*?)^```$", page, re.M | re.S)
+    programs = [one for block in blocks for one in json.loads(block)["mcpServers"].values()]
+    [found] = [one for one in programs if key in one]
+    return found
+
+
 @asynccontextmanager
 async def over_http(server: Server, people: dict[str, Any], mode: Any) -> AsyncIterator[Client]:
-    headers = {"Authorization": f"Bearer {people['token']}"}
-    async with httpx2.AsyncClient(headers=headers) as http:
-        transport = streamable_http_client(f"{server.url}/api/mcp", http_client=http)
+    settings = documented("url", server, people)
+    async with httpx2.AsyncClient(headers=settings.pop("headers")) as http:
+        transport = streamable_http_client(settings.pop("url"), http_client=http)
+        assert not settings
         async with Client(transport, mode=mode) as client:
             yield client
 
 
 @asynccontextmanager
 async def over_stdio(server: Server, people: dict[str, Any], mode: Any) -> AsyncIterator[Client]:
+    settings = documented("command", server, people)
+    # With the `python3` of the tests, which may be the only one that is new enough.
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     parameters = StdioServerParameters(
-        command=sys.executable,
-        args=[str(ROOT / "clients" / "mcp_stdio.py"), server.url],
-        env={"TRIP_COMPANION_TOKEN": people["token"]},
+        command=settings.pop("command"),
+        args=settings.pop("args"),
+        env={"PATH": path, **settings.pop("env")},
+        cwd=ROOT / "clients",
     )
+    assert not settings
     async with Client(stdio_client(parameters), mode=mode) as client:
         yield client
 
