@@ -12,7 +12,7 @@ from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 
 from tests.exchange import samples
 from tests.exchange.conftest import send_form
-from tests.exchange.reading import read
+from tests.exchange.reading import entries, read
 from tripcompanion.exchange.description import UnreadableFile
 from tripcompanion.exchange.models import Import, ImportedRow
 from tripcompanion.exchange.source import MAX_CELL_CHARS, MAX_LINES
@@ -73,6 +73,45 @@ def test_a_file_that_cannot_be_read_is_refused_with_its_line(
         assert f"Line {line}:" in problem["detail"]
     assert not Import.objects.exists()
     assert not ImportedRow.objects.exists()
+
+
+def test_names_are_not_compared_with_all_others() -> None:
+    """It would not end: every payer would be looked for in every list."""
+    lines = (f"Tea,2,EUR,2026-05-01,P{at},1,P{at}\n" for at in range(30_000))
+    trip = read("what,amount,currency,date,payer_name,payer_weight,owers\n" + "".join(lines))
+    assert len(trip.people) == sum(1 for _entry in trip.entries) == 30_000
+
+
+def layered(layers: int, events_each: int = 2) -> str:
+    """A file of Abrechnung in which each event passes on to all of the layer below."""
+    content = json.loads(samples.ABRECHNUNG)
+    ids = [[f"{layer}0{at}" for at in range(events_each)] for layer in range(1, layers + 1)]
+    below = [*ids[1:], ["1", "2"]]
+    content["events"] = [
+        {"id": key, "name": key, "clearing_shares": dict.fromkeys(to, 1)}
+        for layer, to in zip(ids, below, strict=True)
+        for key in layer
+    ]
+    content["transactions"][0] |= {"debitor_shares": {ids[0][0]: 1}, "positions": []}
+    return json.dumps(content)
+
+
+def test_events_are_not_followed_in_every_way() -> None:
+    """It would not end: there are a million ways from the first layer to the last."""
+    [entry] = entries(read(layered(20)))
+    assert entry.parts == (("1", 1100), ("2", 1100))
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [(layered(30), "circular_events"), (layered(1, 1001), "too_many_events")],
+    ids=["deep", "many"],
+)
+def test_more_events_than_anybody_has_are_refused(
+    content: str, reason: str, api: Any, olga: Any
+) -> None:
+    answer = send_form(api(olga), content.encode())
+    assert (answer.status_code, answer.json()["reason"]) == (400, reason)
 
 
 def test_windows_1252_is_read_with_a_note() -> None:

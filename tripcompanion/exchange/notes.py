@@ -34,6 +34,7 @@ OF_FILES: Mapping[str, Any] = {
     "too_deep": gettext_lazy("It is nested deeper than %(limit)s levels."),
     "too_long": gettext_lazy("A text is longer than %(limit)s characters."),
     "too_many_columns": gettext_lazy("There are more than %(limit)s columns."),
+    "too_many_events": gettext_lazy("There are more than %(limit)s events."),
     "too_many_lines": gettext_lazy("There are more than %(limit)s lines."),
     "two_decimal_marks": gettext_lazy(
         "Some numbers have a decimal point, and some a decimal comma."

@@ -31,7 +31,8 @@ from tripcompanion.exchange.source import Head, SourceFile
 Shares = Mapping[str, Fraction]
 _SCALE = 10_000
 #: The longest chain of events that pass on to each other.
-_MAX_CHAIN = 100
+_MAX_CHAIN = 20
+_MAX_EVENTS = 1000
 
 
 def recognises(head: Head) -> bool:
@@ -70,21 +71,24 @@ class _Books:
                 self.names[key] = row.text("name", "")
             except RowError as error:
                 raise error.of_file() from error
+            if len(self.events) > _MAX_EVENTS:
+                raise UnreadableFile("too_many_events", limit=_MAX_EVENTS)
+        #: What becomes of 1 that an account owes: of people it is theirs.
+        self.passed_on: dict[str, Shares] = {key: {key: Fraction(1)} for key in people}
 
     def of_people(self, shares: Shares, chain: tuple[str, ...] = ()) -> dict[str, Fraction]:
         """The shares of people, after all events have passed on theirs."""
         found: dict[str, Fraction] = defaultdict(Fraction)
         for key, share in shares.items():
-            if key in self.people:
-                found[key] += share
-                continue
-            if key in chain or len(chain) > _MAX_CHAIN:
-                raise UnreadableFile("circular_events", name=self.names.get(key, key))
-            if key not in self.events:
-                raise RowError("unknown_person")
-            parts = {k: share * part for k, part in portions(self.events[key]).items()}
-            for person, part in self.of_people(parts, (*chain, key)).items():
-                found[person] += part
+            # Once only, as events that pass on to each other can be reached in many ways.
+            if key not in self.passed_on:
+                if key in chain or len(chain) > _MAX_CHAIN:
+                    raise UnreadableFile("circular_events", name=self.names.get(key, key))
+                if key not in self.events:
+                    raise RowError("unknown_person")
+                self.passed_on[key] = self.of_people(portions(self.events[key]), (*chain, key))
+            for person, part in self.passed_on[key].items():
+                found[person] += share * part
         return found
 
     def entries(self, line: int, value: Any) -> Iterator[Entry]:

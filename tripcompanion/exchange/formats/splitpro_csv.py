@@ -1,5 +1,6 @@
 """SplitPro, "Export" on a friend's page: the expenses between the caller and one friend."""
 
+from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
@@ -60,8 +61,8 @@ class _Table:
         rows = [row for _line, row in _rows(file)]
         names = {row.get("Paid By", "").strip() for row in rows} - {_CALLER, ""}
         self.friend = min(names, default=file.name.partition(".")[0].strip() or "Friend")
-        codes = [row.get("Currency", "").strip() for row in rows]
-        self.currencies = sorted(set(codes), key=lambda code: -codes.count(code))
+        codes = Counter(row.get("Currency", "").strip() for row in rows)
+        self.currencies = [code for code, _count in codes.most_common()]
         columns = ("Amount", "You Lent", "You Owe", "Settlement")
         self.numbers = Numbers(
             (line, row.get(name, "")) for line, row in _rows(file) for name in columns

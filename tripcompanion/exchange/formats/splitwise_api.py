@@ -68,9 +68,10 @@ def read(file: SourceFile) -> TripDescription:
             # Such a row is skipped with its reason below.
             continue
     members = groups.get(group, [])
-    everybody = [*members, *_others(file)]
-    for person in everybody:
-        if person in members or str(person.values.get("id")) in people:
+    for person in members:
+        _add(people, person)
+    for person in _others(file):
+        if str(person.values.get("id")) in people:
             _add(people, person)
     _note_caller(file, people)
     used = sorted(currencies, key=lambda code: -currencies[code])

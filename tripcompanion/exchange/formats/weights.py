@@ -1,6 +1,6 @@
 """Expenses divided by the weight that a person has in the whole file: ihatemoney and Cospend."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from datetime import date
 from decimal import Decimal
 from typing import Any
@@ -13,24 +13,26 @@ from tripcompanion.exchange.formats.reading import RowError, rounded
 _SCALE = 10_000
 #: A bill that only declares members, in old files of Cospend.
 NO_BILL = "deleteMeIfYouWant"
+#: How many commas a name in a list may have.
+_MAX_COMMAS = 5
 
 
-def names_in(text: str, known: Iterable[str]) -> tuple[list[str], tuple[Note, ...]]:
-    """The names in a list with commas between them, of which names may have commas, too.
+def names_in(text: str, known: Container[str]) -> tuple[list[str], tuple[Note, ...]]:
+    """The names in a list with commas between them, of which names may have a few commas, too.
 
     At each place, the longest known name is taken; an unknown name ends at the next comma.
     """
-    names, rest = [], text.strip()
-    longest_first = sorted(known, key=lambda name: -len(name))
+    parts, names, at = text.split(","), [], 0
     is_unclear = False
-    while rest:
-        found = next((n for n in longest_first if rest == n or rest.startswith(f"{n},")), None)
-        is_unclear |= found is not None and "," in found
-        name = found or rest.partition(",")[0].strip()
+    while at < len(parts):
+        # Every known name would be too many to try at each place.
+        runs = (parts[at : at + length] for length in range(_MAX_COMMAS + 1, 1, -1))
+        name = next((name for run in runs if (name := ",".join(run).strip()) in known), "")
+        is_unclear |= "," in name
+        name = name or parts[at].strip()
+        at += 1 + name.count(",")
         if name:
             names.append(name)
-        rest = rest[len(found) :] if found else rest.partition(",")[2]
-        rest = rest.lstrip(", ")
     return names, (Note("names_with_commas"),) if is_unclear else ()
 
 
