@@ -413,6 +413,9 @@ def test_columns_of_namesakes_and_of_internal_names_are_found_out() -> None:
 def test_only_a_guard_before_a_formula_is_taken_off_a_name() -> None:
     trip = spliit_csv('"\'=Ana","\'Ben"', '"2026-05-01","H","","EUR","4.00",,,,"No","Evenly",2,-2')
     assert [person.name for person in trip.people] == ["=Ana", "'Ben"]
+    assert [(note.code, note.values) for note in trip.notes] == [
+        ("guarded_names", {"names": "=Ana"})
+    ]
 
 
 # -- ihatemoney -----------------------------------------------------------------------------------
@@ -450,7 +453,27 @@ def test_cells_of_ihatemoney_are_guarded_once() -> None:
         '-,Expense,4.0,EUR,2026-05-01,Ben,1.0,"Ben, =Ana"\r\n'
     )
     assert [person.name for person in trip.people] == ["=Ana", "Ben"]
+    assert [(note.code, note.values) for note in trip.notes] == [
+        ("guarded_names", {"names": "=Ana"})
+    ]
     assert balances(trip) == {("=Ana", "EUR"): 100, ("Ben", "EUR"): -100}
+
+
+def test_names_that_were_guarded_are_noted_once_in_json_too() -> None:
+    bills = [{**json.loads(samples.IHATEMONEY_JSON)[0], "owers": ["'+Ben", "'@Cleo", "'Dan"]}] * 2
+    trip = read(json.dumps(bills))
+    assert [note.values for note in trip.notes] == [{"names": "+Ben, @Cleo"}]
+    assert [person.name for person in trip.people] == ["Ana", "+Ben", "@Cleo", "'Dan"]
+    assert not codes(read(samples.IHATEMONEY_JSON))
+
+
+def test_a_guarded_name_with_a_comma_is_one() -> None:
+    header = "what,amount,date,payer_name,payer_weight,owers\n"
+    row = 'A,9,2026-05-01,"\'=Cleo, Jr",1.0,"{}"\n'
+    names = ["'=Cleo, Jr, Ben", "Ben, =Cleo, Jr"]
+    trip = read(header + "".join(map(row.format, names)), currency="EUR")
+    assert [person.name for person in trip.people] == ["=Cleo, Jr", "Ben"]
+    assert balances(trip) == {("=Cleo, Jr", "EUR"): 900, ("Ben", "EUR"): -900}
 
 
 def test_names_with_commas_of_ihatemoney_are_found_if_they_paid() -> None:

@@ -150,6 +150,9 @@ EXCHANGE: Guards = {
         ("formula guard kept in an import",
          """return text[1:] if text.startswith("'") and text[1:].startswith(_GUARDED) else text""",
          "return text", "tests/exchange/test_formats.py -k guard"),
+        ("names lose a formula guard silently",
+         'return (Note("guarded_names", {"names": ", ".join(found)[:200]}),) if found else ()',
+         "return ()", f"{_TRAPS} guard"),
     ],
     "tripcompanion/exchange/formats/cospend.py": [
         ("quotes in names of Cospend read as doubled",

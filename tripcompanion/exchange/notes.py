@@ -103,6 +103,9 @@ OF_TAKEN_ROWS: Mapping[str, Any] = {
     ),
     "differs": gettext_lazy("It has changed there since it was imported: %(fields)s."),
     "files_left_out": gettext_lazy("Its files are not imported."),
+    "guarded_names": gettext_lazy(
+        "The apostrophe before a formula was taken off these names: %(names)s."
+    ),
     "items_exceed": gettext_lazy("The items cost more than the whole."),
     "known_trip": gettext_lazy(
         "The file is a newer one of a group that was imported into this trip."

@@ -14,6 +14,7 @@ from tripcompanion.exchange.formats.reading import (
     currency_of,
     day,
     each,
+    guard_notes,
     people_named,
     unguarded,
 )
@@ -42,6 +43,7 @@ def read(file: SourceFile) -> TripDescription:
         bills.currency,
         people_named(bills.names),
         lambda: each(bills.rows(), bills.entries, "what"),
+        notes=guard_notes(bills.written),
     )
 
 
@@ -51,8 +53,9 @@ class _Bills:
     def __init__(self, file: SourceFile) -> None:
         self.file = file
         self.weights: dict[str, Decimal] = {}
+        #: The names as they stand in the file, in the order in which they occur; first of payers.
+        self.written: dict[str, None] = {}
         codes: dict[str, int] = {}
-        owers: dict[str, None] = {}
         self.numbers = Numbers(self._amounts(), is_plain=file.delimiter == ",")
         for line, row in self.rows():
             try:
@@ -62,10 +65,11 @@ class _Bills:
             except (RowError, TypeError):
                 # It is skipped with its reason below.
                 continue
+        #: A list of names is guarded at its start only.
+        self.payers = {*self.written, *self.weights}
         for _line, row in self.rows():
-            owers |= dict.fromkeys(self._owers(row)[0])
-        #: In the order in which they occur.
-        self.names = list({**dict.fromkeys(self.weights), **owers})
+            self.written |= dict.fromkeys(self._owers(row)[0])
+        self.names = list(dict.fromkeys(map(unguarded, self.written)))
         used = sorted(codes, key=lambda code: -codes[code])
         self.currency = currency_of(file, *(str(code) for code in used if code != _NO_CURRENCY))
 
@@ -75,14 +79,16 @@ class _Bills:
             return
         header = [name.casefold() for name in self.file.head.header]
         for line, row in self.file.records():
-            yield line, dict(zip(header, map(unguarded, row), strict=False))
+            yield line, dict(zip(header, row, strict=False))
 
     def _amounts(self) -> Iterator[tuple[int, str]]:
         if self.file.kind == "csv":
             yield from ((line, row.get("amount", "")) for line, row in self.rows())
 
     def _note_payer(self, line: int, row: Record) -> None:
-        name, weight = unguarded(row.text("payer_name")), self._number(row, "payer_weight")
+        written, weight = row.text("payer_name"), self._number(row, "payer_weight")
+        self.written[written] = None
+        name = unguarded(written)
         if self.weights.setdefault(name, weight) != weight:
             raise UnreadableFile("two_weights", line, name=name[:50])
 
@@ -90,10 +96,11 @@ class _Bills:
         return row.number(name) if self.file.kind == "json" else self.numbers(row.text(name))
 
     def _owers(self, row: Any) -> tuple[list[str], tuple[Note, ...]]:
+        """The names as they stand in the file."""
         found = row.get("owers") if isinstance(row, dict) else None
         if isinstance(found, list):
-            return [clean(unguarded(name)) for name in found if isinstance(name, str)], ()
-        return names_in(clean(found or ""), self.weights) if isinstance(found, str) else ([], ())
+            return [clean(name) for name in found if isinstance(name, str)], ()
+        return names_in(clean(found), self.payers) if isinstance(found, str) else ([], ())
 
     def entries(self, line: int, value: Any) -> Iterator[Entry]:
         row = Record(value)
@@ -107,7 +114,7 @@ class _Bills:
             line,
             unguarded(row.text("payer_name")),
             self._number(row, "amount"),
-            owers,
+            [unguarded(name) for name in owers],
             self.weights,
             currency=code,
             is_payment=row.text("bill_type", "Expense") == "Reimbursement",

@@ -257,6 +257,12 @@ def name_notes(names: Sequence[str]) -> tuple[Note, ...]:
     return (Note("same_names"),) if len(set(map(clean, names))) < len(names) else ()
 
 
+def guard_notes(names: Iterable[str]) -> tuple[Note, ...]:
+    """A note with the names that are `unguarded`: they may have begun with an apostrophe."""
+    found = [plain for name in names if (plain := unguarded(name)) != name]
+    return (Note("guarded_names", {"names": ", ".join(found)[:200]}),) if found else ()
+
+
 def each(
     rows: Iterable[tuple[int, Any]], read: Callable[[int, Any], Iterable[Entry]], title: str
 ) -> Iterator[Entry]:

@@ -14,6 +14,7 @@ from tripcompanion.exchange.formats.reading import (
     currency_of,
     day,
     each,
+    guard_notes,
     name_notes,
     number,
     people_named,
@@ -56,7 +57,8 @@ def read(file: SourceFile) -> TripDescription:
         currency,
         people,
         lambda: each(table.rows(file), table.entries, "Description"),
-        notes=name_notes(header[start:])
+        notes=name_notes(names)
+        + guard_notes(header[start:])
         + ((Note("better_as_json"),) if has_payments and len(people) > 2 else ()),
     )
 
