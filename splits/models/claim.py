@@ -29,7 +29,7 @@ def accept_invitation(token: str, user: User) -> Member:
         trip = invitation.trip
         _require_merger(invitation, account)
         claimed = _claim(trip, invitation.guest_id, account, invitation.role)
-        write(trip.pk, user, invitation.acceptance, *claimed)
+        write(trip.pk, user, *invitation.acceptance, *claimed)
         return Member.objects.with_details().get(trip=trip, user=account)
 
 

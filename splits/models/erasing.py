@@ -13,7 +13,7 @@ from splits.models.split import Split
 from tripcompanion.database.deletes import delete_unread
 from trips.models import Member, Trip
 from trips.models.events import Event
-from trips.models.journal import Entry, changes_between, write
+from trips.models.journal import Entry, entries_between, write
 from users.models import User
 
 #: Rows per statement.
@@ -54,8 +54,8 @@ def _erase_expenses(trip: Trip, by: User, ids: Iterable[int]) -> None:
         _owed, moved = debts_and_sums(payments, parts, expense.number, expense.former_ids)
         for user_id, of_user in moved.items():
             sums[user_id].subtract(of_user)
-        changes = changes_between(expense_fields(expense, payments, parts), {})
-        entries.append(Entry(Event.EXPENSE_DELETED, expense.pk, changes, expense.pk))
+        fields = expense_fields(expense, payments, parts)
+        entries += entries_between(Event.EXPENSE_DELETED, expense.pk, fields, {}, expense.pk)
     Member.increment_balances(trip.pk, sums)
     delete_unread(rows)
     write(trip.pk, by, *entries)

@@ -42,7 +42,7 @@ from trips.models import InTripQuerySet, Trip, locked_row, locked_trip
 from trips.models.category import Category
 from trips.models.conflicts import CurrencyChanged
 from trips.models.events import Event
-from trips.models.journal import plain_values, write_change
+from trips.models.journal import entries_between, plain_values, write
 from trips.roles import Can
 from trips.signals import happened
 from users.models import Mail, User, possible_readers
@@ -248,8 +248,8 @@ class Expense(models.Model):
         insert([self])
         payers, splits = self.posting(is_written=False).rewrite(paid_by_user, parts)
         after = expense_fields(self, paid_by_user, parts)
-        write_change(
-            self.trip.pk, by, Event.EXPENSE_CREATED, self.pk, {}, after, expense_id=self.pk
+        write(
+            self.trip.pk, by, *entries_between(Event.EXPENSE_CREATED, self.pk, {}, after, self.pk)
         )
         # A reference to the expense itself would keep both in memory until the next garbage
         # collection.

@@ -26,7 +26,7 @@ from tripcompanion.compiled import insert
 from tripcompanion.database.deletes import delete_unread
 from trips.models import Member, Trip
 from trips.models.events import Event
-from trips.models.journal import Entry, write_change
+from trips.models.journal import entries_between, write
 from users.models import User
 
 Sums = dict[int, Counter[str]]
@@ -167,21 +167,9 @@ class ExpensePosting:
         """
         object_id = self.expense_id if split_id is None else split_id
         person_id = None if split_id is None else {**old, **new}["participantUserId"]
-        deleted: list[Entry] = []
-        if self.revoked:
-            currency = self.trip.currency
-            deleted = settlement_entries(Event.SETTLEMENT_DELETED, self.revoked, currency)
-        write_change(
-            self.trip.pk,
-            by,
-            event,
-            object_id,
-            old,
-            new,
-            expense_id=self.expense_id,
-            person_id=person_id,
-            then=deleted,
-        )
+        changed = entries_between(event, object_id, old, new, self.expense_id, person_id)
+        deleted = settlement_entries(Event.SETTLEMENT_DELETED, self.revoked, self.trip.currency)
+        write(self.trip.pk, by, *changed, *deleted)
 
     def _expense(self) -> dict[str, int]:
         """The columns that say to what a payer or a split belongs."""

@@ -27,7 +27,7 @@ from splits.models.split import Split
 from tripcompanion.compiled import insert
 from trips.models import Member, Trip
 from trips.models.events import Event
-from trips.models.journal import Entry, changes_between, write
+from trips.models.journal import Entry, entries_between, write
 from users.models import User
 
 Pair = tuple[int, int]
@@ -275,9 +275,8 @@ class Recording:
         for row in rows:
             if isinstance(row, _Written):
                 fields = expense_fields(row.expense, row.payments, row.parts)
-                changes = changes_between({}, fields)
                 pk = row.expense.pk
-                yield Entry(Event.EXPENSE_CREATED, pk, changes, pk)
+                yield from entries_between(Event.EXPENSE_CREATED, pk, {}, fields, pk)
             else:
                 yield from settlement_entries(Event.SETTLEMENT_CREATED, [row], self.trip.currency)
         for comment in comments:

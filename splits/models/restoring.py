@@ -23,7 +23,7 @@ from splits.models.settlement import (
 from splits.models.split import Split
 from trips.models import Member, Trip, locked_row
 from trips.models.events import Event
-from trips.models.journal import write, write_change
+from trips.models.journal import entries_between, write
 from trips.roles import Can
 from users.models import User, summaries
 
@@ -50,17 +50,9 @@ def restore_expense(entry: DeletedEntry, by: User) -> Expense:
         Comment.objects.bulk_create(kept.rows_of("comments", Comment))
         kept.delete()
         fields = expense_fields(expense, payments_of(payers), parts_of(splits))
-        currency = kept.trip.currency
-        write_change(
-            kept.trip_id,
-            by,
-            Event.EXPENSE_RESTORED,
-            expense.pk,
-            {},
-            fields,
-            expense_id=expense.pk,
-            then=settlement_entries(Event.SETTLEMENT_RESTORED, settlements, currency),
-        )
+        restored = entries_between(Event.EXPENSE_RESTORED, expense.pk, {}, fields, expense.pk)
+        paid = settlement_entries(Event.SETTLEMENT_RESTORED, settlements, kept.trip.currency)
+        write(kept.trip_id, by, *restored, *paid)
         return Expense.objects.with_details().get(pk=expense.pk)
 
 

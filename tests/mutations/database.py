@@ -132,14 +132,15 @@ DATABASE: Guards = {
     ],
     "trips/models/journal.py": [
         ("a removed member reads on the replica",
-         "        store_position_after_commit(people)\n", "        pass\n",
+         "store_position_after_commit(e.object_id for e in entries if e.event in _OF_MEMBERS)",
+         "pass",
          f"{_REPLICA} rights"),
     ],
     "trips/models/trip.py": [
         ("a deleted trip is read on the replica",
          "            store_position_after_commit(trip.present_roles)\n", "", f"{_REPLICA} rights"),
         ("a restored trip is missing on the replica",
-         '                store_position_after_commit(then.values_list("user", flat=True))\n', "",
+         '            store_position_after_commit(then.values_list("user", flat=True))\n', "",
          f"{_REPLICA} rights"),
     ],
     "tripcompanion/accounts/management/commands/prune.py": [

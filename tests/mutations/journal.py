@@ -9,12 +9,12 @@ _HISTORY = "tests/splits/test_history.py"
 JOURNAL: Guards = {
     "trips/models/journal.py": [
         ("changes of a day not limited",
-         "            _require_quota(trip_id, max(number for (number,) in numbers))\n",
-         "            pass\n", "tests/trips/test_quotas.py"),
+         "        _require_quota(trip_id, max(number for (number,) in numbers))\n",
+         "        pass\n", "tests/trips/test_quotas.py"),
         ("rows of a trip are not counted on", "SELECT COALESCE(MAX(number), 0)",
          "SELECT COALESCE(MIN(number), 0)", _WRITING),
-        ("everything is done by the service", "via = Via.SERVICE if by is None else by.via",
-         "via = Via.SERVICE", _WRITING),
+        ("everything is done by the service", "else (by.pk, by.via)",
+         "else (by.pk, Via.SERVICE)", _WRITING),
         ("change without a difference is noted",
          " for name, pair in pairs.items() if pair[0] != pair[1]}",
          " for name, pair in pairs.items()}",
@@ -33,7 +33,7 @@ JOURNAL: Guards = {
     ],
     "splits/models/posting.py": [
         ("settlement that goes with a split is not in the journal",
-         "        if self.revoked:\n", "        if False:\n", _WALK),
+         "*changed, *deleted)", "*changed)", _WALK),
     ],
     "tripcompanion/accounts/deletion.py": [
         ("name of a former guest stays in the journal", '.forget("name")', ".forget()", _WRITING),

@@ -19,7 +19,7 @@ from tripcompanion.webhooks.models.webhook import Webhook
 from trips.models.conflicts import BalanceOpen, LastOwner
 from trips.models.events import Event
 from trips.models.invitation import Invitation, InvitationQuerySet
-from trips.models.journal import Entry, JournalEntry, JournalQuerySet, write_all
+from trips.models.journal import Entry, JournalEntry, JournalQuerySet, write
 from trips.models.member import Member, MemberQuerySet
 from trips.models.trip import Trip
 from trips.roles import OWNER_ROLES
@@ -85,7 +85,8 @@ def delete_account(
             entries[trip_id].append(entry)
         for trip_id, emptied in forget_comments_of(account).items():
             entries[trip_id] += emptied
-        write_all(entries, by)
+        for trip_id, of_trip in entries.items():
+            write(trip_id, by, *of_trip, is_limited=False)
         ending.update(left_at=timezone.now())
         _forget_texts(account, locked, invitations.remove())
         Webhook.objects.filter(user=account).remove()

@@ -16,7 +16,7 @@ from rest_framework.exceptions import NotFound, PermissionDenied, ValidationErro
 from tripcompanion.api.problems import LimitReached
 from trips.models.conflicts import AlreadyInvited, AlreadyMember, InvitedByAddress
 from trips.models.events import Event
-from trips.models.journal import Entry, changes_between, write, write_change
+from trips.models.journal import Entry, entries_between, write
 from trips.models.member import Member
 from trips.models.trip import Trip, lock_trip, locked_row, locked_trip
 from trips.models.visibility import InTripQuerySet
@@ -207,7 +207,8 @@ class Invitation(models.Model):
             issued._require_room()
             issued.guest = _guest_of(locked, guest_user_id)
             issued.save()
-            write_change(trip.pk, by, Event.INVITATION_CREATED, issued.pk, {}, _fields_of(issued))
+            created = entries_between(Event.INVITATION_CREATED, issued.pk, {}, _fields_of(issued))
+            write(trip.pk, by, *created)
             if email is not None:
                 Mail.objects.invite(issued.pk, email)
         issued.token, issued.inviter_may = token, True
@@ -276,15 +277,13 @@ class Invitation(models.Model):
 
     def admit(self, account: User, by: User) -> Member:
         """Add the account to the trip inside `accepted`. Raises what `Member.admit` raises."""
-        return Member.admit(self.trip, account, self.role, by, self.acceptance)
+        return Member.admit(self.trip, account, self.role, by, *self.acceptance)
 
     @property
-    def acceptance(self) -> Entry:
+    def acceptance(self) -> list[Entry]:
         """The journal entry for the use that `accepted` counted."""
-        changes = changes_between(
-            {"uses": self.uses, "guestUserId": self.guest_id}, {"uses": self.uses + 1}
-        )
-        return Entry(Event.INVITATION_ACCEPTED, self.pk, changes)
+        uses = {"uses": self.uses, "guestUserId": self.guest_id}, {"uses": self.uses + 1}
+        return entries_between(Event.INVITATION_ACCEPTED, self.pk, *uses)
 
     def _require_addressee(self, account: User) -> None:
         if self.email_key is None:

@@ -60,15 +60,6 @@ class Entry(NamedTuple):
     person_id: int | None = None
 
 
-def changes_between(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """The fields whose values differ; a field that is missing on one side is None there.
-
-    Values are as the API shows them: amounts as decimals in major units, dates, ids of people.
-    """
-    pairs = {name: (old.get(name), new.get(name)) for name in {**old, **new}}
-    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
-
-
 class JournalQuerySet(InTripQuerySet["JournalEntry"]):
     def with_author(self) -> "JournalQuerySet":
         """With the account that did it, and only its columns that are serialized."""
@@ -220,75 +211,46 @@ def entries_between(
     expense_id: int | None = None,
     person_id: int | None = None,
 ) -> list[Entry]:
-    """An entry with the fields that differ, or none if all are equal; see `changes_between`."""
-    changes = changes_between(old, new)
+    """An entry with the fields that differ, or none if all are equal.
+
+    A field that is missing on one side is None there. Values are as the API shows them: amounts as
+    decimals in major units, dates, ids of people.
+    """
+    pairs = {name: (old.get(name), new.get(name)) for name in {**old, **new}}
+    changes = {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
     return [Entry(event, object_id, changes, expense_id, person_id)] if changes else []
 
 
-def write_change(
-    trip_id: int,
-    by: User | None,
-    event: Event,
-    object_id: int,
-    old: Mapping[str, Any],
-    new: Mapping[str, Any],
-    *,
-    expense_id: int | None = None,
-    person_id: int | None = None,
-    then: Iterable[Entry] = (),
-) -> None:
-    """`write` a row with the fields that differ, if any do, and then the rows of `then`."""
-    entries = entries_between(event, object_id, old, new, expense_id, person_id)
-    write(trip_id, by, *entries, *then)
-
-
-def write(trip_id: int, by: User | None, *entries: Entry) -> None:
+def write(trip_id: int, by: User | None, *entries: Entry, is_limited: bool = True) -> None:
     """Write rows into the journal of a trip with one statement; without `entries`, do nothing.
 
     Call it under the trip's lock. `by` is the caller as the request authenticated them; None is the
-    service.
+    service. Raises `LimitReached` if it `is_limited`, ends nothing, and the trip got too many rows
+    within a day.
     """
-    is_ending = any(entry.event in _ENDINGS for entry in entries)
-    write_all({trip_id: entries}, by, is_limited=not is_ending)
-
-
-def write_all(
-    entries_by_trip: Mapping[int, Sequence[Entry]], by: User | None, *, is_limited: bool = False
-) -> None:
-    """Like `write`, for several trips, all of which are locked, with one statement for each.
-
-    Raises `LimitReached` if it `is_limited` and a trip got too many rows within a day.
-    """
-    via = Via.SERVICE if by is None else by.via
-    author_id = None if by is None else by.pk
-    for trip_id, entries in entries_by_trip.items():
-        rows = [
-            {
-                "place": place,
-                "event": entry.event.value,
-                "object_id": entry.object_id,
-                "expense_id": entry.expense_id,
-                "person_id": entry.person_id,
-                "changes": {
-                    name: {"old": old, "new": new} for name, (old, new) in entry.changes.items()
-                },
-            }
-            for place, entry in enumerate(entries, start=1)
-        ]
-        if rows:
-            values = [_moment(), author_id, via.value, trip_id, trip_id, as_text(rows)]
-            numbers = fetch_all(_INSERT.format(**_PLACES[connection.vendor]), values)
-            if is_limited:
-                _require_quota(trip_id, max(number for (number,) in numbers))
+    if not entries:
+        return
+    rows = [
+        {
+            "place": place,
+            "event": entry.event.value,
+            "object_id": entry.object_id,
+            "expense_id": entry.expense_id,
+            "person_id": entry.person_id,
+            "changes": {
+                name: {"old": old, "new": new} for name, (old, new) in entry.changes.items()
+            },
+        }
+        for place, entry in enumerate(entries, start=1)
+    ]
+    author_id, via = (None, Via.SERVICE) if by is None else (by.pk, by.via)
+    now = connection.ops.adapt_datetimefield_value(timezone.now())
+    values = [now, author_id, via.value, trip_id, trip_id, as_text(rows)]
+    numbers = fetch_all(_INSERT.format(**_PLACES[connection.vendor]), values)
+    if is_limited and not any(entry.event in _ENDINGS for entry in entries):
+        _require_quota(trip_id, max(number for (number,) in numbers))
     # People who are added or removed must read that at once, also on a replica.
-    people = {
-        entry.object_id
-        for entries in entries_by_trip.values()
-        for entry in entries
-        if entry.event in _OF_MEMBERS
-    }
-    if people:
-        store_position_after_commit(people)
+    store_position_after_commit(e.object_id for e in entries if e.event in _OF_MEMBERS)
 
 
 def _require_quota(trip_id: int, last: int) -> None:
@@ -349,11 +311,6 @@ def fetch_all(sql: str, values: Sequence[Any]) -> list[Any]:
     with getattr(connection, "prepared_cursor", connection.cursor)() as cursor:
         cursor.execute(sql, values)
         return cursor.fetchall()
-
-
-def _moment() -> Any:
-    """Now, as the database driver takes it."""
-    return connection.ops.adapt_datetimefield_value(timezone.now())
 
 
 def as_text(changes: Any) -> str:

@@ -27,7 +27,7 @@ from trips.models.conflicts import (
 )
 from trips.models.events import Event
 from trips.models.joining import require_trip_quota
-from trips.models.journal import Changes, Entry, fetch_all, write, write_change
+from trips.models.journal import Changes, Entry, entries_between, fetch_all, write
 from trips.models.trip import Trip, TripQuerySet, lock_trip, locked_row, locked_trip
 from trips.models.visibility import InTripQuerySet
 from trips.roles import CREATOR_ROLE, DEFAULT_ROLE, OWNER_ROLES, Can, TripRole, may_grant
@@ -195,7 +195,7 @@ class Member(models.Model):
             else User.objects.active().filter(pk=user_id)
         )
         with transaction.atomic():
-            user = _locked_account(found)
+            user = found.select_for_update(no_key=True).first()
             with locked_trip(trip.pk, by, Can.ADD_MEMBERS) as locked:
                 if not may_grant(locked.caller_role, role):
                     raise PermissionDenied(_("You cannot assign a role above your own."))
@@ -304,8 +304,8 @@ class Member(models.Model):
             self.role = role
             member.save(update_fields=["role"])
             roles = ({"role": old}, {"role": role})
-            void = member._invitations_made().revoke_void()
-            write_change(member.trip_id, by, Event.ROLE_CHANGED, member.user_id, *roles, then=void)
+            changed = entries_between(Event.ROLE_CHANGED, member.user_id, *roles)
+            write(member.trip_id, by, *changed, *member._invitations_made().revoke_void())
 
     def readmit(self, role: str, introduced_by: int | None = None) -> None:
         """Let a former member be one again. Call it under the trip's lock.
@@ -404,7 +404,7 @@ class Member(models.Model):
             names = ({"name": guest.name}, {"name": name})
             guest.rename(name)
             guests.update(name=name, former_names=guest.former_names, updated_at=timezone.now())
-            write_change(member.trip_id, by, Event.GUEST_RENAMED, member.user_id, *names)
+            write(member.trip_id, by, *entries_between(Event.GUEST_RENAMED, guest.pk, *names))
             self.user.name = name
 
     def _delete_guest_without_entries(self) -> None:
@@ -497,8 +497,3 @@ def with_companionship(
 def _require_member_quota(trip: Trip) -> None:
     if trip.members.present().count() >= settings.QUOTA_MEMBERS:
         raise LimitReached(limit=settings.QUOTA_MEMBERS)
-
-
-def _locked_account(found: models.QuerySet[User]) -> User | None:
-    """Lock the only account of `found` until the transaction ends, and return it, or None."""
-    return found.select_for_update(no_key=True).first()

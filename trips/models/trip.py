@@ -48,12 +48,12 @@ from trips.models.default_division import (
 )
 from trips.models.events import Event
 from trips.models.joining import CODE_CHARS, new_code, require_trip_quota, require_trip_quotas
-from trips.models.journal import Entry, entries_between, plain_values, write, write_change
+from trips.models.journal import Entry, entries_between, plain_values, write
 from trips.models.visibility import (
     CompiledForViewer,
     InTripQuerySet,
     ViewerParam,
-    get_visible_with_account_or_404,
+    get_visible_or_404,
 )
 from trips.roles import CREATOR_ROLE, DEFAULT_ROLE, JOIN_ROLE_CHOICES, OWNER_ROLES, Can, may
 from trips.signals import person_replaced
@@ -255,8 +255,8 @@ class Trip(models.Model):
             trip._save_with_new_code()
             trip.members.create(user=owner, role=CREATOR_ROLE)
             joined = Entry(Event.MEMBER_JOINED, owner.pk, {"role": (None, CREATOR_ROLE)})
-            shown = _fields_of(trip)
-            write_change(trip.pk, owner, Event.TRIP_CREATED, trip.pk, {}, shown, then=[joined])
+            created = entries_between(Event.TRIP_CREATED, trip.pk, {}, _fields_of(trip))
+            write(trip.pk, owner, *created, joined)
         trip.caller_role = CREATOR_ROLE
         return trip
 
@@ -314,15 +314,19 @@ class Trip(models.Model):
             # Accounts are locked before trips. Nobody can join a deleted trip meanwhile.
             lock_rows(User.objects.all(), then.values_list("user", flat=True))
             rows = Trip.objects.restorable().filter(pk=self.pk, deleted_at=self.deleted_at)
-            with locked_deleted_trip(rows, by, Can.MANAGE_TRIP) as trip:
-                _require_owner(then)
-                require_trip_quotas(then)
-                store_position_after_commit(then.values_list("user", flat=True))
-                trip.deleted_at = None
-                trip.save(update_fields=["deleted_at"])
-                then.update(left_at=None)
-                restored = {"title": (None, trip.title)}
-                write(trip.pk, by, Entry(Event.TRIP_RESTORED, trip.pk, restored))
+            trip = _measured(rows.select_for_update().first)
+            caller, access = _as_of_now(by)
+            members = _with_accounts(caller.pk).filter(trip=trip, left_at=trip.deleted_at)
+            _judge(trip, caller, access, members)
+            _require(trip.caller_role, Can.MANAGE_TRIP, lambda: False)
+            if not then.filter(role__in=OWNER_ROLES, user__is_active=True).exists():
+                raise NotRestorable(reason=_("None of its owners can log in any more."))
+            require_trip_quotas(then)
+            store_position_after_commit(then.values_list("user", flat=True))
+            trip.deleted_at = None
+            trip.save(update_fields=["deleted_at"])
+            then.update(left_at=None)
+            write(trip.pk, by, Entry(Event.TRIP_RESTORED, trip.pk, {"title": (None, trip.title)}))
 
     def renew_code(self, by: User) -> None:
         """Replace the code of the trip; the old one becomes invalid."""
@@ -426,19 +430,8 @@ class Trip(models.Model):
             raise CurrencyChanged(meant=meant, currency=self.currency)
 
     def require_members(self, named: Mapping[str, Iterable[int]]) -> None:
-        """Raise `ValidationError` on each field of `named` with a user who is not a member.
-
-        `named` maps field names to user ids.
-        """
-        errors = {}
-        for field, user_ids in named.items():
-            strangers = [str(user_id) for user_id in user_ids if user_id not in self.present_roles]
-            if strangers:
-                errors[field] = [
-                    _("Not a member of the trip: %(ids)s.") % {"ids": ", ".join(strangers)}
-                ]
-        if errors:
-            raise ValidationError(errors)
+        """Raise `ValidationError` on each field of `named` with a user who is not a member."""
+        _require_among(self.present_roles, named)
 
 
 @contextmanager
@@ -467,20 +460,6 @@ def locked_trip(
 
 
 @contextmanager
-def locked_deleted_trip(rows: QuerySet[Trip], by: User, can: Can) -> Iterator[Trip]:
-    """Like `locked_trip`, for the trip in `rows`, which is deleted.
-
-    The roles are those that its members had when it was deleted.
-    """
-    with transaction.atomic():
-        trip = _measured(rows.select_for_update().first)
-        caller, access = _as_of_now(by)
-        _judge(trip, caller, access, _members_at_deletion(trip.pk, caller.pk))
-        _require(trip.caller_role, can, lambda: False)
-        yield trip
-
-
-@contextmanager
 def locked_row(
     rows: Callable[[], InTripQuerySet[Row]], by: User, can: Can, *, trip_id: int, **lookup: int
 ) -> Iterator[Row]:
@@ -492,7 +471,7 @@ def locked_row(
     with transaction.atomic():
         trip = lock_trip(trip_id)
         caller, _access = _as_of_now(by)
-        row: Any = get_visible_with_account_or_404(rows, caller, **lookup)
+        row: Any = get_visible_or_404(rows, caller, asks_account=True, **lookup)
         if not row.caller_is_active:
             raise NotAuthenticated
         reduce(getattr, _path_to_parent(rows), row).trip = trip
@@ -570,10 +549,6 @@ def _present_members(trip: Param, caller: Param) -> QuerySet[Any]:
     return _with_accounts(caller).filter(trip=trip, left_at=None)
 
 
-def _members_at_deletion(trip_id: int, caller_id: int) -> QuerySet[Any]:
-    return _with_accounts(caller_id).filter(trip=trip_id, left_at=F("trip__deleted_at"))
-
-
 def _with_accounts(caller: Param | int) -> QuerySet[Any]:
     """Members with what responses contain of their accounts, and with `caller_is_active`."""
     columns = ("trip", "user", "role", "user__notice_mode", *summary_of("user"))
@@ -633,10 +608,18 @@ def _require_default_division(
     """
     named = people_in_division(load_division(fields.get("stored_default_division")))
     known = {*present, *people_in_division(stored)}
-    strangers = [str(user_id) for user_id in named if user_id not in known]
-    if strangers:
-        text = _("Not a member of the trip: %(ids)s.") % {"ids": ", ".join(strangers)}
-        raise ValidationError({"defaultDivision.participantUserIds": [text]})
+    _require_among(known, {"defaultDivision.participantUserIds": named})
+
+
+def _require_among(known: Collection[int], named: Mapping[str, Iterable[int]]) -> None:
+    """Raise `ValidationError` on each field of `named` with a user who is not `known`."""
+    errors = {}
+    for field, user_ids in named.items():
+        if strangers := [str(user_id) for user_id in user_ids if user_id not in known]:
+            ids = {"ids": ", ".join(strangers)}
+            errors[field] = [_("Not a member of the trip: %(ids)s.") % ids]
+    if errors:
+        raise ValidationError(errors)
 
 
 def _fields_of(trip: Trip) -> dict[str, Any]:
@@ -654,8 +637,3 @@ def _fields_of(trip: Trip) -> dict[str, Any]:
 def _oldest_deletion() -> datetime:
     """The earliest time of deletion after which trips can still be restored."""
     return timezone.now() - timedelta(days=settings.DELETED_TRIP_DAYS)
-
-
-def _require_owner(members: models.QuerySet[Any]) -> None:
-    if not members.filter(role__in=OWNER_ROLES, user__is_active=True).exists():
-        raise NotRestorable(reason=_("None of its owners can log in any more."))

@@ -97,7 +97,7 @@ class InTripQuerySet(models.QuerySet[Row]):
 
 @cache
 def _visible(
-    rows: Callable[[], InTripQuerySet[Any]], names: tuple[str, ...], *, asks_account: bool = False
+    rows: Callable[[], InTripQuerySet[Any]], names: tuple[str, ...], asks_account: bool
 ) -> CompiledForViewer:
     def build(user: User | ViewerParam, **lookup: Any) -> InTripQuerySet[Any]:
         found = rows().visible_to(user).filter(**lookup)
@@ -110,17 +110,17 @@ def _visible(
     return CompiledForViewer(partial(build, **places))
 
 
-def get_visible_or_404(rows: Callable[[], InTripQuerySet[Row]], user: User, **lookup: int) -> Row:
+def get_visible_or_404(
+    rows: Callable[[], InTripQuerySet[Row]],
+    user: User,
+    *,
+    asks_account: bool = False,
+    **lookup: int,
+) -> Row:
     """The row of `rows()` that matches `lookup`, with `caller_role`; see `visible_to`.
 
-    `rows` is a method of a manager, such as `Trip.objects.all`. Raises `NotFound` if the row does
-    not exist or `user` may not see it.
+    `rows` is a method of a manager, such as `Trip.objects.all`. With `asks_account`, the row has
+    `caller_is_active`: False if the account of `user` is deleted or deactivated. Raises `NotFound`
+    if the row does not exist or `user` may not see it.
     """
-    return _visible(rows, tuple(lookup)).get(user, **lookup)
-
-
-def get_visible_with_account_or_404(
-    rows: Callable[[], InTripQuerySet[Row]], user: User, **lookup: int
-) -> Row:
-    """Like `get_visible_or_404`, with `caller_is_active`: False if deleted or deactivated."""
-    return _visible(rows, tuple(lookup), asks_account=True).get(user, **lookup)
+    return _visible(rows, tuple(lookup), asks_account).get(user, **lookup)
