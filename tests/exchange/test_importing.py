@@ -6,12 +6,11 @@ from io import StringIO
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import call_command
 from django.utils import timezone
 
 from splits.models import Expense, Settlement
 from splits.reports.audit import differences
-from tests.document import ROOT
 from tests.exchange import samples
 from tests.exchange.conftest import send_form
 from tests.exchange.samples import SAMPLES
@@ -336,30 +335,3 @@ def test_planning_and_confirming_are_throttled(plan: Any, limits: Any, api: Any,
     path = f"{plan(samples.SPLITPRO_CSV)['Location']}/confirm"
     assert [api(olga).post(path).status_code for _turn in range(2)] == [200, 429]
     assert plan(samples.SPLITPRO_CSV).status_code == 429
-
-
-def test_the_group_of_the_demo_is_imported_once(olga: Any, ed: Any, trip: Trip) -> None:
-    path = ROOT / "tripcompanion" / "accounts" / "management" / "demo_splitwise.json"
-    for _turn in range(2):
-        call_command("import_trip", str(path), user=olga.email, confirm=True, stdout=StringIO())
-    made = Trip.objects.exclude(pk=trip.pk).get()
-    assert (made.title, made.expenses.count(), made.settlements.count()) == ("Hut weekend", 4, 1)
-    assert made.members.filter(user__in=[olga, ed]).count() == 2
-    assert made.members.count() == 3
-    plan = Import.objects.latest("pk").plan
-    assert all(row.ours == row.claimed for row in plan.balances)
-    assert not list(differences())
-
-
-def test_the_command_imports_a_file(olga: Any, tmp_path: Any) -> None:
-    path, out = tmp_path / "file.csv", StringIO()
-    path.write_text(samples.SPLITWISE_CSV)
-    call_command("import_trip", str(path), user=olga.email, stdout=out)
-    assert "2 expenses, 1 payments" in out.getvalue()
-    assert not Trip.objects.exists()
-    call_command("import_trip", str(path), user=olga.email, confirm=True, stdout=out)
-    assert Trip.objects.get().expenses.count() == 2
-    with pytest.raises(CommandError):
-        call_command("import_trip", str(tmp_path / "none"), user=olga.email, stdout=out)
-    with pytest.raises(CommandError):
-        call_command("import_trip", str(path), user="nobody@example.com", stdout=out)
