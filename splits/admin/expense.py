@@ -22,7 +22,7 @@ from splits.admin.filters import (
 from splits.admin.ledger import AMOUNT, RECORDED_BY, LedgerAdmin, journal_table
 from splits.filters import with_words
 from splits.models import Comment, Expense, Split
-from splits.reports.history import ExpenseHistory
+from splits.reports.history import History
 from tripcompanion.adminsite.base import table
 from tripcompanion.currency.formats import format_amount
 from trips.admin import money_column, person
@@ -74,7 +74,8 @@ class ExpenseAdmin(LedgerAdmin):
         yield with_words([text])
 
     def journal(self, row: Expense) -> str:
-        return journal_table(ExpenseHistory(row.trip, None, row.pk), expense_id=row.pk)
+        history = History(row.trip, alone=True, expense_id=row.pk)
+        return journal_table(history, expense_id=row.pk)
 
     @admin.display(description=gettext_lazy("as entered"))
     def entered(self, expense: Expense) -> str:

@@ -79,5 +79,5 @@ class JournalAdmin(ReadOnlyAdmin):
     @admin.display(description=gettext_lazy("what"))
     def sentence(self, row: JournalEntry) -> str:
         trip = Trip.objects.filter(pk=row.trip_id).first() or Trip(pk=row.trip_id, currency="")
-        [sentence], _count = History(trip, filters={"number": row.number}).page(1, 0)
+        [sentence], _count = History(trip, number=row.number).page(1, 0)
         return sentence.text

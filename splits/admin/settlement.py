@@ -11,7 +11,7 @@ from splits import csv_columns
 from splits.admin.filters import AmountFilter, TripFilter
 from splits.admin.ledger import AMOUNT, OPEN, LedgerAdmin, journal_table, numbered_link
 from splits.models import Allocation, Debt, Settlement
-from splits.reports.history import SettlementHistory
+from splits.reports.history import History
 from tripcompanion.adminsite.base import StateFilter, formatted, link
 from trips.admin import money_column, person
 from trips.models.journal import plain_fields
@@ -56,8 +56,8 @@ class SettlementAdmin(LedgerAdmin):
     )
 
     def journal(self, row: Settlement) -> str:
-        history = SettlementHistory(row.trip, row.pk)
-        narrowed = {"event__startswith": "settlement.", "object_id": row.pk}
+        narrowed: Any = {"event__startswith": "settlement.", "object_id": row.pk}
+        history = History(row.trip, **narrowed)
         return journal_table(history, trip__id__exact=row.trip_id, **narrowed)
 
     @admin.display(description=gettext_lazy("for the split of"))

@@ -130,6 +130,8 @@ class Expense(models.Model):
     # Set by `with_details`.
     loaded_payers: list[Payer]
     loaded_splits: list[Split]
+    #: Set by `preview_of`: what would be owed, as unsaved settlements.
+    debts: list[Settlement]
 
     class Meta:
         verbose_name = gettext_lazy("expense")

@@ -1,6 +1,6 @@
 """Restores deleted expenses and settlements, and lists them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from copy import copy
 from typing import Any
 
@@ -8,7 +8,7 @@ from django.utils.dateparse import parse_datetime
 
 from splits.models.comment import Comment
 from splits.models.debt import Debt
-from splits.models.deleted import DeletedEntry
+from splits.models.deleted import DeletedEntry, DeletedKind
 from splits.models.expense import Expense, expense_fields
 from splits.models.kept_allocations import allocate_again
 from splits.models.payer import Payer
@@ -78,66 +78,53 @@ def restore_settlement(entry: DeletedEntry, by: User) -> Settlement:
         return Settlement.objects.with_details().get(pk=settlement.pk)
 
 
-class DeletedExpenses:
-    """The deleted expenses of a trip as they were, the last deleted first."""
+class Deleted:
+    """The deleted expenses or settlements of a trip as they were, the last deleted first."""
 
-    def __init__(self, trip: Trip) -> None:
-        self._trip, self._entries = trip, DeletedEntry.objects.expenses().filter(trip=trip)
+    def __init__(self, trip: Trip, kind: DeletedKind) -> None:
+        self._entries = trip.deleted_entries.filter(kind=kind)
 
-    def page(self, size: int, after: int) -> tuple[list[Expense], int]:
-        """At most `size` expenses after the first `after`, and the number of all."""
+    def page(self, size: int, after: int) -> tuple[list[Any], int]:
+        """At most `size` of them after the first `after`, and the number of all."""
         entries = self._entries.order_by("-id")[after : after + size]
-        expenses = [deleted_expense(entry, self._trip) for entry in entries]
-        payers = [payer for expense in expenses for payer in expense.loaded_payers]
-        splits = [split for expense in expenses for split in expense.loaded_splits]
-        ids = {payer.user_id for payer in payers} | {split.participant_id for split in splits}
-        people = _People(ids)
-        for payer in payers:
-            payer.user = people[payer.user_id]
-        for split in splits:
-            split.participant = people[split.participant_id]
-        return expenses, self._entries.count()
-
-
-class DeletedSettlements:
-    """The deleted settlements of a trip as they were, the last deleted first."""
-
-    def __init__(self, trip: Trip) -> None:
-        self._trip, self._entries = trip, DeletedEntry.objects.settlements().filter(trip=trip)
-
-    def page(self, size: int, after: int) -> tuple[list[Settlement], int]:
-        """At most `size` settlements after the first `after`, and the number of all."""
-        entries = self._entries.order_by("-id")[after : after + size]
-        rows = [entry.rows_of("settlement", Settlement)[0] for entry in entries]
-        people = _People({user_id for row in rows for user_id in (row.sender_id, row.receiver_id)})
-        for entry, row in zip(entries, rows, strict=True):
-            row.trip = _trip_of(entry, self._trip)
-            row.sender, row.receiver = people[row.sender_id], people[row.receiver_id]
+        rows = [deleted_row(entry) for entry in entries]
+        naming = [pair for row in rows for pair in _relations_to_people(row)]
+        people = summaries({getattr(row, f"{name}_id") for row, name in naming})
+        for row, name in naming:
+            setattr(row, name, people[getattr(row, f"{name}_id")])
         return rows, self._entries.count()
 
 
-class _People(dict[int, User]):
-    """Users by id; a guest whose row is gone has no name."""
-
-    def __init__(self, user_ids: Iterable[int]) -> None:
-        super().__init__(summaries(user_ids))
-
-    def __missing__(self, user_id: int) -> User:
-        return User(pk=user_id, name="", is_guest=True)
+def _relations_to_people(row: Any) -> list[tuple[Any, str]]:
+    """The rows of an expense or settlement that name people, each with the relation to one."""
+    if isinstance(row, Settlement):
+        return [(row, "sender"), (row, "receiver")]
+    payers = [(payer, "user") for payer in row.loaded_payers]
+    return payers + [(split, "participant") for split in row.loaded_splits]
 
 
-def _trip_of(entry: DeletedEntry, trip: Trip) -> Trip:
+def deleted_row(entry: DeletedEntry) -> Any:
+    """The deleted expense or settlement as it was, unsaved, in the trip's currency of then."""
+    if entry.kind == DeletedKind.EXPENSE:
+        return deleted_expense(entry)
+    [settlement] = entry.rows_of("settlement", Settlement)
+    settlement.trip = _trip_of(entry)
+    return settlement
+
+
+def _trip_of(entry: DeletedEntry) -> Trip:
     """The trip, with the currency that it had when the entry was deleted."""
+    trip = entry.trip
     if trip.currency != entry.currency:
         trip = copy(trip)
         trip.currency = entry.currency
     return trip
 
 
-def deleted_expense(entry: DeletedEntry, trip: Trip | None = None) -> Expense:
+def deleted_expense(entry: DeletedEntry) -> Expense:
     """The deleted expense as it was, with its payers and splits, unsaved."""
     [expense] = entry.rows_of("expense", Expense)
-    expense.trip = _trip_of(entry, trip or entry.trip)
+    expense.trip = _trip_of(entry)
     expense.loaded_payers = entry.rows_of("payers", Payer)
     expense.loaded_splits = entry.rows_of("splits", Split)
     for payer in expense.loaded_payers:

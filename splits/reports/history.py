@@ -14,8 +14,6 @@ from users.scopes import Scope
 
 #: The types of objects that a token may see without the scope `expenses:read`.
 OF_TRIPS = {"trip", "member", "invitation"}
-#: The column and the lookup of each filter.
-_FILTERS = {"since": "at__gte", "by": "by", "event": "event", "number": "number"}
 
 
 def sees_money(reader: User) -> bool:
@@ -24,23 +22,20 @@ def sees_money(reader: User) -> bool:
 
 
 class History:
-    """The rows of a trip's journal, newest first, with `text` in the active language."""
+    """The rows of a trip's journal, newest first, with `text` in the active language.
+
+    `lookup` narrows them; `alone` if all are about one object, which the texts need not name.
+    """
 
     def __init__(
-        self, trip: Trip, reader: User | None = None, filters: Mapping[str, Any] | None = None
+        self, trip: Trip, reader: User | None = None, *, alone: bool = False, **lookup: Any
     ) -> None:
-        self.trip = trip
-        self.rows: JournalQuerySet = JournalEntry.objects.filter(trip=trip.pk)
-        wanted = {_FILTERS[name]: value for name, value in (filters or {}).items()}
+        self.trip, self._alone = trip, alone
+        self.rows: JournalQuerySet = JournalEntry.objects.filter(trip=trip.pk, **lookup)
+        self._is_whole = not lookup and (reader is None or sees_money(reader))
         if reader is not None and not sees_money(reader):
             of_trips = [event for event in Event if event.object_type in OF_TRIPS]
             self.rows = self.rows.filter(event__in=of_trips)
-        elif not wanted:
-            self._is_whole = True
-        self.rows = self.rows.filter(**wanted)
-
-    _is_whole = False
-    _alone = False
 
     def page(self, size: int, after: int) -> tuple[list[JournalEntry], int]:
         """At most `size` rows after the first `after`, and the number of all.
@@ -103,23 +98,3 @@ class _Titles:
         later = (title for number, title in ended if number > row.number)
         last = ended[-1][1] if ended else None
         return next(later, self._now.get(expense_id, last))
-
-
-class ExpenseHistory(History):
-    """The rows about one expense, its splits and its comments, newest first."""
-
-    _alone = True
-
-    def __init__(self, trip: Trip, reader: User | None, expense_id: int) -> None:
-        super().__init__(trip, reader)
-        self._is_whole = False
-        self.rows = self.rows.filter(expense_id=expense_id)
-
-
-class SettlementHistory(History):
-    """The rows about one settlement, newest first."""
-
-    def __init__(self, trip: Trip, settlement_id: int) -> None:
-        super().__init__(trip)
-        self._is_whole = False
-        self.rows = self.rows.filter(event__startswith="settlement.", object_id=settlement_id)

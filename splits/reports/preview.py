@@ -13,33 +13,29 @@ from trips.models import Trip
 from users.models import User
 
 
-class Preview:
-    """How an expense would be divided: its `splits` and `debts`, all unsaved."""
+def preview_of(
+    trip: Trip,
+    by: User,
+    *,
+    paid_by_user: Mapping[int, int | None] | None,
+    division: Division,
+    payers_field: str = "payers",
+    **fields: Any,
+) -> Expense:
+    """The expense with its `loaded_splits` and `debts`, all unsaved.
 
-    def __init__(
-        self,
-        trip: Trip,
-        by: User,
-        *,
-        paid_by_user: Mapping[int, int | None] | None,
-        division: Division,
-        payers_field: str = "payers",
-        **fields: Any,
-    ) -> None:
-        """Raises what `Expense.record` raises."""
-        self.expense = Expense.draft(trip, by, **fields)
-        payments, parts = self.expense.divide(paid_by_user, division, payers_field)
-        people = {member.user_id: member.user for member in trip.members.select_related("user")}
-        self.splits = [
-            Split(expense=self.expense, participant=people[user_id], **part._asdict())
-            for user_id, part in parts.items()
-        ]
-        owed = money.debts(
-            amounts(parts), amounts(payments), self.expense.number, self.expense.former_ids
-        )
-        self.debts = [
-            Settlement(
-                trip=trip, sender=people[debtor], receiver=people[creditor], amount_minor=amount
-            )
-            for (debtor, creditor), amount in owed.items()
-        ]
+    Raises what `Expense.record` raises.
+    """
+    expense = Expense.draft(trip, by, **fields)
+    payments, parts = expense.divide(paid_by_user, division, payers_field)
+    people = {member.user_id: member.user for member in trip.members.select_related("user")}
+    expense.loaded_splits = [
+        Split(expense=expense, participant=people[user_id], **part._asdict())
+        for user_id, part in parts.items()
+    ]
+    owed = money.debts(amounts(parts), amounts(payments), expense.number, expense.former_ids)
+    expense.debts = [
+        Settlement(trip=trip, sender=people[debtor], receiver=people[creditor], amount_minor=amount)
+        for (debtor, creditor), amount in owed.items()
+    ]
+    return expense

@@ -96,12 +96,17 @@ class RateSerializer(CamelCaseSerializer):
     )
 
 
-class ExpenseSerializer(CamelCaseSerializer):
-    """An expense with its payers and splits."""
+class _ExpenseName(CamelCaseSerializer):
+    """The fields of an expense before its amounts."""
 
     id = serializers.IntegerField(help_text="The expense's id.")
     trip_id = serializers.IntegerField(help_text="The trip.")
     description = serializers.CharField(help_text="What it was.")
+
+
+class _ExpenseAmounts(CamelCaseSerializer):
+    """The amount of an expense, as entered and in the trip's currency."""
+
     amount = MoneyField(source="entered", help_text="What it cost, in `currency`.")
     currency = CurrencyField(help_text="The currency of `amount` and of the payers' amounts.")
     trip_amount = MoneyField(
@@ -127,6 +132,11 @@ class ExpenseSerializer(CamelCaseSerializer):
         help_text="The day of the rate; null if none was needed.",
     )
     rate = RateSerializer(allow_null=True, help_text="The same in one; null if none was needed.")
+
+
+class ExpenseSerializer(_ExpenseName, _ExpenseAmounts):
+    """An expense with its payers and splits."""
+
     expense_date = serializers.DateField(help_text="The day of the expense.")
     category = serializers.ChoiceField(choices=Category.values, help_text="What it was for.")
     split_type = serializers.ChoiceField(choices=SplitType.values, help_text="How it is divided.")
@@ -156,42 +166,10 @@ class ExpenseSerializer(CamelCaseSerializer):
     updated_at = serializers.DateTimeField(help_text="When it last changed, without payments.")
 
 
-class ExpensePreviewSerializer(CamelCaseSerializer):
+class ExpensePreviewSerializer(_ExpenseAmounts):
     """How an expense would be divided, and who would owe whom for it."""
 
-    amount = MoneyField(
-        source="expense.entered",
-        currency="expense.currency",
-        help_text="What it costs, in `currency`.",
+    splits = PreviewSplitSerializer(
+        many=True, source="loaded_splits", help_text="Each participant's part."
     )
-    currency = CurrencyField(source="expense.currency", help_text="The currency of `amount`.")
-    trip_amount = MoneyField(
-        source="expense.amount",
-        currency="expense.trip.currency",
-        help_text="`amount` in `tripCurrency`, which the splits add up to.",
-    )
-    trip_currency = CurrencyField(
-        source="expense.trip.currency", help_text="The trip's currency, in which it is divided."
-    )
-    exchange_rate = PlainDecimal(
-        source="expense.exchange_rate",
-        allow_null=True,
-        help_text=(
-            "What one unit of `currency` is worth in `tripCurrency`; null if they are the same."
-        ),
-    )
-    exchange_rate_source = serializers.CharField(
-        source="expense.rate_source", help_text="Where the rate is from; empty if none was needed."
-    )
-    exchange_rate_date = serializers.DateField(
-        source="expense.rate_day",
-        allow_null=True,
-        help_text="The day of the rate; null if none was needed.",
-    )
-    rate = RateSerializer(
-        source="expense.rate",
-        allow_null=True,
-        help_text="The same in one; null if none was needed.",
-    )
-    splits = PreviewSplitSerializer(many=True, help_text="Each participant's part.")
     debts = TransferSerializer(many=True, help_text="Who would owe whom for it.")

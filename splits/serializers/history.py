@@ -28,7 +28,9 @@ class _UserId(IdField):
 class HistoryQuery(CamelCaseSerializer):
     """The filters of the history, which are combined."""
 
-    since = StrictInstant(required=False, help_text="Only what happened at this instant or later.")
+    since = StrictInstant(
+        source="at__gte", required=False, help_text="Only what happened at this instant or later."
+    )
     by = _UserId(required=False, help_text="Only what this user did.")
     event = StrictChoice(choices=Event.values, required=False, help_text="Only this event.")
 

@@ -16,10 +16,11 @@ from splits.models import DeletedEntry, Division, Expense
 from splits.models.conflicts import DividedByHand, ExpenseChanged, QuotaExceeded
 from splits.models.copying import OtherCurrency, PaidAlready, copy_expense, move_expense
 from splits.models.debt import TooManyDebts
+from splits.models.deleted import DeletedKind
 from splits.models.rate import NoRate
 from splits.models.reads import expenses_of
-from splits.models.restoring import DeletedExpenses, restore_expense
-from splits.reports.preview import Preview
+from splits.models.restoring import Deleted, restore_expense
+from splits.reports.preview import preview_of
 from splits.serializers.expense import ExpenseRequest
 from splits.serializers.expense_response import ExpensePreviewSerializer, ExpenseSerializer
 from splits.serializers.tag import BulkRequest, BulkSerializer, OtherTripRequest
@@ -122,7 +123,7 @@ class ExpenseViewSet(InTripViewSet):
             return self.paginated(self.get_permitted_list(found, trip_id))
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
         if "deleted" in request.query_params and self.query()["deleted"]:
-            return in_snapshot(self.page, DeletedExpenses(trip))
+            return in_snapshot(self.page, Deleted(trip, DeletedKind.EXPENSE))
         return in_snapshot(self.page, self.filter_queryset(trip.expenses.with_details()))
 
     def create(self, request: Request, trip_id: int) -> Response:
@@ -144,7 +145,7 @@ class ExpenseViewSet(InTripViewSet):
         """
         with snapshot():
             trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
-            return self.answer(Preview(trip, self.caller, **self._new(trip)))
+            return self.answer(preview_of(trip, self.caller, **self._new(trip)))
 
     def retrieve(self, request: Request, trip_id: int, expense_id: int) -> Response:
         """An expense with its payers and splits."""

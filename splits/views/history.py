@@ -6,7 +6,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from splits.models import Expense
-from splits.reports.history import ExpenseHistory, History
+from splits.reports.history import History
 from splits.serializers.history import HistoryEntrySerializer, HistoryQuery
 from trips.models import Trip
 from trips.roles import Can
@@ -31,7 +31,7 @@ class HistoryViewSet(InTripViewSet):
         """
         filters = self.query()
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
-        return self.page(History(trip, self.caller, filters))
+        return self.page(History(trip, self.caller, **filters))
 
 
 class ExpenseHistoryViewSet(InTripViewSet):
@@ -49,7 +49,7 @@ class ExpenseHistoryViewSet(InTripViewSet):
         It remains after the expense is deleted.
         """
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
-        history = ExpenseHistory(trip, self.caller, expense_id)
+        history = History(trip, self.caller, alone=True, expense_id=expense_id)
         if not history.rows.exists():
             # It may be older than the journal.
             self.get_permitted_object(Expense.objects.all, trip_id=trip_id, pk=expense_id)

@@ -11,8 +11,9 @@ from rest_framework.response import Response
 
 from splits.models import DeletedEntry, Settlement
 from splits.models.debt import TooManyDebts
+from splits.models.deleted import DeletedKind
 from splits.models.reads import settlements_of
-from splits.models.restoring import DeletedSettlements, restore_settlement
+from splits.models.restoring import Deleted, restore_settlement
 from splits.reports.balances import Plan, PlanChanged, balances_chart, balances_of
 from splits.reports.explanation import Explanation
 from splits.serializers.settlement import (
@@ -68,7 +69,7 @@ class SettlementViewSet(InTripViewSet):
         """The settlements of a trip, latest day first."""
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
         if "deleted" in request.query_params and self.query()["deleted"]:
-            return self.page(DeletedSettlements(trip))
+            return self.page(Deleted(trip, DeletedKind.SETTLEMENT))
         return self.page(settlements_of(trip=trip.pk))
 
     def retrieve(self, request: Request, trip_id: int, settlement_id: int) -> Response:

@@ -42,7 +42,7 @@ JOURNAL: Guards = {
         ("token without the scope of expenses sees money",
          "if reader is not None and not sees_money(reader):", "if False:",
          _HISTORY),
-        ("history of other trips", "JournalEntry.objects.filter(trip=trip.pk)",
-         "JournalEntry.objects.all()", _HISTORY),
+        ("history of other trips", "JournalEntry.objects.filter(trip=trip.pk, **lookup)",
+         "JournalEntry.objects.filter(**lookup)", _HISTORY),
     ],
 }  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Any
 from rest_framework.exceptions import APIException, ValidationError
 
 from splits.models import Division, Expense, SplitType
-from splits.reports.preview import Preview
+from splits.reports.preview import preview_of
 from splits.serializers.expense import ExpenseRequest
 from tripcompanion.api.problems import flatten, summary
 from trips.models import Trip
@@ -79,13 +79,13 @@ def imported(sent: Any, people: Mapping[int, int]) -> Body:
     return with_people({name: sent[name] for name in sent if name in request.fields}, people)
 
 
-def preview(body: Mapping[str, Any], trip: Trip, by: User, day: date, **context: Any) -> Preview:
+def preview(body: Mapping[str, Any], trip: Trip, by: User, day: date, **context: Any) -> Expense:
     """What would be recorded on `day`.
 
     Raises `ValidationError` on fields of `expense`, and `NoRate`.
     """
     try:
-        return Preview(trip, by, **_arguments(body, trip, day, **context))
+        return preview_of(trip, by, **_arguments(body, trip, day, **context))
     except ValidationError as error:
         raise ValidationError({"expense": error.detail}) from error
 

@@ -29,7 +29,7 @@ from splits.models import Comment, DeletedEntry, Expense, Settlement
 from splits.models.comment import comments_of
 from splits.models.deleted import DeletedKind
 from splits.models.payer import Payer
-from splits.models.restoring import deleted_expense
+from splits.models.restoring import deleted_row
 from splits.models.split import Split
 from tripcompanion.attachments.models import Attachment, State
 from tripcompanion.splitwise import objects
@@ -185,12 +185,8 @@ def _as_deleted(ids: list[int]) -> list[Entry]:
     wanted |= Q(kind=DeletedKind.SETTLEMENT, object_id__in=payments)
     entries = []
     for kept in DeletedEntry.objects.select_related("trip").filter(wanted):
-        if kept.kind == DeletedKind.EXPENSE:
-            entry = Entry.of_expense(deleted_expense(kept))
-        else:
-            [row] = kept.rows_of("settlement", Settlement)
-            row.trip = kept.trip
-            entry = Entry.of_settlement(row)
+        read = Entry.of_expense if kept.kind == DeletedKind.EXPENSE else Entry.of_settlement
+        entry = read(deleted_row(kept))
         entry.deleted_at = entry.updated_at = kept.deleted_at
         entries.append(entry)
     return entries
@@ -228,10 +224,7 @@ def _complete(entries: list[Entry]) -> None:
 
 def shown(entries: list[Entry]) -> list[dict[str, Any]]:
     """The objects of these entries."""
-    people: dict[int, User] = {
-        pk: User(pk=pk, name="", is_guest=True) for entry in entries for pk in entry.people
-    }
-    people |= summaries(list(people))
+    people = summaries({pk for entry in entries for pk in entry.people})
     trips = {entry.trip.pk for entry in entries}
     friendships = Group.objects.filter(trip__in=trips, is_friendship=True)
     outside = set(friendships.values_list("pk", flat=True))

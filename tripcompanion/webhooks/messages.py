@@ -48,7 +48,7 @@ def _event(webhook: Webhook, delivery: WebhookDelivery) -> dict[str, Any] | None
     trip = Trip.objects.filter(pk=delivery.journal_trip_id or 0).first()
     if trip is None:
         return None
-    entries, _total = History(trip, filters={"number": delivery.number}).page(1, 0)
+    entries, _total = History(trip, number=delivery.number).page(1, 0)
     if not entries:
         return None
     shown = serialize(HistoryEntrySerializer, entries[0], {})

@@ -14,8 +14,13 @@ def summary_of(path: str) -> tuple[str, ...]:
 
 
 def summaries(user_ids: Iterable[int]) -> dict[int, User]:
-    """The accounts with these ids, by id, with the columns of `UserSummary` and `notice_mode`."""
-    return {user.pk: user for user in _summaries.fetch(ids=user_ids)}
+    """The accounts with these ids, by id, with the columns of `UserSummary` and `notice_mode`.
+
+    A guest whose row is gone has no name.
+    """
+    ids = list(user_ids)
+    gone = {pk: User(pk=pk, name="", is_guest=True) for pk in ids}
+    return gone | {user.pk: user for user in _summaries.fetch(ids=ids)}
 
 
 def named(user_ids: Iterable[int]) -> dict[int, User]:

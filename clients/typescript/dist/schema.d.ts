@@ -3033,9 +3033,9 @@ export interface components {
         };
         /** @description How an expense would be divided, and who would owe whom for it. */
         ExpensePreview: {
-            /** @description What it costs, in `currency`. */
+            /** @description What it cost, in `currency`. */
             amount: number;
-            /** @description The currency of `amount`. */
+            /** @description The currency of `amount` and of the payers' amounts. */
             currency: components["schemas"]["CurrencyEnum"];
             /** @description `amount` in `tripCurrency`, which the splits add up to. */
             tripAmount: number;
