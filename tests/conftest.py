@@ -1,6 +1,7 @@
 """Fixtures, and the cast: Olga owns, Ed edits, Vera views, Sam is a stranger, Ada is admin."""
 
 import os
+import re
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
@@ -46,7 +47,7 @@ HASH_COSTS = {
 Api = Callable[[User | None], APIClient]
 
 
-#: What `--short` runs on SQLite besides what runs there only: the ledger.
+#: What `--short` runs on SQLite besides what is marked `once` or `either`: the ledger.
 ON_BOTH = "tests/splits/"
 
 
@@ -54,7 +55,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--short",
         action="store_true",
-        help="without what is marked `slow`; on SQLite, the ledger and what runs there only",
+        help="without what is marked `slow`; what is marked `either` on SQLite, the ledger on both",
     )
 
 
@@ -76,17 +77,18 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
         return None
     text = collection_path.read_text()
     if connection.vendor != "sqlite":
-        return "\npytestmark = pytest.mark.once\n" in text or None
-    return ("mark.once" not in text and ON_BOTH not in collection_path.as_posix()) or None
+        return re.search(r"^pytestmark = .*mark\.(once|either)\b", text, re.MULTILINE) and True
+    is_asked = "mark.once" in text or "mark.either" in text
+    return (not is_asked and ON_BOTH not in collection_path.as_posix()) or None
 
 
 def _is_in_short_run(item: pytest.Item) -> bool:
     if item.get_closest_marker("slow"):
         return False
-    is_once = item.get_closest_marker("once") is not None
+    is_for_sqlite = any(item.get_closest_marker(name) for name in ("once", "either"))
     if connection.vendor != "sqlite":
-        return not is_once
-    return is_once or item.nodeid.startswith(ON_BOTH)
+        return not is_for_sqlite
+    return is_for_sqlite or item.nodeid.startswith(ON_BOTH)
 
 
 @pytest.fixture(scope="session", autouse=True)

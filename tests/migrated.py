@@ -12,7 +12,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, LiteralString
@@ -29,9 +29,15 @@ KEPT = 4
 
 
 @cache
-def migrated_database(database_url: str, root: Path = ROOT) -> str:
-    """The file or the name of a database of this engine that the checkout in `root` migrated."""
-    name = f"{PREFIX}{_state_of(root)}"
+def migrated_database(
+    database_url: str, root: Path = ROOT, *, with_splitwise_api: bool = False
+) -> str:
+    """The file or the name of a database of this engine that the checkout in `root` migrated.
+
+    Splitwise's API has tables of its own, for OAuth.
+    """
+    name = f"{PREFIX}{'splitwise_' * with_splitwise_api}{_state_of(root)}"
+    migrate = partial(_migrate, root, **{"SPLITWISE_API": "true"} if with_splitwise_api else {})
     parts = urlsplit(database_url)
     if parts.scheme.startswith("sqlite"):
         path = Path(tempfile.gettempdir(), f"{name}_{os.getuid()}.sqlite3")
@@ -39,7 +45,7 @@ def migrated_database(database_url: str, root: Path = ROOT) -> str:
             if not path.exists():
                 unfinished = path.with_suffix(".unfinished")
                 unfinished.unlink(missing_ok=True)
-                _migrate(f"sqlite:///{unfinished}", root)
+                migrate(DATABASE_URL=f"sqlite:///{unfinished}")
                 unfinished.rename(path)
         return str(path)
     with administrator(database_url) as connection:
@@ -51,7 +57,7 @@ def migrated_database(database_url: str, root: Path = ROOT) -> str:
                 _drop_unused(connection, former)
             unfinished_name = f"{PREFIX}{secrets.token_hex(4)}"
             connection.execute(_named("CREATE DATABASE {}", unfinished_name))
-            _migrate(urlunsplit(parts._replace(path=f"/{unfinished_name}")), root)
+            migrate(DATABASE_URL=urlunsplit(parts._replace(path=f"/{unfinished_name}")))
             connection.execute(_named("ALTER DATABASE {} RENAME TO {}", unfinished_name, name))
     return name
 
@@ -64,8 +70,8 @@ def _state_of(root: Path) -> str:
     return sha256(b"\0".join(contents)).hexdigest()[:12]
 
 
-def _migrate(database_url: str, root: Path) -> None:
-    own = {"DEBUG": "true", "SECRET_KEY": secrets.token_urlsafe(48), "DATABASE_URL": database_url}
+def _migrate(root: Path, **environment: str) -> None:
+    own = {"DEBUG": "true", "SECRET_KEY": secrets.token_urlsafe(48)} | environment
     subprocess.run(
         [sys.executable, "manage.py", "migrate_safely", "--verbosity", "0"],
         cwd=root,

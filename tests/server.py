@@ -75,7 +75,9 @@ def running_server(
     given = environment.get("DATABASE_URL")
     with (
         tempfile.TemporaryDirectory() as folder,
-        nullcontext(given) if given else _database(Path(folder), durable, root) as database_url,
+        nullcontext(given)
+        if given
+        else _database(Path(folder), durable, root, "SPLITWISE_API" in environment) as database_url,
     ):
         server = Server(
             f"http://localhost:{port}",
@@ -91,8 +93,7 @@ def running_server(
             | environment,
             root=root,
         )
-        # OAuth has tables of its own.
-        if given or "SPLITWISE_API" in environment:
+        if given:
             server.manage("migrate_safely", "--verbosity", "0")
         listening = [f"--bind={bind}" for bind in (f"127.0.0.1:{port}", *binds)]
         command = [sys.executable, "-m", "tripcompanion", *listening]
@@ -123,10 +124,10 @@ def _wait_until_it_answers(server: Server, process: subprocess.Popen[bytes]) -> 
 
 
 @contextmanager
-def _database(folder: Path, durable: bool, root: Path) -> Iterator[str]:
+def _database(folder: Path, durable: bool, root: Path, with_splitwise_api: bool) -> Iterator[str]:
     """A database of the engine that the tests run on, migrated by the checkout in `root`."""
     parts = urlsplit(settings.DATABASE_URL)
-    template = _template(settings.DATABASE_URL, root)
+    template = _template(settings.DATABASE_URL, root, with_splitwise_api)
     if parts.scheme.startswith("sqlite"):
         path = folder / "server.sqlite3"
         shutil.copyfile(template, path)
@@ -151,10 +152,10 @@ def _database(folder: Path, durable: bool, root: Path) -> Iterator[str]:
 
 
 @cache
-def _template(database_url: str, root: Path) -> str:
+def _template(database_url: str, root: Path, with_splitwise_api: bool) -> str:
     """The file or the name of a migrated database, which servers get a copy of."""
     if not _is_distributed(database_url, root):
-        return migrated_database(database_url, root)
+        return migrated_database(database_url, root, with_splitwise_api=with_splitwise_api)
     name = f"tripcompanion_template_{secrets.token_hex(4)}"
     with administrator(database_url) as connection:
         connection.execute(f'CREATE DATABASE "{name}"')
@@ -162,7 +163,8 @@ def _template(database_url: str, root: Path) -> str:
     url = urlunsplit(urlsplit(database_url)._replace(path=f"/{name}"))
     environment = {"DEBUG": "true", "SECRET_KEY": secrets.token_urlsafe(48), "DATABASE_URL": url}
     server = Server("", os.environ | environment, root=root)
-    server.manage("migrate_safely", "--verbosity", "0")
+    own = {"SPLITWISE_API": "true"} if with_splitwise_api else {}
+    server.manage("migrate_safely", "--verbosity", "0", **own)
     citus.join_nodes(name)
     server.manage("distribute")
     citus.close_database(name)

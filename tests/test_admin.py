@@ -41,6 +41,8 @@ from trips.models import Invitation, JournalEntry, Member, Trip
 from trips.roles import TripRole
 from users.models import Mail, ScopedToken, Session, User
 
+pytestmark = pytest.mark.either
+
 LEDGER = (
     *(Expense, Comment, Settlement, Debt, Allocation, Rate, DailyRate, AuditRun),
     *(Session, ScopedToken, Mail, LogEntry, Invitation, JournalEntry, Webhook, DeletedEntry),

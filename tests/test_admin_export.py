@@ -24,6 +24,8 @@ from tripcompanion.webhooks.models import Webhook
 from trips.models import Invitation, Member, Trip
 from users.models import Mail, ScopedToken, Session, User
 
+pytestmark = pytest.mark.either
+
 SECRETS = {
     User: ("password",),
     Session: ("refresh_jti", "auth_hash"),

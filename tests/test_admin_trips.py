@@ -13,6 +13,8 @@ from tests.factories import UserFactory, spend
 from trips.models import JournalEntry, Member, Trip
 from users.models import User
 
+pytestmark = pytest.mark.either
+
 
 @pytest.fixture
 def admin_client(ada: User) -> AdminClient:

@@ -243,8 +243,6 @@ def test_production_refuses_accounts_with_a_known_password(
     with pytest.raises(CommandError, match="public password"):
         demo()
     assert not User.objects.exists()
-    demo(force=True)
-    assert_right(trips=len(JOURNEYS))
 
 
 @pytest.mark.parametrize(
@@ -258,17 +256,6 @@ def test_an_env_file_of_production_refuses_them_whatever_the_environment_says(
         demo()
     assert not User.objects.exists()
     assert not Rate.objects.exists()
-    demo(force=True)
-    assert_right(trips=len(JOURNEYS))
-
-
-@pytest.mark.parametrize("env_file", ["", "DEBUG=true\nSECRET_KEY=x", "DEBUG=\nLOG_LEVEL=INFO"])
-def test_an_env_file_of_development_lets_them_in(
-    demo: Callable[..., str], tmp_path: Path, env_file: str
-) -> None:
-    (tmp_path / ".env").write_text(env_file)
-    demo()
-    assert accounts().count() == len(PEOPLE)
 
 
 @pytest.mark.parametrize("email", ["nora@example.com", "olga@example.org", "olgax@example.com"])
@@ -280,8 +267,26 @@ def test_a_database_with_accounts_of_other_people_gets_none_of_the_demo(
         demo()
     assert accounts().count() == 1
     assert not Rate.objects.exists()
+
+
+def test_force_overrules_every_refusal(
+    demo: Callable[..., str], settings: Settings, tmp_path: Path
+) -> None:
+    settings.DEBUG = False
+    (tmp_path / ".env").write_text("DEBUG=false")
+    UserFactory(email="nora@example.com")
     demo(force=True)
     assert accounts().count() == 1 + len(PEOPLE)
+    assert_right(trips=len(JOURNEYS))
+
+
+@pytest.mark.parametrize("env_file", ["", "DEBUG=true\nSECRET_KEY=x", "DEBUG=\nLOG_LEVEL=INFO"])
+def test_an_env_file_of_development_lets_them_in(
+    demo: Callable[..., str], tmp_path: Path, env_file: str
+) -> None:
+    (tmp_path / ".env").write_text(env_file)
+    demo()
+    assert accounts().count() == len(PEOPLE)
 
 
 def test_people_who_registered_beside_the_demo_do_not_stand_in_its_way(

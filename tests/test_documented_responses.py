@@ -23,8 +23,6 @@ from tripcompanion.sync.cursor import Cursor
 from users.mail_templates import MailTemplate
 from users.models import EmailToken
 
-pytestmark = pytest.mark.once
-
 #: Pages and documents around the API; everything else under /api is in the document.
 UNDOCUMENTED = {"/api/schema", "/api/docs", "/api/session/login", "/api/session/logout"}
 SUCCESSES = {"200", "201", "202", "204", "304"}

@@ -12,6 +12,8 @@ from tests.users.logins import log_in
 from trips.models import Trip
 from users.models import User
 
+pytestmark = pytest.mark.either
+
 HOW = "Send the header as Authorization: Bearer <token>."
 
 

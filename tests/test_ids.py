@@ -16,6 +16,8 @@ from tripcompanion.api.serializers import MAX_ID, NUMBER_SCHEMA, TEXT_SCHEMA, pa
 from trips.models import Trip
 from users.models import User
 
+pytestmark = pytest.mark.either
+
 LARGEST = 9_223_372_036_854_775_807
 NO_ID_TEXTS = (
     *("", "0", "00", "07", "0007", "-1", "+1", "1.0", "1e0", " 1", "1 ", "1\n", "1_0", "0x1"),

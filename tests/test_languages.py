@@ -166,10 +166,11 @@ def test_everything_that_is_said_about_a_field_is_said_in_spanish_too(olga, ed, 
     for operation in (op for op in OPERATIONS if "properties" in (op.body or {})):
         for body in world.bodies[str(operation)]:
             for path, schema, _required in fields_of(operation.body, body):
+                rules = str({key: schema[key] for key in schema.keys() - {"description"}})
                 for literal in hostile(str(path[-1]), schema):
-                    if (str(schema), literal) in seen:
+                    if (rules, literal) in seen:
                         continue
-                    seen.add((str(schema), literal))
+                    seen.add((rules, literal))
                     said = partial(world.send, operation, replaced(body, path, literal))
                     english = said(language="en").json()["detail"]
                     if english not in compared:

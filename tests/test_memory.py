@@ -20,6 +20,8 @@ from trips.models import Trip
 from users.models import Session, User
 from users.tokens import token_pair
 
+pytestmark = pytest.mark.either
+
 
 @pytest.fixture
 def get(olga: User) -> Callable[[str], Any]:

@@ -7,6 +7,8 @@ import pytest
 
 from tests.document import problem_of
 
+pytestmark = pytest.mark.either
+
 MALFORMED = {
     "an open brace": b"{",
     "blanks": b"  ",

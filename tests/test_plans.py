@@ -6,7 +6,6 @@ from datetime import date
 from typing import Any
 
 import pytest
-from django.conf import settings
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
@@ -92,8 +91,7 @@ def aliases(sql: str) -> dict[str, str]:
     return {alias: table for table, alias in re.findall(r'"(\w+)" (?:AS )?"?([T-W]\d+)"?', sql)}
 
 
-@pytest.fixture
-def asked(api: Api, transactional_db: None) -> dict[str, list[Statement]]:
+def asked_of_a_long_trip(api: Api) -> dict[str, list[Statement]]:
     """The statements of each hot request on a long trip."""
     trip, people = long_trip()
     owner, debtor = people[:2]
@@ -127,10 +125,8 @@ def asked(api: Api, transactional_db: None) -> dict[str, list[Statement]]:
     return statements
 
 
-@pytest.fixture
-def asked_of_closed(api: Api, transactional_db: None) -> dict[str, list[Statement]]:
+def asked_of_a_closed_trip(api: Api) -> dict[str, list[Statement]]:
     """The statements of requests about a trip that is closed and opened, beside a long one."""
-    long_trip()
     trip = fill(CLOSED_DEBTS)
     analyse()
     first, *_others, last = (m.user for m in trip.members.order_by("user_id"))
@@ -207,30 +203,23 @@ def scanning(asked: dict[str, list[Statement]]) -> dict[tuple[str, str], list[st
     }
 
 
-def test_no_request_about_a_closed_trip_reads_a_table_from_end_to_end(
-    asked_of_closed: dict[str, list[Statement]],
-) -> None:
-    assert not scanning(asked_of_closed)
-
-
-def test_no_hot_request_reads_a_table_from_end_to_end(asked: dict[str, list[Statement]]) -> None:
+def test_no_request_reads_a_table_from_end_to_end(api: Api, transactional_db: None) -> None:
+    asked = asked_of_a_long_trip(api)
     assert not scanning(asked)
-
-
-def test_the_total_debt_is_read_from_the_memberships_alone(
-    asked: dict[str, list[Statement]],
-) -> None:
     _session, (sql, _values) = asked["total debt"]
     assert "trips_member" in sql
     assert [table for table in LEDGER if table in sql] == []
+    if connection.vendor == "postgresql":
+        assert_looked_up(asked["pending debts"])
+    assert not scanning(asked_of_a_closed_trip(api))
 
 
-@pytest.mark.skipif(
-    not settings.DATABASE_URL.startswith("postgres"), reason="is about PostgreSQL's planner"
-)
-def test_open_splits_are_looked_up_and_not_joined(asked: dict[str, list[Statement]]) -> None:
-    """A join would read all splits there are, as soon as many debts of many people are open."""
-    _session, (sql, values) = asked["pending debts"]
+def assert_looked_up(pending_debts: list[Statement]) -> None:
+    """Open splits are looked up and not joined.
+
+    A join would read all splits there are, as soon as many debts of many people are open.
+    """
+    _session, (sql, values) = pending_debts
     with connection.cursor() as cursor:
         cursor.execute(f"EXPLAIN (FORMAT JSON) {sql}", values)
         [[[whole]]] = cursor.fetchall()

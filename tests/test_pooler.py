@@ -21,9 +21,13 @@ from tests.server import Server, running_server
 from tests.soak.chapter import play_chapters
 from tests.splits.journey import Journey, Traveller, sign_up
 
-pytestmark = pytest.mark.skipif(
-    not settings.DATABASE_URL.startswith("postgres"), reason="SQLite has no pooler"
-)
+pytestmark = [
+    pytest.mark.skipif(
+        not settings.DATABASE_URL.startswith("postgres"), reason="SQLite has no pooler"
+    ),
+    # They start clusters of their own, which `make cluster` hurts for longer.
+    pytest.mark.slow,
+]
 THREADS = 16
 #: Of each thread; see `tests.own_rows`. `make cluster` sends a hundred thousand statements.
 ROUNDS = 15

@@ -29,9 +29,13 @@ from tests.silence import SilentProxy, silent_proxy
 from tests.splits.journey import Journey, Traveller, sign_up
 from tests.test_snapshots import Flipping
 
-pytestmark = pytest.mark.skipif(
-    not settings.DATABASE_URL.startswith("postgres"), reason="SQLite has no replica"
-)
+pytestmark = [
+    pytest.mark.skipif(
+        not settings.DATABASE_URL.startswith("postgres"), reason="SQLite has no replica"
+    ),
+    # They start clusters of their own, which `make cluster` hurts for longer.
+    pytest.mark.slow,
+]
 #: Long enough for a few requests of a busy machine while the replica is paused.
 MAX_LAG_SECONDS = 3
 #: Each changes a trip and reads the change in four ways. 500 take a minute.

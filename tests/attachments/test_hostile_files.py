@@ -112,7 +112,14 @@ def test_a_bomb_is_refused_before_it_is_decoded(
     assert detail == "The picture was refused: it has too many pixels."
 
 
-@pytest.mark.parametrize("kind", cleaning.MAX_PIXELS)
+@pytest.mark.parametrize(
+    "kind",
+    # To encode the largest HEIF takes half a minute.
+    [
+        pytest.param(kind, marks=[pytest.mark.slow] * (kind == "HEIF"))
+        for kind in cleaning.MAX_PIXELS
+    ],
+)
 def test_the_largest_picture_fits_into_the_memory_of_its_process(attach: Any, kind: str) -> None:
     if kind == "HEIF":
         pytest.importorskip("pillow_heif").register_heif_opener()

@@ -27,6 +27,8 @@ from trips.models import Member, Trip
 from trips.roles import TripRole
 from users.models import User
 
+pytestmark = pytest.mark.either
+
 
 @pytest.fixture
 def lived(trip: Trip, olga: User, ed: User, vera: User, api: Api) -> Trip:

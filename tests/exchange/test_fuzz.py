@@ -40,6 +40,8 @@ from trips.models import Trip
 from trips.roles import TripRole
 from users.models import User
 
+pytestmark = pytest.mark.either
+
 REFUSALS = {"unreadable", "unknown_format"}
 CSV = (SPLITWISE_CSV, SPLIIT_CSV, IHATEMONEY_CSV, COSPEND_CSV, SPLITPRO_CSV, SETTLE_UP)
 JSON = (SPLITWISE_API, SPLIIT_JSON, IHATEMONEY_JSON, ABRECHNUNG, SPLITPRO_JSON, TRICOUNT)

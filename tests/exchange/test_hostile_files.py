@@ -17,6 +17,8 @@ from tripcompanion.exchange.description import UnreadableFile
 from tripcompanion.exchange.models import Import, ImportedRow
 from tripcompanion.exchange.source import MAX_CELL_CHARS, MAX_LINES
 
+pytestmark = pytest.mark.either
+
 SPLITWISE = b"Date,Description,Category,Cost,Currency,Ana,Ben\n"
 
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from django.utils import timezone
 
 from tests.exchange import samples
@@ -12,6 +13,8 @@ from tests.trips.bodies import lisbon
 from tests.users.logins import bearer
 from trips.models import Member, Trip
 from users.scopes import Scope
+
+pytestmark = pytest.mark.either
 
 HEADER = "Date,Description,Category,Cost,Currency"
 OWN = f"{HEADER},Me,Ben\n2026-05-01,Bus,Bus,4,EUR,2,-2\n"

@@ -19,6 +19,8 @@ from tripcompanion.exchange.models import Import
 from trips.models import Trip
 from users.models import User
 
+pytestmark = pytest.mark.either
+
 ANSWER = {
     *("id", "format", "state", "tripId", "makesTrip", "trip", "createdAt", "expiresAt", "people"),
     *("rows", "rowCount", "counts", "balances", "exchangeRates", "notes"),

@@ -12,6 +12,8 @@ from tests.stored import everything_stored
 from trips.models import Trip
 from users.models import User
 
+pytestmark = pytest.mark.either
+
 ADDED = {"date", "payerId", "participants"}
 
 

@@ -11,6 +11,8 @@ from tests.trips.bodies import lisbon
 from trips.models import Trip
 from users.models import User
 
+pytestmark = pytest.mark.either
+
 #: What the client adds to the documented fields.
 ADDED = {"name", "participants"}
 

@@ -12,6 +12,8 @@ from tests.mcp.conftest import LATEST, OLDEST, PATH, Assistant
 from tripcompanion.mcp.protocol import HANDSHAKE, STATELESS
 from users.models import User
 
+pytestmark = pytest.mark.either
+
 Assistants = Callable[..., Assistant]
 INITIALIZE = {"capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
 

@@ -20,7 +20,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from tests.server import ROOT, Server
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.either, pytest.mark.django_db]
 
 MODES = ["legacy", "auto", "2026-07-28"]
 SCOPES = ["trips:read", "trips:write", "expenses:read", "expenses:write"]

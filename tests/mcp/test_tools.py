@@ -16,6 +16,8 @@ from trips.models import Trip
 from trips.roles import TripRole
 from users.models import User
 
+pytestmark = pytest.mark.either
+
 Assistants = Callable[..., Assistant]
 DINNER = {
     "description": "Dinner",

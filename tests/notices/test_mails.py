@@ -19,6 +19,8 @@ from tripcompanion.notices.sending import PAUSE
 from trips.models import Member, Trip
 from users.models import Mail, User
 
+pytestmark = pytest.mark.either
+
 
 def test_between_two_mails_there_is_a_pause(
     ledger: Ledger, olga: User, ed: User, delivered: Callable[[], list[EmailMessage]]

@@ -13,6 +13,8 @@ from tests.notices.waiting import waiting, wanting
 from tests.splits.ledger import Ledger
 from users.models import User
 
+pytestmark = pytest.mark.either
+
 
 @pytest.fixture
 def link(

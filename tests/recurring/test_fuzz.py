@@ -16,6 +16,8 @@ from tests.splits.ledger import Ledger
 from tripcompanion.recurring.rules import MAX_YEARS, dates_of
 from users.models import User
 
+pytestmark = pytest.mark.either
+
 _NAMES = (
     *("FREQ", "INTERVAL", "COUNT", "UNTIL", "BYDAY", "BYMONTH", "BYMONTHDAY", "BYSETPOS", "WKST"),
     *("BYHOUR", "BYSECOND", "BYWEEKNO", "BYYEARDAY", "BYEASTER", "DTSTART", "RRULE", "", "X"),

@@ -21,6 +21,8 @@ from tests.users.logins import bearer, is_alive, log_in, refresh, try_to_log_in
 from tests.users.test_forged_tokens import assert_opens_nothing
 from users.models import User
 
+pytestmark = pytest.mark.either
+
 
 def register(email: str, password: str = PASSWORD, **more: Any) -> Response:
     headers = more.pop("headers", {})

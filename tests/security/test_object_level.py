@@ -11,6 +11,8 @@ from trips.models import Trip
 from trips.models.joining import CODE_ALPHABET, CODE_CHARS, new_code
 from users.serializers import UserSerializer
 
+pytestmark = pytest.mark.either
+
 #: How many ids and codes are tried.
 IDS, CODES = 60, 80
 PRIVATE = ("role", "currency", "createdAt", "updatedAt")

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+import pytest
 from django.db import transaction
 from rest_framework.test import APIClient
 
@@ -16,6 +17,8 @@ from tests.stored import everything_stored
 from tests.trips.bodies import lisbon
 from trips.models import Trip
 from users.models import User
+
+pytestmark = pytest.mark.either
 
 #: What nobody may set by a body, by the name that a careless service would read.
 OVERREACH: dict[str, Any] = {

@@ -19,6 +19,8 @@ from trips.roles import TripRole
 from users.models import Role, User
 from users.scopes import Scope
 
+pytestmark = pytest.mark.either
+
 _REPEATED = {
     (end.method, end.route) for end in endpoints() if getattr(end.view, "safe_retries", False)
 }

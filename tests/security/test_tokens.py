@@ -28,6 +28,8 @@ from tripcompanion import environment
 from users.models import User
 from users.scopes import Scope
 
+pytestmark = pytest.mark.either
+
 KINDS = ("token", "refresh_token")
 
 

@@ -25,6 +25,8 @@ from trips.roles import TripRole
 from users.mail_templates import MailTemplate
 from users.models import EmailToken, Mail, Role, Session, User
 
+pytestmark = pytest.mark.either
+
 Limits = Callable[..., None]
 
 

@@ -7,6 +7,8 @@ import pytest
 from tests.splits.ledger import Json, Ledger, parts
 from users.models import User
 
+pytestmark = pytest.mark.either
+
 FULL = {
     "category": "FOOD",
     "receiptUrl": "/receipts/7.pdf",

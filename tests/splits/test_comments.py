@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+import pytest
 import time_machine
 from django.utils import timezone
 
@@ -15,6 +16,8 @@ from tripcompanion.accounts.deletion import delete_account
 from tripcompanion.accounts.export import personal_data_of
 from trips.models import JournalEntry, Trip
 from users.models import Role, User
+
+pytestmark = pytest.mark.either
 
 
 def url_of(comment: Json) -> str:

@@ -12,6 +12,8 @@ from tests.splits.ledger import Json, Ledger, exact, parts
 from trips.models import Trip
 from users.models import User
 
+pytestmark = pytest.mark.either
+
 BODY = {"description": "Dinner", "amount": 30, "expenseDate": "2026-05-14"}
 
 

@@ -7,6 +7,8 @@ import pytest
 from tests.splits.ledger import Json, Ledger, parts
 from users.models import User
 
+pytestmark = pytest.mark.either
+
 
 @pytest.fixture
 def expense(ledger: Ledger, olga: User, ed: User, vera: User) -> Json:

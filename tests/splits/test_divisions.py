@@ -16,6 +16,8 @@ from tests.splits.ledger import Json, Ledger, exact, parts
 from trips.models import Trip
 from users.models import User
 
+pytestmark = pytest.mark.either
+
 
 def item(name: str, amount: Any, shares: dict[User, Any]) -> Json:
     return {

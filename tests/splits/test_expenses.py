@@ -16,6 +16,8 @@ from trips.models import Trip
 from trips.roles import Access, Can, TripRole, access_of
 from users.models import User
 
+pytestmark = pytest.mark.either
+
 ROLES = list(TripRole)
 
 

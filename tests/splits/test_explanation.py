@@ -6,6 +6,8 @@ from pytest_django import DjangoAssertNumQueries
 from tests.splits.ledger import Ledger
 from users.models import User
 
+pytestmark = pytest.mark.either
+
 
 def lines(ledger: Ledger, reader: User, user: User, query: str = "pageSize=100") -> list[dict]:
     return ledger.answer(reader, "get", f"balances/{user.pk}?{query}").json()["items"]

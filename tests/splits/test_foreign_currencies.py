@@ -10,6 +10,8 @@ from splits.models import DailyRate, Rate
 from tests.splits.ledger import Ledger, exact
 from users.models import User
 
+pytestmark = pytest.mark.either
+
 
 @pytest.fixture
 def rates(db: None) -> None:

@@ -17,6 +17,8 @@ from trips.models.journal import Entry, write
 from trips.roles import TripRole
 from users.models import ScopedToken, User
 
+pytestmark = pytest.mark.either
+
 Json = dict[str, Any]
 
 

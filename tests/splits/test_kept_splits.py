@@ -7,6 +7,8 @@ import pytest
 from tests.splits.ledger import Json, Ledger
 from users.models import User
 
+pytestmark = pytest.mark.either
+
 
 def pair(first: User, first_amount: float, second: User, second_amount: float) -> list[Json]:
     return [

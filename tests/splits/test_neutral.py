@@ -41,7 +41,7 @@ RATE_DAY = "2026-05-13"
 Weights = dict[int, int]
 Kind = tuple[str, bool, str]
 #: `make soak` asks for more examples, of which each takes seconds.
-EXAMPLES = 40 if settings.get_current_profile_name() == "soak" else 3
+EXAMPLES = 40 if settings.get_current_profile_name() == "soak" else 1
 #: What a deletion and a restore change of course.
 _CHANGES = ("updatedAt", "updated_at", "history", "usedAt")
 #: What happens to the trip, and to whom; numbers choose among what there is.

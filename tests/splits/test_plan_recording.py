@@ -1,7 +1,11 @@
 """The whole settle-up plan is recorded at once, if it is still the one that was read."""
 
+import pytest
+
 from tests.splits.ledger import Ledger
 from users.models import User
+
+pytestmark = pytest.mark.either
 
 
 def read_tag(ledger: Ledger, user: User) -> str:

@@ -1,8 +1,12 @@
 """A preview answers what would be recorded, to the cent, and records nothing."""
 
+import pytest
+
 from splits.models import Expense, Split
 from tests.splits.ledger import Ledger
 from users.models import User
+
+pytestmark = pytest.mark.either
 
 
 def test_a_preview_is_what_is_recorded_next(

@@ -5,6 +5,8 @@ import pytest
 from tests.splits.ledger import Json, Ledger
 from users.models import User
 
+pytestmark = pytest.mark.either
+
 
 def payers(**paid_by_user: tuple[User, float]) -> list[Json]:
     return [{"userId": user.pk, "amount": amount} for user, amount in paid_by_user.values()]

@@ -14,6 +14,8 @@ from tests.splitwise.conftest import BASE, DOCUMENT, FORM, shares
 from trips.models import Invitation, Trip
 from trips.roles import TripRole
 
+pytestmark = pytest.mark.either
+
 READS = ("get_current_user", "get_groups", "get_friends", "get_expenses", "get_notifications")
 JSON = "application/json"
 

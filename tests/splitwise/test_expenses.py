@@ -10,6 +10,8 @@ from splits.reports.audit import differences
 from tests.factories import add_guest, settle, spend
 from tests.splitwise.conftest import balances_of, shares
 
+pytestmark = pytest.mark.either
+
 
 def test_an_expense_by_shares_is_read_back_as_it_was_sent(
     calling: Any, trip: Any, olga: Any, ed: Any

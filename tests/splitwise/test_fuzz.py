@@ -2,11 +2,14 @@
 
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from splits.models import Expense, Settlement
 from tests.splitwise.conftest import BASE, FORM, urlencode
+
+pytestmark = pytest.mark.either
 
 PATHS = ("create_expense", "create_group", "create_friend", "create_friends", "create_comment")
 NAMES = st.sampled_from(

@@ -11,6 +11,8 @@ from tests.splitwise.conftest import balances_of, shares
 from trips.models import Invitation, Trip
 from users.models import Mail, User
 
+pytestmark = pytest.mark.either
+
 
 def test_a_group_is_a_trip(calling: Any, olga: Any, ed: Any) -> None:
     caller = calling(olga)

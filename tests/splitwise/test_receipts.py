@@ -14,6 +14,8 @@ from tests.factories import settle, spend
 from tests.splitwise.conftest import BASE, FORM, Caller, shares
 from tripcompanion.attachments.models import Attachment
 
+pytestmark = pytest.mark.either
+
 NONE = {"large": None, "original": None}
 
 

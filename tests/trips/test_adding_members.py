@@ -11,6 +11,8 @@ from trips.models import Trip
 from trips.roles import TripRole
 from users.models import User
 
+pytestmark = pytest.mark.either
+
 
 def add(api: Api, caller: User, trip: Trip, **body: Any) -> Response:
     return api(caller).post(f"/api/trips/{trip.pk}/members", body)

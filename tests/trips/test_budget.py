@@ -13,6 +13,8 @@ from tests.trips.bodies import lisbon
 from trips.models import Trip
 from users.models import User
 
+pytestmark = pytest.mark.either
+
 
 def exact(response: Response) -> Any:
     """The body, with numbers as they stand in it."""

@@ -15,6 +15,8 @@ from tripcompanion.exchange.description import UnreadableFile
 from trips.models import Trip
 from users.models import User
 
+pytestmark = pytest.mark.either
+
 BUDGETS = {"FOOD": 200.5, "TRANSPORT": "33.335"}
 
 

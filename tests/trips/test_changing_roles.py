@@ -11,6 +11,8 @@ from trips.models import Trip
 from trips.roles import TripRole
 from users.models import User
 
+pytestmark = pytest.mark.either
+
 
 def change(api: Api, caller: User, trip: Trip, member: User, role: Any) -> Response:
     return api(caller).put(f"/api/trips/{trip.pk}/members/{member.pk}/role", {"role": role})

@@ -12,6 +12,8 @@ from trips.models import Member, Trip
 from trips.roles import TripRole
 from users.models import User
 
+pytestmark = pytest.mark.either
+
 WHOLE = lisbon(
     title="Porto in June", destination="Porto", description="Wine.", imageUrl="https://a.example/p",
     startDate="2026-06-01", endDate="2026-06-03", budget=250, currency="USD", joinRole="EDITOR",

@@ -12,6 +12,8 @@ from trips.models import Trip
 from trips.roles import TripRole
 from users.models import User
 
+pytestmark = pytest.mark.either
+
 
 def test_codes_have_8_characters_and_no_look_alikes(api: Api, olga: User) -> None:
     client = api(olga)

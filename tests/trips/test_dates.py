@@ -9,6 +9,8 @@ from tests.trips.bodies import lisbon
 from trips.models import Trip
 from users.models import User
 
+pytestmark = pytest.mark.either
+
 
 @pytest.mark.parametrize(
     ("start", "end"),

@@ -15,6 +15,8 @@ from trips.models import Trip
 from trips.roles import TripRole
 from users.models import User
 
+pytestmark = pytest.mark.either
+
 
 @pytest.fixture(params=["leaves", "is removed", "is removed by ADMIN"])
 def go(request: pytest.FixtureRequest, api: Api, olga: User, ada: User) -> Any:

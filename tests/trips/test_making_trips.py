@@ -10,6 +10,8 @@ from tests.trips.bodies import lisbon
 from trips.models import Trip
 from users.models import User
 
+pytestmark = pytest.mark.either
+
 DETAIL = {
     "id", "title", "destination", "description", "imageUrl", "startDate", "endDate", "budget",
     "currency", "tripCode", "joinRole", "defaultDivision", "categoryBudgets", "currentUserRole",

@@ -11,6 +11,8 @@ from trips.models import Trip
 from trips.roles import TripRole
 from users.models import User
 
+pytestmark = pytest.mark.either
+
 ROWS = 25
 PATHS = ["/api/trips", "/api/trips/my-trips", "/api/trips/{trip}/expenses",
          "/api/trips/{trip}/settlements", "/api/trips/{trip}/balances/{user}"]  # fmt: skip

@@ -15,6 +15,8 @@ from trips.models import Member, Trip
 from trips.roles import TripRole
 from users.models import User
 
+pytestmark = pytest.mark.either
+
 #: Every list and object of a trip that names people.
 PLACES = (
     *("", "/members", "/expenses", "/balances", "/settle-up", "/settlements", "/history"),

@@ -10,6 +10,8 @@ from tests.factories import PASSWORD, UserFactory
 from tests.users.logins import try_to_log_in
 from users.models import Role, User
 
+pytestmark = pytest.mark.either
+
 WHOLE = {"name": "Olga Other", "email": "other@example.com", "password": PASSWORD}
 LONGEST_URL = "https://example.com/" + "x" * 2028
 

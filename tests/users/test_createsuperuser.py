@@ -9,7 +9,7 @@ from tests.factories import PASSWORD
 from tests.users.logins import log_in
 from users.models import Role, User
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.either, pytest.mark.django_db]
 
 
 @pytest.fixture(autouse=True)

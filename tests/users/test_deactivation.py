@@ -8,6 +8,8 @@ from tests.users.logins import bearer, is_alive, log_in, refresh, try_to_log_in
 from trips.models import Trip
 from users.models import User
 
+pytestmark = pytest.mark.either
+
 
 def test_every_token_dies_at_once(olga: User) -> None:
     pairs = [log_in(olga), log_in(olga)]

@@ -16,6 +16,8 @@ from tests.factories import PASSWORD
 from tests.users.logins import bearer, is_alive, log_in, refresh, try_to_log_in
 from users.models import User
 
+pytestmark = pytest.mark.either
+
 
 def test_logging_in_gives_a_pair_of_tokens_and_the_account(olga: User) -> None:
     answer = log_in(olga)

@@ -9,6 +9,8 @@ from rest_framework.test import APIClient
 from tests.users.logins import is_alive, log_in, refresh
 from users.models import User
 
+pytestmark = pytest.mark.either
+
 
 def log_out(refresh_token: Any) -> Response:
     return APIClient().post("/api/users/logout", {"refreshToken": refresh_token})

@@ -15,6 +15,8 @@ from tests.factories import PASSWORD, overwrite
 from tests.users.logins import bearer, is_alive, log_in, refresh, try_to_log_in
 from users.models import Session, User
 
+pytestmark = pytest.mark.either
+
 NEW = "five-yellow-umbrellas"
 BODIES: dict[str, dict[str, str]] = {
     "": {"name": "Olga Owner", "email": "olga@example.com", "password": NEW},

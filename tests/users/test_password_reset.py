@@ -29,6 +29,8 @@ from tripcompanion.notices.sending import deliver
 from users.mail_templates import MailTemplate
 from users.models import EmailToken, Mail, User
 
+pytestmark = pytest.mark.either
+
 NEW = "five-yellow-umbrellas"
 Limits = Callable[..., None]
 

@@ -11,7 +11,7 @@ from tests.factories import PASSWORD
 from tests.users.logins import is_alive, refresh, try_to_log_in
 from users.models import Role, User
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.either, pytest.mark.django_db]
 
 NINA = {"name": "Nina New", "email": "nina@example.com", "password": PASSWORD}
 

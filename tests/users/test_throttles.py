@@ -24,6 +24,8 @@ from trips.models import Trip
 from users.mail_templates import MailTemplate
 from users.models import Mail, User
 
+pytestmark = pytest.mark.either
+
 Limits = Callable[..., None]
 
 NOON = datetime(2026, 5, 14, 12, 0, 0, tzinfo=UTC)

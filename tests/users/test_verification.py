@@ -18,6 +18,8 @@ from trips.models import Trip
 from users.mail_templates import MailTemplate
 from users.models import EmailToken, Mail, User
 
+pytestmark = pytest.mark.either
+
 Limits = Callable[..., None]
 
 

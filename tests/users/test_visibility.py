@@ -10,6 +10,8 @@ from tests.factories import PASSWORD, UserFactory
 from trips.models import Trip
 from users.models import User
 
+pytestmark = pytest.mark.either
+
 PRIVATE = dict.fromkeys(("role", "currency", "notices", "mayBeAdded", "createdAt", "updatedAt"))
 SHAPE = {"id", "name", "email", "profilePicture", *PRIVATE}
 

@@ -17,6 +17,8 @@ from trips.models import Trip
 from trips.roles import TripRole
 from users.models import User
 
+pytestmark = pytest.mark.either
+
 OLGA, ED = "{olga}", "{ed}"
 BOTH = {OLGA: 1, ED: 2}
 ITEMS = [

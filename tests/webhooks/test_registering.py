@@ -16,6 +16,8 @@ from trips.models import Member, Trip
 from trips.roles import TripRole
 from users.models import User
 
+pytestmark = pytest.mark.either
+
 
 def refused_for(response: Any) -> list[str]:
     assert (response.status_code, response.json()["code"]) == (400, "invalid")

@@ -15,6 +15,8 @@ from tripcompanion.webhooks.sending import deliver
 from trips.models import Trip
 from users.models import User
 
+pytestmark = pytest.mark.either
+
 
 def test_a_forged_body_does_not_verify(
     api: Api, trip: Trip, olga: User, receiver: Receiver, hook: dict[str, Any]
