@@ -75,6 +75,8 @@ TABLE: Mapping[Can, Mapping[TripRole, Access]] = {
 }  # fmt: skip
 
 
+#: What a column of a role holds.
+MAX_ROLE_LENGTH = max(map(len, TripRole.values))
 #: The role of whoever creates a trip, and of an ADMIN in every trip.
 CREATOR_ROLE = TripRole.OWNER
 #: The role of those for whom nobody chose another one, and of guests.

@@ -20,7 +20,7 @@ from trips.models.journal import Entry, entries_between, write
 from trips.models.member import Member
 from trips.models.trip import Trip, lock_trip, locked_row, locked_trip
 from trips.models.visibility import InTripQuerySet
-from trips.roles import TABLE, Access, Can, TripRole, may_grant
+from trips.roles import MAX_ROLE_LENGTH, TABLE, Access, Can, TripRole, may_grant
 from users.emails import MAX_EMAIL_CHARS, email_key
 from users.mail_templates import MailTemplate, url_of
 from users.models import EmailUnverified, Mail, Role, User, summary_of
@@ -121,7 +121,7 @@ class Invitation(models.Model):
     created_by = models.ForeignKey(
         User, on_delete=models.PROTECT, related_name="+", verbose_name=gettext_lazy("invited by")
     )
-    role = models.CharField(gettext_lazy("role"), max_length=6, choices=TripRole)
+    role = models.CharField(gettext_lazy("role"), max_length=MAX_ROLE_LENGTH, choices=TripRole)
     #: Only the account with this address may accept; null if everybody may who has the link.
     email = models.CharField(gettext_lazy("email"), max_length=MAX_EMAIL_CHARS, null=True)  # noqa: DJ001
     #: `email` in the form that is compared.

@@ -30,7 +30,15 @@ from trips.models.joining import require_trip_quota
 from trips.models.journal import Changes, Entry, entries_between, fetch_all, write
 from trips.models.trip import Trip, TripQuerySet, lock_trip, locked_row, locked_trip
 from trips.models.visibility import InTripQuerySet
-from trips.roles import CREATOR_ROLE, DEFAULT_ROLE, OWNER_ROLES, Can, TripRole, may_grant
+from trips.roles import (
+    CREATOR_ROLE,
+    DEFAULT_ROLE,
+    MAX_ROLE_LENGTH,
+    OWNER_ROLES,
+    Can,
+    TripRole,
+    may_grant,
+)
 from trips.signals import happened
 from users.models import User, address_check, summary_of
 
@@ -124,7 +132,7 @@ class Member(models.Model):
         verbose_name=gettext_lazy("user"),
     )
     role = models.CharField(
-        gettext_lazy("role"), max_length=6, choices=TripRole, default=DEFAULT_ROLE
+        gettext_lazy("role"), max_length=MAX_ROLE_LENGTH, choices=TripRole, default=DEFAULT_ROLE
     )
     joined_at = models.DateTimeField(gettext_lazy("joined at"), default=timezone.now)
     #: Null once the account has answered: it has read or written in the trip, or joined by itself.

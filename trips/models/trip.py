@@ -55,7 +55,15 @@ from trips.models.visibility import (
     ViewerParam,
     get_visible_or_404,
 )
-from trips.roles import CREATOR_ROLE, DEFAULT_ROLE, JOIN_ROLE_CHOICES, OWNER_ROLES, Can, may
+from trips.roles import (
+    CREATOR_ROLE,
+    DEFAULT_ROLE,
+    JOIN_ROLE_CHOICES,
+    MAX_ROLE_LENGTH,
+    OWNER_ROLES,
+    Can,
+    may,
+)
 from trips.signals import person_replaced
 from users.models import Mail, ScopedToken, User, summary_of
 from users.models.lock import lock_rows
@@ -152,7 +160,7 @@ class Trip(models.Model):
     )
     join_role = models.CharField(
         gettext_lazy("role of those who join"),
-        max_length=6,
+        max_length=MAX_ROLE_LENGTH,
         choices=JOIN_ROLE_CHOICES,
         default=DEFAULT_ROLE,
     )
