@@ -53,10 +53,7 @@ def planned_people(
     members = _members(trip)
     earlier = _from_earlier_imports(trip, members)
     by_email = _companions(caller, rows)
-    unknown = set(mapping) - {row.key for row in rows} - {row.name for row in rows}
-    if unknown:
-        text = _("Not in the file: %(names)s.") % {"names": ", ".join(sorted(unknown))[:200]}
-        raise ValidationError({"mapping": [text]})
+    _require_named(rows, mapping)
 
     def account_of(row: Person) -> int | None:
         if row.key in mapping or row.name in mapping:
@@ -79,6 +76,14 @@ def planned_people(
         )
         for row in rows
     ]
+
+
+def _require_named(people: Iterable[Person], mapping: Iterable[str]) -> None:
+    """Raise `ValidationError` unless the file has everybody for whom the caller chose somebody."""
+    unknown = {*mapping}.difference(*((person.key, person.name) for person in people))
+    if unknown:
+        text = _("Not in the file: %(names)s.") % {"names": ", ".join(sorted(unknown))[:200]}
+        raise ValidationError({"mapping": [text]})
 
 
 def _name(name: str) -> str:

@@ -87,6 +87,13 @@ class Choices:
             changes = {"trip_id": None, "as_new_trip": False, **changes}
         return replace(self, **changes)
 
+    def described(self, file: BinaryIO) -> TripDescription:
+        """The trip in a file. Raises `UnreadableFile`."""
+        zone, group = ZoneInfo(self.time_zone), self.group
+        return describe(
+            SourceFile(file, self.file_name, currency=self.currency, zone=zone, group=group)
+        )
+
 
 def plan_import(
     caller: User,
@@ -105,15 +112,7 @@ def plan_import(
     if choices.trip_id is not None:
         trip = get_visible_or_404(Trip.objects.all, caller, pk=choices.trip_id)
     try:
-        described = describe(
-            SourceFile(
-                file,
-                choices.file_name,
-                currency=choices.currency,
-                zone=ZoneInfo(choices.time_zone),
-                group=choices.group,
-            )
-        )
+        described = choices.described(file)
         is_known = trip is None and not choices.as_new_trip
         if is_known:
             trip = known_trip(caller, described)
@@ -122,18 +121,16 @@ def plan_import(
         people = planned_people(described.people, caller, trip, choices.mapping)
         with transaction.atomic():
             stored = _started(caller, replaced)
-            stored.trip, stored.makes_trip, stored.format = trip, trip is None, described.format
             plan = _Plan(stored, described, choices, people, trip)
             if is_known and trip is not None:
                 plan.notes.append(Note("known_trip"))
             plan.write_rows(progress)
             if trip is not None:
                 plan.require_rights(trip, caller)
-            stored.content, stored.choices = as_json(plan.content()), as_json(asdict(choices))
             if replaced is None:
                 file.seek(0)
                 stored.file = zlib.compress(file.read())
-            stored.save()
+            plan.save()
     except UnreadableFile as error:
         raise FileUnreadable.of(error) from error
     return stored
@@ -293,8 +290,15 @@ class _Plan:
             raise PermissionDenied
         require_payments(trip, caller, (map(self.user_ids.get, pair) for pair in self.pairs))
 
-    def content(self) -> dict[str, Any]:
-        """The plan without its rows."""
+    def save(self) -> None:
+        """Store the plan without its rows."""
+        stored = self.stored
+        stored.trip, stored.makes_trip = self.trip, self.trip is None
+        stored.format = self.described.format
+        stored.content, stored.choices = as_json(self._content()), as_json(asdict(self.choices))
+        stored.save()
+
+    def _content(self) -> dict[str, Any]:
         described, today = self.described, timezone.now().date()
         title = self.choices.title or plain(described.name) or _("Imported trip")
         destination = self.choices.destination or plain(described.destination) or title

@@ -97,33 +97,26 @@ class _Books:
         amount, notes = rounded(row.number("value"), currency)
         if not amount:
             raise RowError("no_amount")
-        creditors = portions(weights(row, "creditor_shares"))
         rate = row.number("currency_conversion_rate")
+        creditors = portions(weights(row, "creditor_shares"))
+        paid = self.of_people({key: amount * part for key, part in creditors.items()})
+        owed, own_notes = self._owed(row, amount)
+        notes += own_notes
+        is_transfer = row.text("type") == "transfer"
+        if amount < 0 and (is_transfer or len(paid) > 1):
+            amount, notes = -amount, (*notes, Note("turned_around"))
+            paid, owed = ({k: -v for k, v in side.items()} for side in (owed, paid))
+        payers, parts = whole(paid, amount), whole(owed, amount)
         fields: dict[str, Any] = {
             "line": line,
             "date": day(row.text("billed_at")),
-            "amount_minor": abs(amount),
+            "amount_minor": amount,
             "currency": currency,
             "key": row.text("id"),
             "rate": rate if rate > 0 and rate != 1 else None,
         }
-        paid = self.of_people({key: amount * part for key, part in creditors.items()})
-        owed, own_notes = self._owed(row, amount)
-        notes += own_notes
-        sign = 1
-        if amount < 0:
-            paid, owed = ({k: -v for k, v in side.items()} for side in (paid, owed))
-            if len(paid) == 1 and row.text("type") != "transfer":
-                sign, fields["amount_minor"] = -1, amount
-            else:
-                paid, owed = owed, paid
-                notes += (Note("turned_around"),)
-        payers, parts = (
-            {k: sign * minor for k, minor in whole(side, abs(amount)).items()}
-            for side in (paid, owed)
-        )
         title = row.text("name", "")
-        if row.text("type") == "transfer" and len(payers) == len(parts) == 1:
+        if is_transfer and len(payers) == len(parts) == 1:
             (sender,), (receiver,) = payers, parts
             yield DescribedSettlement(
                 sender=sender, receiver=receiver, note=title, notes=notes, **fields
@@ -199,7 +192,13 @@ def portions(shares: Shares) -> dict[str, Fraction]:
 
 
 def whole(parts: Shares, total: int) -> dict[str, int]:
-    """`parts` in whole minor units that add up to `total`: the largest remainders get the rest."""
+    """`parts` in whole minor units that add up to `total`: the largest remainders get the rest.
+
+    Those of a negative total are negative.
+    """
+    if total < 0:
+        found = whole({key: -part for key, part in parts.items()}, -total)
+        return {key: -part for key, part in found.items()}
     if any(part < 0 for part in parts.values()):
         raise RowError("negative_part")
     found = {key: int(part) for key, part in parts.items()}

@@ -1,6 +1,7 @@
 """Splitwise, answers of its API, saved one by one or merged: expenses, groups, friends, user."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from datetime import date
 from typing import Any
 
@@ -47,35 +48,33 @@ def recognises(head: Head) -> bool:
 
 
 def read(file: SourceFile) -> TripDescription:
-    group, name, groups, debts = _chosen_group(file)
+    group, name, members, debts = _chosen_group(file)
     people: dict[str, Person] = {}
     newest: dict[str, str] = {}
-    currencies: dict[str, int] = {}
+    used: Counter[str] = Counter()
     rows = 0
     for _at, value in _expenses(file):
         rows += 1
         try:
             row = Record(value)
-            if not _is_in(row, group):
+            if _group_of(row) != group:
                 continue
             key, changed = row.text("id"), row.text("updated_at", "")
             newest[key] = max(changed, newest.get(key, ""))
-            code = row.text("currency_code", "")
-            currencies[code] = currencies.get(code, 0) + 1
+            used[row.text("currency_code", "")] += 1
             for user in row.records("users"):
                 _add(people, user.record("user") if "user" in user else user)
         except RowError:
             # Such a row is skipped with its reason below.
             continue
-    members = groups.get(group, [])
     for person in members:
         _add(people, person)
     for person in _others(file):
         if str(person.values.get("id")) in people:
             _add(people, person)
     _note_caller(file, people)
-    used = sorted(currencies, key=lambda code: -currencies[code])
     claimed = tuple(_claimed(members))
+    currencies = [code for code, _count in used.most_common()]
     notes: tuple[Note, ...] = () if members else (Note("no_balances_claimed"),)
     if rows == _PAGE_ROWS:
         notes += (Note("perhaps_one_page", {"count": _PAGE_ROWS}),)
@@ -84,7 +83,7 @@ def read(file: SourceFile) -> TripDescription:
     return TripDescription(
         "splitwise_api",
         name,
-        currency_of(file, *used, *(claim.currency for claim in claimed)),
+        currency_of(file, *currencies, *(claim.currency for claim in claimed)),
         tuple(people.values()),
         lambda: _entries(file, group, newest) if rows else each(enumerate(debts, 1), _opening, ""),
         claimed,
@@ -106,38 +105,33 @@ def _expenses(file: SourceFile) -> Iterator[tuple[int, Any]]:
         yield from enumerate(file.items(path), start=1)
 
 
-def _chosen_group(file: SourceFile) -> tuple[str, str, dict[str, list[Record]], list[Any]]:
-    """The id and the name of the group to import, the members of all groups by id, and its debts.
+def _chosen_group(file: SourceFile) -> tuple[str, str, list[Record], Sequence[Any]]:
+    """The id and the name of the group to import, its members, and its debts.
 
     Expenses outside of groups have the id "0". Raises `UnreadableFile` if several are to choose.
     """
-    members: dict[str, list[Record]] = {}
-    debts: dict[str, Any] = {}
-    names: dict[str, str] = {}
+    groups: dict[str, Record] = {}
     for path, end in (("groups", ".item"), ("group", "")):
         for where in _paths(file, path):
             for value in file.items(where + end):
                 row = any_record(value)
-                key = str(row.values.get("id") or 0)
-                names[key] = str(row.values.get("name") or "")
-                members[key] = any_records(row.values.get("members"))
-                debts[key] = row.list("original_debts")
-    used: dict[str, int] = {}
-    for _at, value in _expenses(file):
-        key = str(any_record(value).values.get("group_id") or 0)
-        used[key] = used.get(key, 0) + 1
+                groups[str(row.values.get("id") or 0)] = row
+    names = {key: str(row.values.get("name") or "") for key, row in groups.items()}
+    used = dict.fromkeys(_group_of(any_record(value)) for _at, value in _expenses(file))
     found = list(used) or [key for key in names if key != "0"]
     if file.group:
         found = [key for key in {*found, *names} if file.group in {key, names.get(key)}]
     if len(found) != 1:
         shown = ", ".join(f"{names.get(key, '')} ({key})".strip() for key in {*used, *names})
         raise UnreadableFile("several_groups", groups=shown[:500])
-    chosen = found[0]
-    return chosen, names.get(chosen, "") if chosen != "0" else "", members, debts.get(chosen, [])
+    [chosen] = found
+    row = groups.get(chosen, Record({}))
+    name = names.get(chosen, "") if chosen != "0" else ""
+    return chosen, name, any_records(row.values.get("members")), row.list("original_debts")
 
 
-def _is_in(row: Record, group: str) -> bool:
-    return str(row.values.get("group_id") or 0) == group
+def _group_of(row: Record) -> str:
+    return str(row.values.get("group_id") or 0)
 
 
 def _others(file: SourceFile) -> list[Record]:
@@ -187,7 +181,7 @@ def _entries(file: SourceFile, group: str, newest: dict[str, str]) -> Iterator[E
 
     def entry(line: int, value: Any) -> Iterator[Entry]:
         row = Record(value)
-        if not _is_in(row, group):
+        if _group_of(row) != group:
             return
         key = row.text("id")
         if key in seen or row.text("updated_at", "") != newest.get(key):
