@@ -14,9 +14,15 @@ from tests.soak.log import Entry
 from tests.soak.state import TripState
 from tripcompanion.currency.amounts import convert, to_major, to_minor
 
+#: What an expense takes along to another trip.
+_TAKEN_ALONG = ("amount_minor", "entered_minor", "currency", "exchange_rate")
 
-def wrong_amounts(entry: Entry, request: Request, state: TripState) -> Iterator[str]:
-    """What is wrong with the amounts of an entry that `request` wrote; `state` is before it."""
+
+def wrong_amounts(entry: Entry, request: Request, state: TripState, source: Any) -> Iterator[str]:
+    """What is wrong with the amounts of an entry that `request` wrote; `state` is before it.
+
+    `source` is the row of the expense that the request copied or moved, if it did, as it was.
+    """
     match request.act:
         case Act.CHANGE_TRIP | Act.START_TRIP if entry.table == "trips_trip":
             yield from _wrong_budget(entry, request.body, state)
@@ -24,6 +30,11 @@ def wrong_amounts(entry: Entry, request: Request, state: TripState) -> Iterator[
             yield from _differs(entry, "amount_minor", request.body["amount"], state.currency)
         case Act.RECORD_EXPENSE | Act.CHANGE_EXPENSE if entry.table == "splits_expense":
             yield from _wrong_expense(entry, request, state)
+        case Act.COPY_EXPENSE | Act.MOVE_EXPENSE if entry.table == "splits_expense" and entry.new:
+            for name in _TAKEN_ALONG:
+                if source is not None and entry.new[name] != source[name]:
+                    yield f"{name} is {entry.new[name]}; it was {source[name]}"
+            yield from _wrong_in_book(entry.new, state)
 
 
 def _wrong_expense(entry: Entry, request: Request, state: TripState) -> Iterator[str]:
@@ -35,6 +46,11 @@ def _wrong_expense(entry: Entry, request: Request, state: TripState) -> Iterator
         yield f"the expense is in {row['currency']}, and {meant} was meant"
     if "amount" in body:
         yield from _differs(entry, "entered_minor", body["amount"], meant)
+    yield from _wrong_in_book(row, state)
+
+
+def _wrong_in_book(row: Any, state: TripState) -> Iterator[str]:
+    """What is wrong with an expense's amount in the currency of its trip."""
     entered_minor, rate = row["entered_minor"], row["exchange_rate"]
     if row["currency"] == state.currency:
         in_book_minor = entered_minor

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
-from tests.soak.journal import ENDING_SESSIONS, Act, Journal, Request
+from tests.soak.journal import ENDING_SESSIONS, TRANSFERS, Act, Journal, Request
 from tests.soak.log import Entry
 from tests.soak.state import TripState
 
@@ -113,20 +113,31 @@ class Explainer:
         if entry.operation == "INSERT":
             if entry.row in state.deleted:
                 return self._journal.about(entry.row, Act.RESTORE_EXPENSE)
-            return self._journal.marked(entry.new["description"])
+            recorded = self._journal.marked(entry.new["description"])
+            return [*recorded, *self._bringing(entry.trip, entry.row)]
         if entry.operation == "DELETE":
-            return self._journal.about(entry.row, Act.DELETE_EXPENSE)
+            return self._removing(entry.row)
         return self._journal.marked(entry.new["notes"])
+
+    def _removing(self, expense: int) -> list[Request]:
+        moved = self._journal.in_expense(expense, Act.MOVE_EXPENSE)
+        return self._journal.about(expense, Act.DELETE_EXPENSE) + moved
+
+    def _bringing(self, trip: int, expense: int) -> list[Request]:
+        """The requests that can have brought the expense from another trip."""
+        found = self._journal.about(trip, *TRANSFERS)
+        return [one for one in found if expense in one.created or not one.created]
 
     def _of_split(self, entry: Entry, state: TripState) -> Iterable[Request]:
         expense = entry.columns["expense_id"]
         found = self._journal.in_expense(expense, *_DIVIDE)
         if entry.operation == "DELETE":
             deleted = self._journal.about(entry.row, Act.DELETE_SPLIT)
-            found += self._journal.about(expense, Act.DELETE_EXPENSE)
+            found += self._removing(expense)
             taking = self._taking(entry, state, entry.old["participant_id"])
             return [*deleted, *found, *taking]
         found += self._journal.about(expense, Act.RESTORE_EXPENSE)
+        found += self._bringing(entry.trip, expense)
         if expense in state.expenses:
             found += self._journal.marked(state.expenses[expense].marker)
         return found
@@ -158,10 +169,11 @@ class Explainer:
         columns, expense = entry.columns, entry.columns["expense_id"]
         if entry.operation == "DELETE":
             deleted = self._journal.about(entry.row, Act.DELETE_COMMENT)
-            return [*deleted, *self._journal.about(expense, Act.DELETE_EXPENSE)]
+            return [*deleted, *self._removing(expense)]
         found = self._journal.marked(columns["text"])
         if entry.operation == "INSERT":
-            return [*found, *self._journal.about(expense, Act.RESTORE_EXPENSE)]
+            restored = self._journal.about(expense, Act.RESTORE_EXPENSE)
+            return [*found, *restored, *self._bringing(entry.trip, expense)]
         author = columns["created_by_id"]
         closing = self._journal.about(author, Act.CLOSE_ACCOUNT, Act.DELETE_ACCOUNT)
         return found or closing

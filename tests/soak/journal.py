@@ -37,6 +37,9 @@ class Act(Enum):
     CHANGE_EXPENSE = "change an expense", Can.CHANGE_EXPENSES
     DELETE_EXPENSE = "delete an expense", Can.CHANGE_EXPENSES
     RESTORE_EXPENSE = "restore an expense", Can.CHANGE_EXPENSES
+    #: Of these two, it is the capability in the trip that they start from; see `TRANSFERS`.
+    COPY_EXPENSE = "copy an expense", Can.RECORD
+    MOVE_EXPENSE = "move an expense", Can.CHANGE_EXPENSES
     ADD_SPLIT = "add a split", Can.RECORD
     DELETE_SPLIT = "delete a split", Can.DELETE_SPLITS
     PAY = "pay a split", Can.SETTLE
@@ -60,6 +63,8 @@ class Act(Enum):
 
 #: What ends the sessions of the account that is its key.
 ENDING_SESSIONS = (Act.CLOSE_ACCOUNT, Act.DELETE_ACCOUNT, Act.BAR_ACCOUNT)
+#: What brings an expense into another trip, which is their `key`; it takes `Can.RECORD` there.
+TRANSFERS = (Act.COPY_EXPENSE, Act.MOVE_EXPENSE)
 #: The kinds of requests whose `key` is the id of an expense.
 _ABOUT_EXPENSES = {Act.CHANGE_EXPENSE, Act.DELETE_EXPENSE}
 
@@ -84,7 +89,7 @@ class Request:
     status: int | None = None
     #: The ids of what it created, by its answer.
     created: frozenset[int] = frozenset()
-    #: The expense that the path names, of a split.
+    #: The expense that the path names, of a split, or the one that is copied or moved.
     expense: int = 0
     #: The trip's code, if it made a new one.
     code: str = ""

@@ -3,13 +3,14 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from tests.soak.amounts import wrong_amounts
 from tests.soak.explain import Explainer
-from tests.soak.journal import ENDING_SESSIONS, Act, Journal, Request
+from tests.soak.journal import ENDING_SESSIONS, TRANSFERS, Act, Journal, Request
 from tests.soak.log import Entry, by_transaction
 from tests.soak.state import TripState
-from trips.roles import Access, TripRole, access_of, may_grant
+from trips.roles import Access, Can, TripRole, access_of, may_grant
 
 #: Requests that leave an entry behind whenever they succeed. The others may find nothing to do.
 _WRITE_ALWAYS = frozenset(Act) - {
@@ -58,8 +59,11 @@ class Judge:
         self._explainer = Explainer(journal)
         self._has_entry: set[int] = set()
         self._trips: dict[int, list[Entry]] = defaultdict(list)
+        self._expenses: dict[int, list[Entry]] = defaultdict(list)
         for entry in entries:
             self._trips[entry.trip].append(entry)
+            if entry.table == "splits_expense":
+                self._expenses[entry.row].append(entry)
 
     def run(self) -> list[Finding]:
         """Judge every entry and every request."""
@@ -89,9 +93,15 @@ class Judge:
             return
         if not any(request.may_have_written for request in lawful):
             self._find("A request that was refused left an entry.", entry, state, lawful)
-        for text in wrong_amounts(entry, lawful[0], state):
+        source = self._before(entry, lawful[0].expense)
+        for text in wrong_amounts(entry, lawful[0], state, source):
             self._find("An amount is wrong.", entry, state, lawful)
             self.findings[-1].log.insert(0, text)
+
+    def _before(self, entry: Entry, expense: int) -> Any:
+        """The row of an expense before `entry`, which was written under the lock of its trip."""
+        earlier = [one.new for one in self._expenses[expense] if one.number < entry.number]
+        return earlier[-1] if earlier else None
 
     def _wrong_answers(self, request: Request) -> Iterator[Finding]:
         if request.status is not None and request.status >= 500 and request.status != 503:
@@ -168,7 +178,8 @@ def _had_right(request: Request, entry: Entry, state: TripState) -> bool:
     is_new = entry.operation == "INSERT" and request.act not in _RESTORING
     if is_new and entry.new.get("created_by_id", caller) != caller:
         return False
-    match access_of(TripRole(role), request.act.can):
+    is_brought = request.act in TRANSFERS and entry.trip == request.key
+    match access_of(TripRole(role), Can.RECORD if is_brought else request.act.can):
         case Access.ANY:
             return True
         case Access.OWN:

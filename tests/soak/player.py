@@ -37,6 +37,8 @@ class Player(PeopleMoves, RestoringMoves):
             self._record_expense: (14, 24),
             self._change_expense: (1, 14),
             self._delete_expense: (6, 8),
+            self._copy_expense: (8, 20),
+            self._move_expense: (8, 24),
             self._add_split: (0, 6),
             self._delete_split: (1, 6),
             self._pay: (0, 12),
@@ -73,15 +75,18 @@ class Player(PeopleMoves, RestoringMoves):
     def _change_trip(self, trip: PlayedTrip) -> None:
         changes: dict[str, Any] = {}
         if self._random.random() < 0.7:
-            changes["currency"] = self._random.choice(CURRENCIES)
+            used = [one.currency for one in self._world.trips]
+            changes["currency"] = self._random.choice([*CURRENCIES, *used, *used])
         if self._random.random() < 0.5:
             changes["budget"] = amount(self._random)
         if self._random.random() < 0.2:
             changes["joinRole"] = self._random.choice(["EDITOR", "VIEWER"])
-        self._send(
+        shown = self._send(
             Act.CHANGE_TRIP, self._manager(trip), trip.id, "PATCH", f"/trips/{trip.id}",
             lambda marker: {"title": marker, **changes},
         )  # fmt: skip
+        if shown:
+            trip.currency = shown["currency"]
 
     def _renew_code(self, trip: PlayedTrip) -> None:
         path = f"/trips/{trip.id}/code"
@@ -200,6 +205,26 @@ class Player(PeopleMoves, RestoringMoves):
             path = f"/trips/{trip.id}/expenses/{expense}"
             self._send(Act.DELETE_EXPENSE, self._anybody(trip), expense, "DELETE", path)
             trip.deleted_expenses.append(expense)
+
+    def _copy_expense(self, trip: PlayedTrip) -> None:
+        self._bring_expense(Act.COPY_EXPENSE, trip, "copy")
+
+    def _move_expense(self, trip: PlayedTrip) -> None:
+        self._bring_expense(Act.MOVE_EXPENSE, trip, "move")
+
+    def _bring_expense(self, act: Act, trip: PlayedTrip, action: str) -> None:
+        """Mostly to where it can go, by somebody who is likely to be a member of both trips."""
+        expense, target = self._one(trip.expenses), self._random.choice(self._world.trips)
+        is_likely = target is not trip and target.currency == trip.currency
+        if expense is None or not (is_likely or self._random.random() < 0.2):
+            return
+        caller = self._random.choice([trip.chief, target.chief, self._anybody(trip)])
+        path, body = f"/trips/{trip.id}/expenses/{expense}/{action}", {"tripId": target.id}
+        shown = self._send(act, caller, target.id, "POST", path, body, expense)
+        if shown:
+            trip.deleted_expenses += [expense] * (act is Act.MOVE_EXPENSE)
+            target.expenses.append(shown["id"])
+            target.splits += [(shown["id"], split["id"]) for split in shown["splits"]]
 
     def _add_split(self, trip: PlayedTrip) -> None:
         expense = self._one(trip.expenses)

@@ -20,7 +20,7 @@ from trips.viewsets import InTripViewSet
 
 pytestmark = pytest.mark.once
 
-TRIP, OLGA, ED, VERA, SAM = 1, 11, 12, 13, 15
+TRIP, OTHER, OLGA, ED, VERA, SAM = 1, 2, 11, 12, 13, 15
 
 
 #: Where the API does what a request asks for.
@@ -36,6 +36,8 @@ ACTIONS: dict[Act, tuple[type[InTripViewSet], str]] = {
     Act.RECORD_EXPENSE: (ExpenseViewSet, "create"),
     Act.CHANGE_EXPENSE: (ExpenseViewSet, "update"),
     Act.DELETE_EXPENSE: (ExpenseViewSet, "destroy"),
+    Act.COPY_EXPENSE: (ExpenseViewSet, "copy"),
+    Act.MOVE_EXPENSE: (ExpenseViewSet, "move"),
     Act.ADD_SPLIT: (SplitViewSet, "create"),
     Act.DELETE_SPLIT: (SplitViewSet, "destroy"),
     Act.PAY: (SplitViewSet, "pay"),
@@ -69,14 +71,20 @@ class History:
         self.journal = Journal()
         self.entries: list[Entry] = []
         self._has_transactions = transactions
-        started = self.asks(Act.START_TRIP, OLGA, None, {}, 201, ended=2)
-        trip = {"title": started.marker, "code": "A", "join_role": "EDITOR"}
-        self.trip = {**trip, "currency": "EUR", "budget_minor": None}
-        self.log("trips_trip", TRIP, None, self.trip)
-        for user, role in ((OLGA, "OWNER"), (ED, "EDITOR"), (VERA, "VIEWER")):
+        self.trip = self.starts(TRIP)
+
+    def starts(self, trip: int, currency: str = "EUR", ed: str = "EDITOR") -> dict[str, Any]:
+        """The row of a new trip of the three, in which Ed has this role."""
+        soon = len(self.entries) + 2
+        started = self.asks(Act.START_TRIP, OLGA, None, {}, 201, ended=soon)
+        row = {"title": started.marker, "code": "A", "join_role": "EDITOR"}
+        row = {**row, "currency": currency, "budget_minor": None}
+        self.log("trips_trip", trip, None, row, trip=trip)
+        for user, role in ((OLGA, "OWNER"), (ED, ed), (VERA, "VIEWER")):
             if user != OLGA:
-                self.asks(Act.ADD_MEMBER, OLGA, (TRIP, user), {"userId": user, "role": role})
-            self.log("trips_member", user, None, self.member(user, role))
+                self.asks(Act.ADD_MEMBER, OLGA, (trip, user), {"userId": user, "role": role})
+            self.log("trips_member", user, None, self.member(user, role), trip=trip)
+        return row
 
     def member(self, user: int, role: str, left_at: str | None = None) -> dict[str, Any]:
         return {"trip_id": TRIP, "user_id": user, "role": role, "left_at": left_at}
@@ -91,12 +99,15 @@ class History:
         request.ended = times.get("ended", len(self.entries) + 0.5)
         return request
 
-    def log(self, table: str, row: int, old: Any, new: Any, transaction: int | None = None) -> None:
+    def log(
+        self, table: str, row: int, old: Any, new: Any, transaction: int | None = None,
+        trip: int = TRIP,
+    ) -> None:  # fmt: skip
         """An entry, in a transaction of its own unless one is given."""
         operation = "UPDATE" if old and new else "INSERT" if new else "DELETE"
         number = len(self.entries)
         named = (transaction or number) if self._has_transactions else None
-        self.entries.append(Entry(number, named, number, table, operation, row, old, new, TRIP))
+        self.entries.append(Entry(number, named, number, table, operation, row, old, new, trip))
 
     def removes(self, user: int, role: str) -> None:
         self.asks(Act.REMOVE_MEMBER, OLGA, (TRIP, user), {})
@@ -184,6 +195,76 @@ def test_a_change_of_an_expense_that_was_given_to_another_is_found(history: Hist
         history.log("splits_expense", 5, expense, changed, 100 + caller)
         expense = changed
     assert history.findings == no_right("change an expense")
+
+
+def brings(history: History, act: Act, caller: int, **changed: Any) -> None:
+    """Olga's expense 5 comes from the first trip to the other one, as expense 6 of the caller."""
+    recorded = history.asks(Act.RECORD_EXPENSE, OLGA, None, {}, 201)
+    recorded.created = frozenset({5})
+    money = {"amount_minor": 1, "entered_minor": 1, "currency": "EUR", "exchange_rate": None}
+    texts = {"description": recorded.marker, "notes": recorded.marker, "updated_at": "now"}
+    old = {**money, **texts, "trip_id": TRIP, "created_by_id": OLGA}
+    history.log("splits_expense", 5, None, old)
+    asked = history.asks(act, caller, OTHER, {"tripId": OTHER}, 201, ended=99)
+    asked.expense, asked.created = 5, frozenset({6})
+    new = {**old, "trip_id": OTHER, "created_by_id": caller, **changed}
+    history.log("splits_expense", 6, None, new, 200, trip=OTHER)
+    split = {"expense_id": 6, "participant_id": ED, "amount_minor": 1}
+    history.log("splits_split", 8, None, split, 200, trip=OTHER)
+    if act is Act.MOVE_EXPENSE:
+        comment = {"expense_id": 6, "created_by_id": caller, "text": "Olga: Tasty."}
+        history.log("splits_comment", 9, None, comment, 200, trip=OTHER)
+        history.log("splits_expense", 5, old, None, 200)
+
+
+@pytest.mark.parametrize("act", [Act.COPY_EXPENSE, Act.MOVE_EXPENSE])
+def test_what_an_owner_of_both_trips_brings_passes(history: History, act: Act) -> None:
+    history.starts(OTHER)
+    brings(history, act, OLGA)
+    assert history.findings == []
+
+
+def test_an_editor_copies_what_others_recorded(history: History) -> None:
+    history.starts(OTHER)
+    brings(history, Act.COPY_EXPENSE, ED)
+    assert history.findings == []
+
+
+def test_an_expense_that_was_moved_by_an_editor_who_did_not_record_it_is_found(
+    history: History,
+) -> None:
+    history.starts(OTHER)
+    brings(history, Act.MOVE_EXPENSE, ED)
+    assert history.findings == no_right("move an expense")
+
+
+@pytest.mark.parametrize("act", [Act.COPY_EXPENSE, Act.MOVE_EXPENSE])
+def test_an_expense_that_a_viewer_brings_is_found(history: History, act: Act) -> None:
+    history.starts(OTHER, ed="VIEWER")
+    brings(history, act, ED)
+    assert set(history.findings) == {*no_right(act.text)}
+
+
+def test_an_expense_that_nobody_brought_is_found(history: History) -> None:
+    history.starts(OTHER)
+    brings(history, Act.COPY_EXPENSE, OLGA)
+    history.journal.requests.pop()
+    assert set(history.findings) == {"Nobody asked for this entry. (no request)"}
+
+
+@pytest.mark.parametrize("changed", [{"amount_minor": 2, "entered_minor": 2}, {"currency": "USD"}])
+def test_an_amount_that_is_another_in_the_other_trip_is_found(
+    history: History, changed: dict[str, Any]
+) -> None:
+    history.starts(OTHER)
+    brings(history, Act.COPY_EXPENSE, OLGA, **changed)
+    assert set(history.findings) == {"An amount is wrong. (copy an expense)"}
+
+
+def test_an_expense_in_a_trip_of_another_currency_is_found(history: History) -> None:
+    history.starts(OTHER, currency="JPY")
+    brings(history, Act.COPY_EXPENSE, OLGA)
+    assert history.findings == ["An amount is wrong. (copy an expense)"]
 
 
 def invitation(**columns: Any) -> dict[str, Any]:

@@ -42,6 +42,7 @@ class PlayedTrip:
     #: Its first owner, who is hardly ever removed.
     chief: Person
     people: list[Person]
+    currency: str
     #: How many moves it lives for.
     life: int
     moves: int = 0
@@ -144,7 +145,8 @@ class World:
         self.trips: list[PlayedTrip] = []
         self._replacing = threading.Lock()
         rng = random.Random(seed)
-        self.trips = [self._start(client, rng) for _number in range(_TRIPS)]
+        for _number in range(_TRIPS):
+            self.trips.append(self._start(client, rng))
 
     def pick(self, client: Client, rng: random.Random) -> PlayedTrip:
         """One of the trips; a new one in the place of one that has had its time."""
@@ -163,16 +165,25 @@ class World:
         self.people = [successor if one == person else one for one in self.people]
 
     def _start(self, client: Client, rng: random.Random) -> PlayedTrip:
-        """A new trip of two owners, four editors and two viewers; the others are strangers."""
+        """A new trip of two owners, four editors and two viewers; the others are strangers.
+
+        Most are of the same people as another one, and start in its currency, so that expenses can
+        go from one to the other.
+        """
         answer: Any = None
         while answer is None:
-            people = rng.sample(self.people, _PEOPLE)
+            people, currency = rng.sample(self.people, _PEOPLE), rng.choice(CURRENCIES)
+            if self.trips and rng.random() < 0.8:
+                twin = rng.choice(self.trips)
+                currency = twin.currency
+                known = [person for person in twin.people if person in people]
+                people = known + [person for person in people if person not in known]
             chief = people[0]
             request = client.request(Act.START_TRIP, chief, None)
             body = {
                 "title": request.marker, "destination": "Lisbon",
                 "startDate": "2026-05-14", "endDate": "2026-05-18",
-                "budget": amount(rng), "currency": rng.choice(CURRENCIES), "joinRole": "EDITOR",
+                "budget": amount(rng), "currency": currency, "joinRole": "EDITOR",
             }  # fmt: skip
             answer = client.send(request, chief, "POST", "/trips", body)
             answer = answer if request.succeeded else None
@@ -184,7 +195,7 @@ class World:
             client.send(request, chief, "POST", f"/trips/{trip_id}/members", added)
             client.answer(person, trip_id)
         life = rng.randint(_SHORTEST_LIFE, _LONGEST_LIFE)
-        return PlayedTrip(trip_id, answer["tripCode"], chief, people, life)
+        return PlayedTrip(trip_id, answer["tripCode"], chief, people, currency, life)
 
 
 def amount(rng: random.Random) -> str:
