@@ -236,7 +236,6 @@ REQUIRE_VERIFIED_EMAIL = env.boolean("REQUIRE_VERIFIED_EMAIL", False)
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "users.tokens.BearerAuthentication",
-        "users.tokens.ScopedTokenAuthentication",
         "users.tokens.BrowserSession",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["users.permissions.IsUser"],

@@ -22,6 +22,7 @@ from tripcompanion.adminsite.base import ReadOnlyAdmin, StateFilter, in_reader_l
 from users import csv_columns
 from users.forms import LimitedAdminLogin
 from users.models import Mail, ScopedToken, Session, User
+from users.models.lock import lock_rows
 
 admin.site.site_header = admin.site.site_title = "Trip Companion"
 admin.site.index_title = gettext_lazy("Administration")
@@ -40,8 +41,9 @@ def accounts_locked(request: HttpRequest, queryset: QuerySet[User]) -> list[User
     caller's own account comes last, because the action may end their rights. Call inside a
     transaction.
     """
-    own = request.user.pk
-    User.objects.lock_all([*queryset.values_list("pk", flat=True), own])
+    own: Any = request.user.pk
+    ids = [*queryset.values_list("pk", flat=True), own]
+    lock_rows(User.objects.all(), ids, lock_admins=True)
     return sorted(queryset, key=lambda user: (user.pk == own, user.pk))
 
 

@@ -1,6 +1,8 @@
 """Login, password and second-factor forms of the admin site and the browsable API."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from django import forms
@@ -22,8 +24,8 @@ class LimitedLogin(AuthenticationForm):
     THROTTLED = "throttled"
 
     def clean(self) -> dict[str, Any]:
-        if LoginThrottle().is_over_for(self.request, self.cleaned_data.get("username", "")):
-            raise _too_many()
+        with _as_form_error():
+            LoginThrottle().require_under(self.request, self.cleaned_data.get("username", ""))
         return super().clean()
 
 
@@ -40,7 +42,15 @@ class OwnPasswordForm(AdminPasswordChangeForm):
         return self.user
 
 
-class PasswordForm(forms.Form):
+class _OwnForm(forms.Form):
+    """A form of `user`, who is logged in or about to be."""
+
+    def __init__(self, request: HttpRequest, user: User, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.request, self.user = request, user
+
+
+class PasswordForm(_OwnForm):
     """Asks for the password of `user` again."""
 
     password = forms.CharField(
@@ -49,16 +59,10 @@ class PasswordForm(forms.Form):
         widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
     )
 
-    def __init__(self, request: HttpRequest, user: User, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.request, self.user = request, user
-
     def clean_password(self) -> str:
         password = self.cleaned_data["password"]
-        try:
+        with _as_form_error():
             is_right = is_password_of(self.user, password, self.request)
-        except Throttled as refusal:
-            raise _too_many() from refusal
         if not is_right:
             raise ValidationError(_("This is not the current password."))
         return password
@@ -79,26 +83,19 @@ def _code_field(**options: Any) -> forms.CharField:
     )
 
 
-class CodeForm(forms.Form):
+class CodeForm(_OwnForm):
     """Asks for a code of the authenticator app, or a recovery code."""
 
     code = _code_field(
         help_text=gettext_lazy("Six digits from your authenticator app, or a recovery code.")
     )
 
-    def __init__(self, request: HttpRequest, user: User, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.request, self.user = request, user
-
     def clean(self) -> dict[str, Any]:
         """Set `app` to the app of the user. A code counts as a login attempt."""
         code = _without_spaces(self.cleaned_data.get("code", ""))
-        if LoginThrottle().is_over_for(self.request, self.user.email or ""):
-            raise _too_many()
-        try:
+        with _as_form_error():
+            LoginThrottle().require_under(self.request, self.user.email or "")
             self.app = AuthenticatorApp.accepts(self.user, code)
-        except Throttled as refusal:
-            raise _too_many() from refusal
         if self.app is None:
             raise ValidationError(_("The code is wrong, or has been used already."))
         return self.cleaned_data
@@ -121,5 +118,11 @@ def _without_spaces(code: str) -> str:
     return re.sub(r"[\s-]", "", code).lower()
 
 
-def _too_many() -> ValidationError:
-    return ValidationError(_("Too many attempts. Please wait a moment."), LimitedLogin.THROTTLED)
+@contextmanager
+def _as_form_error() -> Iterator[None]:
+    """Turn `Throttled` into an error of the form."""
+    try:
+        yield
+    except Throttled as error:
+        text = _("Too many attempts. Please wait a moment.")
+        raise ValidationError(text, LimitedLogin.THROTTLED) from error

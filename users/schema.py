@@ -9,35 +9,24 @@ from drf_spectacular.openapi import AutoSchema
 from users.permissions import scopes_for
 
 
-class BearerScheme(OpenApiAuthenticationExtension):
-    """The scheme of access tokens."""
+class BearerSchemes(OpenApiAuthenticationExtension):
+    """The schemes of access tokens, and of scoped tokens with the scope of each operation."""
 
     target_class = "users.tokens.BearerAuthentication"
-    name = "bearer"
-
-    def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, str]:
-        return {
-            "type": "http",
-            "scheme": "bearer",
-            "bearerFormat": "JWT",
-            "description": "The `token` of a registration, login or refresh.",
-        }
-
-
-class ScopedTokenScheme(OpenApiAuthenticationExtension):
-    """The scheme of scoped tokens, with the scope that each operation needs."""
-
-    target_class = "users.tokens.ScopedTokenAuthentication"
-    name = "scopedToken"
+    name: Any = ("bearer", "scopedToken")
 
     def get_security_requirement(self, auto_schema: AutoSchema) -> Any:
         scopes = scopes_for(auto_schema.view, auto_schema.method)
-        return {self.name: [scope.value for scope in scopes]} if scopes else None
+        scoped = [{"scopedToken": [scope.value for scope in scopes]}] if scopes else []
+        return [{"bearer": []}, *scoped]
 
-    def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, str]:
-        return {
-            "type": "http",
-            "scheme": "bearer",
+    def get_security_definition(self, auto_schema: AutoSchema) -> Any:
+        http = {"type": "http", "scheme": "bearer"}
+        session = http | {
+            "bearerFormat": "JWT",
+            "description": "The `token` of a registration, login or refresh.",
+        }
+        scoped = http | {
             "bearerFormat": "tc_…",
             "description": (
                 "A token for scripts, created at `/api/users/me/tokens`. It needs the scopes that "
@@ -47,6 +36,7 @@ class ScopedTokenScheme(OpenApiAuthenticationExtension):
                 "this scheme, or need other scopes, return 403 `insufficient_scope`."
             ),
         }
+        return session, scoped
 
 
 class BrowserSessionScheme(SessionScheme):

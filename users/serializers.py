@@ -138,16 +138,16 @@ class VerifyEmailRequest(CamelCaseSerializer):
     )
 
 
+_NOTICE_MODES = (
+    "`each`: at once, or five minutes after the last such mail; `daily`: one mail a day at 16:00 "
+    "UTC; `off`: never."
+)
+
+
 class NoticesSerializer(CamelCaseSerializer):
     """What the account is notified of by mail."""
 
-    email = serializers.ChoiceField(
-        choices=NoticeMode.choices,
-        help_text=(
-            "`each`: at once, or five minutes after the last such mail; `daily`: one mail a day "
-            "at 16:00 UTC; `off`: never."
-        ),
-    )
+    email = serializers.ChoiceField(choices=NoticeMode.choices, help_text=_NOTICE_MODES)
     events = serializers.ListField(
         child=serializers.ChoiceField(choices=NOTICE_EVENTS),
         help_text="The events that are reported.",
@@ -157,13 +157,7 @@ class NoticesSerializer(CamelCaseSerializer):
 class NoticesRequest(CamelCaseSerializer):
     """When to send mails about the trips of the account, and about what."""
 
-    email = StrictChoice(
-        choices=NoticeMode.choices,
-        help_text=(
-            "`each`: at once, or five minutes after the last such mail; `daily`: one mail a day "
-            "at 16:00 UTC; `off`: never."
-        ),
-    )
+    email = StrictChoice(choices=NoticeMode.choices, help_text=_NOTICE_MODES)
     events = StrictList(
         child=StrictChoice(choices=NOTICE_EVENTS),
         required=False,

@@ -62,12 +62,8 @@ class LoginThrottle(WindowThrottle):
     def identity(self, request: Request, view: Any) -> str:
         return self._identity(request, dict(request.data).get("email"))
 
-    def is_over_for(self, request: Any, email: str) -> bool:
-        """Count a login attempt from outside the API; return whether it exceeds a limit."""
-        return self.seconds_over_for(request, email) > 0
-
-    def seconds_over_for(self, request: Any, email: str) -> float:
-        """Count an attempt; return the seconds to wait, 0 if it is allowed.
+    def require_under(self, request: Any, email: str) -> None:
+        """Count an attempt from outside of the login of the API; raises `Throttled`.
 
         The limits are checked in order. After one that is exceeded, the others count nothing.
         """
@@ -83,8 +79,7 @@ class LoginThrottle(WindowThrottle):
         ):
             state = count()
             if state and state.is_over:
-                return state.seconds_left
-        return 0
+                raise Throttled(state.seconds_left)
 
     def _identity(self, request: Any, email: object) -> str:
         return f"{client_of(request)}:{account_key(email)}"
@@ -129,9 +124,7 @@ def is_password_of(user: User, password: str, request: Any) -> bool:
 
     It counts as a login attempt, so a stolen token cannot bypass the limit. Raises `Throttled`.
     """
-    wait_seconds = LoginThrottle().seconds_over_for(request, user.email or "")
-    if wait_seconds:
-        raise Throttled(wait_seconds)
+    LoginThrottle().require_under(request, user.email or "")
     if user.check_password(password):
         return True
     note_wrong_password(request, user.email)

@@ -241,12 +241,12 @@ class BrowserSession(SessionAuthentication):
 
 
 class BearerAuthentication(BaseAuthentication):
-    """`Authorization: Bearer <access token>`; `request.auth` is the session.
+    """`Authorization: Bearer <token>`: `request.auth` is the session of an access token.
 
-    A scoped token is left to `ScopedTokenAuthentication`, which is tried next.
+    For a scoped token, `request.auth` is that, and `user.by_token` its limits.
     """
 
-    def authenticate(self, request: Request) -> tuple[User, Session] | None:
+    def authenticate(self, request: Request) -> tuple[User, Session | ScopedToken] | None:
         scheme, _space, raw_token = get_authorization_header(request).partition(b" ")
         if not scheme:
             return None
@@ -257,7 +257,7 @@ class BearerAuthentication(BaseAuthentication):
         except UnicodeDecodeError as error:
             raise TokenRefused from error
         if text.startswith(PREFIX):
-            return None
+            return use_scoped_token(ScopedToken.presented(text))
         session, _token = issuing_session(text, AccessToken)
         if not session.use():
             raise TokenRefused
@@ -283,17 +283,3 @@ def use_scoped_token(token: ScopedToken | None) -> tuple[User, ScopedToken]:
     _OWNERS[token.digest] = token.user_id
     token.user.by_token, token.user.via = token.limits, Via.TOKEN
     return token.user, token
-
-
-class ScopedTokenAuthentication(BaseAuthentication):
-    """`Authorization: Bearer tc_…`; `request.auth` is the token, `user.by_token` its limits."""
-
-    def authenticate(self, request: Request) -> tuple[User, ScopedToken] | None:
-        scheme, _space, raw_token = get_authorization_header(request).partition(b" ")
-        text = raw_token.lstrip(b" ").decode("latin-1")
-        if scheme.lower() != _SCHEME or not text.startswith(PREFIX):
-            return None
-        return use_scoped_token(ScopedToken.presented(text))
-
-    def authenticate_header(self, request: Request) -> str:
-        return "Bearer"

@@ -45,7 +45,7 @@ from trips.models.events import Event
 from trips.models.journal import entries_between, plain_values, write
 from trips.roles import Can
 from trips.signals import happened
-from users.models import Mail, User, possible_readers
+from users.models import Mail, User
 
 
 class ExpenseQuerySet(InTripQuerySet["Expense"]):
@@ -235,7 +235,9 @@ class Expense(models.Model):
             payments, parts = expense.divide(paid_by_user, division, payers_field)
             locked.count_expense()
             expense._write(payments, parts, by)
-            if wanting := expense._who_may_want_notices():
+            people = [payer.user for payer in expense.loaded_payers]
+            people += [split.participant for split in expense.loaded_splits]
+            if wanting := {user.pk for user in people if user.may_want_notices}:
                 expense.notify("expense.created", Q(pk__in=wanting), by)
             return expense
 
@@ -422,12 +424,6 @@ class Expense(models.Model):
     def locked(self, by: User, can: Can) -> AbstractContextManager["Expense"]:
         """The expense as it is now, under its trip's lock; see `locked_row`."""
         return locked_row(Expense.objects.all, by, can, trip_id=self.trip_id, pk=self.pk)
-
-    def _who_may_want_notices(self) -> set[int]:
-        """The people in an expense that was just written, without a statement."""
-        people = [payer.user for payer in self.loaded_payers]
-        people += [split.participant for split in self.loaded_splits]
-        return possible_readers(people)
 
     def notify(self, event: str, people: Q, by: User) -> None:
         """Mail those of `people` who want notices of what `by` did."""

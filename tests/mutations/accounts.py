@@ -162,10 +162,10 @@ ACCOUNTS: Guards = {
     ],
     "users/forms.py": [
         ("browser login not throttled",
-         'if LoginThrottle().is_over_for(self.request, self.cleaned_data.get("username", "")):',
-         "if False:", "tests/test_docs_pages.py tests/test_admin.py"),
+         'LoginThrottle().require_under(self.request, self.cleaned_data.get("username", ""))',
+         "pass", "tests/test_docs_pages.py tests/test_admin.py"),
         ("codes of a second factor not throttled",
-         'if LoginThrottle().is_over_for(self.request, self.user.email or ""):', "if False:",
+         'LoginThrottle().require_under(self.request, self.user.email or "")', "pass",
          f"{_FACTOR} count"),
         ("second factor changed without the password", "if not is_right:", "if False:",
          f"{_FACTOR} turned_off"),

@@ -26,7 +26,7 @@ from tripcompanion.mcp.protocol import (
     message_in,
 )
 from tripcompanion.mcp.tools import KEY, TOOLS
-from users.tokens import BearerAuthentication, ScopedTokenAuthentication
+from users.tokens import BearerAuthentication
 
 _CAPABILITIES: dict[str, Any] = {"tools": {}}
 _SERVER = {
@@ -58,7 +58,7 @@ class AssistantView(APIView):
 
     schema = None
     http_method_names = ["post"]
-    authentication_classes = (BearerAuthentication, ScopedTokenAuthentication)
+    authentication_classes = (BearerAuthentication,)
     permission_classes = (IsAuthenticated,)
     renderer_classes = (ExactJSONRenderer,)
 

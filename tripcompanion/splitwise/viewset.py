@@ -20,7 +20,7 @@ from trips.throttles import InvitationMailThrottle
 from trips.viewsets import PeopleViewSet
 from users.scopes import Scope
 from users.throttles import account_key
-from users.tokens import BearerAuthentication, ScopedTokenAuthentication
+from users.tokens import BearerAuthentication
 
 PREFIX = "/api/v3.0"
 #: First, because the others refuse all but `Bearer`.
@@ -39,7 +39,7 @@ class SplitwiseViewSet(PeopleViewSet):
 
     # Its own document is openapi.yaml.
     schema = None
-    authentication_classes: Any = (*SIGNED, BearerAuthentication, ScopedTokenAuthentication)
+    authentication_classes: Any = (*SIGNED, BearerAuthentication)
     parser_classes = (JsonBody, FormBody, MultipartBody)
     renderer_classes = (ExactJSONRenderer,)
     reads_forms = True

@@ -18,7 +18,6 @@ from users.models.user import (
     Role,
     User,
     address_check,
-    possible_readers,
 )
 from users.models.via import Via
 from users.passwords import MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS

@@ -81,10 +81,6 @@ class UserQuerySet(models.QuerySet["User"]):
             raise NotFound
         return user
 
-    def lock_all(self, user_ids: Iterable[int]) -> None:
-        """Lock these accounts and those of all administrators, for commands on several accounts."""
-        lock_rows(self, user_ids, lock_admins=True)
-
 
 class UserManager(BaseUserManager.from_queryset(UserQuerySet)):  # type: ignore[misc]
     """Finds accounts by e-mail, and creates administrators from the command line."""
@@ -507,10 +503,8 @@ class User(AbstractBaseUser):
 
     def unsubscribe_url(self) -> str:
         """The page that turns the notices of this account off, without a log-in."""
-        return f"{settings.PUBLIC_URL}/unsubscribe?token={self._unsubscribe_token()}"
-
-    def _unsubscribe_token(self) -> str:
-        return signing.dumps([self.pk, _fingerprint(self)], salt=_SALT)
+        token = signing.dumps([self.pk, _fingerprint(self)], salt=_SALT)
+        return f"{settings.PUBLIC_URL}/unsubscribe?token={token}"
 
     @classmethod
     def of_unsubscribe_token(cls, token: str) -> "User":
@@ -541,17 +535,31 @@ class User(AbstractBaseUser):
         """Open a transaction, lock this account, and yield a fresh instance of it.
 
         Every command on an account runs inside this block and changes the yielded instance, since
-        this one may be out of date. At the end this instance gets the stored values. For `by` and
-        what is raised, see `read_under_lock`. `lock_admins` is for `require_other_admin`.
+        this one may be out of date. At the end this instance gets the stored values.
+
+        `by` is the caller as the request authenticated them; None is the service itself. They must
+        be an ADMIN if the account is not their own or if `as_admin` is set. `lock_admins` is for
+        `require_other_admin`. Raises `NotAuthenticated` if the caller's session has ended since,
+        `PermissionDenied` if they are not an ADMIN, and `NotFound` if the account is deleted or is
+        a guest.
         """
         if self._is_locked:
             yield self
             return
         with transaction.atomic():
             users = type(self)._default_manager.all()
-            account: Any = read_under_lock(
-                users, self.pk, by=by, as_admin=as_admin, lock_admins=lock_admins
-            )
+            ids = {self.pk} if by is None else {self.pk, by.pk}
+            rows = lock_rows(users, ids, lock_admins=lock_admins)
+            if by is not None:
+                caller = rows.get(by.pk)
+                if caller is None or not _is_still_logged_in(caller, by):
+                    raise NotAuthenticated
+                is_admin = caller.is_admin and by.by_token is None
+                if (as_admin or by.pk != self.pk) and not is_admin:
+                    raise PermissionDenied
+            account = rows.get(self.pk)
+            if account is None or account.deleted_at is not None or account.is_guest:
+                raise NotFound
             account._is_locked = True
             store_position_after_commit([account.pk])
             try:
@@ -606,37 +614,6 @@ def _log_in_hash(password: str, session_epoch: int) -> str:
     return salted_hmac("users.User.session", f"{of_password}:{session_epoch}").hexdigest()
 
 
-def read_under_lock(
-    users: models.QuerySet[User],
-    user_id: int,
-    *,
-    by: User | None,
-    as_admin: bool = False,
-    lock_admins: bool = False,
-) -> User:
-    """Lock the account until the transaction ends, and return it, for a command of `by`.
-
-    `by` is the caller as the request authenticated them; None is the service itself. They must be
-    an ADMIN if the account is not their own or if `as_admin` is set. Raises `NotAuthenticated` if
-    the caller's session has ended since, `PermissionDenied` if they are not an ADMIN, and
-    `NotFound` if the account is deleted or is a guest.
-    """
-    ids = {user_id} if by is None else {user_id, by.pk}
-    rows = lock_rows(users, ids, lock_admins=lock_admins)
-    if by is not None:
-        caller = rows.get(by.pk)
-        if caller is None or not _is_still_logged_in(caller, by):
-            raise NotAuthenticated
-        if (as_admin or by.pk != user_id) and not (caller.is_admin and by.by_token is None):
-            raise PermissionDenied
-    account = rows.get(user_id)
-    if account is None or account.deleted_at is not None:
-        raise NotFound
-    if account.is_guest:
-        raise NotFound
-    return account
-
-
 def _is_still_logged_in(caller: User, by: User) -> bool:
     """Whether the session of `by` is still valid; `caller` is the same account under the lock.
 
@@ -655,8 +632,3 @@ def _is_still_logged_in(caller: User, by: User) -> bool:
 
 def _fingerprint(account: User) -> str:
     return salted_hmac(_SALT, account.email_key or "", algorithm="sha256").hexdigest()[:32]
-
-
-def possible_readers(users: Iterable[User]) -> set[int]:
-    """The ids of those of `users` who have notices turned on, without a statement."""
-    return {user.pk for user in users if user.may_want_notices}
