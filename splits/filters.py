@@ -22,21 +22,28 @@ from splits.models import Category, Comment, Debt, Expense, Payer, Split
 from splits.models.saved_filter import MAX_QUERY_CHARS
 from splits.models.tag import MAX_TAG_CHARS, MAX_TAGS, tagged
 from tripcompanion.api.near_misses import refused_names
-from tripcompanion.api.serializers import NUMBER_SCHEMA, ExactNumber, parse_id
+from tripcompanion.api.serializers import NUMBER_SCHEMA, ExactNumber, IdField
 from tripcompanion.currency.amounts import CODES, MAX_AMOUNT
 from tripcompanion.currency.formats import amount_between
 from tripcompanion.database.expressions import HasWords, Lines
 
 
-class _IdFormField(forms.Field):
-    def clean(self, value: Any) -> int | None:
+class _ApiFormField(forms.Field):
+    """Validates as a field of a body does."""
+
+    field: serializers.Field
+
+    def clean(self, value: Any) -> Any:
         if not value:
             return None
         try:
-            return parse_id(value)
-        except ValueError as error:
-            text = _("Must be an identifier: a whole number from 1.")
-            raise forms.ValidationError(text) from error
+            return self.field.run_validation(value)
+        except serializers.ValidationError as error:
+            raise forms.ValidationError([str(text) for text in error.detail]) from error
+
+
+class _IdFormField(_ApiFormField):
+    field = IdField()
 
 
 class _DateFormField(forms.DateField):
@@ -62,16 +69,8 @@ class IdFilter(django_filters.Filter):
     field_class = _IdFormField
 
 
-class _AmountFormField(forms.Field):
-    _number = ExactNumber(least=-MAX_AMOUNT, maximum=MAX_AMOUNT)
-
-    def clean(self, value: Any) -> Decimal | None:
-        if not value:
-            return None
-        try:
-            return self._number.run_validation(value)
-        except serializers.ValidationError as error:
-            raise forms.ValidationError([str(text) for text in error.detail]) from error
+class _AmountFormField(_ApiFormField):
+    field = ExactNumber(least=-MAX_AMOUNT, maximum=MAX_AMOUNT)
 
 
 @extend_schema_field({"type": "number", "minimum": -int(MAX_AMOUNT), "maximum": int(MAX_AMOUNT)})

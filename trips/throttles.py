@@ -4,17 +4,14 @@ from typing import Any
 
 from rest_framework.request import Request
 
-from tripcompanion.api.throttling import WindowThrottle
+from tripcompanion.api.throttling import UserThrottle, WindowThrottle
 from users.throttles import account_key
 
 
-class LookupThrottle(WindowThrottle):
+class LookupThrottle(UserThrottle):
     """Lookups that reveal what exists: accounts by address and trips by code, per user."""
 
     scope = "lookup"
-
-    def identity(self, request: Request, view: object) -> str:
-        return str(request.user.pk)
 
 
 class LinkThrottle(WindowThrottle):

@@ -16,12 +16,12 @@ from django.shortcuts import redirect
 from django.urls import reverse, reverse_lazy
 from rest_framework.exceptions import NotAuthenticated
 
-from tripcompanion.api.error_views import method_not_allowed
+from tripcompanion.api.error_views import ProblemView
 from users.forms import LimitedLogin, OwnPasswordForm
 from users.second_factor import code_url, half_authenticated, is_missing
 
 
-class BrowserLogin(LoginView):
+class BrowserLogin(ProblemView, LoginView):
     """The login page of the browsable API. It leads to the second factor of accounts with one."""
 
     template_name = "rest_framework/api.html"
@@ -44,17 +44,11 @@ class BrowserLogin(LoginView):
 
     http_method_names = ["get", "post", "head"]
 
-    def http_method_not_allowed(self, request: HttpRequest, *args: Any, **kw: Any) -> HttpResponse:
-        return method_not_allowed(request, [name.upper() for name in self.http_method_names])
 
-
-class BrowserLogout(LogoutView):
+class BrowserLogout(ProblemView, LogoutView):
     """The target of the browsable API's logout button."""
 
     http_method_names = ["post"]
-
-    def http_method_not_allowed(self, request: HttpRequest, *args: Any, **kw: Any) -> HttpResponse:
-        return method_not_allowed(request, [name.upper() for name in self.http_method_names])
 
 
 class OwnPassword(PasswordChangeView):

@@ -1,5 +1,6 @@
 """The pages of the second factor, in the look of the admin site."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import segno
@@ -41,10 +42,11 @@ class AdminPage(TemplateView):
 
     template_name = "admin/second_factor.html"
     title: Any = gettext_lazy("Second factor")
+    lines: Sequence[Any] = ()
 
     def get_context_data(self, **context: Any) -> dict[str, Any]:
         shown = {"title": self.title, "half_authenticated": half_authenticated(self.request)}
-        shown |= admin.site.each_context(self.request) | context
+        shown |= {"lines": self.lines} | admin.site.each_context(self.request) | context
         return super().get_context_data(**shown)
 
 
@@ -147,6 +149,11 @@ class SetUpPage(FormPage):
 
     form_class = SetUpForm
     title = gettext_lazy("Set up an authenticator app")
+    lines = (
+        gettext_lazy(
+            "Scan the picture with an authenticator app, then enter the code that it shows."
+        ),
+    )
 
     @property
     def user(self) -> Any:
@@ -163,11 +170,7 @@ class SetUpPage(FormPage):
     def get_context_data(self, **context: Any) -> dict[str, Any]:
         key = self.request.session.setdefault(_NEW_KEY, default_key())
         app = AuthenticatorApp(user=self.user, key=key)
-        lines = [
-            _("Scan the picture with an authenticator app, then enter the code that it shows."),
-        ]
         shown = {
-            "lines": lines,
             "qr_code": _qr_code(app.config_url),
             "seed": app.seed,
             "seed_label": _("If you cannot scan it, type this key into the app:"),
@@ -192,10 +195,7 @@ class RecoveryCodesPage(FormPage):
 
     form_class = PasswordForm
     title = gettext_lazy("New recovery codes")
-
-    def get_context_data(self, **context: Any) -> dict[str, Any]:
-        lines = [_("The present recovery codes stop working.")]
-        return super().get_context_data(**{"lines": lines} | context)
+    lines = (gettext_lazy("The present recovery codes stop working."),)
 
     def form_valid(self, form: Any) -> HttpResponse:
         app = AuthenticatorApp.of(self.user)

@@ -9,6 +9,7 @@ from rest_framework.request import Request
 
 from tripcompanion.api.throttling import (
     LimitState,
+    UserThrottle,
     WindowThrottle,
     client_at,
     client_of,
@@ -168,10 +169,7 @@ class MailThrottle(WindowThrottle):
         yield f"account {account_key(dict(request.data).get('email'))}"
 
 
-class ExportThrottle(WindowThrottle):
+class ExportThrottle(UserThrottle):
     """Data exports per user."""
 
     scope = "export"
-
-    def identity(self, request: Request, view: Any) -> str:
-        return str(request.user.pk)

@@ -34,6 +34,8 @@ from users.random_tokens import digest_of
 from users.signing_keys import SigningKey
 
 _SCHEME = b"bearer"
+#: What reading a token raises that is not one of ours, besides `ExpiredTokenError`.
+_FORGED = (TokenError, KeyError, ValueError, TypeError, AttributeError, OverflowError)
 
 
 class _KeyBackend(TokenBackend):
@@ -200,14 +202,7 @@ def issuing_session(
         session = sessions_of.first(pk=UUID(hex=token["sid"]))
     except ExpiredTokenError as error:
         raise TokenExpired from error
-    except (
-        TokenError,
-        KeyError,
-        ValueError,
-        TypeError,
-        AttributeError,
-        OverflowError,
-    ) as error:
+    except _FORGED as error:
         if kind is AccessToken and _genuine_claims(raw_token, RefreshToken):
             raise TokenRefused(_("This is a refresh token; send the access token.")) from error
         raise TokenRefused from error
@@ -220,7 +215,7 @@ def _genuine_claims(raw_token: str, kind: Any) -> Mapping[str, Any]:
     """The claims of a token; none if it is not a genuine one of this kind."""
     try:
         return _claims(raw_token, kind)
-    except (TokenError, KeyError, ValueError, TypeError, AttributeError, OverflowError):
+    except _FORGED:
         return {}
 
 

@@ -4,7 +4,7 @@ Views of `/api/users/{userId}` need the trips, so they are in `tripcompanion.acc
 """
 
 from hashlib import sha256
-from typing import Any, ClassVar
+from typing import ClassVar
 from uuid import UUID
 
 import orjson
@@ -14,7 +14,6 @@ from django.db.models import BooleanField, ExpressionWrapper, Q
 from django.http import HttpRequest, HttpResponse
 from django.utils.decorators import method_decorator
 from django.utils.translation import gettext_lazy
-from django.views import View
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import etag
 from drf_spectacular.utils import extend_schema
@@ -23,7 +22,7 @@ from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from tripcompanion.api.error_views import method_not_allowed
+from tripcompanion.api.error_views import ProblemView
 from tripcompanion.api.viewsets import ApiViewSet
 from users import tokens
 from users.models import EmailTaken, EmailToken, EmailTokenInvalid, Mail, Session, User
@@ -242,7 +241,7 @@ def _key_set_etag(request: HttpRequest) -> str:
 
 @method_decorator(cache_control(public=True, max_age=KEY_SET_MAX_AGE_SECONDS), "get")
 @method_decorator(etag(_key_set_etag), "get")
-class KeySet(View):
+class KeySet(ProblemView):
     """The public keys of tokens, at `/.well-known/jwks.json` (RFC 7517), for services that verify.
 
     Secrets are left out, because they can sign as well.
@@ -252,6 +251,3 @@ class KeySet(View):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         return HttpResponse(_key_set(), content_type="application/jwk-set+json")
-
-    def http_method_not_allowed(self, request: HttpRequest, *args: Any, **kw: Any) -> HttpResponse:
-        return method_not_allowed(request, [name.upper() for name in self.http_method_names])

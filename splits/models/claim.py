@@ -22,13 +22,13 @@ def accept_invitation(token: str, user: User) -> Member:
     a token may not change entries, and what `Invitation.accepted` and `Member.admit` raise.
     """
     with Invitation.accepted(token, user) as (invitation, account):
+        trip, role = invitation.trip, invitation.role
         if invitation.guest_id is None:
-            return invitation.admit(account, user)
+            return Member.admit(trip, account, role, user, *invitation.acceptance)
         if not user.covers(Scope.EXPENSES_WRITE):
             raise InsufficientScope(Scope.EXPENSES_WRITE)
-        trip = invitation.trip
         _require_merger(invitation, account)
-        claimed = _claim(trip, invitation.guest_id, account, invitation.role)
+        claimed = _claim(trip, invitation.guest_id, account, role)
         write(trip.pk, user, *invitation.acceptance, *claimed)
         return Member.objects.with_details().get(trip=trip, user=account)
 

@@ -26,8 +26,6 @@ MAX_COMMENT_CHARS = 2000
 
 
 class CommentQuerySet(InTripQuerySet["Comment"]):
-    members_path = "trip__members"
-
     def with_expense(self) -> "CommentQuerySet":
         """With the expense and the author."""
         rows = self.select_related("expense", "created_by")

@@ -469,14 +469,15 @@ class ExpenseChange:
         """
         stored = self.stored
         self._require_same_meaning()
-        before = _money(stored)
+        money = attrgetter("entered_minor", "currency", "exchange_rate")
+        before, currency = money(stored), stored.currency
         for name, value in self.fields.items():
             setattr(stored, name, value)
-        if not stored.divided and before == _money(stored) and not self._changes_people():
+        if not stored.divided and before == money(stored) and not self._changes_people():
             return False
         if not stored.divided and not self.division:
             raise DividedByHand
-        if "exchange_rate" in self.fields or stored.currency != before["currency"]:
+        if "exchange_rate" in self.fields or stored.currency != currency:
             stored.fix_rate(self.fields.get("exchange_rate"))
         else:
             stored.convert()
@@ -523,26 +524,13 @@ class ExpenseChange:
             if list(paid.items()) != list(self.posting.entered.items()):
                 return True
         stored = self._stored_division()
-        kept = {
-            "split_type": stored.split_type,
-            "participants": set(stored.participants),
-            "entered": stored.entered,
-            "items": stored.items,
-        }
-        wanted = {**kept, **self.division}
-        wanted["participants"] = set(wanted["participants"])
-        return wanted != kept
+        wanted = replace(stored, **self.division)
+        if set(wanted.participants) != set(stored.participants):
+            return True
+        return replace(wanted, participants=stored.participants) != stored
 
     def _stored_division(self) -> Division:
         return self.stored.division(self.posting.parts)
-
-
-def _money(expense: Expense) -> dict[str, Any]:
-    return {
-        "entered_minor": expense.entered_minor,
-        "currency": expense.currency,
-        "exchange_rate": expense.exchange_rate,
-    }
 
 
 def expense_fields(
@@ -568,18 +556,14 @@ def expense_fields(
             for user_id, amount in zip(paid_by_user, entered[1:], strict=True)
         ],
         "splits": [
-            _part_fields(user_id, parts[user_id], share)
+            part_fields(user_id, parts[user_id], share)
             for user_id, share in zip(user_ids, shares[1:], strict=True)
         ],
     }
 
 
-def part_fields(user_id: int, part: Part, currency: str) -> dict[str, Any]:
-    """The journal fields of a person's part of an expense; `currency` is that of the trip."""
-    return _part_fields(user_id, part, to_major(part.amount_minor, currency))
-
-
-def _part_fields(user_id: int, part: Part, amount: Decimal) -> dict[str, Any]:
+def part_fields(user_id: int, part: Part, amount: Decimal) -> dict[str, Any]:
+    """The journal fields of a person's part of an expense; `amount` is in the trip's currency."""
     percentage_e4 = part.percentage_e4
     return {
         "participantUserId": user_id,

@@ -44,11 +44,12 @@ def add_split(
                 left=to_major(sign * left_minor, stored.trip.currency),
                 amount=to_major(sign * amount_minor, stored.trip.currency),
             )
-        part = Part(sign * amount_minor, percentage_e4=percentage_e4 or None)
+        amount_minor *= sign
+        part = Part(amount_minor, percentage_e4=percentage_e4 or None)
         posting.rewrite(posting.paid_by_user, {**posting.parts, participant_id: part})
         stored.divided_by_hand()
         split = Split.objects.with_details().get(expense=stored, participant=participant_id)
-        after = part_fields(participant_id, part, stored.trip.currency)
+        after = part_fields(participant_id, part, to_major(amount_minor, stored.trip.currency))
         posting.note(Event.SPLIT_ADDED, by, {}, after, split.pk)
         stored.notify("expense.changed", posting.people(), by)
         return split
@@ -66,6 +67,8 @@ def remove_split(split: Split, by: User) -> None:
         rest = {u: part for u, part in posting.parts.items() if u != user_id}
         posting.rewrite(posting.paid_by_user, rest)
         stored.divided_by_hand()
-        before = part_fields(user_id, posting.parts[user_id], stored.trip.currency)
+        part = posting.parts[user_id]
+        amount = to_major(part.amount_minor, stored.trip.currency)
+        before = part_fields(user_id, part, amount)
         posting.note(Event.SPLIT_DELETED, by, before, {}, split.pk)
         stored.notify("expense.changed", posting.people(), by)

@@ -45,8 +45,6 @@ def _of_debts(aggregate: Aggregate) -> Subquery:
 
 
 class SplitQuerySet(InTripQuerySet["Split"]):
-    members_path = "trip__members"
-
     def with_open_amounts(self) -> "SplitQuerySet":
         """With the participant, and with the open amount of its debts."""
         state = {

@@ -1,6 +1,6 @@
 """Splits of an expense, and a user's open splits and total debt."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from rest_framework.exceptions import APIException, PermissionDenied
 from rest_framework.generics import get_object_or_404
@@ -21,10 +21,8 @@ from splits.serializers.split import (
     PendingQuery,
     TotalDebtSerializer,
 )
-from tripcompanion.api.viewsets import ApiViewSet
-from trips.models import show_addresses_to
 from trips.roles import Can
-from trips.viewsets import InTripViewSet
+from trips.viewsets import InTripViewSet, PeopleViewSet
 from users.models import User
 from users.permissions import IsSelfOrAdmin
 
@@ -112,7 +110,7 @@ class SplitViewSet(InTripViewSet):
         return self.no_content()
 
 
-class DebtViewSet(ApiViewSet):
+class DebtViewSet(PeopleViewSet):
     """A user's open splits and total debt in all trips."""
 
     tag = "debts"
@@ -132,10 +130,6 @@ class DebtViewSet(ApiViewSet):
     single_statement: ClassVar = frozenset({"pending", "total"})
     query_serializers: ClassVar = {"pending": PendingQuery, "total": DebtQuery}
     problems: ClassVar = {"total": [NoRate]}
-
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        super().initial(request, *args, **kwargs)
-        show_addresses_to(self.caller)
 
     def usual_problems(self, method: str) -> list[type[APIException]]:
         return [PermissionDenied]

@@ -74,8 +74,8 @@ TRIPS: Guards = {
          "User.objects.all(), user_id", _DELETION),
     ],
     "trips/throttles.py": [
-        ("lookups counted by IP address", "        return str(request.user.pk)",
-         "        return self.get_ident(request)", _THROTTLES),
+        ("lookups counted by IP address", "class LookupThrottle(UserThrottle):",
+         "class LookupThrottle(WindowThrottle):", _THROTTLES),
     ],
     "trips/views/member.py": [
         ("member of another trip is found",

@@ -14,6 +14,7 @@ from django.template.loader import render_to_string
 from django.urls import get_resolver, reverse
 from django.urls.resolvers import RoutePattern
 from django.utils.translation import gettext as _
+from django.views import View
 from django.views.decorators.csrf import csrf_exempt
 from rest_framework import exceptions
 from rest_framework.exceptions import APIException
@@ -91,6 +92,13 @@ def method_not_allowed(request: HttpRequest, allowed: list[str]) -> HttpResponse
     response = _answer(request, 405, "method_not_allowed", detail)
     response["Allow"] = ", ".join(allowed)
     return response
+
+
+class ProblemView(View):
+    """A view whose refusal of other methods is a problem document."""
+
+    def http_method_not_allowed(self, request: HttpRequest, *args: Any, **kw: Any) -> HttpResponse:
+        return method_not_allowed(request, [name.upper() for name in self.http_method_names])
 
 
 @csrf_exempt

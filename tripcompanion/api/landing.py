@@ -7,9 +7,8 @@ from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.utils.translation import get_language, override
 from django.utils.translation import gettext as _
-from django.views import View
 
-from tripcompanion.api.error_views import method_not_allowed
+from tripcompanion.api.error_views import ProblemView
 
 #: The page has no script and no form, and loads its style sheet and icon only.
 _POLICY = "; ".join(
@@ -32,7 +31,7 @@ class Link(NamedTuple):
     text: str
 
 
-class LandingPage(View):
+class LandingPage(ProblemView):
     """The landing page; `?lang=` overrides `Accept-Language`."""
 
     http_method_names = ["get", "head"]
@@ -45,9 +44,6 @@ class LandingPage(View):
             page = render_to_string("api/landing.html", _context(language))
         headers = {"Content-Security-Policy": _POLICY, "Content-Language": language}
         return HttpResponse(page, headers=headers)
-
-    def http_method_not_allowed(self, request: HttpRequest, *args: Any, **kw: Any) -> HttpResponse:
-        return method_not_allowed(request, [name.upper() for name in self.http_method_names])
 
 
 def _context(language: str) -> dict[str, Any]:

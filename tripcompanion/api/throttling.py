@@ -243,6 +243,13 @@ class WindowThrottle(BaseThrottle):
         return self.state.seconds_left if self.state else None
 
 
+class UserThrottle(WindowThrottle):
+    """The same for each user, whatever client they use; only for those who are logged in."""
+
+    def identity(self, request: Request, view: Any) -> str:
+        return str(request.user.pk)
+
+
 class CallerThrottle(WindowThrottle):
     """The general limit: `user` for authenticated users, `anon` by address for everybody else."""
 

@@ -1,16 +1,9 @@
 """The throttle of uploads."""
 
-from typing import Any
-
-from rest_framework.request import Request
-
-from tripcompanion.api.throttling import WindowThrottle
+from tripcompanion.api.throttling import UserThrottle
 
 
-class UploadThrottle(WindowThrottle):
+class UploadThrottle(UserThrottle):
     """Uploaded files, per user."""
 
     scope = "upload"
-
-    def identity(self, request: Request, view: Any) -> str:
-        return str(request.user.pk)

@@ -4,18 +4,15 @@ from typing import Any
 
 from rest_framework.request import Request
 
-from tripcompanion.api.throttling import WindowThrottle
+from tripcompanion.api.throttling import UserThrottle
 from trips.models import Member
 from trips.throttles import LookupThrottle
 
 
-class ImportThrottle(WindowThrottle):
+class ImportThrottle(UserThrottle):
     """Files that are planned, and plans that are confirmed, per user."""
 
     scope = "import"
-
-    def identity(self, request: Request, view: Any) -> str:
-        return str(request.user.pk)
 
 
 class MappingThrottle(LookupThrottle):

@@ -1,18 +1,15 @@
 """The page that turns off the notices of an account, without a log-in."""
 
-from typing import Any
-
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.utils.decorators import method_decorator
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
-from django.views import View
 from django.views.decorators.csrf import csrf_exempt
 from rest_framework.exceptions import NotFound
 
-from tripcompanion.api.error_views import method_not_allowed, not_found
+from tripcompanion.api.error_views import ProblemView, not_found
 from users.models import User
 
 #: The page runs no scripts and loads only its style sheet, and its form leads back to it.
@@ -29,7 +26,7 @@ _POLICY = "; ".join(
 
 
 @method_decorator(csrf_exempt, name="dispatch")
-class UnsubscribePage(View):
+class UnsubscribePage(ProblemView):
     """The page that links in mails with notices open: the signed `?token=` is all that it needs.
 
     Mail programs send a POST without a cookie (RFC 8058), so there is no CSRF token; the body of
@@ -58,9 +55,6 @@ class UnsubscribePage(View):
         )
         headers = {"Content-Security-Policy": _POLICY, "Content-Language": language}
         return HttpResponse(page, headers=headers)
-
-    def http_method_not_allowed(self, request: HttpRequest, *args: Any, **kw: Any) -> HttpResponse:
-        return method_not_allowed(request, [name.upper() for name in self.http_method_names])
 
 
 def _ask() -> dict[str, str]:

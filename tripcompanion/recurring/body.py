@@ -1,6 +1,5 @@
 """The body of a recurring expense: that of `createExpense`, without a date."""
 
-import json
 from collections.abc import Container, Mapping
 from datetime import date
 from decimal import Decimal
@@ -34,10 +33,6 @@ class RecurringExpense(ExpenseRequest):
     """What is recorded: the body of an expense, without its date."""
 
     expense_date = None  # type: ignore[assignment]
-
-
-def from_text(text: str) -> Body:
-    return json.loads(text, parse_float=Decimal)
 
 
 def merged(stored: Body, sent: Mapping[str, Any]) -> Body:

@@ -1,7 +1,9 @@
 """Recurring expenses, and the dates on which they were recorded or skipped."""
 
+import json
 from contextlib import AbstractContextManager
 from datetime import date, datetime, time, timedelta
+from decimal import Decimal
 from itertools import islice
 from typing import Any, ClassVar, NamedTuple
 from zoneinfo import ZoneInfo
@@ -112,7 +114,7 @@ class Recurrence(models.Model):
 
     @property
     def expense(self) -> Body:
-        return body.from_text(self.stored_expense)
+        return json.loads(self.stored_expense, parse_float=Decimal)
 
     @property
     def shown_state(self) -> str:

@@ -12,7 +12,6 @@ from django.utils import timezone
 from django.utils.decorators import method_decorator
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
-from django.views import View
 from django.views.decorators.cache import never_cache
 from oauth2_provider.exceptions import OAuthToolkitError
 from oauth2_provider.forms import AllowForm
@@ -22,7 +21,7 @@ from oauth2_provider.views import AuthorizationView, TokenView
 from oauthlib.oauth2.rfc6749 import errors
 from rest_framework.exceptions import APIException, Throttled
 
-from tripcompanion.api.error_views import method_not_allowed, refusal
+from tripcompanion.api.error_views import ProblemView, refusal
 from tripcompanion.api.throttling import count_against_limit
 from users.models import MAX_TOKEN_NAME_CHARS, ScopedToken, User
 from users.scopes import Scope
@@ -84,13 +83,6 @@ class ConsentForm(AllowForm):
     """What the page sends back, without what only OpenID Connect has."""
 
     nonce = claims = resource = None
-
-
-class ProblemView(View):
-    """A view whose refusal of other methods is a problem document."""
-
-    def http_method_not_allowed(self, request: HttpRequest, *args: Any, **kw: Any) -> HttpResponse:
-        return method_not_allowed(request, [name.upper() for name in self.http_method_names])
 
 
 @method_decorator(never_cache, name="dispatch")

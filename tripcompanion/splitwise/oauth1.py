@@ -33,9 +33,9 @@ from rest_framework.authentication import BaseAuthentication, get_authorization_
 from rest_framework.exceptions import APIException
 from rest_framework.request import Request
 
-from tripcompanion.api.error_views import refusal
+from tripcompanion.api.error_views import ProblemView, refusal
 from tripcompanion.database.models import ThrottleCounter
-from tripcompanion.splitwise.oauth import ConsentPage, ProblemView, count_log_in, issue
+from tripcompanion.splitwise.oauth import ConsentPage, count_log_in, issue
 from users.models import ScopedToken, User
 from users.random_tokens import digest_of
 from users.tokens import TokenRefused, use_scoped_token

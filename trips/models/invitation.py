@@ -275,10 +275,6 @@ class Invitation(models.Model):
             cls.objects.filter(pk=invitation.pk).update(uses=F("uses") + 1, guest=None)
             yield invitation, account
 
-    def admit(self, account: User, by: User) -> Member:
-        """Add the account to the trip inside `accepted`. Raises what `Member.admit` raises."""
-        return Member.admit(self.trip, account, self.role, by, *self.acceptance)
-
     @property
     def acceptance(self) -> list[Entry]:
         """The journal entry for the use that `accepted` counted."""

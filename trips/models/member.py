@@ -339,7 +339,9 @@ class Member(models.Model):
             void = member._invitations_made().revoke_void()
             write(member.trip_id, by, removed, *void, *member.user.invitations.withdraw())
             if member.user.is_guest:
-                member._delete_guest_without_entries()
+                with suppress(ProtectedError), transaction.atomic():
+                    member.delete()
+                    member.user.delete()
 
     def leave(self, by: User) -> None:
         """End one's own membership. Raises `BalanceOpen` or `LastOwner`.
@@ -414,11 +416,6 @@ class Member(models.Model):
             guests.update(name=name, former_names=guest.former_names, updated_at=timezone.now())
             write(member.trip_id, by, *entries_between(Event.GUEST_RENAMED, guest.pk, *names))
             self.user.name = name
-
-    def _delete_guest_without_entries(self) -> None:
-        with suppress(ProtectedError), transaction.atomic():
-            self.delete()
-            self.user.delete()
 
     def _end(self, by: User) -> None:
         self._require_other_owner()
