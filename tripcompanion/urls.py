@@ -27,9 +27,9 @@ from splits.views import (
 )
 from tripcompanion.accounts.views import AccountViewSet, RootViewSet, TokenViewSet, UserViewSet
 from tripcompanion.api import error_views
-from tripcompanion.api.converters import IdConverter
 from tripcompanion.api.health import HealthViewSet
 from tripcompanion.api.landing import LandingPage
+from tripcompanion.api.url_map import IdConverter
 from tripcompanion.attachments.views import AttachmentViewSet, TripAttachmentViewSet
 from tripcompanion.currency.views import CurrencyViewSet
 from tripcompanion.exchange.parsing import FILE_PARSERS

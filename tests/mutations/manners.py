@@ -146,7 +146,7 @@ KIT: Guards = {
         ("OpenAPI document sent despite a matching ETag", "        if is_known(request, etag):\n",
          "        if False:\n", "tests/test_docs_pages.py"),
     ],
-    "tripcompanion/api/converters.py": [
+    "tripcompanion/api/url_map.py": [
         ("an id in a path ends before its last digit", "(?![0-9])", "", _IDS),
     ],
     "tripcompanion/api/pagination.py": [

@@ -8,17 +8,17 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from decimal import Decimal
-from functools import cache
 from typing import Any, NamedTuple
 
 from django.http import Http404
-from django.urls import Resolver404, URLResolver, get_resolver, get_urlconf, resolve
+from django.urls import Resolver404, get_urlconf, resolve
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import APIException
 from rest_framework.renderers import BrowsableAPIRenderer
 from rest_framework.request import override_method
 
 from tripcompanion.api.rendering import ExactJSONRenderer
+from tripcompanion.api.url_map import routes_of
 
 #: The longest response that a page shows.
 MAX_SHOWN_BYTES = 256 * 1024
@@ -171,7 +171,7 @@ class _Page:
         if not self.is_ok and self.request.method == "GET":
             return
         own_parameter, titles = self.route.rpartition("/")[2], set()
-        for route in _routes(get_urlconf()):
+        for route in _routes():
             above, _slash, word = route.rpartition("/")
             # An expense and a person have pages under more than one path.
             is_below = above == self.route or (
@@ -198,7 +198,7 @@ class _Page:
         # Of its kind, of its key in an object, or this one.
         listed = f"/{kind.lower()}s" if kind else f"/{key or self.route}"
         above = {_snake_case(name): item[name] for name in item if name.endswith("Id")}
-        routes = [route for route in _routes(get_urlconf()) if route.endswith(">")]
+        routes = [route for route in _routes() if route.endswith(">")]
         below = [route for route in routes if f"/{route.rpartition('/')[0]}".endswith(listed)]
         # A pending debt has the id of its expense, and so has the path of a split.
         others = [route for route in routes if above and _PARAMETER.findall(route)[:-1] == [*above]]
@@ -245,16 +245,6 @@ def _filled(route: str, values: Mapping[str, Any]) -> str:
     return "/" + _PARAMETER.sub(lambda match: str(values[match[1]]), route)
 
 
-@cache
-def _routes(urlconf: str | None) -> tuple[str, ...]:
+def _routes() -> Iterator[str]:
     """The routes of all viewsets, in the order of the URL map."""
-    return tuple(_routes_in(get_resolver(urlconf).url_patterns, ""))
-
-
-def _routes_in(patterns: list[Any], start: str) -> Iterator[str]:
-    for pattern in patterns:
-        route = f"{start}{pattern.pattern}"
-        if isinstance(pattern, URLResolver):
-            yield from _routes_in(pattern.url_patterns, route)
-        elif hasattr(pattern.callback, "actions"):
-            yield route
+    return (route for route, view in routes_of(get_urlconf()) if hasattr(view, "actions"))

@@ -4,15 +4,14 @@ They are problem documents, or pages for browsers in the admin site.
 """
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
 from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
-from django.urls import get_resolver, reverse
-from django.urls.resolvers import RoutePattern
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views import View
 from django.views.decorators.csrf import csrf_exempt
@@ -34,6 +33,7 @@ from tripcompanion.api.problems import (
 )
 from tripcompanion.api.rendering import ExactJSONRenderer
 from tripcompanion.api.throttling import is_local
+from tripcompanion.api.url_map import routes_of
 from tripcompanion.observability.instruments import PROBLEMS
 from tripcompanion.observability.request_ids import request_id
 
@@ -115,25 +115,13 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 @cache
 def _areas() -> frozenset[str]:
     """The beginnings of all paths that have a route: `admin`, `api/trips`, `api/users`."""
-    return frozenset(map(_area_of, _routes(get_resolver().url_patterns)))
+    return frozenset(_area_of(route) for route, _view in routes_of(None))
 
 
 def _area_of(path: str) -> str:
     """The first segment of a path without its first slash; for the API, the first two."""
     segments = path.split("/")
     return "/".join(segments[: 2 if segments[0] == "api" else 1])
-
-
-def _routes(patterns: Iterable[Any], prefix: str = "") -> Iterator[str]:
-    for pattern in patterns:
-        # The others belong to the admin site.
-        if isinstance(pattern.pattern, RoutePattern):
-            route = prefix + str(pattern.pattern)
-            yield from (
-                _routes(pattern.url_patterns, route)
-                if hasattr(pattern, "url_patterns")
-                else [route]
-            )
 
 
 def server_error(request: HttpRequest) -> HttpResponse:

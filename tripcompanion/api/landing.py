@@ -11,15 +11,9 @@ from django.utils.translation import gettext as _
 from tripcompanion.api.error_views import ProblemView
 
 #: The page has no script and no form, and loads its style sheet and icon only.
-_POLICY = "; ".join(
-    (
-        "default-src 'none'",
-        "style-src 'self'",
-        "img-src 'self'",
-        "base-uri 'none'",
-        "form-action 'none'",
-        "frame-ancestors 'none'",
-    )
+_POLICY = (
+    "default-src 'none'; style-src 'self'; img-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 
 

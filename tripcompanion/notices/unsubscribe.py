@@ -13,15 +13,9 @@ from tripcompanion.api.error_views import ProblemView, not_found
 from users.models import User
 
 #: The page runs no scripts and loads only its style sheet, and its form leads back to it.
-_POLICY = "; ".join(
-    (
-        "default-src 'none'",
-        "style-src 'self'",
-        "img-src 'self'",
-        "base-uri 'none'",
-        "form-action 'self'",
-        "frame-ancestors 'none'",
-    )
+_POLICY = (
+    "default-src 'none'; style-src 'self'; img-src 'self'; "
+    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 
 
