@@ -9,10 +9,11 @@ import tomllib
 from collections.abc import Iterator
 from decimal import Decimal
 from itertools import pairwise
-from json import loads
+from json import JSONDecoder, loads
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from django.conf import settings
 
@@ -178,6 +179,21 @@ def test_the_first_call_of_an_assistant_works_as_shown() -> None:
         [answer] = play([block + "echo"], server.url)
     trips = loads(answer)["result"]["structuredContent"]
     assert "Lisbon in May" in {trip["title"] for trip in trips["items"]}
+
+
+def test_a_program_for_splitwises_api_makes_its_first_group_as_shown() -> None:
+    [block, *_rest] = re.findall(r"^```sh\n(.*?)^```$", DOCS["splitwise"], re.M | re.S)
+    # `jq` need not be installed.
+    token = "python3 -c 'import json, sys; print(json.load(sys.stdin)[\"token\"])'"
+    with running_server(SPLITWISE_API="true") as server:
+        block = block.replace("jq -r .token", token)
+        block = block.replace("localhost:8000", server.url.removeprefix("http://"))
+        olga = {"name": "Olga", "email": "olga@example.com", "password": "a long password"}
+        assert httpx.post(f"{server.url}/api/users/register", json=olga).status_code == 201
+        [answer] = play([f"# {server.url}\n{block}echo"], server.url)
+    made, end = JSONDecoder().raw_decode(answer)
+    groups = loads(answer[end:])["groups"]
+    assert [group["name"] for group in groups if group["id"]] == [made["group"]["name"]] == ["Flat"]
 
 
 def knobs() -> dict[str, str | None]:

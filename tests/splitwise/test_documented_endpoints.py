@@ -30,6 +30,15 @@ def test_the_table_lists_what_is_routed_and_what_is_refused() -> None:
     assert refused == {"parse_sentence", "get_main_data"}
 
 
+def test_what_is_refused_is_404(calling: Any, db: None, olga: Any) -> None:
+    for path in ("parse_sentence", "get_main_data"):
+        for answer in (
+            calling(olga).http.get(f"{BASE}/{path}"),
+            calling(olga).http.post(f"{BASE}/{path}"),
+        ):
+            assert answer.status_code == 404
+
+
 def test_the_document_has_the_routes_and_their_methods() -> None:
     validate_schema(DOCUMENT)
     documented = {path[1:]: {*item} for path, item in DOCUMENT["paths"].items()}

@@ -5,10 +5,12 @@ from typing import Any
 
 import pytest
 
-from splits.models import Expense, Settlement
+from splits.models import Expense, Settlement, Split
 from splits.reports.audit import differences
 from tests.factories import add_guest, settle, spend
 from tests.splitwise.conftest import balances_of, shares
+from tripcompanion.splitwise.entries import MAX_ROWS
+from tripcompanion.splitwise.notifications import MOST
 
 pytestmark = pytest.mark.either
 
@@ -100,6 +102,41 @@ def test_rows_replace_all_shares(calling: Any, trip: Any, olga: Any, ed: Any, ve
     assert balances_of(trip) == {ed.pk: Decimal("12.00"), vera.pk: Decimal("-12.00")}
     assert "12.00" in str(caller.refused(path, cost="13"))
     assert not list(differences())
+
+
+def test_whose_share_changes_has_it_to_pay_again(
+    calling: Any, trip: Any, olga: Any, ed: Any, vera: Any
+) -> None:
+    caller = calling(olga)
+    expense = caller.spend("30", {olga: "30"}, {ed: "10", vera: "20"}, group_id=trip.pk)
+    splits = {split.participant_id: split for split in Split.objects.all()}
+    for user in (ed, vera):
+        splits[user.pk].pay(by=user)
+    path = f"update_expense/{expense['id']}"
+    caller.done(path, cost="31", **shares({olga: "31"}, {ed: "10", vera: "21"}))
+    assert balances_of(trip) == {olga.pk: Decimal("21.00"), vera.pk: Decimal("-21.00")}
+
+
+def test_who_has_no_share_is_left_out(
+    calling: Any, trip: Any, olga: Any, ed: Any, vera: Any
+) -> None:
+    body = {"cost": "5", "description": "x", "group_id": trip.pk}
+    rows = shares({olga: "5"}, {ed: "5", vera: "0"})
+    [made] = calling(olga).done("create_expense", **body, **rows)["expenses"]
+    assert {part["user_id"] for part in made["users"]} == {olga.pk, ed.pk}
+
+
+@pytest.mark.parametrize("change", [{"group_id": "other"}, {"currency_code": "USD"}])
+def test_an_expense_stays_in_its_group_and_currency(
+    calling: Any, trip: Any, olga: Any, change: dict[str, Any]
+) -> None:
+    caller = calling(olga)
+    other = caller.done("create_group", name="Other")["group"]["id"]
+    expense = spend(trip, 100, paid_by=olga, among=[olga])
+    change = {"group_id": other} if "group_id" in change else change
+    assert set(caller.refused(f"update_expense/{expense.pk}", **change)) == set(change)
+    expense.refresh_from_db()
+    assert (expense.trip_id, expense.currency) == (trip.pk, "EUR")
 
 
 @pytest.mark.parametrize(
@@ -237,6 +274,9 @@ def test_friend_id_finds_what_names_them(
     assert (
         len(calling(olga).get("get_expenses", friend_id=ed.pk, group_id=trip.pk)["expenses"]) == 3
     )
+    calling(olga).done(f"delete_expense/{with_ed.pk}")
+    found = calling(olga).get("get_expenses", friend_id=ed.pk)["expenses"]
+    assert [one["id"] for one in found] == [2**52 + paid.pk]
 
 
 def test_lists_take_a_constant_number_of_statements(
@@ -271,6 +311,20 @@ def test_a_list_ends_before_it_names_too_many_people(
     assert calling(olga).get("get_expenses", limit=0, offset=2)["expenses"] == everything[2:]
     monkeypatch.setattr("tripcompanion.splitwise.entries.MAX_PEOPLE", 1)
     assert calling(olga).get("get_expenses", limit=0)["expenses"] == everything[:1]
+
+
+def test_a_list_has_at_most_so_many_rows(
+    calling: Any, trip: Any, olga: Any, ed: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert (MAX_ROWS, MOST) == (1000, 200)
+    for _time in range(4):
+        spend(trip, 100, paid_by=olga, among=[ed])
+    monkeypatch.setattr("tripcompanion.splitwise.views.expenses.MAX_ROWS", 3)
+    monkeypatch.setattr("tripcompanion.splitwise.notifications.MOST", 3)
+    for limit in (0, 4):
+        assert len(calling(olga).get("get_expenses", limit=limit)["expenses"]) == 3
+        found = calling(olga).get("get_notifications", limit=limit)
+        assert len(found["notifications"]) == 3
 
 
 @pytest.mark.parametrize(

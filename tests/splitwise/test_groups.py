@@ -1,14 +1,18 @@
 """Groups, friends, and what is shared outside of groups."""
 
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.core.management import call_command
+from django.utils import timezone
 
-from splits.models import Expense
+from splits.models import DeletedEntry, Expense
 from tests.factories import UserFactory, add_guest, settle, spend
 from tests.splitwise.conftest import balances_of, shares
 from trips.models import Invitation, Trip
+from trips.roles import TripRole
 from users.models import Mail, User
 
 pytestmark = pytest.mark.either
@@ -29,6 +33,7 @@ def test_a_group_is_a_trip(calling: Any, olga: Any, ed: Any) -> None:
     group = caller.done("create_group", form=True, **body)["group"]
     trip = Trip.objects.get()
     assert (group["id"], group["name"], trip.currency) == (trip.pk, "Flat", olga.currency)
+    assert trip.start_date == trip.end_date == timezone.localdate()
     assert (group["group_type"], group["simplify_by_default"]) == ("apartment", False)
     assert group["whiteboard"] == "Rules"
     states = [(one["first_name"], one["registration_status"]) for one in group["members"]]
@@ -39,6 +44,7 @@ def test_a_group_is_a_trip(calling: Any, olga: Any, ed: Any) -> None:
     ]
     assert caller.get(f"get_group/{group['id']}")["group"] == group
     # Ed may record expenses, as everybody may there.
+    assert trip.members.get(user=ed).role == TripRole.EDITOR
     calling(ed).spend("5", {ed: "5"}, {olga: "5"}, group_id=trip.pk)
     answer = caller.refused("remove_user_from_group", group_id=trip.pk, user_id=ed.pk)
     assert "5.00 EUR" in str(answer)
@@ -78,6 +84,20 @@ def test_a_group_is_deleted_and_comes_back(calling: Any, trip: Any, olga: Any, e
     assert [one["id"] for one in caller.get("get_groups")["groups"]] == [0, trip.pk]
 
 
+def test_what_was_deleted_comes_back_within_its_days_only(
+    calling: Any, trip: Any, olga: Any
+) -> None:
+    caller, long_ago = calling(olga), timezone.now() - timedelta(days=31)
+    expense = spend(trip, 100, paid_by=olga, among=[olga])
+    caller.done(f"delete_expense/{expense.pk}")
+    DeletedEntry.objects.update(deleted_at=long_ago)
+    call_command("prune")
+    caller.refused(f"undelete_expense/{expense.pk}")
+    caller.done(f"delete_group/{trip.pk}")
+    Trip.objects.update(deleted_at=long_ago)
+    caller.refused(f"undelete_group/{trip.pk}")
+
+
 def test_people_are_added_and_removed(
     calling: Any, trip: Any, olga: Any, ed: Any, vera: Any, sam: Any
 ) -> None:
@@ -108,7 +128,7 @@ def test_people_are_added_and_removed(
     calling(ed).done("remove_user_from_group", group_id=trip.pk, user_id=ed.pk)
 
 
-def test_friends_share_what_is_in_no_group(calling: Any, olga: Any, ed: Any) -> None:
+def test_friends_share_what_is_in_no_group(calling: Any, api: Any, olga: Any, ed: Any) -> None:
     caller = calling(olga)
     friend = caller.done(
         "create_friend", user_email="ed@example.com", user_first_name="E", form=True
@@ -119,6 +139,8 @@ def test_friends_share_what_is_in_no_group(calling: Any, olga: Any, ed: Any) -> 
     again = calling(ed).spend("1", {ed: "1"}, {olga: "1"}, group_id=0)
     assert Expense.objects.values("trip").distinct().count() == 1
     trip = Trip.objects.get()
+    assert [one["id"] for one in api(ed).get("/api/trips").json()["items"]] == [trip.pk]
+    assert set(trip.members.values_list("role", flat=True)) == {TripRole.OWNER}
     assert balances_of(trip) == {olga.pk: Decimal("3.50"), ed.pk: Decimal("-3.50")}
     assert caller.get(f"get_friend/{ed.pk}")["friend"]["balance"] == [
         {"currency_code": "EUR", "amount": "3.5"}
@@ -154,6 +176,14 @@ def test_another_currency_outside_of_groups_is_another_trip(
     )
 
 
+def test_outside_of_groups_there_are_two_people(
+    calling: Any, trip: Any, olga: Any, ed: Any, vera: Any
+) -> None:
+    body = {"cost": "9", "description": "x", **shares({olga: "9"}, {ed: "4", vera: "5"})}
+    assert "one other person" in str(calling(olga).refused("create_expense", **body))
+    assert Trip.objects.count() == 1
+
+
 def test_guests_are_friends_too(calling: Any, trip: Any, olga: Any) -> None:
     guest = add_guest(trip)
     caller = calling(olga)
@@ -186,6 +216,7 @@ def test_guests_are_friends_too(calling: Any, trip: Any, olga: Any) -> None:
         ("create_friend", {"user_email": "olga@example.com"}),
         ("create_friend", {}),
         ("create_friends", {}),
+        ("create_friends", {"users__0__first_name": "Tick", "users__1__email": "nobody"}),
     ],
 )
 def test_a_refused_group_or_friend_leaves_nothing(

@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
-from oauthlib.oauth1 import SIGNATURE_PLAINTEXT, Client
+from oauthlib.oauth1 import SIGNATURE_HMAC_SHA256, SIGNATURE_PLAINTEXT, Client
 
 from tests.proxy import haproxy_of_hosts, nginx_of_hosts
 from tests.server import Server, running_server
@@ -207,6 +207,16 @@ def test_a_code_works_once(server: Server, person: Person) -> None:
     assert len(person.tokens()) == 1
 
 
+def test_a_code_is_valid_for_a_minute(server: Server, person: Person) -> None:
+    code = person.code()
+    rows = f"Grant.objects.filter(code='{code}')"
+    old = f"[grant] = {rows}; grant.expires -= timedelta(minutes=1); grant.save()"
+    names = "from datetime import timedelta; from oauth2_provider.models import Grant"
+    server.manage("shell", "--command", f"{names}; {old}")
+    assert exchange(server, code, 400)["error"] == "invalid_grant"
+    assert exchange(server, person.code())["expires_in"] == 360 * 24 * 3600
+
+
 @pytest.mark.parametrize(
     ("change", "status", "error"),
     [
@@ -339,9 +349,10 @@ def test_signed_requests_act_with_a_scoped_token_that_the_person_can_revoke(
     server: Server, person: Person, signing_secret: str
 ) -> None:
     token = logged_in(server, person, signing_secret)
-    client = signing(signing_secret, token)
+    client = signing(signing_secret, token, signature_method=SIGNATURE_HMAC_SHA256)
     answer = ask(server, client, "get_current_user?a=%C3%A9&b", "GET")
     assert answer.json()["user"]["id"] == person.user["id"]
+    client = signing(signing_secret, token)
     made = ask(server, client, "create_group", body="name=Flat+%26+more").json()
     assert made["group"]["name"] == "Flat & more"
     (listed,) = person.tokens()
@@ -360,6 +371,8 @@ def test_no_secret_of_a_signature_is_stored(
     assert token["oauth_token"] in stored
     assert token["oauth_token_secret"] not in stored
     assert signing_secret not in stored
+    renewed = server.manage("oauth1_secret", "program", SECRET_KEY=secrets.token_urlsafe(48))
+    assert renewed.stdout.strip() not in {"", signing_secret}
 
 
 def test_a_signed_request_works_once(server: Server, person: Person, signing_secret: str) -> None:
