@@ -27,8 +27,10 @@ from splits.models import (
 )
 from splits.models.settlement import sums_of
 from trips.models import Member, Trip
+from trips.models.events import Event
+from trips.models.journal import JournalEntry
 from trips.roles import TripRole
-from users.models import User
+from users.models import User, Via
 
 MEMBERS = 10
 PASSWORD = "four-green-suitcases"
@@ -111,11 +113,27 @@ def _record(trip: Trip, people: list[User], numbers: range) -> None:
         for (debtor, _creditor), amount_minor in owed[expense.pk].items():
             sums[debtor]["owed_minor"] += amount_minor
     Payer.objects.bulk_create(payers)
+    JournalEntry.objects.bulk_create(map(_entry, expenses))
     splits = Split.objects.bulk_create(splits, batch_size=CHUNK_EXPENSES)
     Member.increment_balances(trip.pk, sums)
     size = trip.expenses_recorded
     old = {expense.pk for expense in expenses if is_old(expense.number, size)}
     _pay(trip, _owe(trip, splits, owed, old))
+
+
+def _entry(expense: Expense) -> JournalEntry:
+    """The row of the journal for an expense, without its fields, which nothing reads here."""
+    return JournalEntry(
+        trip=expense.trip,
+        number=expense.number + 1,
+        at=expense.created_at,
+        by=expense.created_by,
+        via=Via.SESSION,
+        event=Event.EXPENSE_CREATED,
+        object_id=expense.pk,
+        expense_id=expense.pk,
+        stored_changes="{}",
+    )
 
 
 def is_old(number: int, size: int) -> bool:
