@@ -30,6 +30,8 @@ from tests.migrated import migrated_database
 from tests.server import Server, running_server
 from tests.stored import filled
 from tripcompanion.api import throttling
+from tripcompanion.statistics import report
+from tripcompanion.statistics.kept import KeptSums
 from trips.models import Trip
 from trips.roles import TripRole
 from users.hashers import SmallServerArgon2
@@ -209,6 +211,12 @@ def _no_throttles(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     monkeypatch.setattr(throttling, "_exceeded", {})
     cache.clear()
+
+
+@pytest.fixture(autouse=True)
+def _no_kept_sums(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget the sums of trips whose ids, and times under a frozen clock, other tests had."""
+    monkeypatch.setattr(report, "KEPT_SUMS", KeptSums())
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -101,7 +101,8 @@ def asked_of_a_long_trip(api: Api) -> dict[str, list[Statement]]:
     body = {
         "description": "Boat",
         "amount": 62.53,
-        "expenseDate": date(2026, 5, 14),
+        # All others are of the day before.
+        "expenseDate": date(2026, 5, 15),
         "splitType": "EQUAL",
         "participantUserIds": [person.pk for person in people],
     }
@@ -114,12 +115,16 @@ def asked_of_a_long_trip(api: Api) -> dict[str, list[Statement]]:
         "settlements": lambda: mine.get(f"{path}/settlements"),
         "balances": lambda: mine.get(f"{path}/balances"),
         "settle-up": lambda: mine.get(f"{path}/settle-up"),
+        "statistics": lambda: mine.get(f"{path}/statistics"),
         "my trips": lambda: mine.get("/api/trips/my-trips"),
         "pending debts": lambda: theirs.get(f"/api/users/{debtor.pk}/pending-debts"),
         "total debt": lambda: theirs.get(f"/api/users/{debtor.pk}/total-debt"),
         "create": lambda: mine.post(f"{path}/expenses", body),
         "pay": lambda: theirs.put(f"/api/expenses/{split.expense_id}/splits/{split.pk}/pay"),
+        "statistics after a change": lambda: mine.get(f"{path}/statistics?by=day"),
     }
+    # A process reads all expenses of a trip once, here nearly all that there are.
+    mine.get(f"{path}/statistics")
     statements, answers = noted(requests)
     assert len(answers["pending debts"].json()) == OPEN_DEBTS
     return statements
@@ -211,7 +216,23 @@ def test_no_request_reads_a_table_from_end_to_end(api: Api, transactional_db: No
     assert [table for table in LEDGER if table in sql] == []
     if connection.vendor == "postgresql":
         assert_looked_up(asked["pending debts"])
+    assert_only_changes_are_read(asked)
     assert not scanning(asked_of_a_closed_trip(api))
+
+
+def assert_only_changes_are_read(asked: dict[str, list[Statement]]) -> None:
+    """Statistics read the journal alone, and after a change its day."""
+    _session, _trip, (sql, values) = asked["statistics"]
+    assert [table for table in BIG if f'FROM "{table}"' in sql] == ["trips_journalentry"]
+    explain = "EXPLAIN" if connection.vendor == "postgresql" else "EXPLAIN QUERY PLAN"
+    with connection.cursor() as cursor:
+        cursor.execute(f"{explain} {sql}", values)
+        plan = "\n".join(row[-1] for row in cursor.fetchall())
+    # From the row that was read last, on either database.
+    assert "using journal_number_in_trip" in plan or "(trip_id=? AND number>?)" in plan, plan
+    _session, _trip, _journal, _days, (sql, values), _uncovered = asked["statistics after a change"]
+    assert "splits_expense" in sql
+    assert [str(value) for value in values].count("2026-05-15") == 2
 
 
 def assert_looked_up(pending_debts: list[Statement]) -> None:

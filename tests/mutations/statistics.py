@@ -3,6 +3,7 @@
 from tests.mutations.mutant import Guards
 
 _STATISTICS = "tests/splits/test_statistics.py"
+_KEPT = "tests/splits/test_kept_sums.py"
 
 STATISTICS: Guards = {
     "trips/serializers.py": [
@@ -22,8 +23,8 @@ STATISTICS: Guards = {
         ),
         (
             "expenses of the last day do not count",
-            "rows = Expense.objects.filter(trip=trip, expense_date__lte=day)",
-            "rows = Expense.objects.filter(trip=trip, expense_date__lt=day)",
+            "        if day > as_of:",
+            "        if day >= as_of:",
             _STATISTICS,
         ),
         (
@@ -40,9 +41,47 @@ STATISTICS: Guards = {
         ),
         (
             "payers of a group bear nothing that no split covers",
-            "groups[key].share_minor += shares.get(viewer.pk, 0)",
-            "pass",
+            "yield *key, _loaded(tags), 0, 0, shares[viewer_id]",
+            "yield *key, _loaded(tags), 0, 0, 0",
             f"{_STATISTICS} -k covers",
+        ),
+    ],
+    "tripcompanion/statistics/kept.py": [
+        (
+            "sums of another history are kept",
+            "if journal and journal[0][:2] == kept.last:",
+            "if journal and journal[0][0] == kept.last[0]:",
+            f"{_KEPT} -k another_time",
+        ),
+        (
+            "an expense stays in the sums of the day on which it was",
+            "        days |= {date.fromisoformat(day) for day in moved.values() if day}\n",
+            "",
+            f"{_KEPT} -k only_its_days",
+        ),
+        (
+            "an expense that was changed stays in the sums as it was",
+            'set(stored.values_list("expense_date", flat=True)) if rows else set()',
+            "set()",
+            f"{_KEPT} -k corrected",
+        ),
+        (
+            "a merge or a claim leaves the sums of the people as they were",
+            " or any(row[3] is None for row in rows)",
+            "",
+            f"{_KEPT} -k after_a_merge",
+        ),
+        (
+            "changes that were not read do not count",
+            "len(journal) >= MAX_CHANGES or ",
+            "",
+            f"{_KEPT} -k many_changes",
+        ),
+        (
+            "a process keeps sums without bound",
+            "while self._size > MAX_ROWS:",
+            "while False:",
+            f"{_KEPT} -k bound",
         ),
     ],
     "tripcompanion/api/pictures.py": [

@@ -92,7 +92,7 @@ class PersonalStatistics(NamedTuple):
         for key, *halves in _by_key(parts).annotate(**halves_of()):
             add(key, share_minor=joined(*halves))
         payers = Payer.objects.filter(expense__divided=False, **within)
-        for key, shares in uncovered(with_uncovered(payers, _key())):
+        for [key], shares in uncovered(with_uncovered(payers.annotate(key=_key()), "key")):
             if user.pk in shares:
                 add(key, share_minor=shares[user.pk])
         return cls(year, [sums[currency] for currency in sorted(sums)])

@@ -2,9 +2,10 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import partial
 from itertools import groupby
 from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
@@ -31,21 +32,25 @@ from splits.reports.balances import balances_of
 from tripcompanion.compiled import CompiledQuery, Param
 from tripcompanion.currency.amounts import to_minor
 from tripcompanion.currency.names import currency_names
-from tripcompanion.database.expressions import Month, OneOf
-from trips.models import Member, Trip
+from tripcompanion.database.expressions import OneOf
+from tripcompanion.statistics.kept import KEPT_SUMS, Row
+from trips.models import Trip
 from users.models import User
 
 #: SQLite cannot sum beyond 64 bits, so the upper and lower bits of amounts are summed separately.
 _UPPER = 2**32
-#: The day of `as_of` in the statements.
-_DAY = Param("day", DateField())
+#: Days in the statements.
+_DAY, _FIRST, _LAST = (Param(name, DateField()) for name in ("day", "first", "last"))
 #: The columns of an expense by which groups are made.
-_COLUMNS = {
-    "category": "category",
-    "tag": "tags",
-    "day": "expense_date",
-    "month": "expense_date",
-    "currency": "currency",
+_COLUMNS = ("expense_date", "category", "currency", "tags")
+#: The keys of the groups to which a row of `_sums` belongs.
+_KEYS: dict[str, Callable[[Row], Sequence[str]]] = {
+    "category": itemgetter(slice(1, 2)),
+    "currency": itemgetter(slice(2, 3)),
+    # Without tags, it belongs to the empty one.
+    "tag": lambda row: row[3] or ("",),
+    "day": lambda row: (row[0].isoformat(),),
+    "month": lambda row: (row[0].isoformat()[:7],),
 }
 #: What `Statistics` can be asked for.
 KINDS = ("category", "tag", "member", "day", "month", "currency")
@@ -138,22 +143,20 @@ def planned_until(day: date, trip: Trip) -> int | None:
 
 def _by_column(trip: Trip, viewer: User, as_of: date, kind: str) -> tuple[list[Group], int]:
     """The groups, and the sum of all expenses, of which some may have several tags."""
-    until = {"trip": trip.pk, "day": as_of}
-    groups: dict[Any, Group] = {}
+    groups: dict[str, Group] = {}
     total_minor = 0
-    sums = _QUERIES[kind].sums.fetch(**until, user=viewer.pk)
-    for found, count, upper, lower, *own in sums:
-        paid_minor = joined(upper, lower)
+    sums = KEPT_SUMS.of(trip.pk, viewer.pk, partial(_sums, trip.pk, viewer.pk))
+    for row in sums:
+        day, _category, _currency, _tags, count, paid_minor, share_minor = row
+        if day > as_of:
+            continue
         total_minor += paid_minor
-        for key in _keys(kind, found):
+        for key in _KEYS[kind](row):
             if key not in groups:
-                groups[key] = Group(str(key), label_of(kind, key), trip.currency)
+                groups[key] = Group(key, label_of(kind, key), trip.currency)
             groups[key].paid_minor += paid_minor
-            groups[key].share_minor += joined(*own)
+            groups[key].share_minor += share_minor
             groups[key].count += count
-    for found, shares in uncovered(_QUERIES[kind].uncovered.fetch(**until)):
-        for key in _keys(kind, found):
-            groups[key].share_minor += shares.get(viewer.pk, 0)
     for category, amount in (trip.category_budgets or {}).items() if kind == "category" else ():
         group = Group(category, label_of(kind, category), trip.currency)
         groups.setdefault(category, group).planned_minor = to_minor(amount, trip.currency)
@@ -175,13 +178,6 @@ def _in_order(groups: dict[Any, Group], trip: Trip, kind: str) -> list[Group]:
     return in_order
 
 
-def _keys(kind: str, found: Any) -> list[Any]:
-    """The groups of a row: each of its tags, or the empty one without any."""
-    if kind != "tag":
-        return [found]
-    return (json.loads(found) if isinstance(found, str) else found) or [""]
-
-
 def label_of(kind: str, key: Any) -> str:
     """What people call a group, in the active language."""
     if kind == "category":
@@ -195,12 +191,6 @@ def label_of(kind: str, key: Any) -> str:
     return str(key)
 
 
-def key_of(kind: str, path: str = "") -> Any:
-    """The expression for the keys of groups; `path` leads from the row to the expense."""
-    column = path + _COLUMNS[kind]
-    return Month(column) if kind == "month" else F(column)
-
-
 def halves_of(column: str = "amount_minor", prefix: str = "") -> Mapping[str, Any]:
     """The sum of a column, as `joined` expects it."""
     halves = {"upper": F(column) / _UPPER, "lower": F(column) % _UPPER}
@@ -212,53 +202,62 @@ def joined(upper: int | None, lower: int | None) -> int:
     return int(upper or 0) * _UPPER + int(lower or 0)
 
 
-class _Queries(NamedTuple):
-    """The statements for one kind of groups."""
-
-    #: What was spent, and the splits of one user.
-    sums: CompiledQuery
-    #: Who paid what no split covers.
-    uncovered: CompiledQuery
-
-    @classmethod
-    def by(cls, kind: str) -> "_Queries":
-        def sums(trip: Param, user: Param, day: Param = _DAY) -> QuerySet[Expense, Any]:
-            own = Q(splits__participant=user, splits__trip=trip)
-            rows = Expense.objects.filter(trip=trip, expense_date__lte=day).order_by()
-            rows = rows.alias(own=FilteredRelation("splits", condition=own))
-            keys = rows.annotate(key=key_of(kind)).values_list("key")
-            own_halves = halves_of("own__amount_minor", "own_")
-            return keys.annotate(Count("pk"), **halves_of(), **own_halves)
-
-        def uncovered(trip: Param, day: Param = _DAY) -> QuerySet[Payer, Any]:
-            expenses = Expense.objects.filter(trip=trip, divided=False, expense_date__lte=day)
-            rows = Payer.objects.filter(OneOf("expense", expenses.values("pk")), trip=trip)
-            return with_uncovered(rows, key_of(kind, "expense__"))
-
-        return cls(CompiledQuery(sums), CompiledQuery(uncovered))
+def _sums(trip_id: int, viewer_id: int, first: date, last: date) -> Iterator[Row]:
+    """What was spent, and the viewer's part of it, by all columns by which groups are made."""
+    within = {"trip": trip_id, "first": first, "last": last}
+    for *key, tags, count, upper, lower, own_upper, own_lower in _spent.fetch(
+        user=viewer_id, **within
+    ):
+        yield *key, _loaded(tags), count, joined(upper, lower), joined(own_upper, own_lower)
+    for (*key, tags), shares in uncovered(_uncovered.fetch(**within)):
+        if viewer_id in shares:
+            yield *key, _loaded(tags), 0, 0, shares[viewer_id]
 
 
-_QUERIES = {kind: _Queries.by(kind) for kind in _COLUMNS}
+def _loaded(tags: Any) -> tuple[str, ...]:
+    return tuple(json.loads(tags) if isinstance(tags, str) else tags)
+
+
+@CompiledQuery
+def _spent(
+    trip: Param, user: Param, first: Param = _FIRST, last: Param = _LAST
+) -> QuerySet[Expense, Any]:
+    own = Q(splits__participant=user, splits__trip=trip)
+    rows = _between(trip, first, last).alias(own=FilteredRelation("splits", condition=own))
+    own_halves = halves_of("own__amount_minor", "own_")
+    return rows.values_list(*_COLUMNS).annotate(Count("pk"), **halves_of(), **own_halves)
+
+
+@CompiledQuery
+def _uncovered(trip: Param, first: Param = _FIRST, last: Param = _LAST) -> QuerySet[Payer, Any]:
+    expenses = _between(trip, first, last).filter(divided=False)
+    rows = Payer.objects.filter(OneOf("expense", expenses.values("pk")), trip=trip)
+    return with_uncovered(rows, *(f"expense__{name}" for name in _COLUMNS))
+
+
+def _between(trip: Param, first: Param, last: Param) -> QuerySet[Expense]:
+    days = {"expense_date__gte": first, "expense_date__lte": last}
+    return Expense.objects.filter(trip=trip, **days).order_by()
 
 
 # -- What no split covers ------------------------------------------------------------------------
 
 
-def with_uncovered(payers: QuerySet[Payer, Any], key: Any) -> QuerySet[Payer, Any]:
-    """The payers of expenses that splits may not cover, for `uncovered`."""
+def with_uncovered(payers: QuerySet[Payer, Any], *key: str) -> QuerySet[Payer, Any]:
+    """The payers of expenses that splits may not cover, for `uncovered`; `key` names columns."""
     same = {"trip": OuterRef("trip"), "expense": OuterRef("expense")}
     parts = Split.objects.filter(**same).order_by().values("expense")
     covered = Subquery(parts.annotate(sum=Sum("amount_minor")).values("sum"))
     of_expense = ("number", "merged_guests", "trip__claimed_guests", "amount_minor")
-    rows = payers.annotate(key=key, covered=covered).order_by("expense", "id")
+    rows = payers.annotate(covered=covered).order_by("expense", "id")
     columns = ("expense", *(f"expense__{name}" for name in of_expense))
-    return rows.values_list("key", *columns, "covered", "user", "amount_minor")
+    return rows.values_list(*columns, "covered", *key, "user", "amount_minor")
 
 
-def uncovered(rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, Mapping[int, int]]]:
+def uncovered(rows: Iterable[Row]) -> Iterator[tuple[list[Any], Mapping[int, int]]]:
     """The key of each expense of `with_uncovered`, and what its payers bear of it, by user id."""
-    for expense, payers in groupby(rows, itemgetter(*range(7))):
-        key, _expense_id, number, merged, claimed, amount_minor, covered_minor = expense
+    for expense, payers in groupby(rows, lambda row: row[:-2]):
+        _expense_id, number, merged, claimed, amount_minor, covered_minor, *key = expense
         if left_minor := amount_minor - (covered_minor or 0):
             paid = {user_id: paid_minor for *_columns, user_id, paid_minor in payers}
             former_ids = money.parse_former_ids(merged, claimed)
@@ -271,14 +270,15 @@ def uncovered(rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, Mapping[in
 def _by_member(trip: Trip, viewer: User, as_of: date) -> list[Group]:
     """The people whom the balances show, in the order in which they joined.
 
-    The sums of each membership are kept, so only what came after `as_of` is subtracted from them.
+    The share of each membership is kept, so only what came after `as_of` is subtracted from it.
     """
-    later = {"trip": trip.pk, "day": as_of}
-    counts = Counter(dict(_payments.fetch(trip=trip.pk)))
     paid: Counter[int] = Counter()
-    for user_id, count, *halves in _paid_later.fetch(**later):
-        counts[user_id] -= count
-        paid[user_id] = joined(*halves)
+    counts: Counter[int] = Counter()
+    for day, user_id, count, paid_minor in KEPT_SUMS.of(trip.pk, "paid", partial(_paid, trip.pk)):
+        if day <= as_of:
+            paid[user_id] += paid_minor
+            counts[user_id] += count
+    later = {"trip": trip.pk, "day": as_of}
     shares = Counter({user: joined(*halves) for user, *halves in _shares_later.fetch(**later)})
     for _key, parts in uncovered(_uncovered_later.fetch(**later)):
         shares.update(parts)
@@ -287,7 +287,7 @@ def _by_member(trip: Trip, viewer: User, as_of: date) -> list[Group]:
             str(member.user_id),
             member.user.shown_name,
             trip.currency,
-            member.paid_minor - paid[member.user_id],
+            paid[member.user_id],
             member.share_minor - shares[member.user_id],
             counts[member.user_id],
         )
@@ -295,12 +295,17 @@ def _by_member(trip: Trip, viewer: User, as_of: date) -> list[Group]:
     ]
 
 
+def _paid(trip_id: int, first: date, last: date) -> Iterator[Row]:
+    """How many expenses each person paid, and how much, by day."""
+    for *key, upper, lower in _payments.fetch(trip=trip_id, first=first, last=last):
+        yield *key, joined(upper, lower)
+
+
 @CompiledQuery
-def _payments(trip: Param) -> QuerySet[Payer, tuple[int, int]]:
-    """How many expenses each member paid. Payers have an index by person, not by trip."""
-    people = Member.objects.filter(trip=trip).order_by().values("user")
-    rows = Payer.objects.filter(OneOf("user", people), trip=trip).order_by()
-    return rows.values_list("user").annotate(Count("pk"))
+def _payments(trip: Param, first: Param = _FIRST, last: Param = _LAST) -> QuerySet[Expense, Any]:
+    rows = _between(trip, first, last).filter(payers__trip=trip)
+    keys = rows.values_list("expense_date", "payers__user")
+    return keys.annotate(Count("pk"), **halves_of("payers__amount_minor"))
 
 
 def _later(model: Any, trip: Param, day: Param, **only: bool) -> QuerySet[Any, Any]:
@@ -313,15 +318,10 @@ def _later(model: Any, trip: Param, day: Param, **only: bool) -> QuerySet[Any, A
 
 
 @CompiledQuery
-def _paid_later(trip: Param, day: Param = _DAY) -> QuerySet[Payer, Any]:
-    return _later(Payer, trip, day).values_list("user").annotate(Count("pk"), **halves_of())
-
-
-@CompiledQuery
 def _shares_later(trip: Param, day: Param = _DAY) -> QuerySet[Split, Any]:
     return _later(Split, trip, day).values_list("participant").annotate(**halves_of())
 
 
 @CompiledQuery
 def _uncovered_later(trip: Param, day: Param = _DAY) -> QuerySet[Payer, Any]:
-    return with_uncovered(_later(Payer, trip, day, divided=False), F("expense"))
+    return with_uncovered(_later(Payer, trip, day, divided=False))
