@@ -1,6 +1,7 @@
 """A request waits for nobody for ever: statements, locks and idle transactions on PostgreSQL."""
 
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -18,7 +19,7 @@ from django.db.models.signals import pre_migrate
 
 from tests import citus
 from tests.document import problem_of
-from tests.server import Server, running_server
+from tests.server import ROOT, Server, running_server
 
 pytestmark = pytest.mark.skipif(
     not settings.DATABASE_URL.startswith("postgres"),
@@ -141,14 +142,20 @@ def test_a_migration_that_waits_too_long_for_another_says_so_in_a_line(impatient
 
 def test_a_migration_waits_longer_than_a_statement_may_take(impatient: Server) -> None:
     """Its time-outs are those of the service here, of 1 s each."""
-    outcomes: list[Any] = []
-    thread = threading.Thread(target=lambda: outcomes.append(impatient.manage("migrate_safely")))
     with held(impatient, MIGRATING):
-        thread.start()
-        time.sleep(5)
-        assert thread.is_alive()
-    thread.join(timeout=30)
-    assert "Another process is migrating" in outcomes[0].stderr
+        migrating = subprocess.Popen(
+            [sys.executable, "manage.py", "migrate_safely"],
+            cwd=ROOT,
+            env=impatient.environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert "Another process is migrating" in migrating.stderr.readline()
+        time.sleep(3)
+        assert migrating.poll() is None
+    assert migrating.communicate(timeout=30)
+    assert migrating.returncode == 0
 
 
 _KILLED = """

@@ -107,6 +107,9 @@ def test_who_was_demoted_does_what_a_viewer_may(
     assert waiting.refusal((demoted, scene.trip.id, scene.omar.id)) == (403, "forbidden")
 
 
+# `make check` has each command for one who was removed, and for a trip that is deleted; these are
+# slow together.
+@pytest.mark.slow
 @every_command
 def test_who_was_deactivated_does_nothing(
     server: Server, people: list[Traveller], command: Command
@@ -120,6 +123,7 @@ def test_who_was_deactivated_does_nothing(
     assert waiting.refusal(change, account=account) == (401, "not_authenticated")
 
 
+@pytest.mark.slow
 @every_command
 def test_who_was_an_admin_does_nothing_in_the_trips_of_others(
     server: Server, people: list[Traveller], scene: Scene, command: Command
@@ -155,6 +159,7 @@ def test_who_may_not_is_told_without_waiting_for_the_lock(
             assert call().status_code == status
 
 
+@pytest.mark.slow
 @every_command
 def test_in_a_trip_that_is_gone_nothing_happens(
     server: Server, scene: Scene, command: Command
