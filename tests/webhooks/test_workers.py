@@ -139,6 +139,7 @@ def test_killed_workers_lose_nothing_and_change_no_order(
             assert len(set(messages)) == EXPENSES
 
 
+@pytest.mark.slow
 def test_workers_at_once_send_each_message_once(open_server: Server, client: httpx.Client) -> None:
     with receiving(None) as receiver:
         trip_id = made(client, "/trips", lisbon())["id"]
