@@ -20,12 +20,13 @@ from tests.attachments.conftest import stored
 from tests.attachments.pictures import PDF, picture, send
 from tests.exchange.conftest import send_form
 from tests.exchange.samples import SPLITPRO_CSV
-from tests.factories import PASSWORD, spend
+from tests.factories import PASSWORD, TripFactory, join, spend
 from tests.trips.access import FILE
 from tripcompanion.attachments.models import Attachment
 from tripcompanion.attachments.processing import process
 from tripcompanion.exchange.notes import text_of
-from trips.models import JournalEntry, Trip
+from trips.models import JournalEntry, Member, Trip
+from trips.roles import TripRole
 from users.models import User
 
 
@@ -191,6 +192,33 @@ def test_quotas_count_files_and_bytes(
     path, client = f"/api/expenses/{dinner.pk}/attachments", api(olga)
     statuses = [send(client, path, whole).status_code for _turn in range(3)]
     assert statuses == [201, 201, 409]
+
+
+def test_a_quota_is_that_of_the_whole_trip_or_of_the_account_in_all_trips(
+    api: Any, trip: Trip, olga: User, ed: User, dinner: Expense, settings: Settings
+) -> None:
+    other = TripFactory()
+    join(other, olga, TripRole.OWNER)
+    of_trip, of_other = (f"/api/trips/{one.pk}/attachments" for one in (trip, other))
+    of_dinner = f"/api/expenses/{dinner.pk}/attachments"
+    settings.QUOTA_ATTACHMENTS = 2
+    assert send(api(olga), of_dinner, PDF).status_code == 201
+    assert send(api(ed), of_trip, PDF).status_code == 201
+    for who, path in ((olga, of_trip), (ed, of_trip), (olga, of_dinner)):
+        assert send(api(who), path, PDF).status_code == 409
+    assert send(api(olga), of_other, PDF).status_code == 201
+    settings.QUOTA_ATTACHMENTS, settings.QUOTA_ACCOUNT_ATTACHMENTS = 10, 2
+    for path in (of_other, of_trip):
+        assert send(api(olga), path, PDF).status_code == 409
+    assert send(api(ed), of_trip, PDF).status_code == 201
+
+
+def test_who_was_removed_downloads_nothing_any_more(attach: Any, api: Any, ed: User) -> None:
+    made = attach(PDF)
+    assert api(ed).get(made["url"]).status_code == 200
+    Member.objects.filter(user=ed).update(left_at=timezone.now())
+    for path in (made["url"], f"/api/attachments/{made['id']}"):
+        assert api(ed).get(path).status_code == 404
 
 
 def test_a_repeated_upload_is_stored_once(

@@ -253,6 +253,21 @@ def test_who_has_left_is_left_out(post: Any, rent: Json, olga: User, ed: User, v
     }
 
 
+def test_each_date_has_the_rate_of_its_day(post: Any, rent: Json, olga: User) -> None:
+    for days, per_euro in ((-2, 2), (-1, 4)):
+        DailyRate.objects.create(
+            currency="USD", per_euro=per_euro, day=date.fromisoformat(day(days))
+        )
+    made(post, olga, rent | {"expense": rent["expense"] | {"currency": "USD", "amount": 100}})
+    run()
+    found = Expense.objects.order_by("expense_date")
+    assert [(row.amount_minor, row.rate_day.isoformat()) for row in found] == [
+        (50_00, day(-2)),
+        (25_00, day(-1)),
+        (25_00, day(-1)),
+    ]
+
+
 def test_it_is_paused_with_a_reason_if_it_cannot_be_recorded_and_goes_on_where_it_stopped(
     post: Any, rent: Json, olga: User, ed: User
 ) -> None:

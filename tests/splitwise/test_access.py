@@ -343,6 +343,19 @@ def test_the_indexes_of_a_list_may_have_gaps(calling: Any, trip: Any, olga: Any,
     }
 
 
+def test_our_own_api_stays_as_strict_as_it_is(calling: Any, trip: Any, olga: Any) -> None:
+    http, path = calling(olga).http, f"/api/trips/{trip.pk}"
+    for kind, body, status in (
+        (FORM, "title=x", 415),
+        (JSON, '{"title": "x", "title": "y"}', 400),
+        (JSON, '{"title": ""}', 400),
+        (JSON, '{"budget": "1", "title": null}', 400),
+    ):
+        assert http.generic("PATCH", path, body, content_type=kind).status_code == status
+    assert http.patch(f"{path}/", {"title": "x"}).status_code == 404
+    assert http.delete(f"{path}0").status_code == 404
+
+
 def test_the_routes_are_no_part_of_the_openapi_document(api: Any) -> None:
     assert reverse("schema")
     assert b"/api/v3.0" not in api(None).get("/api/schema").content
