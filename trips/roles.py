@@ -6,8 +6,6 @@ from enum import Enum
 from django.db.models import TextChoices
 from django.utils.translation import gettext_lazy
 
-from users.scopes import Scope
-
 
 class TripRole(TextChoices):
     """A member's role, strongest first. What each may do is its column in `TABLE`."""
@@ -83,26 +81,6 @@ CREATOR_ROLE = TripRole.OWNER
 DEFAULT_ROLE = TripRole.VIEWER
 #: The roles that lead a trip, which always has a member with one of them.
 OWNER_ROLES = [role for role in TripRole if TABLE[Can.MANAGE_TRIP][role] is Access.ANY]
-#: The capabilities of each token scope. A token never exceeds its owner's current role.
-SCOPES: Mapping[Scope, frozenset[Can]] = {
-    Scope.TRIPS_READ: frozenset({Can.READ}),
-    Scope.TRIPS_WRITE: frozenset({Can.LEAVE, Can.ADD_MEMBERS, Can.MANAGE_MEMBERS, Can.MANAGE_TRIP}),
-    Scope.EXPENSES_READ: frozenset({Can.READ}),
-    Scope.EXPENSES_WRITE: frozenset(
-        {
-            Can.SETTLE,
-            Can.RECORD,
-            Can.CHANGE_EXPENSES,
-            Can.DELETE_SPLITS,
-            Can.DELETE_SETTLEMENTS,
-            Can.COMMENT,
-            Can.CHANGE_COMMENTS,
-            Can.DELETE_COMMENTS,
-            Can.ATTACH,
-            Can.DELETE_ATTACHMENTS,
-        }
-    ),
-}
 
 
 def access_of(role: str, can: Can) -> Access:

@@ -17,7 +17,6 @@ class TypedFilter(admin.SimpleListFilter):
     """Filters rows by what is typed into a field of the sidebar."""
 
     template = "admin/typed_filter.html"
-    input_mode = "text"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
         return []

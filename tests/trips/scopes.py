@@ -33,6 +33,7 @@ from tripcompanion.recurring.views import RecurrenceViewSet
 from tripcompanion.statistics.views import PersonalStatisticsViewSet, StatisticsViewSet
 from tripcompanion.sync.views import ChangeViewSet
 from tripcompanion.webhooks.views import WebhookViewSet
+from trips.roles import Can
 from trips.views import (
     GuestViewSet,
     InvitationPreviewViewSet,
@@ -45,6 +46,25 @@ from users.views import EmailTokenViewSet, OwnSessionViewSet, SessionViewSet
 
 #: What does not look at who is calling, or asks for any token.
 OPEN = "open"
+#: The scopes of which one opens each capability.
+SCOPES_OF = {
+    Can.READ: "trips:read expenses:read",
+    Can.LEAVE: "trips:write",
+    Can.SETTLE: "expenses:write",
+    Can.ADD_MEMBERS: "trips:write",
+    Can.RECORD: "expenses:write",
+    Can.CHANGE_EXPENSES: "expenses:write",
+    Can.DELETE_SPLITS: "expenses:write",
+    Can.DELETE_SETTLEMENTS: "expenses:write",
+    Can.COMMENT: "expenses:write",
+    Can.CHANGE_COMMENTS: "expenses:write",
+    Can.DELETE_COMMENTS: "expenses:write",
+    Can.ATTACH: "expenses:write",
+    Can.DELETE_ATTACHMENTS: "expenses:write",
+    Can.MANAGE_MEMBERS: "trips:write",
+    Can.MANAGE_TRIP: "trips:write",
+}
+
 #: The area of each viewset, which with the method makes the scope that a scoped token needs. None
 #: is closed to scoped tokens.
 AREAS: Mapping[Any, str | None] = {
