@@ -7,6 +7,7 @@ from rest_framework.test import APIClient
 
 from trips.models import Trip
 from users.models import ScopedToken, User
+from users.models.session import note_use
 from users.scopes import Scope
 
 TOKENS = "/api/users/me/tokens"
@@ -20,5 +21,5 @@ def make(client: APIClient, **body: Any) -> Response:
 def script_of(user: User, *scopes: str, trip: Trip | None = None) -> ScopedToken:
     """A scoped token of `user` that was used a moment ago, so that using it writes nothing."""
     made = ScopedToken.issue(user, name="Import", scopes=list(scopes), trip_id=trip and trip.pk)
-    made.note_use()
+    note_use(made)
     return made

@@ -29,6 +29,7 @@ from rest_framework_simplejwt.utils import aware_utcnow, datetime_from_epoch
 from tripcompanion.api.problems import CsrfFailed
 from tripcompanion.api.throttling import address_of
 from users.models import Session, User, Via, sessions_of
+from users.models.session import note_use
 from users.models.token import PREFIX, ScopedToken
 from users.random_tokens import digest_of
 from users.signing_keys import SigningKey
@@ -272,7 +273,7 @@ def use_scoped_token(token: ScopedToken | None) -> tuple[User, ScopedToken]:
         raise TokenRefused
     if token.has_expired:
         raise TokenExpired
-    token.note_use()
+    note_use(token)
     if len(_OWNERS) >= _MAX_OWNERS:
         _OWNERS.clear()
     _OWNERS[token.digest] = token.user_id

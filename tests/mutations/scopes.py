@@ -145,7 +145,8 @@ SCOPES: Guards = {
          "return self.filter(ended_at=None).update(ended_at=timezone.now())",
          "return self.update(ended_at=timezone.now())", _SESSIONS),
         ("device stored with control characters", "if letter.isprintable()", "if True", _SESSIONS),
-        ("every request writes used_at", "if self.used_at <= now - NOTED_EVERY:", "if True:",
+        ("every request writes used_at",
+         "if row.used_at is None or row.used_at <= now - NOTED_EVERY:", "if True:",
          _SESSIONS),
     ],
 }  # fmt: skip

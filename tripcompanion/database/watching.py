@@ -2,9 +2,12 @@
 
 import logging
 import signal
+from argparse import ArgumentParser
 from collections.abc import Callable
 from threading import Event
+from typing import Any
 
+from django.core.management.base import BaseCommand
 from django.db import InterfaceError, OperationalError, close_old_connections
 
 logger = logging.getLogger(__name__)
@@ -35,3 +38,29 @@ def watch(ended: Event, work: Callable[[], bool], *, pause_seconds: float = PAUS
             logger.error("The database is unavailable", exc_info=error)
             is_well = False
         ended.wait(pause_seconds if is_well else PAUSE_AFTER_FAILURE_SECONDS)
+
+
+class WatchCommand(BaseCommand):
+    """A command that works once or, with `--watch`, until SIGTERM or SIGINT."""
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--watch", action="store_true", help="keep running until SIGTERM or SIGINT"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if options["watch"]:
+            self.watch(ended_by_signal())
+        else:
+            self.work_once()
+
+    def watch(self, ended: Event) -> None:
+        """Work until `ended` is set; what is in progress is finished first."""
+        watch(ended, lambda: self.work(ended.is_set))
+
+    def work(self, is_ended: Callable[[], bool]) -> bool:
+        """Do what there is to do, until `is_ended`; returns whether it succeeded."""
+        raise NotImplementedError
+
+    def work_once(self) -> None:
+        raise NotImplementedError

@@ -124,20 +124,22 @@ class Session(models.Model):
         return True
 
     def use(self) -> bool:
-        """Note the use of a token, and return whether the session is still good.
-
-        Sets `used_at` to now, unless it is more recent than `NOTED_EVERY`.
-        """
+        """Note the use of a token, and return whether the session is still good."""
         if not self.is_good():
             return False
-        now = timezone.now()
-        if self.used_at <= now - NOTED_EVERY:
-            Session.objects.filter(pk=self.pk, used_at=self.used_at).update(used_at=now)
+        note_use(self)
         return True
 
     def end(self) -> None:
         """End this session, which revokes its tokens."""
         Session.objects.filter(pk=self.pk).end()
+
+
+def note_use(row: Any) -> None:
+    """Set `used_at` of a session or token to now, unless it is more recent than `NOTED_EVERY`."""
+    now = timezone.now()
+    if row.used_at is None or row.used_at <= now - NOTED_EVERY:
+        type(row).objects.filter(pk=row.pk, used_at=row.used_at).update(used_at=now)
 
 
 def _printable(text: str) -> str:

@@ -10,7 +10,6 @@ from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import APIException, NotFound
 
 from tripcompanion.api.problems import LimitReached
-from users.models.session import NOTED_EVERY
 from users.models.user import TokenLimits, User
 from users.random_tokens import digest_of, new_token, require_lifetime
 from users.scopes import Scope
@@ -162,12 +161,6 @@ class ScopedToken(models.Model):
     def keys_apart(self) -> str:
         """A suffix that separates its idempotency keys from those of other tokens and sessions."""
         return f" token {self.pk}"
-
-    def note_use(self) -> None:
-        """Set `used_at` to now, unless it is more recent than `NOTED_EVERY`."""
-        now = timezone.now()
-        if self.used_at is None or self.used_at <= now - NOTED_EVERY:
-            ScopedToken.objects.filter(pk=self.pk, used_at=self.used_at).update(used_at=now)
 
 
 def _password_mark(user: User) -> str:

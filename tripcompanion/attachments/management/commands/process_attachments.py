@@ -1,15 +1,12 @@
 """Cleans uploaded pictures, once or continuously."""
 
-from argparse import ArgumentParser
-from typing import Any
-
-from django.core.management.base import BaseCommand
+from collections.abc import Callable
 
 from tripcompanion.attachments.processing import process
-from tripcompanion.database.watching import ended_by_signal, watch
+from tripcompanion.database.watching import WatchCommand
 
 
-class Command(BaseCommand):
+class Command(WatchCommand):
     """Several instances may run at once: each picture is cleaned by one at a time."""
 
     help = (
@@ -17,14 +14,8 @@ class Command(BaseCommand):
         "What cannot be decoded is refused."
     )
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "--watch", action="store_true", help="keep running until SIGTERM or SIGINT"
-        )
+    def work(self, is_ended: Callable[[], bool]) -> bool:
+        return process(is_ended)
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        if not options["watch"]:
-            process()
-            return
-        ended = ended_by_signal()
-        watch(ended, lambda: process(ended.is_set))
+    def work_once(self) -> None:
+        process()

@@ -1,13 +1,13 @@
 """Sends the mails in the outbox, once or continuously."""
 
 import logging
-from argparse import ArgumentParser
-from typing import Any
+from collections.abc import Callable
+from threading import Event
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
-from tripcompanion.database.watching import ended_by_signal, watch
+from tripcompanion.database.watching import WatchCommand
 from tripcompanion.notices.sending import deliver
 from users.models import Mail
 
@@ -16,7 +16,7 @@ logger = logging.getLogger(__name__)
 UNSET = "EMAIL_URL is not set; mails stay in the outbox."
 
 
-class Command(BaseCommand):
+class Command(WatchCommand):
     """Several instances may run at once: each attempt is claimed by one."""
 
     help = (
@@ -24,15 +24,7 @@ class Command(BaseCommand):
         "growing pauses. Exits with status 1 if a mail could not be sent."
     )
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "--watch", action="store_true", help="keep running until SIGTERM or SIGINT"
-        )
-
-    def handle(self, *args: Any, watch: bool = False, **options: Any) -> None:
-        if watch:
-            self._watch()
-            return
+    def work_once(self) -> None:
         if not settings.EMAIL_URL:
             raise CommandError(UNSET)
         done = deliver()
@@ -42,10 +34,11 @@ class Command(BaseCommand):
             raise CommandError(text)
         self.stdout.write(text)
 
-    def _watch(self) -> None:
-        """Deliver until SIGTERM or SIGINT; finish the current mail first."""
-        ended = ended_by_signal()
+    def work(self, is_ended: Callable[[], bool]) -> bool:
+        return not deliver(is_ended).failed
+
+    def watch(self, ended: Event) -> None:
         if not settings.EMAIL_URL:
             logger.warning(UNSET)
             ended.wait()
-        watch(ended, lambda: not deliver(ended.is_set).failed)
+        super().watch(ended)

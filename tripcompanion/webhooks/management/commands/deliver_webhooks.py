@@ -1,20 +1,19 @@
 """Sends the messages of webhooks, once or continuously."""
 
-from argparse import ArgumentParser
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from threading import Event
 
-from django.core.management.base import BaseCommand
 from django.db import connection
 
-from tripcompanion.database.watching import ended_by_signal, watch
+from tripcompanion.database.watching import WatchCommand
 from tripcompanion.webhooks.sending import deliver
 
 #: How many webhooks one process serves at the same time, each with a database connection.
 THREADS = 4
 
 
-class Command(BaseCommand):
+class Command(WatchCommand):
     """Several instances may run at once: each webhook is served by one at a time."""
 
     help = (
@@ -22,37 +21,27 @@ class Command(BaseCommand):
         "three days with growing pauses; then the webhook is turned off."
     )
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "--watch", action="store_true", help="keep running until SIGTERM or SIGINT"
-        )
-
-    def handle(self, *args: Any, watch: bool = False, **options: Any) -> None:
-        if watch:
-            _watch()
-            return
+    def work_once(self) -> None:
         done = deliver()
         self.stdout.write(f"{done.delivered} messages delivered, {done.failed} attempts failed.")
 
-
-def _watch() -> None:
-    """Deliver until SIGTERM or SIGINT; finish the current message first."""
-    ended = ended_by_signal()
-
-    def work() -> bool:
-        deliver(ended.is_set)
+    def work(self, is_ended: Callable[[], bool]) -> bool:
+        deliver(is_ended)
         # One receiver that fails does not delay the others.
         return True
 
-    def serve() -> None:
-        try:
-            watch(ended, work)
-        finally:
-            # After an error in one thread the others end too, and the operator's supervisor
-            # restarts all.
-            ended.set()
-            connection.close()
+    def watch(self, ended: Event) -> None:
+        watch = super().watch
 
-    with ThreadPoolExecutor(THREADS) as threads:
-        for served in [threads.submit(serve) for _number in range(THREADS)]:
-            served.result()
+        def serve() -> None:
+            try:
+                watch(ended)
+            finally:
+                # After an error in one thread the others end too, and the operator's supervisor
+                # restarts all.
+                ended.set()
+                connection.close()
+
+        with ThreadPoolExecutor(THREADS) as threads:
+            for served in [threads.submit(serve) for _number in range(THREADS)]:
+                served.result()
