@@ -26,6 +26,8 @@ ATTACHMENTS: Guards = {
          f"{_ATTACHMENTS} -k quotas"),
         ("bytes are not counted", 'used["size"] + sum(sizes) > megabytes * MEBIBYTE', "False",
          f"{_ATTACHMENTS} -k quotas"),
+        ("the files of an account are counted in one trip", "filter(created_by=by).require_room",
+         "filter(created_by=by, trip=self.trip_id).require_room", f"{_ATTACHMENTS} -k whole_trip"),
         ("files stay when their row is deleted",
          "transaction.on_commit(partial(discard, stored.file, stored.thumbnail))", "pass",
          f"{_ATTACHMENTS} -k deleted_one"),

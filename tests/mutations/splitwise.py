@@ -73,6 +73,8 @@ SPLITWISE: Guards = {
          f"{_OAUTH} -k wrong_signature"),
         ("verifiers that work twice", "or not rows.delete()[0]", "",
          f"{_OAUTH} -k verifier_works_once"),
+        ("verifiers of any age", "expires__gt=timezone.now(),", "",
+         f"{_OAUTH} -k valid_for_a_minute"),
         ("verifiers of another request token", "code_challenge=_challenge(asked),", "",
          f"{_OAUTH} -k verifier_works_once"),
         ("programs that return to anywhere",

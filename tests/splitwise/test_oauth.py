@@ -207,16 +207,6 @@ def test_a_code_works_once(server: Server, person: Person) -> None:
     assert len(person.tokens()) == 1
 
 
-def test_a_code_is_valid_for_a_minute(server: Server, person: Person) -> None:
-    code = person.code()
-    rows = f"Grant.objects.filter(code='{code}')"
-    old = f"[grant] = {rows}; grant.expires -= timedelta(minutes=1); grant.save()"
-    names = "from datetime import timedelta; from oauth2_provider.models import Grant"
-    server.manage("shell", "--command", f"{names}; {old}")
-    assert exchange(server, code, 400)["error"] == "invalid_grant"
-    assert exchange(server, person.code())["expires_in"] == 360 * 24 * 3600
-
-
 @pytest.mark.parametrize(
     ("change", "status", "error"),
     [
@@ -359,6 +349,9 @@ def test_signed_requests_act_with_a_scoped_token_that_the_person_can_revoke(
     assert (listed["name"], listed["scopes"]) == ("Program (program)", EVERYTHING)
     for name in token.values():
         assert groups_with(server, name) == 401
+    # A signature opens nothing else, such as the file of a receipt.
+    _uri, headers, _body = client.sign(f"{server.url}/api/trips")
+    assert httpx.get(f"{server.url}/api/trips", headers=headers).status_code == 401
     person.http.delete(f"/api/users/me/tokens/{listed['id']}", headers=person.bearer)
     assert ask(server, client, "get_groups", "GET").status_code == 401
 
@@ -463,6 +456,21 @@ def test_a_deactivated_account_gets_no_token(
     count = f"ScopedToken.objects.filter(user={user}).count()"
     command = f"from users.models import ScopedToken; print({count})"
     assert server.manage("shell", "--verbosity", "0", "--command", command).stdout.strip() == "0"
+
+
+def test_codes_and_verifiers_are_valid_for_a_minute(
+    server: Server, person: Person, signing_secret: str
+) -> None:
+    asked = credentials(ask(server, signing(signing_secret), "get_request_token"))
+    verifier, code = allowed(person, asked)["oauth_verifier"], person.code()
+    names = "from datetime import timedelta; from oauth2_provider.models import Grant"
+    later = "Grant.objects.update(expires=F('expires') - timedelta(minutes=1))"
+    server.manage("shell", "--command", f"from django.db.models import F; {names}; {later}")
+    client = signing(signing_secret, asked, verifier=verifier)
+    assert ask(server, client, "get_access_token").status_code == 401
+    assert exchange(server, code, 400)["error"] == "invalid_grant"
+    assert person.tokens() == []
+    assert exchange(server, person.code())["expires_in"] == 360 * 24 * 3600
 
 
 def test_a_program_returns_only_where_it_was_registered(
