@@ -57,7 +57,8 @@ class Judge:
         self.judged = 0
         self._journal = journal
         self._explainer = Explainer(journal)
-        self._has_entry: set[int] = set()
+        #: The trips in which a request, by its number, may have left an entry.
+        self._written: dict[int, set[int]] = defaultdict(set)
         self._trips: dict[int, list[Entry]] = defaultdict(list)
         self._expenses: dict[int, list[Entry]] = defaultdict(list)
         for entry in entries:
@@ -82,7 +83,8 @@ class Judge:
     def _judge(self, entry: Entry, state: TripState) -> None:
         self.judged += 1
         candidates = self._explainer.candidates(entry, state)
-        self._has_entry.update(request.number for request in candidates)
+        for request in candidates:
+            self._written[request.number].add(entry.trip)
         if not candidates:
             self._find("Nobody asked for this entry.", entry, state, [])
             return
@@ -110,7 +112,9 @@ class Judge:
             return
         is_empty_plan = request.act is Act.RECORD_PLAN and not request.created
         writes = request.act in _WRITE_ALWAYS and not is_empty_plan
-        if writes and request.number not in self._has_entry:
+        # What was moved is in one trip and no longer in the other.
+        trips = 2 if request.act is Act.MOVE_EXPENSE else 1
+        if writes and len(self._written[request.number]) < trips:
             yield Finding("A request that succeeded left no entry.", [request])
         if request.started > self._journal.closed_at.get(request.caller, request.started):
             yield Finding("A closed account was served.", [request])

@@ -245,6 +245,14 @@ def test_an_expense_that_a_viewer_brings_is_found(history: History, act: Act) ->
     assert set(history.findings) == {*no_right(act.text)}
 
 
+def test_an_expense_that_was_moved_and_is_still_there_is_found(history: History) -> None:
+    history.starts(OTHER)
+    brings(history, Act.MOVE_EXPENSE, OLGA)
+    deletion = history.entries.pop()
+    assert (deletion.row, deletion.operation) == (5, "DELETE")
+    assert history.findings == ["A request that succeeded left no entry. (move an expense)"]
+
+
 def test_an_expense_that_nobody_brought_is_found(history: History) -> None:
     history.starts(OTHER)
     brings(history, Act.COPY_EXPENSE, OLGA)
