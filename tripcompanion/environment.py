@@ -94,6 +94,13 @@ def _value(name: str, default: T, parse: Callable[[str], T], expected: str) -> T
         refuse(f"{name} must be {expected}, not {raw!r}.")
 
 
+def _require(name: str, raw: str, form: str, expected: str) -> str:
+    """Return `raw`; stop the process unless it matches the pattern `form`."""
+    if not re.fullmatch(form, raw):
+        refuse(f"{name} must {expected}, not {raw!r}.")
+    return raw
+
+
 def text(name: str, default: str = "") -> str:
     """The variable as text; `default` if it is not set."""
     return _read(name, default).strip()
@@ -147,39 +154,26 @@ def words(name: str, default: Iterable[str]) -> list[str]:
 
 def hosts(name: str, default: Iterable[str]) -> list[str]:
     """Host names or IP addresses, without scheme, port or path; `*` means any."""
-    found = words(name, default)
-    for host in found:
-        if host != "*" and not re.fullmatch(_HOST, host):
-            refuse(f"{name} must list host names such as api.example.com, not {host!r}.")
-    return found
+    expected = "list host names such as api.example.com"
+    return [_require(name, host, rf"\*|{_HOST}", expected) for host in words(name, default)]
 
 
 def origins(name: str, default: Iterable[str]) -> list[str]:
     """Web origins: scheme, host and port, without a path."""
-    found = words(name, default)
-    for origin in found:
-        if not re.fullmatch(_ORIGIN, origin):
-            refuse(f"{name} must list origins such as https://app.example.com, not {origin!r}.")
-    return found
+    expected = "list origins such as https://app.example.com"
+    return [_require(name, found, _ORIGIN, expected) for found in words(name, default)]
 
 
 def origin(name: str, default: str) -> str:
     """One origin; see `origins`."""
     raw = text(name, default) or default
-    if not re.fullmatch(_ORIGIN, raw):
-        refuse(f"{name} must be one origin such as {default}, not {raw!r}.")
-    return raw
+    return _require(name, raw, _ORIGIN, f"be one origin such as {default}")
 
 
 def web_address(name: str) -> str:
     """A URL of HTTP or HTTPS, with or without a path; empty by default."""
-
-    def parse(raw: str) -> str:
-        if raw and not re.fullmatch(rf"{_ORIGIN}(/[!-~]*)?", raw):
-            raise ValueError
-        return raw
-
-    return _value(name, "", parse, "a URL such as http://localhost:4318")
+    form = rf"({_ORIGIN}(/[!-~]*)?)?"
+    return _require(name, text(name), form, "be a URL such as http://localhost:4318")
 
 
 def file_store(name: str, default: Path) -> dict[str, Any]:
@@ -227,7 +221,7 @@ def mail_server(name: str, default: str) -> dict[str, Any]:
 
     The error message does not repeat the value, because it contains a password.
     """
-    raw = _read(name, default).strip()
+    raw = text(name, default)
     if not raw:
         return {}
     if raw == "console://":
@@ -251,31 +245,23 @@ def mail_server(name: str, default: str) -> dict[str, Any]:
 
 def sender(name: str, default: str) -> str:
     """The sender of mails: an address, or `Name <address>`."""
-    raw = text(name, default)
     address = rf"[^\s@<>,]+@({_HOST})"
-    if not re.fullmatch(rf"{address}|[^\x00-\x1f@<>,]+ <{address}>", raw):
-        refuse(f"{name} must look like Trip Companion <noreply@example.com>, not {raw!r}.")
-    return raw
+    form = rf"{address}|[^\x00-\x1f@<>,]+ <{address}>"
+    expected = "look like Trip Companion <noreply@example.com>"
+    return _require(name, text(name, default), form, expected)
 
 
 def choice(name: str, default: str, options: Iterable[str]) -> str:
     """One of `options`."""
-    allowed = tuple(options)
-
-    def parse(raw: str) -> str:
-        if raw not in allowed:
-            raise ValueError
-        return raw
-
-    return _value(name, default, parse, "one of " + ", ".join(allowed))
+    allowed = {option: option for option in options}
+    return _value(name, default, allowed.__getitem__, "one of " + ", ".join(allowed))
 
 
 def rate(name: str, default: str) -> str | None:
     """A throttle rate such as `10/min`; an empty value disables the throttle (None)."""
-    raw = _read(name, default).strip()
-    if raw and not re.fullmatch(r"[1-9][0-9]*/(s|sec|min|hour|day)", raw):
-        refuse(f"{name} must look like 10/min (sec, min, hour or day) or be empty, not {raw!r}.")
-    return raw or None
+    form = r"([1-9][0-9]*/(s|sec|min|hour|day))?"
+    expected = "look like 10/min (sec, min, hour or day) or be empty"
+    return _require(name, text(name, default), form, expected) or None
 
 
 def secret_key(debug: bool) -> str:
