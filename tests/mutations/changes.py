@@ -35,8 +35,8 @@ CHANGES: Guards = {
         ("own role is not sent", 'if own == Subject("member", self._reader.pk):', "if False:",
          f"{_CHANGES} -k ones_own_role"),
         ("what is to be sent again is not",
-         "if self._sees(row) and (resend := touched.resend(row)) is not None:",
-         "if (resend := None) is not None:", f"{_CHANGES} -k closing"),
+         "if self._sees(row) and (is_whole := touched.resends(row)) is not None:",
+         "if (is_whole := None) is not None:", f"{_CHANGES} -k closing"),
     ],
     "tripcompanion/sync/touched.py": [
         ("any number of touched objects is read", "if at == MAX_TOUCHED:", "if False:",

@@ -13,7 +13,7 @@ from django.db.models.functions import Coalesce
 
 from splits.reports.history import OF_TRIPS, sees_money
 from tripcompanion.sync.cursor import Cursor, CursorExpired, Partial
-from tripcompanion.sync.delivery import begin, send
+from tripcompanion.sync.delivery import Stage, begin, send
 from tripcompanion.sync.touched import Touched, any_of
 from trips.models import JournalEntry, Trip
 from trips.models.events import Event
@@ -140,9 +140,10 @@ class Changes:
             delivery = self._cursor.delivery
             trip = self._trips[delivery.trip_id]
             sent, after = send(delivery, self._room, expenses=trip.expenses, money=self._money)
-            for one in sent:
-                self._cursor.delivery = one.delivery
-                self._add(delivery.trip_id, delivery.event, one.subject, is_gone=one.is_gone)
+            is_gone = delivery.stage == Stage.NOTHING
+            for subject, following in sent:
+                self._cursor.delivery = following
+                self._add(delivery.trip_id, delivery.event, subject, is_gone=is_gone)
             self._cursor.delivery = after
             if after is not None and after.stage == delivery.stage:
                 return
@@ -192,8 +193,8 @@ class Changes:
         """Move the cursor past a row."""
         self._cursor.positions[row.trip_id] = row.number
         self._cursor.partial = None
-        if self._sees(row) and (resend := touched.resend(row)) is not None:
-            self._cursor.delivery = begin(row.trip_id, row.event, is_whole=resend.is_whole)
+        if self._sees(row) and (is_whole := touched.resends(row)) is not None:
+            self._cursor.delivery = begin(row.trip_id, row.event, is_whole=is_whole)
 
     def _sees(self, row: JournalEntry) -> bool:
         return self._money or row.object_type in OF_TRIPS

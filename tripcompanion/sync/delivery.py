@@ -7,7 +7,7 @@ any trip.
 from collections.abc import Iterator
 from datetime import date
 from enum import IntEnum
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.db.models import Q
 
@@ -37,13 +37,8 @@ class Stage(IntEnum):
 _OF_MONEY = (Stage.EXPENSES, Stage.COMMENTS, Stage.SETTLEMENTS)
 
 
-class SentObject(NamedTuple):
-    """An object that is sent, and the delivery after it."""
-
-    subject: Subject
-    delivery: Delivery
-    #: Whether it is sent as if it were gone.
-    is_gone: bool = False
+#: An object that is sent, and the delivery after it.
+Sent = tuple[Subject, Delivery]
 
 
 def begin(trip_id: int, event: str, *, is_whole: bool) -> Delivery:
@@ -54,19 +49,16 @@ def begin(trip_id: int, event: str, *, is_whole: bool) -> Delivery:
 
 def send(
     delivery: Delivery, room: int, *, expenses: int, money: bool
-) -> tuple[list[SentObject], Delivery | None]:
+) -> tuple[list[Sent], Delivery | None]:
     """At most `room` objects of one stage, and the delivery after them, or None at its end.
 
     `expenses` is the number of expenses ever recorded in the trip. Without `money`, expenses,
     comments and settlements are left out.
     """
-    stage, is_gone = Stage(delivery.stage), delivery.stage == Stage.NOTHING
-    sent = [
-        SentObject(subject, delivery._replace(after=after, then=then), is_gone)
-        for subject, after, then in _STAGES[stage](delivery, room)
-    ]
+    stage = Stage(delivery.stage)
+    sent = list(_STAGES[stage](delivery, room))
     if len(sent) == room:
-        return sent, sent[-1].delivery
+        return sent, sent[-1][1]
     if stage is Stage.COMMENTS and delivery.after + _SEARCHED < expenses:
         return sent, delivery._replace(after=delivery.after + _SEARCHED, then=0)
     later = [other for other in Stage if other > stage and (money or other not in _OF_MONEY)]
@@ -75,19 +67,16 @@ def send(
     return sent, delivery._replace(stage=int(later[0]), after=0, then=0)
 
 
-Sent = tuple[Subject, int, int]
-
-
 def _trip(delivery: Delivery, room: int) -> Iterator[Sent]:
     if not delivery.after:
-        yield Subject("trip", delivery.trip_id), 1, 0
+        yield Subject("trip", delivery.trip_id), delivery._replace(after=1)
 
 
 def _expenses(delivery: Delivery, room: int) -> Iterator[Sent]:
     """`after` is the number of the next expense; numbers start at 0."""
     rows = Expense.objects.filter(trip=delivery.trip_id, number__gte=delivery.after)
     for number, expense_id in rows.order_by("number").values_list("number", "pk")[:room]:
-        yield Subject("expense", expense_id), number + 1, 0
+        yield Subject("expense", expense_id), delivery._replace(after=number + 1)
 
 
 def _comments(delivery: Delivery, room: int) -> Iterator[Sent]:
@@ -102,7 +91,7 @@ def _comments(delivery: Delivery, room: int) -> Iterator[Sent]:
     rows = Comment.objects.filter(rest, trip=delivery.trip_id, **near)
     found = rows.order_by("expense__number", "pk").values_list("expense__number", "pk")
     for number, comment_id in found[:room]:
-        yield Subject("comment", comment_id), number, comment_id
+        yield Subject("comment", comment_id), delivery._replace(after=number, then=comment_id)
 
 
 def _settlements(delivery: Delivery, room: int) -> Iterator[Sent]:
@@ -114,13 +103,14 @@ def _settlements(delivery: Delivery, room: int) -> Iterator[Sent]:
         rows = rows.filter(rest, settled_on__lte=day)
     found = rows.order_by("-settled_on", "-pk").values_list("settled_on", "pk")
     for day, settlement_id in found[:room]:
-        yield Subject("settlement", settlement_id), day.toordinal(), settlement_id
+        after = delivery._replace(after=day.toordinal(), then=settlement_id)
+        yield Subject("settlement", settlement_id), after
 
 
 def _invitations(delivery: Delivery, room: int) -> Iterator[Sent]:
     rows = Invitation.objects.filter(trip=delivery.trip_id, pk__gt=delivery.after)
     for invitation_id in rows.order_by("pk").values_list("pk", flat=True)[:room]:
-        yield Subject("invitation", invitation_id), invitation_id, 0
+        yield Subject("invitation", invitation_id), delivery._replace(after=invitation_id)
 
 
 _STAGES = {

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 from operator import or_
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.db.models import F, Q
 
@@ -28,13 +28,6 @@ _MERGING = {Event.GUEST_CLAIMED, Event.GUEST_MERGED}
 Rows = Sequence[JournalEntry]
 #: Ids by what touched them.
 Found = Mapping[Any, set[int]]
-
-
-class Resend(NamedTuple):
-    """What a row causes to be sent again."""
-
-    #: All of the trip, or only its expenses.
-    is_whole: bool
 
 
 class Touched:
@@ -60,22 +53,23 @@ class Touched:
             return _subjects("comment", self._comments, row.object_id)
         return []
 
-    def resend(self, row: JournalEntry) -> Resend | None:
-        """What must be sent again after a row; None if `by` returns everything."""
+    def resends(self, row: JournalEntry) -> bool | None:
+        """Whether the whole trip must be sent again after a row (True) or its expenses (False).
+
+        None: neither, because `by` returns everything.
+        """
         is_whole = (
             row.event in _MERGING
             or (row.event == Event.GUEST_ADDED and "userId" in row.changes)
             or (row.event == Event.EXPENSE_RESTORED and self._comments is None)
         )
-        if is_whole:
-            return Resend(is_whole=True)
         touches_all = (
             row.event in _PAYING and (self._paid is None or row.object_id in self._closed_by)
         ) or (
             row.event == Event.SETTLEMENT_DELETED
             and (self._opened is None or "closed" in row.changes)
         )
-        return Resend(is_whole=False) if touches_all else None
+        return is_whole if is_whole or touches_all else None
 
 
 _NOTHING: Found | None = {}
