@@ -127,11 +127,19 @@ class Statement(NamedTuple):
 
     def fetch(self, values: Sequence[Any]) -> list[Any]:
         """All results for the values of the placeholders."""
-        return self.make(fetch_all(self.sql, values))
+        return self.make(_fetch_all(self.sql, values))
 
-    def chunks(self, values: Sequence[Any], size: int) -> Iterator[list[Any]]:
-        """All results, at most `size` of them in memory at a time."""
-        return map(self.make, fetch_chunks(self.sql, values, size))
+    def chunks(self, values: Sequence[Any]) -> Iterator[list[Any]]:
+        """All results, at most a hundred of them in memory at a time."""
+        with _cursor() as cursor:
+            cursor.execute(self.sql, values)
+            rows = cursor.fetchmany(_CHUNK_ROWS)
+            while len(rows) == _CHUNK_ROWS:
+                yield self.make(rows)
+                rows = cursor.fetchmany(_CHUNK_ROWS)
+        # Most results are short; their cursor is closed by now.
+        if rows:
+            yield self.make(rows)
 
 
 class CompiledQuery:
@@ -165,7 +173,7 @@ class CompiledQuery:
         """Every row. At most a hundred are instances at a time, so many rows take little memory."""
         if not IS_COMPILING:
             return iter(_ordinary(self._build, values))
-        found = self._statement.chunks(_in_order(self._statement, values), _CHUNK_ROWS)
+        found = self._statement.chunks(_in_order(self._statement, values))
         return chain.from_iterable(found)
 
     def page(self, values: Mapping[str, Any], size: int, after: int) -> tuple[list[Any], int]:
@@ -206,7 +214,8 @@ class CompiledUpdate:
             rows, changes = _ordinary(self._build, values)
             rows.update(**changes)
             return
-        execute(self._statement.sql, _in_order(self._statement, values))
+        with _cursor() as cursor:
+            cursor.execute(self._statement.sql, _in_order(self._statement, values))
 
     @compiled_once
     def _statement(self) -> Statement:
@@ -277,7 +286,7 @@ def insert(rows: Iterable[Instance]) -> list[Instance]:
     if rows and not IS_COMPILING:
         return type(rows[0])._base_manager.bulk_create(rows)
     for some in _portions(rows):
-        keys = fetch_all(*_insertion(some))
+        keys = _fetch_all(*_insertion(some))
         for row, (key,) in zip(some, keys, strict=True):
             row.pk, row._state.adding, row._state.db = key, False, DEFAULT_DB_ALIAS
     return rows
@@ -346,7 +355,9 @@ def _compiled(rows: QuerySet[Any]) -> Statement:
     )
     statement = Statement(*written(compiler))
     if compiler.klass_info is None or rows._fields is not None:  # type: ignore[attr-defined]
-        return statement._replace(make=tuple_maker(_converters(compiler, _as_read)))
+        # The tuples of a `values_list`.
+        converters = _converters(compiler, _as_read)
+        return statement._replace(make=lambda rows: list(map(tuple, _converted(rows, converters))))
     make = _making(compiler, _as_read)
     compiled = {alias: part for part, _sql, alias in compiler.select if isinstance(part, _Part)}
 
@@ -360,9 +371,20 @@ def _compiled(rows: QuerySet[Any]) -> Statement:
 
 
 def _making(compiler: Any, convert: Any) -> Make:
+    """Makes instances as `from_db` would, without signals and without the constructor.
+
+    A related row that occurs several times, such as a person in many splits, is one instance, also
+    in several calls with the same `known`.
+    """
     annotations = compiler.annotation_col_map or {}
     converters = _converters(compiler, convert)
-    return maker(compiler.klass_info, compiler.select, annotations, converters)
+    make_one = _maker_of_one(compiler.klass_info, compiler.select, annotations)
+
+    def make(rows: Sequence[Row], known: dict[Any, Any] | None = None) -> list[Any]:
+        known = {} if known is None else known
+        return [make_one(row, known) for row in _converted(rows, converters)]
+
+    return make
 
 
 def _converters(compiler: Any, convert: Any) -> Sequence[Converter]:
@@ -401,35 +423,11 @@ def _cursor() -> Any:
     return getattr(connection, "prepared_cursor", connection.cursor)()
 
 
-def execute(sql: str, values: Sequence[Any]) -> None:
-    """Run a statement that returns nothing."""
-    with _cursor() as cursor:
-        cursor.execute(sql, values)
-
-
-def fetch_all(sql: str, values: Sequence[Any]) -> list[Any]:
+def _fetch_all(sql: str, values: Sequence[Any]) -> list[Any]:
     """Run a statement and return its rows."""
     with _cursor() as cursor:
         cursor.execute(sql, values)
         return cursor.fetchall()
-
-
-def fetch_chunks(sql: str, values: Sequence[Any], size: int) -> Iterator[list[Any]]:
-    """Run a statement and yield at most `size` of its rows at a time."""
-    with _cursor() as cursor:
-        cursor.execute(sql, values)
-        rows = cursor.fetchmany(size)
-        while len(rows) == size:
-            yield rows
-            rows = cursor.fetchmany(size)
-    # Most results are short; their cursor is closed by now.
-    if rows:
-        yield rows
-
-
-def tuple_maker(converters: Sequence[Converter]) -> Make:
-    """Makes the tuples of a `values_list`."""
-    return lambda rows: list(map(tuple, _converted(rows, converters)))
 
 
 def _converted(rows: Sequence[Row], converters: Sequence[Converter]) -> Sequence[Row]:
@@ -447,23 +445,6 @@ def _instant(value: Any) -> datetime | None:
     if isinstance(value, str):
         value = datetime.fromisoformat(value)
     return None if value is None else value.replace(tzinfo=UTC)
-
-
-def maker(
-    info: Any, select: Any, annotations: Mapping[str, int], converters: Sequence[Converter]
-) -> Make:
-    """Makes instances as `from_db` would, without signals and without the constructor.
-
-    A related row that occurs several times, such as a person in many splits, is one instance, also
-    in several calls with the same `known`.
-    """
-    make_one = _maker_of_one(info, select, annotations)
-
-    def make(rows: Sequence[Row], known: dict[Any, Any] | None = None) -> list[Any]:
-        known = {} if known is None else known
-        return [make_one(row, known) for row in _converted(rows, converters)]
-
-    return make
 
 
 def _maker_of_one(info: Any, select: Any, annotations: Mapping[str, int] | None) -> MakeOne:
