@@ -61,6 +61,10 @@ from users.views import EmailTokenViewSet, KeySet, OwnSessionViewSet, SessionVie
 
 register_converter(IdConverter, "id")
 
+#: The actions on a row that can be changed in part, and on one that can be replaced, too.
+CHANGED: Any = {"get": "retrieve", "patch": "partial_update", "delete": "destroy"}
+ITEM: Any = {**CHANGED, "put": "update"}
+
 ME = [
     path("", AccountViewSet.as_view({"get": "retrieve", "delete": "destroy"})),
     path("/verify-email", AccountViewSet.as_view({"post": "verify_email"})),
@@ -117,8 +121,6 @@ MEMBERS = [
     path("/<id:user_id>/role", MemberViewSet.as_view({"put": "change_role"})),
 ]
 
-ITEM: Any = {"get": "retrieve", "put": "update", "patch": "partial_update", "delete": "destroy"}
-
 GUESTS = [
     path("", GuestViewSet.as_view({"post": "create"})),
     path("/<id:user_id>", GuestViewSet.as_view({"put": "update"})),
@@ -152,12 +154,7 @@ SETTLEMENTS = [
 RECURRING = [
     path("", RecurrenceViewSet.as_view({"get": "list", "post": "create"})),
     path("/preview", RecurrenceViewSet.as_view({"post": "preview"})),
-    path(
-        "/<id:recurrence_id>",
-        RecurrenceViewSet.as_view(
-            {"get": "retrieve", "patch": "partial_update", "delete": "destroy"}
-        ),
-    ),
+    path("/<id:recurrence_id>", RecurrenceViewSet.as_view(CHANGED)),
     path("/<id:recurrence_id>/pause", RecurrenceViewSet.as_view({"post": "pause"})),
     path("/<id:recurrence_id>/resume", RecurrenceViewSet.as_view({"post": "resume"})),
     path("/<id:recurrence_id>/skip", RecurrenceViewSet.as_view({"post": "skip"})),
@@ -211,10 +208,7 @@ SPLITS = [
 
 WEBHOOKS = [
     path("", WebhookViewSet.as_view({"get": "list", "post": "create"})),
-    path(
-        "/<id:webhook_id>",
-        WebhookViewSet.as_view({"get": "retrieve", "patch": "partial_update", "delete": "destroy"}),
-    ),
+    path("/<id:webhook_id>", WebhookViewSet.as_view(CHANGED)),
     path("/<id:webhook_id>/test", WebhookViewSet.as_view({"post": "test"})),
     path("/<id:webhook_id>/rotate-secret", WebhookViewSet.as_view({"post": "rotate_secret"})),
     path("/<id:webhook_id>/deliveries", WebhookViewSet.as_view({"get": "deliveries"})),
@@ -237,10 +231,7 @@ COMMENTS = [
 
 IMPORTS = [
     path("", ImportViewSet.as_view({"post": "create"}, parser_classes=FILE_PARSERS)),
-    path(
-        "/<id:import_id>",
-        ImportViewSet.as_view({"get": "retrieve", "patch": "partial_update", "delete": "destroy"}),
-    ),
+    path("/<id:import_id>", ImportViewSet.as_view(CHANGED)),
     path("/<id:import_id>/rows", ImportViewSet.as_view({"get": "rows"})),
     path("/<id:import_id>/confirm", ImportViewSet.as_view({"post": "confirm"})),
     path("/<id:import_id>/undo", ImportViewSet.as_view({"post": "undo"})),
