@@ -102,11 +102,10 @@ class InTripViewSet(PeopleViewSet):
         if "If-Match" not in self.request.headers:
             yield
             return
+        shape = self.answered("retrieve")
         with transaction.atomic():
             lock_trip(trip_id)
-            data = serialize(
-                self.response_serializers["retrieve"], current(), self.get_serializer_context()
-            )
+            data = serialize(shape, current(), self.get_serializer_context())
             require_match(self.request, etag_of(data))
             yield
 

@@ -84,11 +84,8 @@ class SessionViewSet(ApiViewSet):
         "refresh": RefreshRequest,
         "logout": RefreshRequest,
     }
-    response_serializers: ClassVar = {
-        "register": LoginResponse,
-        "login": LoginResponse,
-        "refresh": LoginResponse,
-    }
+    response_serializer = LoginResponse
+    response_serializers: ClassVar = {"logout": None}
     creates: ClassVar = frozenset({"register"})
     problems: ClassVar = {
         "register": [EmailTaken],

@@ -30,11 +30,7 @@ class CommentViewSet(InTripViewSet):
         "destroy": Can.DELETE_COMMENTS,
     }
     request_serializers: ClassVar = {"create": CommentRequest, "update": CommentRequest}
-    response_serializers: ClassVar = {
-        "list": CommentSerializer,
-        "create": CommentSerializer,
-        "update": CommentSerializer,
-    }
+    response_serializer = CommentSerializer
 
     def comment(self, expense_id: int, comment_id: int) -> Comment:
         return self.get_permitted_object(

@@ -96,18 +96,8 @@ class ExpenseViewSet(InTripViewSet):
         "move": OtherTripRequest,
     }
     row_serializer = ExpenseRequest
-    response_serializers: ClassVar = {
-        "list": ExpenseSerializer,
-        "retrieve": ExpenseSerializer,
-        "create": ExpenseSerializer,
-        "preview": ExpensePreviewSerializer,
-        "update": ExpenseSerializer,
-        "partial_update": ExpenseSerializer,
-        "restore": ExpenseSerializer,
-        "bulk": BulkSerializer,
-        "copy": ExpenseSerializer,
-        "move": ExpenseSerializer,
-    }
+    response_serializer = ExpenseSerializer
+    response_serializers: ClassVar = {"preview": ExpensePreviewSerializer, "bulk": BulkSerializer}
     query_serializers: ClassVar = {"list": DeletedQuery}
     single_statement: ClassVar = frozenset({"list", "retrieve"})
     only_reads: ClassVar = frozenset({"preview"})

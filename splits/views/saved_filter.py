@@ -26,9 +26,7 @@ class SavedFilterViewSet(ApiViewSet):
         "destroy": "deleteFilter",
     }
     request_serializers: ClassVar = dict.fromkeys(("create", "update"), SavedFilterRequest)
-    response_serializers: ClassVar = dict.fromkeys(
-        ("list", "create", "retrieve", "update"), SavedFilterSerializer
-    )
+    response_serializer = SavedFilterSerializer
     single_statement: ClassVar = frozenset({"retrieve"})
     problems: ClassVar = {
         "create": [LimitReached, StoredContradiction],

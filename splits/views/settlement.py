@@ -51,12 +51,7 @@ class SettlementViewSet(InTripViewSet):
         "restore": Can.DELETE_SETTLEMENTS,
     }
     request_serializers: ClassVar = {"create": SettlementRequest}
-    response_serializers: ClassVar = {
-        "list": SettlementSerializer,
-        "retrieve": SettlementSerializer,
-        "create": SettlementSerializer,
-        "restore": SettlementSerializer,
-    }
+    response_serializer = SettlementSerializer
     query_serializers: ClassVar = {"list": DeletedQuery}
     problems: ClassVar = {
         "create": [CurrencyChanged],

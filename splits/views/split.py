@@ -50,13 +50,7 @@ class SplitViewSet(InTripViewSet):
         "destroy": Can.DELETE_SPLITS,
     }
     request_serializers: ClassVar = {"create": CreateSplitRequest}
-    response_serializers: ClassVar = {
-        "list": ExpenseSplitSerializer,
-        "retrieve": ExpenseSplitSerializer,
-        "create": ExpenseSplitSerializer,
-        "pay": ExpenseSplitSerializer,
-        "unpay": ExpenseSplitSerializer,
-    }
+    response_serializer = ExpenseSplitSerializer
     problems: ClassVar = {
         "create": [AlreadySplit, ExceedsExpense, TooManyDebts],
         "unpay": [TooManyDebts],

@@ -22,7 +22,7 @@ class TagViewSet(InTripViewSet):
     scope_prefix = "expenses"
     needs: ClassVar = {"list": Can.READ, "partial_update": Can.CHANGE_EXPENSES}
     request_serializers: ClassVar = {"partial_update": TagRequest}
-    response_serializers: ClassVar = {"list": TagSerializer, "partial_update": TagSerializer}
+    response_serializer = TagSerializer
 
     def list(self, request: Request, trip_id: int) -> Response:
         """The tags of a trip, those of most expenses first, then by name."""

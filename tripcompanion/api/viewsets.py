@@ -31,7 +31,7 @@ from tripcompanion.database.snapshots import in_snapshot
 
 
 class ApiViewSet(GenericViewSet):
-    """Actions declare their `request_serializers` and `response_serializers`.
+    """Actions declare the serializers of their requests and responses.
 
     The OpenAPI document is generated from the same tables and from `problems`: the errors that an
     action may raise besides the usual ones.
@@ -48,7 +48,10 @@ class ApiViewSet(GenericViewSet):
     file_actions: ClassVar[frozenset[str]] = frozenset()
     #: The serializer of the rows in the body of an action that takes several.
     row_serializer: ClassVar[type[CamelCaseSerializer]] = CamelCaseSerializer
-    response_serializers: ClassVar[Mapping[str, type[BaseSerializer]]] = {}
+    #: The serializer of what all actions answer but `destroy`, and of those that answer otherwise;
+    #: None for an action without a body.
+    response_serializer: ClassVar[type[BaseSerializer] | None] = None
+    response_serializers: ClassVar[Mapping[str, type[BaseSerializer] | None]] = {}
     problems: ClassVar[Mapping[str, Sequence[type[APIException]]]] = {}
     #: Actions that answer 201. Others answer 200, or 204 without a response serializer.
     creates: ClassVar[frozenset[str]] = frozenset({"create"})
@@ -85,8 +88,12 @@ class ApiViewSet(GenericViewSet):
             return 201
         if self.action in self.accepts:
             return 202
-        answers = self.action in self.response_serializers or self.action in self.files
-        return 200 if answers else 204
+        return 200 if self.answered(self.action) or self.action in self.files else 204
+
+    def answered(self, action: str) -> type[BaseSerializer] | None:
+        """The serializer of what an action answers; None without a body."""
+        usual = None if action == "destroy" else self.response_serializer
+        return self.response_serializers.get(action, usual)
 
     def usual_problems(self, method: str) -> Iterable[type[APIException]]:
         """What every action of this kind may be refused for, besides its `problems`."""
@@ -204,7 +211,8 @@ class ApiViewSet(GenericViewSet):
 
         `sent` is one of its rows, which `row_serializer` validates.
         """
-        shapes = frozenset(self.response_serializers.values())
+        shown = (self.response_serializer, *self.response_serializers.values())
+        shapes = frozenset(filter(None, shown))
         names = {"shown": names_in(shapes), "strict": self.is_strict}
         whole = sent is None
         shape = self.request_serializers[self.action] if whole else self.row_serializer
@@ -254,7 +262,7 @@ class ApiViewSet(GenericViewSet):
         return Response(data, status=self.success_status, headers=headers)
 
     def _as_declared(self, instance: Any, context: Mapping[str, Any]) -> Any:
-        shape = self.response_serializers[self.action]
+        shape = self.answered(self.action)
         context = {**self.get_serializer_context(), **context}
         many = self.action in self.lists
         if many and not isinstance(instance, list) and is_json(self.request):
@@ -282,7 +290,7 @@ class ApiViewSet(GenericViewSet):
         return cls.as_view(
             {"get": action},
             operation_ids={action: operation_id},
-            response_serializers={},
+            response_serializers={action: None},
             files={action: {"svg": pictures.MEDIA_TYPE}},
             only_format="svg",
         )

@@ -65,9 +65,8 @@ class AttachmentViewSet(InTripViewSet):
     }
     parser_classes = (FileFormParser,)
     request_serializers: ClassVar = {"create": AttachmentRequest}
-    response_serializers: ClassVar = dict.fromkeys(
-        ("list", "create", "retrieve"), AttachmentSerializer
-    )
+    response_serializer = AttachmentSerializer
+    response_serializers: ClassVar = {"content": None, "thumbnail": None}
     files: ClassVar = {
         "content": {kind.extension: kind.value for kind in Kind},
         "thumbnail": {"jpg": Kind.JPEG.value},

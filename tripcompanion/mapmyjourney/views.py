@@ -25,14 +25,8 @@ class TripViewSet(trips.TripViewSet):
     """Trips, whose title is also their `name`."""
 
     request_serializers: ClassVar = trips.TripViewSet.request_serializers | {"update": TripRequest}
-    response_serializers: ClassVar = trips.TripViewSet.response_serializers | {
-        "list": TripSerializer,
-        "create": TripDetailSerializer,
-        "retrieve": TripDetailSerializer,
-        "update": TripDetailSerializer,
-        "partial_update": TripDetailSerializer,
-        "renew_code": TripDetailSerializer,
-    }
+    response_serializer = TripDetailSerializer
+    response_serializers: ClassVar = {"list": TripSerializer}
 
     def body(self, *, partial: bool = False, **context: Any) -> dict[str, Any]:
         """The validated body; a PUT with a `name` and no `title` changes only what it names."""
@@ -54,9 +48,7 @@ class ExpenseViewSet(splits.ExpenseViewSet):
     """Expenses of a trip."""
 
     pagination_class = ContentPages
-    response_serializers: ClassVar = splits.ExpenseViewSet.response_serializers | dict.fromkeys(
-        ("list", "retrieve", "create", "update", "partial_update"), ExpenseSerializer
-    )
+    response_serializer = ExpenseSerializer
 
 
 class FlatExpenseViewSet(ExpenseViewSet):
@@ -65,8 +57,7 @@ class FlatExpenseViewSet(ExpenseViewSet):
     needs: ClassVar = {"record": Can.RECORD, "remove": Can.CHANGE_EXPENSES}
     creates: ClassVar = frozenset({"record"})
     request_serializers: ClassVar = {"record": NewExpenseRequest}
-    #: `unchanged` compares `If-Match` with what "retrieve" shows.
-    response_serializers: ClassVar = dict.fromkeys(("record", "retrieve"), ExpenseSerializer)
+    response_serializers: ClassVar = {"remove": None}
 
     def record(self, request: Request) -> Response:
         """Record an expense in the trip that the body names, and divide it equally."""

@@ -201,7 +201,7 @@ class ProblemAwareSchema(AutoSchema):
 
     def get_response_serializers(self) -> Any:
         view = self.view
-        shape = view.response_serializers.get(view.action)
+        shape = view.answered(view.action)
         status = view.success_status
         if shape is None:
             success: Any = OpenApiResponse(description="Done; no body.")

@@ -62,13 +62,8 @@ class RecurrenceViewSet(InTripViewSet):
         "partial_update": RecurrenceChange,
         "skip": SkipRequest,
     }
-    response_serializers: ClassVar = {
-        **dict.fromkeys(
-            ("list", "retrieve", "create", "partial_update", "pause", "resume", "skip"),
-            RecurrenceSerializer,
-        ),
-        "preview": RecurrencePreview,
-    }
+    response_serializer = RecurrenceSerializer
+    response_serializers: ClassVar = {"preview": RecurrencePreview}
     single_statement: ClassVar = frozenset({"retrieve"})
 
     def list(self, request: Request, trip_id: int) -> Response:

@@ -43,11 +43,9 @@ class WebhookViewSet(ApiViewSet):
     accepts: ClassVar = frozenset({"test", "redeliver"})
     lists: ClassVar = frozenset({"list", "deliveries"})
     request_serializers: ClassVar = {"create": WebhookRequest, "partial_update": WebhookChange}
+    response_serializer = WebhookSerializer
     response_serializers: ClassVar = {
-        "list": WebhookSerializer,
         "create": WebhookWithSecret,
-        "retrieve": WebhookSerializer,
-        "partial_update": WebhookSerializer,
         "test": DeliverySerializer,
         "rotate_secret": WebhookWithSecret,
         "deliveries": DeliverySerializer,

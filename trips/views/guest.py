@@ -19,10 +19,7 @@ class GuestViewSet(InTripViewSet):
     scope_prefix = "trips"
     needs: ClassVar = {"create": Can.ADD_MEMBERS, "update": Can.ADD_MEMBERS}
     request_serializers: ClassVar = {"create": GuestRequest, "update": GuestRequest}
-    response_serializers: ClassVar = {
-        "create": TripMemberSerializer,
-        "update": TripMemberSerializer,
-    }
+    response_serializer = TripMemberSerializer
 
     def create(self, request: Request, trip_id: int) -> Response:
         """Add a guest: somebody who takes part without an account.

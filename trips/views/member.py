@@ -51,12 +51,8 @@ class MemberViewSet(InTripViewSet):
         "create": AddMemberRequest,
         "change_role": ChangeMemberRoleRequest,
     }
-    response_serializers: ClassVar = {
-        "list": TripMemberSerializer,
-        "retrieve": TripMemberSerializer,
-        "create": TripMemberSerializer,
-        "change_role": TripMemberSerializer,
-    }
+    response_serializer = TripMemberSerializer
+    response_serializers: ClassVar = {"leave": None}
     single_statement: ClassVar = frozenset({"retrieve"})
     # It reveals who has an account.
     throttles: ClassVar = {"create": [LookupThrottle]}

@@ -75,14 +75,9 @@ class TripViewSet(InTripViewSet):
         "partial_update": TripRequest,
         "join": JoinRequest,
     }
+    response_serializer = TripDetailSerializer
     response_serializers: ClassVar = {
         "list": TripSerializer,
-        "create": TripDetailSerializer,
-        "retrieve": TripDetailSerializer,
-        "update": TripDetailSerializer,
-        "partial_update": TripDetailSerializer,
-        "renew_code": TripDetailSerializer,
-        "restore": TripDetailSerializer,
         "by_code": TripPreview,
         "join": TripMemberSerializer,
     }

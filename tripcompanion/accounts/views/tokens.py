@@ -32,11 +32,8 @@ class TokenViewSet(ApiViewSet):
     safe_retries = False
     shows_secret: ClassVar = frozenset({"create"})
     request_serializers: ClassVar = {"create": ScopedTokenRequest}
-    response_serializers: ClassVar = {
-        "list": ScopedTokenSerializer,
-        "retrieve": ScopedTokenSerializer,
-        "create": NewScopedTokenSerializer,
-    }
+    response_serializer = ScopedTokenSerializer
+    response_serializers: ClassVar = {"create": NewScopedTokenSerializer}
     single_statement: ClassVar = frozenset({"retrieve"})
     problems: ClassVar = {"create": [LimitReached, AlreadyMade]}
 

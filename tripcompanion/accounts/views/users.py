@@ -36,12 +36,7 @@ class UserViewSet(ApiViewSet):
         "destroy": "deleteUser",
     }
     request_serializers: ClassVar = {"update": UserCreateRequest, "profile": UserUpdateRequest}
-    response_serializers: ClassVar = {
-        "retrieve": UserSerializer,
-        "by_email": UserSerializer,
-        "update": UserSerializer,
-        "profile": UserSerializer,
-    }
+    response_serializer = UserSerializer
     throttles: ClassVar = {"by_email": [LookupThrottle]}
     problems: ClassVar = {
         "update": [EmailTaken, LogInAgain],

@@ -54,12 +54,8 @@ class ImportViewSet(InTripViewSet):
     needs: ClassVar = dict.fromkeys(operation_ids)
     request_serializers: ClassVar = {"create": ImportForm, "partial_update": ImportOptions}
     file_actions: ClassVar = frozenset({"create"})
-    response_serializers: ClassVar = {
-        **dict.fromkeys(
-            ("create", "retrieve", "partial_update", "confirm", "undo"), ImportSerializer
-        ),
-        "rows": ImportedRowSerializer,
-    }
+    response_serializer = ImportSerializer
+    response_serializers: ClassVar = {"rows": ImportedRowSerializer}
     query_serializers: ClassVar = {"create": ImportTexts, "rows": RowsQuery}
     lists: ClassVar = frozenset({"rows"})
     throttles: ClassVar = {
