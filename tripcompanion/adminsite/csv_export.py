@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
+from itertools import islice
 from typing import IO, Any, NamedTuple
 
 from django.db.models import QuerySet, Subquery
@@ -58,22 +59,14 @@ def csv_of(lines: Iterable[Iterable[Any]]) -> IO[bytes]:
 
 
 def _lines(rows: QuerySet, columns: CsvColumns) -> Iterator[Iterable[Any]]:
-    plain = [column if isinstance(column, Column) else None for column in columns.values()]
-    lookups = [
-        column.lookups if isinstance(column, Column) else (column,) for column in columns.values()
-    ]
     yield columns
-    flat = [lookup for several in lookups for lookup in several]
-    for values in rows.values_list(*flat).iterator(chunk_size=CHUNK_ROWS):
-        yield _cells(plain, lookups, iter(values))
-
-
-def _cells(
-    columns: Iterable[Column | None], lookups: Iterable[tuple[Any, ...]], values: Iterator[Any]
-) -> Iterator[Any]:
-    for column, several in zip(columns, lookups, strict=True):
-        found = [next(values) for _lookup in several]
-        yield column.cell(*found) if column else found[0]
+    whole = [
+        column if isinstance(column, Column) else Column((column,), lambda value: value)
+        for column in columns.values()
+    ]
+    lookups = [lookup for column in whole for lookup in column.lookups]
+    for values in map(iter, rows.values_list(*lookups).iterator(chunk_size=CHUNK_ROWS)):
+        yield [column.cell(*islice(values, len(column.lookups))) for column in whole]
 
 
 def _text(value: Any) -> str:
