@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
-from django.utils.translation import get_language, override
+from django.utils.translation import get_language, get_language_info, override
 from django.utils.translation import gettext as _
 
 from tripcompanion.api.error_views import ProblemView
@@ -44,7 +44,9 @@ def _context(language: str) -> dict[str, Any]:
     return {
         "language": language,
         "other_languages": [
-            (code, native) for code, native in _NATIVE_NAMES.items() if code != language
+            (code, get_language_info(code)["name_local"].capitalize())
+            for code, _name in settings.LANGUAGES
+            if code != language
         ],
         "title": settings.SPECTACULAR_SETTINGS["TITLE"],
         "version": _("Version %(number)s") % {"number": settings.SPECTACULAR_SETTINGS["VERSION"]},
@@ -73,7 +75,3 @@ def _context(language: str) -> dict[str, Any]:
             Link("/api/health", _("Health"), _("Whether the service is running.")),
         ],
     }
-
-
-#: The name of each language in itself.
-_NATIVE_NAMES = {"en": "English", "es": "Español"}

@@ -6,7 +6,7 @@ response has under a name may be sent back, so clients can change what they read
 """
 
 from collections.abc import Iterable, Mapping
-from difflib import SequenceMatcher
+from difflib import get_close_matches
 from functools import cache, lru_cache
 from itertools import islice
 from typing import Any
@@ -55,13 +55,9 @@ def _meant(name: str, value: Any, known: tuple[str, ...], shown: frozenset[str])
 
 @lru_cache(maxsize=1024)
 def _similar(name: str, known: tuple[str, ...]) -> str | None:
-    plain = _plain(name[:64])
-    for other in known:
-        if _plain(other) == plain:
-            return other
-    ratios = {other: SequenceMatcher(None, plain, _plain(other)).ratio() for other in known}
-    best = max(ratios, key=lambda other: ratios[other], default=None)
-    return best if best is not None and ratios[best] >= _SIMILAR else None
+    names = {_plain(other): other for other in known}
+    found = get_close_matches(_plain(name[:64]), names, n=1, cutoff=_SIMILAR)
+    return names[found[0]] if found else None
 
 
 def _plain(name: str) -> str:

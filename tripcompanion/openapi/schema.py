@@ -234,7 +234,8 @@ class ProblemAwareSchema(AutoSchema):
         for kind in dict.fromkeys(refusals):
             yield self._example(kind)
         for permission in self.view.get_permissions():
-            for refusal in getattr(permission, "refusals", _none)(self.view, self.method):
+            refusals_of = getattr(permission, "refusals", lambda _view, _method: ())
+            for refusal in refusals_of(self.view, self.method):
                 kind = type(refusal)
                 document = problem(refusal.status_code, code_of(kind), str(refusal.detail))
                 yield _example_of(kind, document, getattr(refusal, "example_name", ""))
@@ -297,11 +298,6 @@ class ProblemAwareSchema(AutoSchema):
 def _first_paragraph(shape: type) -> str:
     """The part of a docstring that is for users of the API."""
     return " ".join((shape.__doc__ or "").split("\n\n")[0].split())
-
-
-def _none(view: Any, method: str) -> Iterator[APIException]:
-    """The default for permission classes that declare no errors of their own."""
-    return iter(())
 
 
 def _example_of(
