@@ -8,7 +8,7 @@ import json
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable
 from datetime import datetime
-from itertools import islice
+from itertools import chain, islice
 from typing import IO, Any
 from zipfile import ZIP_DEFLATED, ZipFile
 
@@ -26,6 +26,8 @@ from users.models import User
 
 FORMAT, VERSION = "trip-companion-service", 1
 CHUNK_ROWS = 5000
+#: Each statement inserts so many, as one for each row takes PostgreSQL several times as long.
+STATEMENT_ROWS = 500
 #: Tables that a service makes itself, and what is worth nothing in another one.
 _LEFT_OUT = {
     *("auth.Permission", "kit.SchemaFloor", "kit.ThrottleCounter", "sessions.Session"),
@@ -147,13 +149,14 @@ def _text(value: Any) -> str:
 def _read_table(model: type[Model], table: IO[bytes], total: int, watch: Watch) -> int:
     quote, fields = connection.ops.quote_name, _fields(model)
     columns = ", ".join(quote(str(field.column)) for field in fields)
-    places = ", ".join(["%s"] * len(fields))
-    sql = f"INSERT INTO {quote(model._meta.db_table)} ({columns}) VALUES ({places})"  # noqa: S608
+    row_sql = f"({', '.join(['%s'] * len(fields))})"
+    sql = f"INSERT INTO {quote(model._meta.db_table)} ({columns}) VALUES "  # noqa: S608
     readers = [_reader(field) for field in fields]
     lines, count = iter(watch(table, desc=model._meta.label, total=total)), 0
     with connection.cursor() as cursor:
-        while rows := [_stored(line, readers) for line in islice(lines, CHUNK_ROWS)]:
-            cursor.executemany(sql, rows)
+        while rows := [_stored(line, readers) for line in islice(lines, STATEMENT_ROWS)]:
+            values = ", ".join([row_sql] * len(rows))
+            cursor.execute(sql + values, [*chain.from_iterable(rows)])
             count += len(rows)
     return count
 
