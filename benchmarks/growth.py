@@ -10,6 +10,8 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -208,16 +210,29 @@ class Table:
         return result
 
 
-def restore(url: str, dump: Path) -> None:
-    """Restore into a new database beside the first one, and drop it."""
-    copied = f"{url}_restored"
+@contextmanager
+def beside(url: str) -> Iterator[str]:
+    """The URL of a new database beside that of `url`, which is dropped at the end."""
+    copied = f"{url}_copied"
     name = copied.rpartition("/")[2]
     with psycopg.connect(url, autocommit=True) as database:
         database.execute(f'CREATE DATABASE "{name}"')
         try:
-            subprocess.run(["pg_restore", "--dbname", copied, "--jobs", "2", dump], check=True)
+            yield copied
         finally:
             database.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+def restore(url: str, dump: Path) -> None:
+    with beside(url) as copied:
+        subprocess.run(["pg_restore", "--dbname", copied, "--jobs", "2", dump], check=True)
+
+
+def take_over(home: Home, url: str, file: Path) -> str:
+    """Import a whole service into the new database `url`; what the command says."""
+    new = replace(home, environment=home.environment | {"DATABASE_URL": url})
+    new.must("manage.py", "migrate_safely", "--verbosity", "0")
+    return new.must("manage.py", "import_all", str(file)).strip()
 
 
 def measure(home: Home, millions: float) -> None:
@@ -240,6 +255,11 @@ def measure(home: Home, millions: float) -> None:
         table.step("dump", "pg_dump -Fc", lambda: subprocess.run(command, check=True) and None)
         megabytes = dump.stat().st_size / 1e6
         table.step("restore", f"{megabytes:,.0f} MB, two jobs", lambda: restore(url, dump))
+        moved, other = Path(folder, "service.zip"), f"sqlite:///{folder}/moved.sqlite3"
+        table.step("export_all", "{}", lambda: manage("export_all", str(moved)))
+        table.step("import_all, SQLite", "{}", lambda: take_over(home, other, moved))
+        with beside(url) as copied:
+            table.step("import_all, PostgreSQL", "{}", lambda: take_over(home, copied, moved))
     expire(url, round(EXPIRED * millions))
     table.step("prune", "{}", lambda: manage("prune"))
     sys.stdout.write(f"\n{trips * SPLITS:,} splits, {per_split:,.0f} bytes for each. {machine()}\n")

@@ -19,6 +19,7 @@ class MailTemplate(models.TextChoices):
     WEBHOOK_NEW = "WEBHOOK_NEW", gettext_lazy("new webhook")
     WEBHOOKS_OFF = "WEBHOOKS_OFF", gettext_lazy("webhooks turned off with the sessions")
     WEBHOOK_OFF = "WEBHOOK_OFF", gettext_lazy("webhook turned off")
+    RECURRENCE = "RECURRENCE", gettext_lazy("recurring expense")
     MEMBER_ADDED = "MEMBER_ADDED", gettext_lazy("notice: added to a trip")
     SPLIT_PAID = "SPLIT_PAID", gettext_lazy("notice: split paid")
     EXPENSE_CREATED = "EXPENSE_CREATED", gettext_lazy("notice: expense recorded")

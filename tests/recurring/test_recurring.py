@@ -15,7 +15,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from splits.models import DailyRate, Expense
 from splits.models.merge import Merge
-from tests.factories import add_guest
+from tests.factories import add_guest, overwrite
 from tests.server import Server
 from tests.splits.journey import Journey, sign_up
 from tests.splits.ledger import Ledger
@@ -23,7 +23,7 @@ from tests.splits.test_audit import audit
 from tripcompanion.recurring import models
 from tripcompanion.recurring.models import Recurrence
 from trips.models import Member, Trip
-from users.models import User
+from users.models import Mail, User
 
 Json = dict[str, Any]
 
@@ -251,6 +251,33 @@ def test_who_has_left_is_left_out(post: Any, rent: Json, olga: User, ed: User, v
         olga.pk,
         ed.pk,
     }
+
+
+def test_who_records_it_is_told_once_who_was_left_out_and_that_it_was_paused(
+    post: Any, rent: Json, olga: User, ed: User, vera: User
+) -> None:
+    overwrite(olga, email_verified_at=timezone.now())
+    people = {"participantUserIds": [olga.pk, ed.pk, vera.pk]}
+    expense = rent["expense"] | people | {"paidByUserId": ed.pk}
+    made(post, olga, rent | {"expense": expense})
+    Member.objects.filter(user=vera).update(left_at=timezone.now())
+    run()
+    assert len(recorded()) == 3
+    [mail] = Mail.objects.filter(letter="RECURRENCE")
+    assert (mail.user, mail.address, mail.language) == (olga, olga.email, "en")
+    made(post, olga, rent | {"expense": rent["expense"] | {"paidByUserId": ed.pk}})
+    Member.objects.filter(user=ed).update(left_at=timezone.now())
+    run()
+    assert Mail.objects.filter(letter="RECURRENCE", user=olga).count() == 2
+
+
+def test_an_address_that_nobody_confirmed_gets_no_mail(
+    post: Any, rent: Json, olga: User, ed: User
+) -> None:
+    made(post, olga, rent | {"expense": rent["expense"] | {"paidByUserId": ed.pk}})
+    Member.objects.filter(user=ed).update(left_at=timezone.now())
+    assert run() == "0 expenses recorded.\n"
+    assert not Mail.objects.exists()
 
 
 def test_each_date_has_the_rate_of_its_day(post: Any, rent: Json, olga: User) -> None:

@@ -30,6 +30,7 @@ def write(letter: str, url: str) -> tuple[str, str]:
         MailTemplate.WEBHOOK_NEW: _webhook_new,
         MailTemplate.WEBHOOKS_OFF: _webhooks_off,
         MailTemplate.WEBHOOK_OFF: _webhook_off,
+        MailTemplate.RECURRENCE: _recurrence,
     }[MailTemplate(letter)]()
     return subject, text.format(url=url)
 
@@ -115,6 +116,15 @@ def _webhook_off() -> tuple[str, str]:
         "One of your webhooks has not accepted a message for three days, so we turned it off. Its "
         "list of deliveries shows what went wrong. When the receiver works again, turn the webhook "
         "on: it goes on with the next message, and those that failed can be sent again.\n"
+    )
+
+
+def _recurrence() -> tuple[str, str]:
+    return _("A recurring expense needs your attention"), _(
+        "Hello,\n\n"
+        "One of your recurring expenses could not be recorded and was paused, or it was recorded "
+        "without participants who have left the trip. The list of the recurring expenses of your "
+        "trip shows which one, and why.\n"
     )
 
 

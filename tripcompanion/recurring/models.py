@@ -25,7 +25,8 @@ from trips.models import InTripQuerySet, Trip, lock_trip, locked_row, locked_tri
 from trips.models.journal import as_text
 from trips.roles import Can
 from trips.signals import person_replaced
-from users.models import User
+from users.mail_templates import MailTemplate
+from users.models import Mail, User
 
 #: How many a trip may have.
 MAX_RECURRENCES = 100
@@ -233,7 +234,7 @@ class Recurrence(models.Model):
 
     def _record(self, trip: Trip) -> bool:
         self.trip, day = trip, date.fromisoformat(self.next[0])
-        expense, self.left_out = body.without_former(self.expense, trip.present_roles)
+        expense, left_out = body.without_former(self.expense, trip.present_roles)
         try:
             with override(self.created_by.notice_language), transaction.atomic():
                 recorded = body.record(expense, trip, self.created_by, day)
@@ -241,7 +242,9 @@ class Recurrence(models.Model):
             self._stop(error)
             return False
         self.occurrences.create(trip=trip, day=day, expense_id=recorded.pk)
-        self.done_through = day
+        if not set(left_out) <= set(self.left_out):
+            self._tell()
+        self.left_out, self.done_through = left_out, day
         self._find_next()
         self.save()
         return True
@@ -250,6 +253,14 @@ class Recurrence(models.Model):
         self.state, self.reason_code = RecurrenceState.PAUSED, code_of(type(error))
         self.reason_text = body.text_of(error)
         self.save()
+        self._tell()
+
+    def _tell(self) -> None:
+        """Mail the account that records it, if the address is known to be its own."""
+        user = self.created_by
+        if user.email and user.email_verified_at:
+            with override(user.notice_language):
+                Mail.objects.tell(user, MailTemplate.RECURRENCE, user.email)
 
     def _find_next(self) -> None:
         """Set the next dates: those after the last one that is done, without skipped ones."""
