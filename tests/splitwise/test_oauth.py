@@ -298,6 +298,34 @@ def signing(secret: str, token: Credentials | None = None, **more: Any) -> Clien
     return Client(more.pop("client_key", "program"), client_secret=secret, **owner, **more)
 
 
+def test_an_administrator_registers_a_program_in_the_admin_site(
+    server: Server, person: Person
+) -> None:
+    with httpx.Client(base_url=server.url, headers={"Referer": server.url}) as http:
+        email = f"{secrets.token_hex(6)}@example.com"
+        names = ("--email", email, "--name", "Ada Admin", "--noinput")
+        server.manage("createsuperuser", *names, DJANGO_SUPERUSER_PASSWORD=PASSWORD)
+
+        def send(path: str, **form: str) -> httpx.Response:
+            http.get(path)
+            return http.post(path, data={**form, "csrfmiddlewaretoken": http.cookies["csrftoken"]})
+
+        assert send("/admin/login/", username=email, password=PASSWORD).status_code == 302
+        added = send(
+            "/admin/oauth2_provider/application/add/",
+            name="Tricky",
+            client_id="tricky",
+            client_secret=SECRET,
+            hash_client_secret="on",
+            redirect_uris=BACK,
+            client_type="confidential",
+            authorization_grant_type="authorization-code",
+            algorithm="",
+        )
+        assert added.status_code == 302, added.text
+    assert "Tricky" in person.page(client_id="tricky").text
+
+
 def ask(
     server: Server, client: Client, path: str, method: str = "POST", body: Any = None
 ) -> httpx.Response:
