@@ -34,9 +34,20 @@ class MayInTrip(IsUser):
     means that any USER may do it. An `InTripViewSet` has no routes to other actions.
     """
 
+    def capability(self, view: Any) -> Can:
+        """The capability that the current action of `view` needs."""
+        return view.needs[view.action]
+
     def has_object_permission(self, request: Request, view: Any, obj: Any) -> bool:
-        can = view.needs[view.action]
+        can = self.capability(view)
         return may(obj.caller_role, can, lambda: bool(obj.is_own(request.user, can)))
+
+
+class IsTripOwner(MayInTrip):
+    """Role OWNER of the specification: may do what the table allows owners only."""
+
+    def capability(self, view: Any) -> Can:
+        return Can.MANAGE_MEMBERS
 
 
 class PeopleViewSet(ApiViewSet):

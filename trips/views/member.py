@@ -2,10 +2,15 @@
 
 from typing import ClassVar
 
+from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from trips.models import Member, Trip, members_of
+from trips.models import (
+    Member,
+    Trip,
+    members_of,
+)
 from trips.models.conflicts import (
     AlreadyMember,
     BalanceOpen,
@@ -22,7 +27,7 @@ from trips.serializers import (
     TripMemberSerializer,
 )
 from trips.throttles import LookupThrottle
-from trips.viewsets import InTripViewSet
+from trips.viewsets import InTripViewSet, IsTripOwner, MayInTrip
 
 
 class MemberViewSet(InTripViewSet):
@@ -63,6 +68,11 @@ class MemberViewSet(InTripViewSet):
         "leave": [LastOwner, BalanceOpen],
     }
     uncounted = frozenset({"destroy", "leave"})
+
+    def get_permissions(self) -> list[BasePermission]:
+        if self.action in {"change_role", "destroy"}:
+            return [IsTripOwner()]
+        return [MayInTrip()]
 
     def member(self, trip_id: int, user_id: int) -> Member:
         return self.get_permitted_object(
