@@ -97,7 +97,7 @@ class RateSerializer(CamelCaseSerializer):
 
 
 class _ExpenseName(CamelCaseSerializer):
-    """The fields of an expense before its amounts."""
+    """The fields of an expense before its amounts: those of bases come first, in their order."""
 
     id = serializers.IntegerField(help_text="The expense's id.")
     trip_id = serializers.IntegerField(help_text="The trip.")

@@ -33,7 +33,7 @@ TRIPS: Guards = {
         ("ownership checked only under the lock", "bool(obj.is_own(request.user, can))", "True",
          f"{_TRIP_LOCK} without_waiting"),
         ("actions of roles checked only under the lock",
-         "can = view.needs[view.action]", "can = Can.READ",
+         "return view.needs[view.action]", "return Can.READ",
          f"{_TRIP_LOCK} without_waiting"),
         ("undeclared action has a route", "- set(cls.needs)", "- {*cls.needs, *actions.values()}",
          _CELLS),

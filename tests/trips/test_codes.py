@@ -1,6 +1,7 @@
 """Trip codes: their form, the preview, joining by one, and making a new one."""
 
 import re
+from itertools import chain
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from tests.conftest import Api
 from tests.factories import TripFactory, join
 from tests.trips.bodies import lisbon
-from trips.models import Trip
+from trips.models import Trip, joining
 from trips.roles import TripRole
 from users.models import User
 
@@ -21,6 +22,17 @@ def test_codes_have_8_characters_and_no_look_alikes(api: Api, olga: User) -> Non
     assert len(codes) == 30
     assert all(re.fullmatch("[A-Z2-9]{8}", code) for code in codes)
     assert not set("".join(codes)) & set("0O1I")
+
+
+@pytest.mark.parametrize("path", ["", "/{trip}/code"])
+def test_a_code_that_another_trip_has_is_not_given_again(
+    api: Api, trip: Trip, olga: User, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    taken = TripFactory(code="ABCDEFGH")
+    letters = chain(taken.code, "JKLMNPQR")
+    monkeypatch.setattr(joining.secrets, "choice", lambda _letters: next(letters))
+    made = api(olga).post(f"/api/trips{path.format(trip=trip.pk)}", {} if path else lisbon())
+    assert made.json()["tripCode"] == "JKLMNPQR"
 
 
 def test_the_preview_shows_enough_to_decide_and_no_more(api: Api, trip: Trip, sam: User) -> None:

@@ -20,7 +20,7 @@ from typing import Any, ClassVar, TypeVar
 
 from django.apps import apps
 from django.conf import settings
-from django.db import models, transaction
+from django.db import IntegrityError, models, transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, Value
 from django.utils import timezone
 from django.utils.functional import cached_property
@@ -75,6 +75,7 @@ Row = TypeVar("Row", bound=models.Model)
 
 #: How many trips are looked up at a time to be purged.
 BATCH_TRIPS = 100
+_CODE_ATTEMPTS = 5
 
 
 class TripQuerySet(InTripQuerySet["Trip"]):
@@ -258,7 +259,8 @@ class Trip(models.Model):
         with transaction.atomic():
             User.objects.active().locked(owner.pk)
             require_trip_quota(owner)
-            trip = cls.objects.create(**fields)
+            trip = cls(**fields)
+            trip._save_with_new_code()
             trip.members.create(user=owner, role=CREATOR_ROLE)
             joined = Entry(Event.MEMBER_JOINED, owner.pk, {"role": (None, CREATOR_ROLE)})
             created = entries_between(Event.TRIP_CREATED, trip.pk, {}, _fields_of(trip))
@@ -339,9 +341,20 @@ class Trip(models.Model):
         with locked_trip(self.pk, by, Can.MANAGE_TRIP) as trip:
             old_code, trip.code = trip.code, new_code()
             trip.updated_at = timezone.now()
-            trip.save(update_fields=["code", "updated_at"])
+            trip._save_with_new_code(update_fields=["code", "updated_at"])
             renewed = {"tripCode": (old_code, trip.code)}
             write(trip.pk, by, Entry(Event.CODE_RENEWED, trip.pk, renewed))
+
+    def _save_with_new_code(self, update_fields: Iterable[str] | None = None) -> None:
+        for attempt in range(_CODE_ATTEMPTS):
+            try:
+                with transaction.atomic():
+                    self.save(update_fields=update_fields)
+                return
+            except IntegrityError:
+                if attempt == _CODE_ATTEMPTS - 1:
+                    raise
+                self.code = new_code()
 
     def require_owner_besides(self, role: str) -> None:
         """Raise `NoOwner` if somebody with `role` would be in a trip without an owner.
