@@ -116,8 +116,12 @@ class Merge:
         merge. After the merge, everything of the guest belongs to the member.
         """
         guest_id, user_id = self.guest.user_id, self.member.user_id
-        pairs = Concat(F("merged_guests"), Value(f" {user_id}:{guest_id}"))
-        self._of_guest.update(merged_guests=pairs)
+        pair = f" {user_id}:{guest_id}"
+        self._of_guest.update(merged_guests=Concat(F("merged_guests"), Value(pair)))
+        for entry in self.trip.deleted_entries.expenses():
+            if guest_id in entry.people:
+                entry.row["merged_guests"] = entry.row.get("merged_guests", "") + pair
+                entry.save_rows()
         person_replaced.send(Trip, trip=self.trip, user_id=guest_id, to=user_id)
         for name in KEPT_SUMS:
             setattr(self.member, name, self._sum(name))

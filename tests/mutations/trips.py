@@ -17,6 +17,7 @@ _RACES = "PG tests/test_races.py tests/security/test_races.py tests/trips/test_o
 _GUESTS = "tests/trips/test_guests.py"
 _INVITATIONS = "tests/trips/test_invitations.py"
 _CLAIMS = "tests/splits/test_claims.py"
+_DELETED_PEOPLE = "tests/splits/test_deleted_people.py"
 _MERGES = "tests/splits/test_merges.py"
 _RESTORING = "tests/splits/test_restoring.py"
 _WAITING = "tests/security/test_waiting.py"
@@ -224,6 +225,9 @@ TRIPS: Guards = {
     ],
     "splits/models/merge.py": [
         ("claim without the settlements", '    (Settlement, "sender"),\n', "", _CLAIMS),
+        ("odd cents of deleted expenses move with a merge",
+         "            if guest_id in entry.people:\n", "            if False:\n",
+         f"{_DELETED_PEOPLE} -k odd_cents"),
         ("member with an account is merged away", "            if not found.user.is_guest:\n",
          "            if False:\n", f"{_MERGES} -k only_a_guest"),
         ("merged although an entry names both", "        if expenses or settlements:\n",

@@ -54,6 +54,22 @@ def test_an_account_that_claims_a_guest_has_its_place_in_what_was_deleted(
     assert restored(api, trip, "settlements", payment.pk, olga)["to"]["id"] == sam.pk
 
 
+@pytest.mark.parametrize("position", [0, 1, 2])
+def test_odd_cents_of_what_was_deleted_before_a_merge_stay_where_they_are(
+    api: Api, trip: Trip, olga: User, ed: User, vera: User, grandma: User, position: int
+) -> None:
+    """Ed has a lower id than Vera, the guest whose entries he gets has a higher one."""
+    for _before in range(position):
+        spend(trip, 100, paid_by=olga, among=[olga])
+    taxi = spend(trip, 2, paid_by=olga, among=[olga, vera, grandma])
+    shares = dict(taxi.splits.values_list("participant_id", "amount_minor"))
+    assert api(olga).delete(url(trip, "expenses", taxi.pk)).status_code == 204
+    assert merge(api, trip, grandma, ed, olga).status_code == 200
+    restored(api, trip, "expenses", taxi.pk, olga)
+    shares[ed.pk] = shares.pop(grandma.pk)
+    assert dict(taxi.splits.values_list("participant_id", "amount_minor")) == shares
+
+
 def replace(api: Api, history: ScriptedHistory, guest: User, way: str, sam: User) -> int:
     """Put somebody into the place of the guest; it is refused if an entry names both."""
     trip, ada = history.ledger.trip, history.admin
