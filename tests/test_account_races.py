@@ -102,6 +102,7 @@ def test_what_prevents_the_deletion_is_judged_under_the_locks_of_the_trips(
         process.run(repair, changed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["steps down", "leaves", "goes too"])
 def test_of_two_owners_one_stays_whatever_the_other_does_meanwhile(
     newcomer: Newcomer, way: str

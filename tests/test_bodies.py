@@ -176,6 +176,7 @@ def test_a_client_that_never_ends_is_cut_off(server: Server) -> None:
         assert 0 < sent < ENDLESS_BYTES
 
 
+@pytest.mark.slow
 def test_a_client_that_drips_on_is_cut_off(server: Server) -> None:
     with Wire.to(server.url) as wire:
         wire.send("POST /api/users/login", JSON, "Content-Length: 2000000")
@@ -195,6 +196,7 @@ def one_process() -> Iterator[Server]:
         yield server
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="/proc tells what a process holds")
 def test_idle_uploads_hold_little_in_memory_and_on_disk(one_process: Server) -> None:
     [worker] = one_process.workers()

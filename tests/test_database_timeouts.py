@@ -126,6 +126,7 @@ def advisory_locks(server: Server) -> int:
         return found.fetchone()[0]
 
 
+@pytest.mark.slow
 def test_a_migration_that_waits_too_long_for_another_says_so_in_a_line(impatient: Server) -> None:
     with ThreadPoolExecutor(1) as pool, held(impatient, MIGRATING):
         waiting = pool.submit(impatient.manage, "migrate_safely", "--wait", "2")
@@ -140,6 +141,7 @@ def test_a_migration_that_waits_too_long_for_another_says_so_in_a_line(impatient
     assert advisory_locks(impatient) == 0
 
 
+@pytest.mark.slow
 def test_a_migration_waits_longer_than_a_statement_may_take(impatient: Server) -> None:
     """Its time-outs are those of the service here, of 1 s each."""
     with held(impatient, MIGRATING):

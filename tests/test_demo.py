@@ -183,6 +183,7 @@ def test_a_second_run_changes_nothing_but_brings_back_what_is_gone(
     assert Trip.objects.filter(code=gone.code, title=gone.title).exists()
 
 
+@pytest.mark.slow
 def test_it_is_the_same_every_time(demo: Callable[..., str]) -> None:
     demo()
     first = ledgers()
@@ -280,6 +281,7 @@ def test_force_overrules_every_refusal(
     assert_right(trips=len(JOURNEYS))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("env_file", ["", "DEBUG=true\nSECRET_KEY=x", "DEBUG=\nLOG_LEVEL=INFO"])
 def test_an_env_file_of_development_lets_them_in(
     demo: Callable[..., str], tmp_path: Path, env_file: str

@@ -98,6 +98,7 @@ def test_a_wrong_word_is_named(checkout: Path) -> None:
     assert not list(checkout.glob("db.sqlite3*"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("variables", "line"),
     [

@@ -74,6 +74,7 @@ def csrf_header(browser: Client) -> dict[str, str]:
 # -- The document and Swagger UI -------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("accept", "read"),
     [

@@ -1,5 +1,6 @@
 """What is acknowledged is on the disk: neither database may answer before it is."""
 
+import pytest
 from django.conf import settings
 
 from tests.server import Server, running_server
@@ -21,6 +22,7 @@ def shown(server: Server, *questions: str) -> str:
     return server.manage("shell", "--no-imports", "-c", program).stdout
 
 
+@pytest.mark.slow
 def test_a_commit_waits_for_the_disk() -> None:
     with running_server(durable=True) as server:
         if settings.DATABASE_URL.startswith("sqlite"):

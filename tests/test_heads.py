@@ -123,6 +123,7 @@ def test_a_refused_body_of_head_has_no_answer_of_its_own(server: Server) -> None
         assert wire.rest() == b""
 
 
+@pytest.mark.slow
 def test_the_server_does_not_complain_of_a_missing_body(capfd: pytest.CaptureFixture[str]) -> None:
     with running_server() as own, Wire.to(own.url) as wire:
         for path, status in PATHS:

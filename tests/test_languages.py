@@ -160,6 +160,7 @@ def test_every_kind_of_refusal_speaks_both_languages():
         assert len(details) == 2, kind
 
 
+@pytest.mark.slow
 def test_everything_that_is_said_about_a_field_is_said_in_spanish_too(olga, ed, sam, trip):
     world = World(olga, ed, sam, trip)
     english_in_spanish, compared, seen = set(), set(), set()

@@ -64,6 +64,7 @@ def test_every_listener_answers_head_and_refuses_long_bodies(
         assert wire.rest() == b""
 
 
+@pytest.mark.slow
 def test_every_listener_answers_its_open_connections_at_the_end(tmp_path: Path) -> None:
     with ExitStack() as stack:
         server, addresses = stack.enter_context(listening(tmp_path))

@@ -47,6 +47,7 @@ def held() -> Counter[str]:
     )
 
 
+@pytest.mark.slow
 @compiled_only
 @pytest.mark.parametrize(
     "path",

@@ -99,6 +99,7 @@ def test_a_killed_process_loses_no_count_and_leaves_nothing_in_progress() -> Non
     assert not [folder for folder in folders if folder.exists()]
 
 
+@pytest.mark.slow
 @pytest.mark.once
 def test_a_reload_keeps_the_counts_and_a_server_removes_what_a_killed_one_left() -> None:
     with measured_server() as killed:
@@ -153,6 +154,7 @@ def test_without_a_token_there_is_no_such_path() -> None:
         assert not counting_files(server)
 
 
+@pytest.mark.slow
 @pytest.mark.once
 def test_without_a_token_the_library_is_not_in_memory() -> None:
     code = "import tripcompanion.serving.wsgi, tripcompanion.urls, sys; print(*sys.modules)"
@@ -221,6 +223,7 @@ def test_a_wait_for_a_trip_and_for_the_database_is_measured(
     assert total(server, "idempotent_replays_total") == replays + 1
 
 
+@pytest.mark.slow
 def test_a_busy_server_is_measured_at_once() -> None:
     few = {"WEB_CONCURRENCY": "1", "DATABASE_POOL_SIZE": "2"}
     with measured_server(**few) as server, ThreadPoolExecutor(WAITING) as pool:
@@ -250,6 +253,7 @@ def test_throttled_requests_are_counted_by_their_limit() -> None:
         assert total(server, "problems_total", code="throttled") == 3
 
 
+@pytest.mark.slow
 def test_outbox_and_audit_come_from_the_database(server: Server, http: httpx.Client) -> None:
     sign_up(http)
     assert total(server, "database_up") == 1
@@ -265,6 +269,7 @@ def test_outbox_and_audit_come_from_the_database(server: Server, http: httpx.Cli
     assert time.time() - total(server, "last_audit_timestamp_seconds") < 60
 
 
+@pytest.mark.slow
 def test_a_missing_database_is_said_and_nothing_else_is_missing() -> None:
     with measured_server() as server:
         httpx.get(server.url + TRIPS)

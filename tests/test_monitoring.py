@@ -55,6 +55,7 @@ def test_alerts_fire_when_they_should(tmp_path: Path) -> None:
     promtool("test", "rules", str(tmp_path / "alerts.yml"))
 
 
+@pytest.mark.slow
 def test_every_metric_that_is_named_is_measured() -> None:
     limits = {"THROTTLE_REGISTER": "1/day"}
     with measured_server(**limits) as server, httpx.Client(base_url=server.url) as http:

@@ -34,6 +34,7 @@ PROBLEM = "application/problem+json"
 SUCCESSES = {"200", "201", "202", "204", "304"}
 
 
+@pytest.mark.slow
 def test_the_committed_document_is_what_the_code_generates(tmp_path):
     # A test before this one may have left the thread speaking Spanish.
     with translation.override("en"):

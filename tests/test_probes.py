@@ -58,6 +58,7 @@ def written_by_nobody(server: Server) -> Iterator[None]:
         yield
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_kept", [True, False], ids=["kept connection", "new connection"])
 def test_probes_do_not_wait_for_a_thread(is_kept: bool) -> None:
     # Of more connections, one caller would have half.

@@ -80,6 +80,7 @@ def host_that_hangs_up() -> Iterator[tuple[str, Counter[str]]]:
             server.shutdown()
 
 
+@pytest.mark.slow
 @both
 @pytest.mark.parametrize(
     ("method", "headers", "is_repeated"),

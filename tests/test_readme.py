@@ -161,6 +161,7 @@ def test_the_tour_answers_what_it_shows_every_time(
         comparison.require_distinct()
 
 
+@pytest.mark.slow
 def test_webhooks_and_changes_go_on_after_the_tour(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RECEIVER", "http://localhost:9000/")
     registration, *_rest = re.findall(r"^```sh\n(.*?)^```$", DOCS["webhooks"], re.M | re.S)
@@ -173,6 +174,7 @@ def test_webhooks_and_changes_go_on_after_the_tour(monkeypatch: pytest.MonkeyPat
     assert [item["event"] for item in loads(read)["items"]] == ["trip.changed"]
 
 
+@pytest.mark.slow
 def test_the_first_call_of_an_assistant_works_as_shown() -> None:
     [block] = re.findall(r"^```sh\n(.*?)^```$", DOCS["assistants"], re.M | re.S)
     with running_server() as server:

@@ -15,6 +15,7 @@ WRONG_SECRETS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", [None, "", *WRONG_SECRETS], ids=repr)
 def test_production_refuses_to_start_without_a_secret_of_its_own(project, value):
     variables = {} if value is None else {"SECRET_KEY": value}

@@ -147,6 +147,7 @@ def test_a_right_value_does_not_stop_it(project, tmp_path):
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "start",
     [("manage.py", "migrate"), ("manage.py", "check"), ("-m", "tripcompanion")],
@@ -159,6 +160,7 @@ def test_the_same_line_is_said_whatever_is_started(project, start, name):
     assert_stopped(run(project, *start, **variables), name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -172,6 +174,7 @@ def test_a_wrong_value_for_the_server_stops_it_too(project, name, value):
     assert name != "PORT" or "from 1 to 65535" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "start",
     [
@@ -196,6 +199,7 @@ def test_a_port_in_use_is_named_with_another(project, start):
     assert ["Starting gunicorn" in entry for entry in log] == [True] * (len(start) > 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("url", "reason"),
     [
@@ -221,6 +225,7 @@ def test_a_statement_that_fails_still_has_its_traceback(project):
     assert "no such table" in done.stderr
 
 
+@pytest.mark.slow
 def test_an_empty_number_of_processes_is_the_default(project):
     (project / ".env").write_text(f"SECRET_KEY={SECRET}\nWEB_CONCURRENCY=x\n")
     for value in ("", " "):
@@ -243,6 +248,10 @@ def test_defaults_work_on_a_fresh_machine(project):
     assert database["ENGINE"] == "django.db.backends.sqlite3"
     assert database["CONN_MAX_AGE"] == 1
     assert Path(database["NAME"]) == project / "db.sqlite3"
+
+
+@pytest.mark.slow
+def test_the_default_database_is_made_by_migrating(project):
     started = run(project, "manage.py", "migrate", "--verbosity", "0", SECRET_KEY=SECRET)
     assert (started.returncode, started.stdout, started.stderr) == (0, "", "")
 

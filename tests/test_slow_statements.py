@@ -113,6 +113,7 @@ def test_a_statement_that_failed_is_logged_too(statements: Lines) -> None:
     connection.needs_rollback = True
 
 
+@pytest.mark.slow
 def test_the_server_logs_what_waited_for_a_lock(capfd: pytest.CaptureFixture[str]) -> None:
     with (
         running_server(SLOW_STATEMENT_MS="1", LOG_FORMAT="json") as server,

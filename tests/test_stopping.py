@@ -56,6 +56,7 @@ def _is_the_last_answer(wire: Wire) -> None:
     wire.socket.close()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="/proc tells who the workers are")
 def test_connections_in_the_queue_are_answered_at_the_end() -> None:
     """A worker that has not come to accept them does so before it stops."""

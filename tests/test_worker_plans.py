@@ -107,6 +107,7 @@ def scanning() -> Callable[[Callable[[], Any]], dict[str, list[str]]]:
     return scans_of
 
 
+@pytest.mark.slow
 def test_a_worker_finds_the_next_message_without_reading_a_log_from_end_to_end(
     busy: tuple[Webhook, Trip, User], scanning: Callable[[Callable[[], Any]], dict[str, list[str]]]
 ) -> None:
@@ -123,6 +124,7 @@ def test_a_worker_finds_the_next_message_without_reading_a_log_from_end_to_end(
     assert [webhook.pk for webhook in due()] == [hook.pk]
 
 
+@pytest.mark.slow
 def test_notices_are_queued_and_found_without_reading_the_outbox_from_end_to_end(
     busy: tuple[Webhook, Trip, User], scanning: Callable[[Callable[[], Any]], dict[str, list[str]]]
 ) -> None:

@@ -99,6 +99,7 @@ def _use(settings: Settings, monkeypatch: pytest.MonkeyPatch, port: int) -> None
     settings.STORAGES = {**settings.STORAGES, "attachments": store}
 
 
+@pytest.mark.slow
 def test_a_bucket_keeps_files_and_signed_links_show_them(
     bucket: Any, attach: Any, api: Any, olga: Any
 ) -> None:

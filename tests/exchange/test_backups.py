@@ -59,6 +59,7 @@ def test_only_its_owner_reads_a_backup(backup: Path) -> None:
     assert list(backup.parent.glob("*.part")) == []
 
 
+@pytest.mark.slow
 @needs_programs
 def test_a_database_with_accounts_is_overwritten_only_on_demand(
     server: Server, owner: Traveller, backup: Path

@@ -112,6 +112,7 @@ def test_two_who_save_the_settings_do_not_overwrite_each_other(
     assert trip.title == "Porto"
 
 
+@pytest.mark.slow
 def test_the_document_does_not_mention_the_client(app: Api, olga: User) -> None:
     assert app(olga).get("/api/schema?format=json").json() == read_document()
     assert "MapMyJourney" not in str(read_document())

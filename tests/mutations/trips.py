@@ -237,7 +237,7 @@ TRIPS: Guards = {
         ("merged beyond 64 bits", "        if any(self._sum(name) > MAX_INTEGER for",
          "        if any(False for", f"{_MERGES} -k 64_bits"),
         ("odd cents of a merged guest rotate again",
-         "        self._of_guest.update(merged_guests=pairs)\n", "", f"{_MERGES} -k odd_cents"),
+         'Concat(F("merged_guests"), Value(pair))', '""', f"{_MERGES} -k odd_cents"),
         ("replaced guest stays in deleted entries", "        entry.rename(user_id, to)\n",
          "        pass\n", "tests/splits/test_deleted_people.py"),
         ("dry run merges", "            if not dry_run:\n", "            if True:\n",

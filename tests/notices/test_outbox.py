@@ -245,6 +245,7 @@ def register(server: Server) -> str:
     return email
 
 
+@pytest.mark.slow
 def test_many_senders_at_once_deliver_each_mail_once(server: Server) -> None:
     emails = [register(server) for _account in range(15)]
     with mail_server() as post:

@@ -48,6 +48,7 @@ def codes(answers: list[httpx.Response]) -> list[tuple[int, str]]:
     return [(a.status_code, "" if a.is_success else a.json()["code"]) for a in answers]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", OWN.values(), ids=OWN)
 def test_t136_an_account_that_ended_meanwhile_stays_as_it_is(
     other: OtherProcess, past: Past, account: Callable[[], Account], command: Command

@@ -79,6 +79,7 @@ def test_t136_the_admin_site_obeys_nobody_who_was_demoted_meanwhile(
     assert past.stored(of) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", ["form", "new administrator", "bar", "deletion"])
 def test_t136_the_admin_site_leaves_an_account_empty_that_was_deleted_meanwhile(
     browser: Browser,

@@ -246,6 +246,7 @@ def test_whose_turn_it_is_follows_from_the_pairs(
     assert parse_former_ids(*texts) == former_ids
 
 
+@pytest.mark.either
 @settings(
     max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

@@ -109,6 +109,7 @@ ENTRY = st.tuples(
 )
 
 
+@pytest.mark.either
 @pytest.mark.django_db
 @given(st.lists(ENTRY, min_size=1, max_size=14), st.integers(1, 14))
 @settings(

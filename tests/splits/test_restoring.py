@@ -205,6 +205,7 @@ def test_deleted_expenses_are_listed_with_as_many_queries(
         assert client.get(url(trip, "expenses?deleted=true")).json()["total"] == times
 
 
+@pytest.mark.either
 @pytest.mark.soak
 @settings(
     max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]

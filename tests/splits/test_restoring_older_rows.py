@@ -87,6 +87,7 @@ def test_a_column_that_older_rows_lack_has_a_default_that_python_knows(
     assert field.has_default() or field.null
 
 
+@pytest.mark.either
 @pytest.mark.parametrize(("kind", "name", "field"), COLUMNS)
 def test_a_column_that_is_newer_than_the_deleted_row_gets_its_default(
     api: Api, trip: Trip, olga: User, deleted: Delete, kind: str, name: str, field: Field

@@ -121,6 +121,7 @@ def test_filters_of_others_are_as_if_there_were_none(
     assert ledger.answer(ed, "get", FILTERS).json()["total"] == 0
 
 
+@pytest.mark.either
 @pytest.mark.parametrize(
     "query",
     [

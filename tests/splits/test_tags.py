@@ -106,6 +106,7 @@ def test_a_tag_gets_no_name_that_none_can_have(ledger: Ledger, olga: User, name:
 TAGS = strategies.lists(strategies.sampled_from(["a", "A", "b", "B", "c", "ß", "SS"]), max_size=4)
 
 
+@pytest.mark.slow
 @given(lists=strategies.lists(TAGS, max_size=5), old=strategies.sampled_from("abc"))
 @settings(
     max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]

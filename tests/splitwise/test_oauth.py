@@ -464,6 +464,7 @@ def test_a_verifier_works_once_and_for_its_request_token(
     assert len(person.tokens()) == 1
 
 
+@pytest.mark.slow
 def test_a_deactivated_account_gets_no_token(
     server: Server, person: Person, signing_secret: str
 ) -> None:
@@ -534,6 +535,7 @@ def behind() -> Iterator[Server]:
         yield running
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", [haproxy_of_hosts, nginx_of_hosts])
 def test_behind_a_proxy_the_public_address_is_signed(
     behind: Server, tmp_path: Path, start: Any

@@ -250,6 +250,7 @@ class World:
         self.send("delete", self.written(trip))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_a_copy_ends_with_what_the_lists_show(
     api: Api,

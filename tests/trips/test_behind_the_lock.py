@@ -96,6 +96,7 @@ def test_who_was_removed_does_nothing(server: Server, scene: Scene, command: Com
     assert waiting.refusal((removed, scene.trip.id, scene.omar.id)) == (404, "not_found")
 
 
+@pytest.mark.slow
 @every_command
 def test_who_was_demoted_does_what_a_viewer_may(
     server: Server, scene: Scene, command: Command
@@ -139,6 +140,7 @@ def test_who_was_an_admin_does_nothing_in_the_trips_of_others(
     assert waiting.refusal((role, "USER", admin.id), account=account) == (404, "not_found")
 
 
+@pytest.mark.slow
 @every_command
 def test_who_may_not_is_told_without_waiting_for_the_lock(
     server: Server, scene: Scene, command: Command
@@ -185,6 +187,7 @@ def test_in_a_trip_that_is_gone_nothing_happens(
     assert waiting.refusal(*deletions) == (404, "not_found")
 
 
+@pytest.mark.slow
 @every_command
 def test_in_a_trip_that_is_deleted_nothing_happens(
     server: Server, scene: Scene, command: Command

@@ -144,6 +144,7 @@ def test_changepassword_refuses_what_the_api_refuses(
 # -- Mail -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("letter", ["RESET", "VERIFY", "PASSWORD_CHANGED"])
 def test_no_mail_with_a_link_is_made_for_an_account_that_is_emptied_meanwhile(
     server: Server, letter: str

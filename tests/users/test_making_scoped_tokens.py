@@ -148,6 +148,7 @@ def test_ending_one_makes_room(api: Api, olga: User) -> None:
     assert make(client).status_code == 201
 
 
+@pytest.mark.slow
 def test_the_limit_holds_for_many_at_once(server: Server) -> None:
     users = f"{server.url}/api/users"
     account = {"email": "scripts@example.com", "password": PASSWORD}

@@ -150,6 +150,7 @@ def test_a_link_works_once(olga: User) -> None:
     assert try_to_log_in("olga@example.com", NEW).status_code == 200
 
 
+@pytest.mark.slow
 def test_a_link_used_by_twenty_at_once_works_for_one(server: Server) -> None:
     email = f"{secrets.token_hex(8)}@example.com"
     with httpx.Client(base_url=server.url, timeout=60) as http, mail_server() as post:

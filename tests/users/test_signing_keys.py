@@ -212,6 +212,7 @@ def published(client: Client) -> list[dict[str, Any]]:
     return document["keys"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PRIVATE)
 def test_a_service_verifies_tokens_with_the_published_keys_alone(name: str) -> None:
     with (

@@ -96,6 +96,7 @@ def is_complete(receiver: Receiver) -> bool:
     )
 
 
+@pytest.mark.slow
 def test_killed_workers_lose_nothing_and_change_no_order(
     open_server: Server, client: httpx.Client
 ) -> None:
