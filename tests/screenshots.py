@@ -6,6 +6,7 @@ Without a folder, it takes the three pictures of the README. Into a folder, it t
 
 import base64
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.chromium import Page, chromium
+from tests.document import OPERATIONS
 from tests.server import ROOT, running_server
 
 WIDE, NARROW, HEIGHT = 1280, 390, 960
@@ -32,7 +34,8 @@ session[HASH_SESSION_KEY] = ada.get_session_auth_hash()
 session.create()
 trip = Trip.objects.order_by("start_date").last()
 expense = trip.expenses.first()
-print(session.session_key, ada.pk, trip.pk, expense.pk, expense.splits.first().pk)
+split = expense.splits.first()
+print(session.session_key, ada.pk, trip.pk, split.participant_id, expense.pk, split.pk)
 """
 #: The pictures of the README, by name.
 README = {
@@ -42,16 +45,7 @@ README = {
 }
 #: Pages for everybody, and those for an administrator.
 OPEN = {"landing": "/", "login": "/admin/login/", "session": "/api/session/login"}
-OTHERS = {
-    "api": "/api",
-    "trips": "/api/trips",
-    "trip": "/api/trips/{trip}",
-    "members": "/api/trips/{trip}/members",
-    "expense": "/api/trips/{trip}/expenses/{expense}",
-    "split": "/api/expenses/{expense}/splits/{split}",
-    "balances": "/api/trips/{trip}/balances",
-    "settle-up": "/api/trips/{trip}/settle-up",
-    "me": "/api/users/me",
+ADMIN = {
     "missing": "/api/trips/999999",
     "admin-index": "/admin/",
     "admin-users": "/admin/users/user/",
@@ -64,6 +58,20 @@ OTHERS = {
     "admin-audits": "/admin/splits/auditrun/",
     "admin-log": "/admin/admin/logentry/",
 }
+#: What the demo has, by its parameter in a path.
+IDS = {"tripId": "trip", "expenseId": "expense", "splitId": "split", "userId": "member"}
+NO_PAGES = ("export", "schema", ".svg")
+
+
+def pages_of_the_api() -> dict[str, str]:
+    """The paths that can be read and that lead to something of the demo, by a name for a file."""
+    pages = {}
+    for path in sorted({one.path for one in OPERATIONS if one.method == "GET"}):
+        parameters = set(re.findall(r"{(\w+)}", path))
+        if parameters <= IDS.keys() and not path.endswith(NO_PAGES):
+            template = re.sub(r"{(\w+)}", lambda found: f"{{{IDS[found[1]]}}}", path)
+            pages[re.sub(r"\W+", "-", path).strip("-")] = template
+    return pages
 
 
 def log_in(page: Page, url: str, key: str) -> None:
@@ -102,7 +110,7 @@ def pictures_of_all(
     """Take them all; yields which are wider than the window."""
     for width, scheme in product((WIDE, NARROW), ("light", "dark")):
         show(page, width, scheme)
-        for name, path in (OPEN if is_open else README | OTHERS).items():
+        for name, path in (OPEN if is_open else README | ADMIN | pages_of_the_api()).items():
             picture = folder / f"{name}-{width}-{scheme}-{language}.png"
             take(page, url + path.format(**ids), picture, captureBeyondViewport=True)
             if page.run(f"document.documentElement.scrollWidth > {width}"):
@@ -119,7 +127,8 @@ def main(arguments: list[str]) -> int:
         with running_server() as running:
             running.manage("demo", "--force")
             key, *found = running.manage("shell", "-v", "0", "-c", SESSION).stdout.split()
-            ids = dict(zip(("ada", "trip", "expense", "split"), found, strict=True))
+            names = ("ada", "trip", "member", "expense", "split")
+            ids = dict(zip(names, found, strict=True))
             for language in LANGUAGES if arguments else ("en",):
                 flags = (f"--accept-lang={LANGUAGES[language]}", "--hide-scrollbars")
                 with chromium(Path(scratch, language), *flags) as page:
