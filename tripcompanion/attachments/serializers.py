@@ -37,7 +37,7 @@ class AttachmentRequest(CamelCaseSerializer):
 
     file = FileField(
         style={"input_type": "file"},
-        help_text="A JPEG, PNG, WebP, HEIC or PDF file, at most 10 MiB.",
+        help_text=gettext_lazy("A JPEG, PNG, WebP, HEIC or PDF file, at most 10 MiB."),
     )
 
 

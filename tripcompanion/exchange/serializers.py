@@ -6,6 +6,7 @@ from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from drf_spectacular.utils import (
     OpenApiExample,
     extend_schema_field,
@@ -28,7 +29,7 @@ from tripcompanion.exchange.models import MAX_SHOWN_ROWS, STATES, EntryKind, Out
 from tripcompanion.exchange.notes import text_of
 
 _MAX_PEOPLE = 1000
-_TRIP_HELP = (
+_TRIP_HELP = gettext_lazy(
     "The trip to add to. Default: the one that an older file of the same group was imported into, "
     "otherwise a new one."
 )
@@ -53,26 +54,32 @@ class _Choices(CamelCaseSerializer):
 
     trip_id = IdField(required=False, help_text=_TRIP_HELP)
     title = StrictText(
-        max_length=100, required=False, help_text="Of a new trip. Default: the file's name for it."
+        max_length=100,
+        required=False,
+        help_text=gettext_lazy("Of a new trip. Default: the file's name for it."),
     )
     destination = StrictText(
-        max_length=100, required=False, help_text="Of a new trip. Default: its title."
+        max_length=100, required=False, help_text=gettext_lazy("Of a new trip. Default: its title.")
     )
     currency = CurrencyField(
         required=False,
-        help_text="Of a new trip, and of a file that does not say its own. Default: the one that "
-        "the file uses most.",
+        help_text=gettext_lazy(
+            "Of a new trip, and of a file that does not say its own. Default: the one that "
+            "the file uses most."
+        ),
     )
     time_zone = StrictText(
         max_length=64,
         required=False,
-        help_text="Where dates are read, such as `Europe/Madrid`, if the file has instants. "
-        "Default: `UTC`.",
+        help_text=gettext_lazy(
+            "Where dates are read, such as `Europe/Madrid`, if the file has instants. "
+            "Default: `UTC`."
+        ),
     )
     group = StrictText(
         max_length=200,
         required=False,
-        help_text="The id or the name of the group, if the file has several.",
+        help_text=gettext_lazy("The id or the name of the group, if the file has several."),
     )
 
 
@@ -117,13 +124,17 @@ class ImportTexts(_Choices):
 
     trip_id = _IdText(required=False, help_text=_TRIP_HELP)
     as_new_trip = StrictChoice(
-        choices=["true", "false"], required=False, help_text="Whether to make a new trip."
+        choices=["true", "false"],
+        required=False,
+        help_text=gettext_lazy("Whether to make a new trip."),
     )
     mapping = StrictText(
-        required=False, help_text="A JSON object: user ids by names in the file; null is a guest."
+        required=False,
+        help_text=gettext_lazy("A JSON object: user ids by names in the file; null is a guest."),
     )
     exchange_rates = StrictText(
-        required=False, help_text="A JSON object: the worth of currencies in the trip's."
+        required=False,
+        help_text=gettext_lazy("A JSON object: the worth of currencies in the trip's."),
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -155,7 +166,7 @@ class ImportTexts(_Choices):
 class ImportForm(ImportTexts):
     """A form with the file, and with what the caller chooses."""
 
-    file = serializers.FileField(help_text="The file, at most 10 MiB.")
+    file = serializers.FileField(help_text=gettext_lazy("The file, at most 10 MiB."))
 
 
 @extend_schema_field({"type": "number"})
