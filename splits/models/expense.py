@@ -35,7 +35,7 @@ from splits.models.posting import ExpensePosting
 from splits.models.rate import ENTERED, DailyRate, ExchangeRate
 from splits.models.settlement import Settlement, today
 from splits.models.split import Split
-from splits.money import parse_former_ids
+from splits.money import NO_FORMER_IDS, parse_former_ids
 from tripcompanion.compiled import insert
 from tripcompanion.currency.amounts import MAX_AMOUNT, all_to_major, convert, to_major, to_minor
 from trips.models import InTripQuerySet, Trip, locked_row, locked_trip
@@ -179,6 +179,8 @@ class Expense(models.Model):
         Odd cents are divided in the order of these ids, so that neither a claim nor a merge changes
         an amount.
         """
+        if not (self.merged_guests or self.trip.claimed_guests):
+            return NO_FORMER_IDS
         return parse_former_ids(self.merged_guests, self.trip.claimed_guests)
 
     @property
@@ -235,8 +237,8 @@ class Expense(models.Model):
             payments, parts = expense.divide(paid_by_user, division, payers_field)
             locked.count_expense()
             expense._write(payments, parts, by)
-            people = [payer.user for payer in expense.loaded_payers]
-            people += [split.participant for split in expense.loaded_splits]
+            people = {payer.user for payer in expense.loaded_payers}
+            people |= {split.participant for split in expense.loaded_splits}
             if wanting := {user.pk for user in people if user.may_want_notices}:
                 expense.notify("expense.created", Q(pk__in=wanting), by)
             return expense

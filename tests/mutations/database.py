@@ -132,9 +132,7 @@ DATABASE: Guards = {
     ],
     "trips/models/journal.py": [
         ("a removed member reads on the replica",
-         "store_position_after_commit(e.object_id for e in entries if e.event in _OF_MEMBERS)",
-         "pass",
-         f"{_REPLICA} rights"),
+         "store_position_after_commit(members)", "pass", f"{_REPLICA} rights"),
     ],
     "trips/models/trip.py": [
         ("a deleted trip is read on the replica",

@@ -250,7 +250,8 @@ def write(trip_id: int, by: User | None, *entries: Entry, is_limited: bool = Tru
     if is_limited and not any(entry.event in _ENDINGS for entry in entries):
         _require_quota(trip_id, max(number for (number,) in numbers))
     # People who are added or removed must read that at once, also on a replica.
-    store_position_after_commit(e.object_id for e in entries if e.event in _OF_MEMBERS)
+    if members := [entry.object_id for entry in entries if entry.event in _OF_MEMBERS]:
+        store_position_after_commit(members)
 
 
 def _require_quota(trip_id: int, last: int) -> None:
