@@ -227,13 +227,13 @@ def upgrade(project: Project, rows: list[str]) -> None:
 
 def citus(project: Project, rows: list[str]) -> None:
     """The tables are distributed to the nodes of Citus."""
+    project.check_out()
     available = f"docker image inspect {_CITUS} || docker pull --quiet {_CITUS}"
     try:
         project.run(available)
     except Failed as reason:
         raise LookupError(f"no image {_CITUS}") from reason
     with step("the nodes start, and tables are distributed to them", rows):
-        project.check_out()
         project.run_documented("deploy/README.md", "the profile `citus` starts")
     with step("people register over HTTPS and write", rows):
         with loaded(project.scene()) as journal:

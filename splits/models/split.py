@@ -2,7 +2,7 @@
 
 from contextlib import AbstractContextManager
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from django.db import models
 from django.db.models import Aggregate, F, Max, OuterRef, Q, Subquery, Sum
@@ -31,7 +31,6 @@ _COLUMNS = (
     "participant",
     "amount_minor",
     "percentage_e4",
-    "created_at",
     *summary_of("participant"),
 )
 _AMOUNT = models.BigIntegerField()
@@ -46,10 +45,13 @@ def _of_debts(aggregate: Aggregate) -> Subquery:
 
 class SplitQuerySet(InTripQuerySet["Split"]):
     def with_open_amounts(self) -> "SplitQuerySet":
-        """With the participant, and with the open amount of its debts."""
+        """With the participant, and with what is open of its debts, and when they were covered.
+
+        If none is, `covered_at` is when it was created.
+        """
         state = {
             "open_minor": Coalesce(_of_debts(Sum("open_minor")), 0, output_field=_AMOUNT),
-            "covered_at": _of_debts(Max("covered_at")),
+            "covered_at": Coalesce(_of_debts(Max("covered_at")), F("created_at")),
         }
         return self.select_related("participant").only(*_COLUMNS).annotate(**state)
 
@@ -116,6 +118,8 @@ class Split(InTrip):
 
     objects = SplitQuerySet.as_manager()
 
+    #: What a split that is read with its expense takes from it; see `tripcompanion.compiled`.
+    inherits: ClassVar = {"trip_currency": "trip.currency"}
     caller_role: str
     # Set by `with_open_amounts`.
     open_minor: int

@@ -46,6 +46,9 @@ def debtors_to(creditor: Param) -> models.QuerySet[Debt, tuple[int, int]]:
 def columns(row: models.Model) -> dict[str, Any]:
     """What is loaded of a row, with the rows beside and under it."""
     plain = {name: value for name, value in vars(row).items() if not name.startswith("_")}
+    if isinstance(row, Split):
+        # The compiled query has it from the expense already.
+        plain["trip_currency"] = row.trip_currency
     for name, value in plain.items():
         if isinstance(value, list):
             plain[name] = [columns(part) for part in value]

@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from inspect import signature
 from itertools import chain
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import orjson
@@ -242,7 +242,8 @@ class Result:
 class _Part(models.Subquery):
     """A `Prefetch`: the rows that reference an instance, which its statement reads as JSON text.
 
-    A model can say which other columns of its rows have the values of that instance (`repeats`).
+    A model can say which other columns of its rows have the values of that instance (`repeats`),
+    and which attributes its rows take from a dotted path of it (`inherits`).
     """
 
     output_field = models.TextField()
@@ -251,6 +252,8 @@ class _Part(models.Subquery):
         self.parent = getattr(model, lookup.prefetch_through).rel.field
         rows: Any = lookup.queryset
         same = {name: OuterRef(name) for name in getattr(rows.model, "repeats", ())}
+        paths = getattr(rows.model, "inherits", {}).items()
+        self._inherited = [(name, attrgetter(path)) for name, path in paths]
         super().__init__(rows.filter(**{self.parent.name: OuterRef("pk")}, **same))
 
     def as_sql(
@@ -273,8 +276,10 @@ class _Part(models.Subquery):
             twin = models.Model.__new__(type(owner))
             twin.__dict__ = owner.__dict__.copy()
             rows = owner.__dict__[name] = self.make(orjson.loads(stored or b"[]"), known)
+            inherited = {name: read(owner) for name, read in self._inherited}
             for row in rows:
                 row._state.fields_cache[self.parent.name] = twin
+                row.__dict__.update(inherited)
 
 
 def insert(rows: Iterable[Instance]) -> list[Instance]:
@@ -414,6 +419,8 @@ def _in_json(functions: list[Any], column: Any) -> Callable[[Any], Any] | None:
     """The same for a column in JSON, where times are text. Other dates and decimals are refused."""
     if isinstance(column.output_field, models.DateTimeField):
         return _instant
+    if isinstance(column.output_field, models.IntegerField):
+        return None
     if isinstance(column.output_field, (models.DateField, models.DecimalField)):
         raise TypeError(f"{column!r} cannot be read as JSON.")
     return _as_read(functions, column)
