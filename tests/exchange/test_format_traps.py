@@ -98,6 +98,11 @@ def test_a_name_like_that_of_a_second_person_is_a_third() -> None:
     assert claimed(trip) == balances(trip)
 
 
+def test_people_may_be_called_by_a_number() -> None:
+    trip = read(f"{SPLITWISE},007,1.5\n2026-05-01,Bus,Bus,10.00,EUR,5.00,-5.00\n")
+    assert balances(trip) == {("007", "EUR"): 500, ("1.5", "EUR"): -500}
+
+
 @pytest.mark.parametrize("content", ["[]", "{}", " [\n]"])
 def test_json_without_anything_is_an_empty_file(content: str) -> None:
     assert refused(content) == "empty_file"
@@ -181,6 +186,15 @@ def test_cents_move_between_members_from_row_to_row() -> None:
     )
     assert kinds(trip) == ["EQUAL", "EQUAL", "MANUAL"]
     assert claimed(trip) == balances(trip)
+
+
+def test_dinars_of_splitwise_are_rounded_to_two_decimals() -> None:
+    row = "2026-05-01,Bus,Bus,10.00,KWD,6.67,-3.33,-3.33"
+    trip = read(f"{SPLITWISE},Ana,Ben,Cleo\n{row}\n")
+    assert noted(trip) == {2: ["rounded_shares"]}
+    assert balances(trip) == {
+        ("Ana", "KWD"): 6660, ("Ben", "KWD"): -3330, ("Cleo", "KWD"): -3330
+    }  # fmt: skip
 
 
 def test_several_payers_of_splitwise_keep_their_balances() -> None:
@@ -394,6 +408,15 @@ def test_the_cells_of_spliit_say_who_bears_what(
     trip = spliit_csv('"Ana","Ben","Cleo"', row)
     assert (noted(trip), skipped(trip)) == (notes, {})
     assert balances(trip) == {(name, "EUR"): minor for name, minor in expected.items()}
+
+
+def test_forints_of_spliit_were_rounded_to_whole_ones() -> None:
+    row = '"2026-05-01","Hut","Hotel","HUF","100",,,,"No","Evenly",33,-33,-33'
+    trip = spliit_csv('"Ana","Ben","Cleo"', row)
+    assert noted(trip) == {2: ["rounded_shares"]}
+    assert balances(trip) == {
+        ("Ana", "HUF"): 6600, ("Ben", "HUF"): -3300, ("Cleo", "HUF"): -3300
+    }  # fmt: skip
 
 
 def test_columns_of_namesakes_and_of_internal_names_are_found_out() -> None:
@@ -646,16 +669,42 @@ def test_half_of_a_conversion_of_splitpro_is_skipped() -> None:
     assert skipped(splitpro(row)) == {2: "half_a_conversion"}
 
 
-def test_quotes_in_names_of_splitpro_are_not_doubled() -> None:
-    row = 'Ben,"Say "hi", all",hotel,"60,00",EQUAL,2026-05-01 20:15:00,EUR,0,"30,00",0'
-    trip = splitpro(row)
-    assert balances(trip) == {("Ben", "EUR"): 3000, ("You", "EUR"): -3000}
-    assert entries(trip)[0].category == "ACCOMMODATION"
+@pytest.mark.parametrize(
+    ("cell", "title"),
+    [
+        ('"Say "hi", all"', 'Say "hi", all'),
+        ('"Hut', '"Hut'),
+        ('12" pizza', '12" pizza'),
+        ('"", y"', '", y'),
+        ('"a"b, c, d"', 'a"b, c, d'),
+        ('"Hut,\nnight "1""', 'Hut,\nnight "1"'),
+        ('"Say ""hi"""', 'Say "hi"'),
+    ],
+)
+def test_quotes_in_names_of_splitpro_are_not_doubled(cell: str, title: str) -> None:
+    """Unless another program saved the file again."""
+    row = f'Cleo "C",{cell},hotel,"60,00",EQUAL,2026-05-01 20:15:00,EUR,0,"30,00",0'
+    trip = splitpro(row, row)
+    assert balances(trip) == {('Cleo "C"', "EUR"): 6000, ("You", "EUR"): -6000}
+    assert [(entry.category, entry.description) for entry in entries(trip)] == [
+        ("ACCOMMODATION", title)
+    ] * 2
+
+
+def test_a_short_row_of_splitpro_at_the_end_is_skipped() -> None:
+    row = "You,A,general,60.00,EQUAL,2026-05-01 20:15:00,EUR,30.00,0,0"
+    assert skipped(splitpro(row, "You,B,general")) == {3: "missing_field"}
+
+
+def test_dinars_of_splitpro_have_three_decimals() -> None:
+    row = "You,A,general,1.234,EXACT,2026-05-01 20:15:00,KWD,1.234,0,0"
+    assert balances(splitpro(row)) == {("You", "KWD"): 1234, ("Friend", "KWD"): -1234}
 
 
 def test_a_friend_who_paid_nothing_has_the_name_of_the_file() -> None:
     row = "You,A,general,60.00,EQUAL,2026-05-01 20:15:00,EUR,30.00,0,0"
-    assert [person.name for person in splitpro(row, name="Ben.csv").people] == ["You", "Ben"]
+    for name in ("Ben", "Dr. Ben"):
+        assert [person.name for person in splitpro(row, name=f"{name}.csv").people][1] == name
 
 
 def test_a_pair_of_splitpro_stands_twice_and_strangers_have_no_name() -> None:

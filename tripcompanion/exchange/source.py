@@ -30,6 +30,8 @@ MAX_LINES = 500_000
 _PIECE = 64 * 1024
 #: An export may begin with a note.
 _HEADER_LINES = 20
+#: The columns before those of people.
+_LABELS = 5
 #: How many names of JSON a format is recognised by.
 _MAX_PATHS, _MAX_NAMES = 2000, 7
 _STARTS, _ENDS = ("start_map", "start_array"), ("end_map", "end_array")
@@ -242,8 +244,10 @@ class SourceFile:
         best: tuple[int, int, str, list[str]] = (0, 1, ",", [])
         for delimiter in ",;\t":
             self.delimiter = delimiter
-            for line, row in self.rows(_HEADER_LINES):
-                if len(row) > best[0] and not _has_numbers(row):
+            for at, (line, row) in enumerate(self.rows(_HEADER_LINES)):
+                # People may be called by a number.
+                labels = row if at else row[:_LABELS]
+                if len(row) > best[0] and not _has_numbers(labels):
                     best = (len(row), line, delimiter, row)
         _cells, self.header_line, self.delimiter, header = best
         _line, first = next(self.records(), (0, []))

@@ -19,6 +19,7 @@ from tripcompanion.exchange.formats.reading import (
     day,
     each,
     number,
+    unquoted,
 )
 from tripcompanion.exchange.formats.weights import NO_BILL, entries, names_in
 from tripcompanion.exchange.source import Head, SourceFile
@@ -107,7 +108,7 @@ class _Project:
             elif current == section:
                 if section != "bills":
                     extra = max(len(row) - len(header), 0) + 1
-                    row = [_unquoted(cell) for cell in (",".join(row[:extra]), *row[extra:])]
+                    row = [unquoted(cell) for cell in (",".join(row[:extra]), *row[extra:])]
                 yield line, dict(zip(header, row, strict=False))
 
     def _add(self, row: dict[str, str], name: str, weight: str) -> None:
@@ -158,9 +159,3 @@ class _Project:
         if abs(seconds) > 10**11:
             raise RowError("bad_date", text=str(seconds)[:30])
         return datetime.fromtimestamp(seconds, self.file.zone).date()
-
-
-def _unquoted(cell: str) -> str:
-    """The cell without the quotes around it; a program that saved the file again doubles others."""
-    is_quoted = len(cell) > 1 and cell[0] == cell[-1] == '"'
-    return cell[1:-1].replace('""', '"') if is_quoted else cell

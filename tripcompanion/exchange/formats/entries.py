@@ -52,9 +52,9 @@ def by_weight(weights: Mapping[str, int]) -> dict[str, Any]:
 
 
 def completed(
-    total: int, shares: Mapping[str, int], payer: str = ""
+    total: int, shares: Mapping[str, int], payer: str = "", unit: int = 1
 ) -> tuple[dict[str, int], tuple[Note, ...]]:
-    """The shares with the cents that they lack because each was rounded alone, and a note.
+    """The shares with the cents that they lack because each was rounded to `unit`, and a note.
 
     These go to the payer, or to the largest share if the payer has none.
     """
@@ -62,7 +62,7 @@ def completed(
     if not drift:
         return dict(shares), ()
     to = payer if shares.get(payer) else max(shares, key=lambda person: shares[person], default="")
-    if abs(drift) > len(shares) or (shares[to] + drift) * total < 0:
+    if abs(drift) > len(shares) * unit or (shares[to] + drift) * total < 0:
         raise RowError("does_not_add_up")
     return {**shares, to: shares[to] + drift}, (Note("rounded_shares"),)
 

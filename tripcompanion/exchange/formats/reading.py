@@ -100,6 +100,12 @@ def unguarded(text: str) -> str:
     return text[1:] if text.startswith("'") and text[1:].startswith(_GUARDED) else text
 
 
+def unquoted(cell: str) -> str:
+    """The cell without the quotes around it; a program that saved the file again doubles others."""
+    is_quoted = len(cell) > 1 and cell[0] == cell[-1] == '"'
+    return cell[1:-1].replace('""', '"') if is_quoted else cell
+
+
 def number(text: str) -> Decimal:
     """An exact number with a decimal point, also in exponent form."""
     plain = text.strip().replace("\u2212", "-")
@@ -112,8 +118,7 @@ class Numbers:
     """The numbers of a CSV file, whose decimal mark is found out from all of them.
 
     `1.234` alone may mean two things. Raises `UnreadableFile` if nothing decides, or if both marks
-    are used. `is_plain` says that the exporter writes no thousands separators, so that a point in
-    a file with commas between the cells is a decimal mark.
+    are used. `is_plain` says that the exporter writes no thousands separators.
     """
 
     def __init__(self, cells: Iterable[tuple[int, str]], *, is_plain: bool = False) -> None:
@@ -121,8 +126,8 @@ class Numbers:
         unclear: int | None = None
         for line, cell in cells:
             mark = _mark_of(_tidy(cell))
-            if mark == "?" and is_plain and "." in cell:
-                mark = "."
+            if mark == "?" and is_plain:
+                mark = "." if "." in cell else ","
             if mark == "?":
                 unclear = unclear or line
             elif mark and self.mark and mark != self.mark:

@@ -21,7 +21,7 @@ from tripcompanion.exchange.formats.reading import (
     to_minor,
     unguarded,
 )
-from tripcompanion.exchange.formats.spliit_json import SYMBOLS
+from tripcompanion.exchange.formats.spliit_json import SYMBOLS, decimals
 from tripcompanion.exchange.source import Head, SourceFile
 
 _COLUMNS = [
@@ -76,6 +76,7 @@ class _Table:
     ) -> None:
         self.people, self.header, self.start = people, header, start
         self.numbers, self.currency = numbers, currency
+        self.unit = 10 ** max(0, EXPONENTS[currency] - decimals(currency))
 
     def rows(self, file: SourceFile) -> Iterator[tuple[int, dict[str, Any]]]:
         for line, row in file.records():
@@ -94,7 +95,7 @@ class _Table:
         }
         payer = self._payer(cost, cells)
         parts = {person: abs(minor) for person, minor in cells.items()}
-        shares, notes = completed(abs(cost), parts, payer)
+        shares, notes = completed(abs(cost), parts, payer, self.unit)
         fields: dict[str, Any] = {"date": day(row["Date"]), "currency": self.currency}
         title = clean(row["Description"]) or clean(row["Category"])
         if row["Is Reimbursement"] == "Yes" and cost > 0 and not shares.get(payer):

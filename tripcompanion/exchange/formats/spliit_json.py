@@ -35,6 +35,11 @@ _DELETED = "DELETE_EXPENSE"
 _FNV_OFFSET, _FNV_PRIME = 0x811C9DC5, 0x01000193
 
 
+def decimals(currency: str) -> int:
+    """The decimals that Spliit gives to a currency."""
+    return 0 if currency in _WHOLE else 2
+
+
 def recognises(head: Head) -> bool:
     return {"participants", "expenses"} <= head.paths and (
         "expenses.item.paidFor" in head.paths
@@ -49,7 +54,7 @@ def read(file: SourceFile) -> TripDescription:
     symbol = str(texts.get("currency") or "").strip()
     currency = currency_of(file, code, symbol, guess=SYMBOLS.get(symbol))
     people = people_with_ids(file, "participants.item")
-    digits = 0 if code in _WHOLE else 2
+    digits = decimals(code)
     entry = partial(_entry, currency, digits, {person.key for person in people})
     return TripDescription(
         "spliit_json",
@@ -163,7 +168,7 @@ def _in_original(
         return found
     original = row.number("originalAmount")
     rate = row.number("conversionRate") if "conversionRate" in row else None
-    theirs = 0 if code in _WHOLE else 2
+    theirs = decimals(code)
     group, as_minor = row.number("amount").scaleb(-digits), original.scaleb(-theirs)
     if theirs and rate and abs(group - original * rate) < abs(group - as_minor * rate):
         as_minor = original

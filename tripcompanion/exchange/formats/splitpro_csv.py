@@ -1,5 +1,6 @@
 """SplitPro, "Export" on a friend's page: the expenses between the caller and one friend."""
 
+import csv
 from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal
@@ -24,6 +25,7 @@ from tripcompanion.exchange.formats.reading import (
     each,
     known_currency,
     to_minor,
+    unquoted,
 )
 from tripcompanion.exchange.source import Head, SourceFile
 
@@ -47,25 +49,53 @@ def read(file: SourceFile) -> TripDescription:
 
 
 def _rows(file: SourceFile) -> Iterator[tuple[int, dict[str, str]]]:
-    """The rows by columns. Quotes in a name are not doubled, so it may have too many cells."""
-    header = file.head.header
-    at = header.index("Name")
-    for line, row in file.records():
-        end = at + 1 + max(len(row) - len(header), 0)
-        cells = [*row[:at], ",".join(row[at:end]), *row[end:]]
-        yield line, dict(zip(header, cells, strict=False))
+    """The rows by columns. Quotes in a name are not doubled, so it is what the others leave.
+
+    A name may have several lines.
+    """
+    header, mark = file.head.header, file.delimiter
+    before = header.index("Name")
+    begun: list[str] = []
+    for line, row in file.rows(quoting=csv.QUOTE_NONE):
+        if line <= file.header_line:
+            continue
+        pieces = [*begun[:-1], "\n".join([*begun[-1:], row[0]]), *row[1:]]
+        begun = pieces if len(pieces) < len(header) else []
+        if not begun:
+            first = [_first(pieces, mark) for _name in header[:before]]
+            last = [_last(pieces, mark) for _name in header[before + 1 :]]
+            cells = [*first, unquoted(mark.join(pieces)), *reversed(last)]
+            yield line, dict(zip(header, cells, strict=True))
+    if begun:
+        yield line, dict(zip(header, begun, strict=False))
+
+
+def _first(pieces: list[str], mark: str) -> str:
+    """Take the first cell off a row that was cut at each mark, also inside of quotes."""
+    cell = pieces.pop(0) if pieces else ""
+    while pieces and cell.startswith('"') and not cell[1:].endswith('"'):
+        cell += mark + pieces.pop(0)
+    return unquoted(cell)
+
+
+def _last(pieces: list[str], mark: str) -> str:
+    cell = pieces.pop() if pieces else ""
+    while pieces and cell.endswith('"') and not cell.startswith('"'):
+        cell = pieces.pop() + mark + cell
+    return unquoted(cell)
 
 
 class _Table:
     def __init__(self, file: SourceFile) -> None:
         rows = [row for _line, row in _rows(file)]
         names = {row.get("Paid By", "").strip() for row in rows} - {_CALLER, ""}
-        self.friend = min(names, default=file.name.partition(".")[0].strip() or "Friend")
+        self.friend = min(names, default=file.name.rpartition(".")[0].strip() or "Friend")
         codes = Counter(row.get("Currency", "").strip() for row in rows)
         self.currencies = [code for code, _count in codes.most_common()]
         columns = ("Amount", "You Lent", "You Owe", "Settlement")
         self.numbers = Numbers(
-            (line, row.get(name, "")) for line, row in _rows(file) for name in columns
+            ((line, row.get(name, "")) for line, row in _rows(file) for name in columns),
+            is_plain=True,
         )
 
     def entries(self, line: int, value: dict[str, str]) -> Iterator[Entry]:

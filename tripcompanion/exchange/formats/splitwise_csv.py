@@ -33,6 +33,8 @@ from tripcompanion.exchange.source import Head, SourceFile
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _LABELS = 5
+#: Of every amount, also in currencies that have more.
+_DECIMALS = 2
 _ENGLISH = ["date", "description", "category", "cost", "currency"]
 #: The category of payments, in the languages in which it was seen.
 _PAYMENT = frozenset(
@@ -154,7 +156,7 @@ def _expense(
     if not plus:
         raise RowError("payer_unknown")
     if drift := sum(nets.values()):
-        if abs(drift) > len(nets):
+        if abs(drift) > len(nets) * 10 ** max(0, EXPONENTS[fields["currency"]] - _DECIMALS):
             raise RowError("does_not_add_up")
         notes = (*notes, Note("rounded_shares"))
         nets = {**nets, plus[0]: nets[plus[0]] - drift}
