@@ -2,14 +2,19 @@
 
 import io
 from collections import Counter
+from itertools import groupby
+from typing import Any, NamedTuple
 
 from tests.exchange.samples import SPLITPRO_CSV
+from tripcompanion.currency.amounts import CODES
 from tripcompanion.exchange.description import (
     DescribedExpense,
     DescribedSettlement,
     SkippedRow,
     TripDescription,
 )
+from tripcompanion.exchange.fitting import Fitting
+from tripcompanion.exchange.formats.reading import RowError
 from tripcompanion.exchange.models import Import
 from tripcompanion.exchange.planning import Choices, plan_import
 from tripcompanion.exchange.recognition import describe
@@ -72,3 +77,36 @@ def exact(entry: DescribedExpense) -> list[tuple[str, int]]:
 def claimed(trip: TripDescription) -> dict[tuple[str, str], int]:
     rows = {(row.person, row.currency): row.amount_minor for row in trip.claimed}
     return {key: minor for key, minor in rows.items() if minor}
+
+
+class PlannedRow(NamedTuple):
+    """What a row changes in the balances of a plan, and the codes of its notes or reasons."""
+
+    moved: Counter[tuple[str, str]]
+    codes: list[str]
+    is_skipped: bool
+
+
+def planned_rows(trip: TripDescription) -> list[PlannedRow]:
+    """The rows of the file as the plan of a new trip has them, where every currency has a rate."""
+    people = {person.key for person in trip.people}
+    fitting = Fitting(trip, trip.currency, people, dict.fromkeys(CODES, "1000"))
+    rows = []
+    for _line, found in groupby(trip.entries, lambda entry: entry.line):
+        row = PlannedRow(Counter(), [], False)
+        for entry in found:
+            row = _with(row, entry, fitting)
+        rows.append(row)
+    return rows
+
+
+def _with(row: PlannedRow, entry: Any, fitting: Fitting) -> PlannedRow:
+    if isinstance(entry, SkippedRow):
+        return PlannedRow(row.moved, [*row.codes, entry.reason.code], True)
+    try:
+        fitted, notes = fitting.fitted(entry)
+        fitting.content(fitted)
+        row.moved.update(fitting.moved(fitted))
+    except RowError as error:
+        return PlannedRow(row.moved, [*row.codes, error.note.code], True)
+    return PlannedRow(row.moved, [*row.codes, *(note.code for note in notes)], row.is_skipped)

@@ -1,5 +1,6 @@
 """An entry of a file as the ledger can record it: its texts, its amount in the trip's currency."""
 
+from collections import Counter
 from collections.abc import Mapping, Set
 from dataclasses import replace
 from datetime import date, timedelta
@@ -99,6 +100,24 @@ class Fitting:
                     changed |= {"split_type": "MANUAL", "entered": entry.parts}
             entry = replace(entry, **changed)
         return replace(entry, rate=None, converted_minor=None)
+
+    def moved(self, entry: Any) -> Counter[tuple[str, str]]:
+        """What the entry changes in the balances that the file leads to. Raises `RowError`."""
+        moved: Counter[tuple[str, str]] = Counter()
+        converted = entry.converted_minor
+        currency = entry.currency if converted is None else self.described.currency
+        minor = entry.amount_minor if converted is None else converted
+        if isinstance(entry, DescribedSettlement):
+            moved[entry.sender, currency] += minor
+            moved[entry.receiver, currency] -= minor
+            return moved
+        for key, part in apportioned(minor, dict(entry.payers)).items():
+            moved[key, currency] += part
+        weights = {key: 1 if value is None else value for key, value in entry.entered}
+        parts = dict(entry.parts) if entry.parts else apportioned(minor, weights, entry.line)
+        for key, part in parts.items():
+            moved[key, currency] -= part
+        return moved
 
     def content(self, entry: Any) -> dict[str, Any]:
         """What is recorded when the plan is confirmed, with people by key. Raises `RowError`."""

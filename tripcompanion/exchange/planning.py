@@ -32,7 +32,6 @@ from tripcompanion.exchange.description import (
     UnreadableFile,
 )
 from tripcompanion.exchange.fitting import Fitting, longest, plain
-from tripcompanion.exchange.formats.entries import apportioned
 from tripcompanion.exchange.formats.reading import RowError
 from tripcompanion.exchange.identity import Identity, identified
 from tripcompanion.exchange.known_rows import KnownRows, known_trip
@@ -234,7 +233,7 @@ class _Plan:
             if changed is None:
                 entry, notes = self.fitting.fitted(entry)
                 content = self.fitting.content(entry)
-            moved = self._moved(entry)
+            moved = self.fitting.moved(entry)
         except RowError as error:
             return self._finished(row, Outcome.SKIPPED, shown, [*entry.notes, error.note])
         self.balances.update(moved)
@@ -262,24 +261,6 @@ class _Plan:
         if outcome == Outcome.NOTED:
             self.noted.append(row.line)
         return row
-
-    def _moved(self, entry: Any) -> Counter[tuple[str, str]]:
-        """What the entry changes in the balances that the file leads to. Raises `RowError`."""
-        moved: Counter[tuple[str, str]] = Counter()
-        converted = entry.converted_minor
-        currency = entry.currency if converted is None else self.described.currency
-        minor = entry.amount_minor if converted is None else converted
-        if isinstance(entry, DescribedSettlement):
-            moved[entry.sender, currency] += minor
-            moved[entry.receiver, currency] -= minor
-            return moved
-        for key, part in apportioned(minor, dict(entry.payers)).items():
-            moved[key, currency] += part
-        weights = {key: 1 if value is None else value for key, value in entry.entered}
-        parts = dict(entry.parts) if entry.parts else apportioned(minor, weights, entry.line)
-        for key, part in parts.items():
-            moved[key, currency] -= part
-        return moved
 
     def require_rights(self, trip: Trip, caller: User) -> None:
         """Raise `PermissionDenied` unless the caller's role covers everything that is planned."""

@@ -231,7 +231,10 @@ class ImportedBalance(CamelCaseSerializer):
     claimed = AmountsField(
         allow_null=True, help_text="As the file says it, by currency; null if it does not."
     )
-    ours = AmountsField(help_text="By its rows, by currency.")
+    ours = AmountsField(
+        help_text="By its rows, by currency. Where the file has only weights, odd cents may be "
+        "recorded for somebody else."
+    )
     why = WhyField(help_text="Why they differ; null if they do not.")
 
 
