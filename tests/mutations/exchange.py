@@ -6,6 +6,7 @@ _IMPORTING = "tests/exchange/test_importing.py -k"
 _WIRE = "tests/exchange/test_import_wire.py -k"
 _RIGHTS = "tests/exchange/test_import_rights.py -k"
 _TRAPS = "tests/exchange/test_format_traps.py -k"
+_WRITTEN = "tests/exchange/test_written_files.py -k"
 _HOSTILE = "tests/exchange/test_hostile_files.py"
 _EXPORTING = "tests/exchange/test_exporting.py -k"
 _COPYING = "tests/exchange/test_copying.py -k"
@@ -131,6 +132,8 @@ EXCHANGE: Guards = {
          f"{_RIGHTS} undoes_nothing"),
     ],
     "tripcompanion/exchange/source.py": [
+        ("number in a header is no name", "labels = row if at else row[:_LABELS]", "labels = row",
+         f"{_TRAPS} called_by_a_number"),
         ("archive read as a file", r"""start.startswith(b"PK\x03\x04")""", "False", _HOSTILE),
         ("file of any number of lines", "if line > MAX_LINES:", "if False:", _HOSTILE),
         ("lines of any length", "if len(piece) >= MAX_CELL_CHARS * 2:", "if False:", _HOSTILE),
@@ -158,6 +161,37 @@ EXCHANGE: Guards = {
         ("quotes in names of Cospend read as doubled",
          'csv.QUOTE_MINIMAL if section == "bills" else csv.QUOTE_NONE', "csv.QUOTE_MINIMAL",
          f"{_TRAPS} quotes_in_names_of_cospend"),
+        ("weights of Cospend's members not read", 'self._add(row, "name", "weight")', "pass",
+         f"{_WRITTEN} cospend"),
+    ],
+    "tripcompanion/exchange/formats/ihatemoney.py": [
+        ("weights of ihatemoney's payers not read",
+         "            self.weights,\n            currency=code,",
+         "            {},\n            currency=code,", f"{_WRITTEN} ihatemoney"),
+    ],
+    "tripcompanion/exchange/formats/abrechnung.py": [
+        ("common part of an item of Abrechnung", "rest -= price * (total - common) / total",
+         "rest -= price", f"{_WRITTEN} abrechnung"),
+    ],
+    "tripcompanion/exchange/formats/splitpro_csv.py": [
+        ("payments of SplitPro's table turned around", "sender=payer, receiver=other",
+         "sender=other, receiver=payer", f"{_WRITTEN} two_of_a_file"),
+        ("quotes in names of SplitPro read as doubled", "file.rows(quoting=csv.QUOTE_NONE)",
+         "file.rows()", f"{_TRAPS} quotes_in_names_of_splitpro"),
+        ("three decimals of SplitPro unclear", "            is_plain=True,\n", "",
+         f"{_TRAPS} dinars_of_splitpro"),
+    ],
+    "tripcompanion/exchange/formats/splitpro_json.py": [
+        ("debts of SplitPro turned around", "(user, friend) if minor > 0 else (friend, user)",
+         "(friend, user) if minor > 0 else (user, friend)", f"{_WRITTEN} debts_of_splitpro"),
+    ],
+    "tripcompanion/exchange/formats/tricount.py": [
+        ("income of Tricount as an expense", """-1 if kind == "INCOME" else 1""", "1",
+         f"{_WRITTEN} tricount"),
+    ],
+    "tripcompanion/exchange/formats/entries.py": [
+        ("parts rounded to more than our smallest unit", "> len(shares) * unit", "> len(shares)",
+         f"{_TRAPS} forints_of_spliit_were"),
     ],
     "tripcompanion/exchange/formats/settle_up.py": [
         ("rate in a file that is ignored",
@@ -169,11 +203,15 @@ EXCHANGE: Guards = {
          'start = header.index("Split mode") + 1',
          "start = len(header) - len([name for name in header if name not in _COLUMNS])",
          f"{_TRAPS} internal_names"),
+        ("payer of an income in Spliit's table", "if minor * cost > 0]", "if minor > 0]",
+         f"{_WRITTEN} cells_of_spliit"),
     ],
     "tripcompanion/exchange/formats/splitwise_api.py": [
         ("addresses that nobody has confirmed",
          'row.text("email", "") if is_registered else ""', 'row.text("email", "")',
          f"{_RIGHTS} address_leads"),
+        ("paid and owed in Splitwise's API", """for name in ("paid_share", "owed_share"))""",
+         """for name in ("owed_share", "paid_share"))""", f"{_WRITTEN} api_of_splitwise"),
     ],
     "tripcompanion/exchange/tables.py": [
         ("code of a trip in its export", """    if '"tripCode"' not in changes:""", "    if True:",
