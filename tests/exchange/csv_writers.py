@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from tests.exchange.groups import Bill, Group, known_as
-from tests.exchange.json_writers import bill_of_ihatemoney
+from tests.exchange.json_writers import balances, bill_of_ihatemoney
 from tripcompanion.currency.amounts import to_major
 
 _GUARDED = tuple("=+-@\t")
@@ -29,6 +29,47 @@ def ihatemoney(group: Group, version: int, currency: str | None) -> str:
             writer.writerow(row)
         writer.writerow(guarded(v) if isinstance(v, str) else v for v in row.values())
     return out.getvalue()
+
+
+def splitwise(group: Group) -> str:
+    """Splitwise's spreadsheet: what each person paid less their part, with two decimals."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["Date", "Description", "Category", "Cost", "Currency", *group.people])
+    writer.writerow([])
+    for bill in group.bills:
+        nets = bill.moved(bill.cents)
+        amounts = [bill.amount, *(nets.get(name, 0) for name in group.people)]
+        cost, *cells = [f"{to_major(minor, bill.currency):.2f}" for minor in amounts]
+        label = "Payment" if bill.kind == "payment" else "Dining out"
+        writer.writerow([bill.day, bill.title, label, cost, bill.currency, *cells])
+    writer.writerow([])
+    sums = balances(group)
+    for code in {bill.currency: None for bill in group.bills}:
+        cells = [f"{to_major(sums.get((name, code), 0), code):.2f}" for name in group.people]
+        writer.writerow(["2026-05-02", "Total balance", " ", " ", code, *cells])
+    return out.getvalue()
+
+
+def settle_up(group: Group) -> bytes:
+    """Settle Up's file, whose lists are joined by semicolons."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    names = "Who paid,Amount,Currency,For whom,Split amounts,Purpose,Category,Date & time,Type"
+    writer.writerow(names.split(","))
+    for bill in group.bills:
+        first, second, third, fourth = (
+            text
+            for shares in (bill.paid, bill.cents)
+            for text in (
+                ";".join(shares),
+                ";".join(str(to_major(minor, bill.currency)) for minor in shares.values()),
+            )
+        )
+        kind = "transfer" if bill.kind == "payment" else "expense"
+        rest = [bill.title, "", f"{bill.day} 10:00:00", kind]
+        writer.writerow([first, second, bill.currency, third, fourth, *rest])
+    return out.getvalue().encode("utf-16")
 
 
 def cells_of_spliit(bill: Bill, is_old: bool) -> dict[str, int]:

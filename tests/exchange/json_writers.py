@@ -71,6 +71,49 @@ def balances(group: Group) -> dict[tuple[str, str], int]:
     return {key: minor for key, minor in sums.items() if minor}
 
 
+#: What Spliit calls the ways of dividing, and by how much more its weights are.
+_MODES = {
+    "EVENLY": ("EVENLY", 100),
+    "SHARES": ("BY_SHARES", 100),
+    "PERCENT": ("BY_PERCENTAGE", 1),
+    "AMOUNT": ("BY_AMOUNT", 1),
+}
+
+
+def spliit(group: Group, has_ids: bool = True) -> str:
+    """A group of Spliit, whose minor units are not those of ISO 4217 in some currencies."""
+
+    def bill_of(at: int, bill: Bill) -> dict[str, Any]:
+        mode, times = _MODES[bill.mode]
+        row = {
+            "id": f"e{at}",
+            "expenseDate": f"{bill.day}T00:00:00.000Z",
+            "title": bill.title,
+            "amount": bill.amount // bill.step,
+            "paidById": group.ids[bill.payer],
+            "paidFor": [
+                {
+                    "participantId": group.ids[name],
+                    "shares": times * abs(weight) // (bill.step if bill.mode == "AMOUNT" else 1),
+                }
+                for name, weight in bill.weights.items()
+            ],
+            "splitMode": mode,
+            "isReimbursement": bill.kind == "payment",
+        }
+        if bill.original:
+            code, minor, rate = bill.original
+            row |= {"originalAmount": minor, "originalCurrency": code, "conversionRate": str(rate)}
+        if not has_ids:
+            del row["id"]
+        return row
+
+    people = [{"id": pk, "name": name} for name, pk in group.ids.items()]
+    rows = [bill_of(at, bill) for at, bill in enumerate(group.bills)]
+    content = {"name": "Alps", "currency": "?", "currencyCode": group.currency}
+    return json.dumps({**content, "participants": people, "expenses": rows})
+
+
 def _with_a_decimal(minor: int, currency: str) -> str:
     """As Ruby writes it: without needless zeros, but with a decimal."""
     text = f"{to_major(minor, currency):f}"

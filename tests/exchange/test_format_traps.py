@@ -7,10 +7,13 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.exchange import samples
 from tests.exchange.reading import balances, claimed, entries, noted, read, skipped
 from tripcompanion.exchange.description import DescribedSettlement, TripDescription, UnreadableFile
+from tripcompanion.exchange.formats.reading import Numbers
 from tripcompanion.exchange.formats.spliit_json import _fnv
 
 pytestmark = pytest.mark.once
@@ -80,6 +83,16 @@ def test_numbers_and_delimiters_are_as_the_file_was_saved(
 def test_a_minus_may_stand_behind() -> None:
     trip = read(f"{SPLITWISE},Ana,Ben\n2026-05-01,Bus,Bus,10.00,EUR,5.00,5.00-\n")
     assert balances(trip) == {("Ana", "EUR"): 500, ("Ben", "EUR"): -500}
+
+
+@given(st.decimals(min_value=-(10**9), max_value=10**9, places=2), st.sampled_from(",."))
+@settings(deadline=None)
+def test_numbers_are_read_in_every_way_of_writing(value: Decimal, mark: str) -> None:
+    thousands = "." if mark == "," else ","
+    text = f"{value:,.2f}".replace(",", "#").replace(".", mark).replace("#", thousands)
+    spaced = f"{value:,.2f}".replace(",", "\u202f").replace(".", mark).replace("-", "\u2212")
+    numbers = Numbers([(1, text), (2, spaced)])
+    assert numbers(text) == numbers(spaced) == value
 
 
 @pytest.mark.parametrize("name", ["Ana", " Ana ", "Ana\u0301"])
@@ -408,6 +421,20 @@ def test_the_cells_of_spliit_say_who_bears_what(
     trip = spliit_csv('"Ana","Ben","Cleo"', row)
     assert (noted(trip), skipped(trip)) == (notes, {})
     assert balances(trip) == {(name, "EUR"): minor for name, minor in expected.items()}
+
+
+@pytest.mark.parametrize(
+    ("mode", "shares", "parts"),
+    [("EVENLY", (100, 100), [200, 300]), ("BY_AMOUNT", (1, 4), [100, 400])],
+)
+def test_forints_of_spliit_are_divided_as_whole_ones(
+    mode: str, shares: tuple[int, int], parts: list[int]
+) -> None:
+    paid = [{"participantId": f"p{at}", "shares": s} for at, s in enumerate(shares, start=1)]
+    content = spliit(amount=5, paidFor=paid, splitMode=mode)
+    trip = read(changed(content, currencyCode="HUF"))
+    assert noted(trip) == {}
+    assert sorted(minor for _person, minor in entries(trip)[0].parts) == parts
 
 
 def test_forints_of_spliit_were_rounded_to_whole_ones() -> None:

@@ -18,6 +18,9 @@ from splits.reports.audit import differences
 from tests.conftest import Api, client_of
 from tests.exchange.conftest import send_form
 from tests.exchange.copies import file_of
+from tests.exchange.csv_writers import settle_up, splitwise
+from tests.exchange.groups import groups
+from tests.exchange.json_writers import spliit
 from tests.exchange.samples import (
     ABRECHNUNG,
     COSPEND_CSV,
@@ -32,7 +35,6 @@ from tests.exchange.samples import (
     SPLITWISE_CSV,
     TRICOUNT,
 )
-from tests.exchange.writers import expenses, settle_up, spliit, splitwise
 from tests.factories import TripFactory, add_guest, join, settle, spend
 from tripcompanion.exchange.models import Import, ImportedRow
 from tripcompanion.recurring.models import Recurrence
@@ -46,9 +48,13 @@ REFUSALS = {"unreadable", "unknown_format"}
 CSV = (SPLITWISE_CSV, SPLIIT_CSV, IHATEMONEY_CSV, COSPEND_CSV, SPLITPRO_CSV, SETTLE_UP)
 JSON = (SPLITWISE_API, SPLIIT_JSON, IHATEMONEY_JSON, ABRECHNUNG, SPLITPRO_JSON, TRICOUNT)
 #: Files that a writer of their format wrote, besides those samples.
-ROWS = st.lists(expenses(payers=3), min_size=1, max_size=4)
-SOME_CSV = st.sampled_from(CSV) | ROWS.map(splitwise) | ROWS.map(settle_up)
-SOME_JSON = st.sampled_from(JSON) | ROWS.map(spliit)
+GROUPS = groups(payers=3, kinds=("expense", "payment"))
+SOME_CSV = (
+    st.sampled_from(CSV)
+    | GROUPS.map(splitwise)
+    | GROUPS.map(lambda group: settle_up(group).decode("utf-16"))
+)
+SOME_JSON = st.sampled_from(JSON) | groups(has_originals=True).map(spliit)
 #: What stands where something else is expected; one is the code that ISO 4217 has for no currency.
 CELLS = (
     *(

@@ -44,6 +44,51 @@ def rows_of(trip: TripDescription, group_bills: Any) -> Any:
     return zip(group_bills, planned_rows(trip), strict=True)
 
 
+# -- Splitwise, CSV -------------------------------------------------------------------------------
+
+
+@given(
+    groups(
+        currencies=("EUR", "JPY", "KWD"),
+        payers=3,
+        kinds=("expense", "payment"),
+        steps={"KWD": 10},
+    )
+)
+@PATIENT
+def test_every_balance_of_the_table_of_splitwise_is_right(group: Group) -> None:
+    trip = read(csv_writers.splitwise(group))
+    assert trip.format == "splitwise_csv"
+    sums: Counter[Any] = Counter()
+    for bill, row in rows_of(trip, group.bills):
+        moved = bill.moved(bill.cents)
+        if any(moved.values()):
+            assert is_right(row, moved, names(group), bill.currency)
+            sums.update(row.moved)
+        else:
+            # Who paid exactly their own part paid for something of which the file says nothing.
+            assert row.codes == ["payer_unknown"]
+    assert claimed(trip) == {key: minor for key, minor in sums.items() if minor}
+
+
+# -- Settle Up ------------------------------------------------------------------------------------
+
+
+@given(
+    groups(
+        payers=4,
+        kinds=("expense", "payment"),
+        names=names_of_people().filter(lambda name: ";" not in name),
+    )
+)
+@PATIENT
+def test_everything_in_settle_up_is_exact(group: Group) -> None:
+    trip = read(csv_writers.settle_up(group))
+    assert trip.format == "settle_up"
+    for bill, row in rows_of(trip, group.bills):
+        assert is_right(row, bill.moved(bill.cents), names(group), bill.currency)
+
+
 # -- Splitwise, API -------------------------------------------------------------------------------
 
 
@@ -78,19 +123,52 @@ def test_balances_of_the_api_of_splitwise_are_exact(group: Group, size: int) -> 
     assert claimed(trip) == {key: minor for key, minor in sums.items() if minor}
 
 
+# -- Spliit, JSON ---------------------------------------------------------------------------------
+
+OF_SPLIIT = groups(
+    currencies=("EUR", "JPY", "HUF"),
+    is_of_one_currency=True,
+    kinds=("expense", "income", "payment"),
+    steps={"HUF": 100},
+    has_originals=True,
+)
+
+
+def shown_by_spliit(bill: Bill, ids: dict[str, str], key: str) -> dict[str, int]:
+    """The parts: rounded down, and one more unit for the largest remainders.
+
+    Of equal ones, a hash of the bill's id says whose turn it is.
+    """
+    hashed = 0x811C9DC5
+    for byte in key.encode():
+        hashed = (hashed ^ byte) * 0x01000193 % 2**32
+    people = sorted(bill.weights, key=ids.__getitem__)
+    size = len(people)
+    turns = {name: (at - hashed * bool(key)) % size for at, name in enumerate(people)}
+    units = {name: abs(part) / bill.step for name, part in bill.exact.items()}
+    parts = {name: int(part) for name, part in units.items()}
+    left = abs(bill.amount) // bill.step - sum(parts.values())
+    for name in sorted(people, key=lambda n: (parts[n] - units[n], turns[n]))[:left]:
+        parts[name] += 1
+    sign = -bill.step if bill.amount < 0 else bill.step
+    return {name: sign * part for name, part in parts.items()}
+
+
+@given(OF_SPLIIT, st.booleans())
+@PATIENT
+def test_parts_of_spliit_are_those_it_shows(group: Group, has_ids: bool) -> None:
+    trip = read(json_writers.spliit(group, has_ids))
+    assert trip.format == "spliit_json"
+    for at, (bill, row) in enumerate(rows_of(trip, group.bills)):
+        assert "shares_do_not_add_up" not in row.codes
+        parts = shown_by_spliit(bill, group.ids, f"e{at}" if has_ids else "")
+        assert is_right(row, bill.moved(parts), group.ids, bill.currency)
+
+
 # -- Spliit, CSV ----------------------------------------------------------------------------------
 
 
-@given(
-    groups(
-        currencies=("EUR", "JPY", "HUF"),
-        is_of_one_currency=True,
-        kinds=("expense", "income", "payment"),
-        steps={"HUF": 100},
-        has_originals=True,
-    ),
-    st.booleans(),
-)
+@given(OF_SPLIIT, st.booleans())
 @PATIENT
 def test_cells_of_spliit_are_exact_where_they_say_who_paid(group: Group, is_old: bool) -> None:
     trip = read(csv_writers.spliit(group, is_old, group.currency))

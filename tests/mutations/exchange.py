@@ -206,6 +206,10 @@ EXCHANGE: Guards = {
         ("payer of an income in Spliit's table", "if minor * cost > 0]", "if minor > 0]",
          f"{_WRITTEN} cells_of_spliit"),
     ],
+    "tripcompanion/exchange/formats/spliit_json.py": [
+        ("forints of Spliit divided like cents", "10 ** max(0, EXPONENTS[currency] - digits)", "1",
+         f"{_WRITTEN} parts_of_spliit"),
+    ],
     "tripcompanion/exchange/formats/splitwise_api.py": [
         ("addresses that nobody has confirmed",
          'row.text("email", "") if is_registered else ""', 'row.text("email", "")',

@@ -1,6 +1,7 @@
 """Spliit, "Export to JSON": a group with amounts in minor units, and how each was divided."""
 
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from functools import partial
 from typing import Any
 
@@ -83,7 +84,9 @@ def _entry(currency: str, digits: int, people: set[str], line: int, value: Any) 
     weights = _weights(row, mode)
     if not {payer, *weights} <= people:
         raise RowError("unknown_person")
-    shares, notes = _shares(amount, mode, weights, key)
+    notes = _proportions(row.number("amount"), mode, weights)
+    unit = 10 ** max(0, EXPONENTS[currency] - digits)
+    shares = _shares(amount, weights, key, unit)
     if notes:
         mode = "BY_SHARES"
     fields: dict[str, Any] = {
@@ -121,30 +124,33 @@ def _weights(row: Record, mode: str) -> dict[str, int]:
     return weights
 
 
-def _shares(
-    amount: int, mode: str, weights: Mapping[str, int], key: str
-) -> tuple[dict[str, int], tuple[Note, ...]]:
-    """The parts to the cent as Spliit shows them: by largest remainder, ties rotate by the id."""
+def _proportions(amount: Decimal, mode: str, weights: Mapping[str, int]) -> tuple[Note, ...]:
+    """A note if Spliit divides in proportion to weights that should add up. Raises `RowError`."""
     total = sum(weights.values())
     if not weights or min(weights.values()) < 0 or not total:
         raise RowError("nobody_takes_part")
-    notes: tuple[Note, ...] = ()
-    whole = {"BY_AMOUNT": abs(amount), "BY_PERCENTAGE": 10_000}.get(mode, total)
     if mode not in {"EVENLY", "BY_SHARES", "BY_PERCENTAGE", "BY_AMOUNT"}:
         raise RowError("unknown_split", text=mode[:30])
-    if total != whole:
-        # Spliit then divides in proportion.
-        notes = (Note("shares_do_not_add_up"),)
+    whole = {"BY_AMOUNT": abs(amount), "BY_PERCENTAGE": 10_000}.get(mode, total)
+    return (Note("shares_do_not_add_up"),) if total != whole else ()
+
+
+def _shares(amount: int, weights: Mapping[str, int], key: str, unit: int) -> dict[str, int]:
+    """The parts as Spliit shows them, which are multiples of `unit`.
+
+    They are those of the largest remainder; ties rotate by the id.
+    """
+    total, whole = sum(weights.values()), abs(amount) // unit
     order = sorted(weights)
     turn = _fnv(key) % len(order) if key else 0
     order = order[turn:] + order[:turn]
-    parts = {person: abs(amount) * weights[person] // total for person in order}
-    left = abs(amount) - sum(parts.values())
-    by_remainder = sorted(order, key=lambda person: -(abs(amount) * weights[person] % total))
+    parts = {person: whole * weights[person] // total for person in order}
+    left = whole - sum(parts.values())
+    by_remainder = sorted(order, key=lambda person: -(whole * weights[person] % total))
     for person in by_remainder[:left]:
         parts[person] += 1
-    sign = -1 if amount < 0 else 1
-    return {person: sign * parts[person] for person in weights}, notes
+    sign = -unit if amount < 0 else unit
+    return {person: sign * parts[person] for person in weights}
 
 
 def _fnv(text: str) -> int:
