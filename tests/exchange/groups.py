@@ -162,7 +162,10 @@ def groups(
     )
     found = tuple(draw(some))
     currency = draw(st.sampled_from(currencies))
-    weights = {name: Decimal(draw(st.integers(1, 40))) / 10 for name in found}
+    weight = st.integers(1, 40).map(lambda tenths: Decimal(tenths) / 10) | st.just(
+        Decimal("0.333333")
+    )
+    weights = {name: draw(weight) for name in found}
     used = (currency,) if is_of_one_currency else currencies
     of_group = bills(found, currencies=used, **kinds)
     rows = draw(st.lists(of_group, min_size=1, max_size=6))

@@ -156,7 +156,8 @@ def abrechnung(group: Group, events: dict[str, dict[str, int]], items: list[Any]
     def transaction(at: int, bill: Bill, positions: Any) -> dict[str, Any]:
         is_mimo = len(bill.paid) > 1
         amounts = 10 ** -to_major(1, bill.currency).as_tuple().exponent
-        unit = {"PERCENT": 10_000, "AMOUNT": amounts}.get(bill.mode, 1)
+        # Weights are floats with any number of decimals.
+        unit = {"SHARES": 3, "PERCENT": 10_000, "AMOUNT": amounts}.get(bill.mode, 1)
         modes = {"PERCENT": "percent", "AMOUNT": "absolute"}
         return {
             "id": at,

@@ -534,6 +534,18 @@ def test_names_with_commas_of_ihatemoney_are_found_if_they_paid() -> None:
     assert balances(trip) == {("Cleo, Jr", "EUR"): 450, ("Ben", "EUR"): -450}
 
 
+def test_weights_with_many_decimals_divide_exactly() -> None:
+    bills = [
+        {"what": "Hut", "amount": 1e6, "date": "2026-05-01", "owers": ["Ana", "Ben"]}
+        | {"payer_name": name, "payer_weight": weight}
+        for name, weight in (("Ana", 0.333333), ("Ben", 0.1), ("Ana", 0.333333))
+    ]
+    trip = read(json.dumps(bills), currency="EUR")
+    # 333333 of 433333 each time.
+    assert kinds(trip) == ["MANUAL"] * 3
+    assert balances(trip) == {("Ana", "EUR"): -30769177, ("Ben", "EUR"): 30769177}
+
+
 # -- Cospend --------------------------------------------------------------------------------------
 
 

@@ -224,7 +224,7 @@ def test_weights_of_ihatemoney_divide_if_they_are_known(
 
 
 def weighted(bill: Bill, group: Group) -> Bill:
-    return replace(bill, weights={name: int(group.weights[name] * 10) for name in bill.weights})
+    return replace(bill, weights={name: int(group.weights[name] * 10**6) for name in bill.weights})
 
 
 # -- Cospend --------------------------------------------------------------------------------------

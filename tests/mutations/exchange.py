@@ -190,6 +190,9 @@ EXCHANGE: Guards = {
          f"{_WRITTEN} tricount"),
     ],
     "tripcompanion/exchange/formats/entries.py": [
+        ("decimals of weights that we cannot store",
+         "if any(weight.denominator > 1 for weight in stored.values()):", "if False:",
+         f"{_TRAPS} many_decimals"),
         ("parts rounded to more than our smallest unit", "> len(shares) * unit", "> len(shares)",
          f"{_TRAPS} forints_of_spliit_were"),
     ],

@@ -29,7 +29,6 @@ from tripcompanion.exchange.formats.reading import (
 from tripcompanion.exchange.source import Head, SourceFile
 
 Shares = Mapping[str, Fraction]
-_SCALE = 10_000
 #: The longest chain of events that pass on to each other.
 _MAX_CHAIN = 20
 _MAX_EVENTS = 1000
@@ -131,7 +130,7 @@ class _Books:
             category=category(title, *tags),
             payers=tuple(payers.items()),
             notes=notes + ((Note("files_left_out"),) if row.list("files") else ()),
-            **self._division(row, amount, parts),
+            **self._division(line, row, amount, parts),
             **fields,
         )
 
@@ -165,13 +164,15 @@ class _Books:
             raise RowError("unknown_split", text=mode[:30])
         return self.of_people({key: part * unit for key, part in owed.items()}), notes
 
-    def _division(self, row: Record, amount: int, parts: dict[str, int]) -> dict[str, Any]:
+    def _division(
+        self, line: int, row: Record, amount: int, parts: dict[str, int]
+    ) -> dict[str, Any]:
         """By weights, where nothing but weights of people decides; else by the exact parts."""
-        shares = {k: int(w * _SCALE) for k, w in weights(row, "debitor_shares").items() if w}
+        shares = {k: w for k, w in weights(row, "debitor_shares").items() if w}
         is_plain = row.text("split_mode", "shares") == "shares" and not row.list("positions")
         if amount < 0 or not is_plain or not shares.keys() <= self.people:
             return divided(parts)
-        return by_weight(shares)
+        return by_weight(amount, shares, line)
 
 
 def weights(row: Record, name: str) -> dict[str, Fraction]:

@@ -3,11 +3,16 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
+from fractions import Fraction
+from math import lcm
 from typing import Any
 
 from splits.money import apportion
 from tripcompanion.exchange.description import DescribedExpense, DescribedSettlement, Note
 from tripcompanion.exchange.formats.reading import RowError
+
+#: Weights are stored as ten-thousandths.
+SCALE = 10_000
 
 
 def divided(
@@ -41,14 +46,26 @@ def divided(
     return {"split_type": "MANUAL", "entered": parts, "parts": parts}
 
 
-def by_weight(weights: Mapping[str, int]) -> dict[str, Any]:
-    """The fields of an expense that is divided by weights, in ten-thousandths."""
+def by_weight(total: int, weights: Mapping[str, Fraction], seed: int) -> dict[str, Any]:
+    """The fields of an expense that is divided by weights.
+
+    It has exact parts if we cannot store the weights, because they have too many decimals.
+    """
     taking = {person: weight for person, weight in weights.items() if weight}
     if not taking or min(taking.values()) < 0:
         raise RowError("nobody_takes_part")
     if len(set(taking.values())) == 1:
         return {"split_type": "EQUAL", "entered": tuple((person, None) for person in taking)}
-    return {"split_type": "SHARES", "entered": tuple(taking.items())}
+    stored = {person: weight * SCALE for person, weight in taking.items()}
+    if any(weight.denominator > 1 for weight in stored.values()):
+        return divided(apportioned(total, whole_weights(taking), seed))
+    return {"split_type": "SHARES", "entered": tuple((p, int(w)) for p, w in stored.items())}
+
+
+def whole_weights(weights: Mapping[str, Fraction]) -> dict[str, int]:
+    """Whole numbers in the same proportion."""
+    common = lcm(*(weight.denominator for weight in weights.values()))
+    return {person: int(weight * common) for person, weight in weights.items()}
 
 
 def completed(

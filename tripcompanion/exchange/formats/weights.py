@@ -3,14 +3,13 @@
 from collections.abc import Container, Iterator, Mapping
 from datetime import date
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 from tripcompanion.exchange.description import DescribedExpense, Entry, Note
-from tripcompanion.exchange.formats.entries import apportioned, by_weight, payments
+from tripcompanion.exchange.formats.entries import apportioned, by_weight, payments, whole_weights
 from tripcompanion.exchange.formats.reading import RowError, rounded
 
-#: Weights are stored as ten-thousandths.
-_SCALE = 10_000
 #: A bill that only declares members, in old files of Cospend.
 NO_BILL = "deleteMeIfYouWant"
 #: How many commas a name in a list may have.
@@ -59,15 +58,13 @@ def entries(
     unknown = [name for name in owers if name not in weights]
     if unknown and len(owers) > 1:
         notes += (Note("weight_unknown", {"names": ", ".join(unknown)[:200]}),)
-    scaled = {name: int(weights.get(name, Decimal(1)) * _SCALE) for name in owers}
+    shares = {name: Fraction(weights.get(name, 1)) for name in owers}
     common: dict[str, Any] = {"date": date, "instant": instant, "currency": currency}
     common["notes"] = notes
-    if is_payment and minor > 0 and payer not in scaled:
-        parts = apportioned(minor, scaled, line)
+    if is_payment and minor > 0 and payer not in shares:
+        parts = apportioned(minor, whole_weights(shares), line)
         yield from payments(line, payer, parts, description, **common)
         return
     fields |= {**common, "description": description}
-    paid = ((payer, minor),)
-    yield DescribedExpense(
-        line=line, amount_minor=minor, payers=paid, **by_weight(scaled), **fields
-    )
+    fields |= by_weight(minor, shares, line)
+    yield DescribedExpense(line=line, amount_minor=minor, payers=((payer, minor),), **fields)
