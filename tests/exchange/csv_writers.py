@@ -6,8 +6,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from tests.exchange.groups import Bill, Group, known_as
-from tests.exchange.json_writers import balances, bill_of_ihatemoney
+from tests.exchange.groups import Bill, Group
+from tests.exchange.json_writers import bill_of_ihatemoney
 from tripcompanion.currency.amounts import to_major
 
 _GUARDED = tuple("=+-@\t")
@@ -44,7 +44,7 @@ def splitwise(group: Group) -> str:
         label = "Payment" if bill.kind == "payment" else "Dining out"
         writer.writerow([bill.day, bill.title, label, cost, bill.currency, *cells])
     writer.writerow([])
-    sums = balances(group)
+    sums = group.balances
     for code in {bill.currency: None for bill in group.bills}:
         cells = [f"{to_major(sums.get((name, code), 0), code):.2f}" for name in group.people]
         writer.writerow(["2026-05-02", "Total balance", " ", " ", code, *cells])
@@ -170,7 +170,3 @@ def _cut_share(minor: int, currency: str) -> str:
     if not decimals or minor >= 10 ** (decimals - 1):
         return f"{to_major(minor, currency):f}"
     return f"0.{minor:0{decimals - 1}d}"
-
-
-def friend_of(names: tuple[str, ...]) -> str:
-    return known_as(names[1])

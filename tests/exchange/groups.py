@@ -105,6 +105,16 @@ class Group:
     def ids(self) -> dict[str, str]:
         return {name: str(at) for at, name in enumerate(self.people, start=1)}
 
+    @property
+    def balances(self) -> dict[tuple[str, str], int]:
+        """What the bills lead to, by name and currency, in whole units."""
+        sums: dict[tuple[str, str], int] = {}
+        for bill in self.bills:
+            if bill.kind != "deleted":
+                for name, minor in bill.moved(bill.cents).items():
+                    sums[name, bill.currency] = sums.get((name, bill.currency), 0) + minor
+        return {key: minor for key, minor in sums.items() if minor}
+
 
 @st.composite
 def bills(

@@ -11,7 +11,7 @@ from tripcompanion.currency.amounts import to_major
 def splitwise_api(group: Group, pages: list[list[tuple[Bill, bool]]]) -> str:
     """The answers of Splitwise's API, a page each. A bill may be an older state of itself."""
     number = {id(bill): at for at, bill in enumerate(group.bills, start=1)}
-    sums = balances(group)
+    sums = group.balances
     members = [
         {
             "id": int(group.ids[name]),
@@ -59,16 +59,6 @@ def splitwise_api(group: Group, pages: list[list[tuple[Bill, bool]]]) -> str:
     answers: list[Any] = [{"expenses": [expense(*row) for row in page]} for page in pages]
     group_answer = {"group": {"id": 3, "name": "Alps", "members": members}}
     return json.dumps([*answers, group_answer] if len(answers) > 1 else answers[0] | group_answer)
-
-
-def balances(group: Group) -> dict[tuple[str, str], int]:
-    """What the bills of a group lead to, in whole units."""
-    sums: dict[tuple[str, str], int] = {}
-    for bill in group.bills:
-        if bill.kind != "deleted":
-            for name, minor in bill.moved(bill.cents).items():
-                sums[name, bill.currency] = sums.get((name, bill.currency), 0) + minor
-    return {key: minor for key, minor in sums.items() if minor}
 
 
 #: What Spliit calls the ways of dividing, and by how much more its weights are.
