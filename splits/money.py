@@ -1,25 +1,31 @@
 """Exact division of money in whole minor units, without a database."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 NO_FORMER_IDS: Mapping[int, int] = MappingProxyType({})
 
 
-def parse_former_ids(*texts: str) -> Mapping[int, int]:
-    """The ids of former guests by those of accounts: "17:11" says that 17 was guest 11.
+def parse_former_ids(claimed: str, merged: str) -> Mapping[int, int]:
+    """The ids of former people by those of who has their place: "17:11" says that 17 was 11.
 
-    Of several texts, the first one that names an account decides. Guest 11 may have taken the place
-    of another one, as an earlier pair says, or a later text.
+    The pairs are in the order of time. 1.0.0 kept those of claims apart (`claimed`), so a guest
+    with whom another one was merged may have been claimed since.
     """
     former_ids: dict[int, int] = {}
-    for text in reversed(texts):
-        own: dict[int, int] = {}
-        for pair in text.split():
-            account, guest = map(int, pair.split(":"))
-            own.setdefault(account, own.get(guest, former_ids.get(guest, guest)))
-        former_ids |= own
+    for person, former in _pairs(claimed):
+        former_ids[person] = former_ids.pop(former, former)
+    claimers = {former: person for person, former in former_ids.items()}
+    for person, former in _pairs(merged):
+        heir = person if person in former_ids else claimers.get(person, person)
+        former_ids[heir] = former_ids.pop(former, former)
     return former_ids
+
+
+def _pairs(text: str) -> Iterator[tuple[int, int]]:
+    for pair in text.split():
+        person, former = map(int, pair.split(":"))
+        yield person, former
 
 
 def apportion(total: int, weights: Sequence[int], seed: int) -> list[int]:
@@ -138,4 +144,5 @@ def own_parts_and_debts(
 def _in_order(user_ids: Iterable[int], former_ids: Mapping[int, int]) -> list[int]:
     if not former_ids:
         return sorted(user_ids)
-    return sorted(user_ids, key=lambda user_id: (former_ids.get(user_id, user_id), user_id))
+    # Somebody who came back after another took their place may be in the same expense.
+    return sorted(user_ids, key=lambda pk: (former_ids.get(pk, pk), pk in former_ids, pk))

@@ -154,6 +154,8 @@ class DeletedEntry(models.Model):
     def rename(self, user_id: int, to: int) -> None:
         """Replace one person by another, and save the entry if this changes it."""
         stored = self.stored
+        for row in stored.get("expense", ()):
+            self._rename_in_expense(row, user_id, to)
         for row, column in _names_in(stored):
             if row[column] == user_id:
                 row[column] = to
@@ -161,12 +163,16 @@ class DeletedEntry(models.Model):
             for row in rows:
                 if row["created_by_id"] == user_id:
                     row["created_by_id"] = to
-        for row in stored.get("expense", ()):
-            if row.get("stored_items"):
-                row["stored_items"] = row["stored_items"].replace(f'"{user_id}":', f'"{to}":')
         if user_id in stored.get("former", ()):
             stored["former"] = [to if pk == user_id else pk for pk in stored["former"]]
         self.save_rows()
+
+    def _rename_in_expense(self, row: dict[str, Any], user_id: int, to: int) -> None:
+        """Do so in the row of the expense; its payers and splits still have the former name."""
+        if user_id in self.people:
+            row["merged_guests"] = f"{row.get('merged_guests', '')} {to}:{user_id}"
+        if row.get("stored_items"):
+            row["stored_items"] = row["stored_items"].replace(f'"{user_id}":', f'"{to}":')
 
     def save_rows(self) -> None:
         """Save the changes in `stored`."""

@@ -104,7 +104,8 @@ class Expense(models.Model):
     )
     #: False once a single split was added or deleted: then the parts no longer follow the division.
     divided = models.BooleanField(default=True, editable=False)
-    #: Guests in the expense who were merged with a member since: "17:11" says that 17 was guest 11.
+    #: Whose place in the expense others took since, in the order of time: "17:11" says that 17 was
+    #: guest 11.
     merged_guests = models.TextField(default="", db_default="", editable=False)
     receipt_url = models.CharField(  # noqa: DJ001 -- as in the API
         gettext_lazy("receipt URL"), max_length=2048, null=True, blank=True
@@ -174,14 +175,14 @@ class Expense(models.Model):
 
     @cached_property
     def former_ids(self) -> Mapping[int, int]:
-        """The ids of former guests by those of who took their place.
+        """The ids of former people by those of who took their place.
 
         Odd cents are divided in the order of these ids, so that neither a claim nor a merge changes
         an amount.
         """
         if not (self.merged_guests or self.trip.claimed_guests):
             return NO_FORMER_IDS
-        return parse_former_ids(self.merged_guests, self.trip.claimed_guests)
+        return parse_former_ids(self.trip.claimed_guests, self.merged_guests)
 
     @property
     def money(self) -> Money:

@@ -79,7 +79,7 @@ class Merge:
         self.trip, self.guest, self.member = trip, guest, member
         self.balance_before_minor = member.balance_minor
         self.balance_after_minor = member.balance_minor + guest.balance_minor
-        self._of_guest = self._expenses_with(guest)
+        self._of_guest = _expenses_with(trip, guest.user_id)
         #: How many expenses and settlements name the guest.
         self.expense_count = self._of_guest.count()
         self.settlement_count = self._settlements_with(guest).count()
@@ -116,12 +116,6 @@ class Merge:
         merge. After the merge, everything of the guest belongs to the member.
         """
         guest_id, user_id = self.guest.user_id, self.member.user_id
-        pair = f" {user_id}:{guest_id}"
-        self._of_guest.update(merged_guests=Concat(F("merged_guests"), Value(pair)))
-        for entry in self.trip.deleted_entries.expenses():
-            if guest_id in entry.people:
-                entry.row["merged_guests"] = entry.row.get("merged_guests", "") + pair
-                entry.save_rows()
         person_replaced.send(Trip, trip=self.trip, user_id=guest_id, to=user_id)
         for name in KEPT_SUMS:
             setattr(self.member, name, self._sum(name))
@@ -131,12 +125,6 @@ class Merge:
         User.objects.filter(pk=guest_id, is_guest=True).delete()
         return [*revoked, Entry(Event.GUEST_MERGED, user_id, {"userId": (guest_id, user_id)})]
 
-    def _expenses_with(self, member: Member) -> QuerySet[Expense]:
-        same = {"trip": self.trip, "expense": OuterRef("pk")}
-        paid = Exists(Payer.objects.filter(user=member.user_id, **same))
-        shared = Exists(Split.objects.filter(participant=member.user_id, **same))
-        return Expense.objects.filter(paid | shared, trip=self.trip)
-
     def _settlements_with(self, member: Member) -> QuerySet[Settlement]:
         sides = Q(sender=member.user_id) | Q(receiver=member.user_id)
         return Settlement.objects.filter(sides, trip=self.trip)
@@ -144,7 +132,7 @@ class Merge:
     def _require_apart(self) -> None:
         """Raise `NamesBoth` if an entry, or a deleted one, names both."""
         both = {self.guest.user_id, self.member.user_id}
-        with_member = self._expenses_with(self.member).values("pk")
+        with_member = _expenses_with(self.trip, self.member.user_id).values("pk")
         between = self._settlements_with(self.guest).filter(sender__in=both, receiver__in=both)
         expenses = {*self._of_guest.filter(pk__in=with_member).values_list("pk", flat=True)}
         settlements = {*between.values_list("pk", flat=True)}
@@ -159,13 +147,22 @@ class Merge:
         return getattr(self.member, name) + getattr(self.guest, name)
 
 
+def _expenses_with(trip: Trip, user_id: int) -> QuerySet[Expense]:
+    same = {"trip": trip, "expense": OuterRef("pk")}
+    paid = Exists(Payer.objects.filter(user=user_id, **same))
+    shared = Exists(Split.objects.filter(participant=user_id, **same))
+    return Expense.objects.filter(paid | shared, trip=trip)
+
+
 @receiver(person_replaced)
 def give_entries(trip: Trip, user_id: int, to: int, **_about: object) -> None:
     """Replace one person by another in all entries, including deleted ones.
 
-    Call it under the lock of the trip. No amounts change. The caller decides who has which sums,
-    and whose id determines the odd cents.
+    Call it under the lock of the trip. No amounts change, and the odd cents stay where they are.
+    The caller decides who has which sums.
     """
+    with_pair = Concat(F("merged_guests"), Value(f" {to}:{user_id}"))
+    _expenses_with(trip, user_id).update(merged_guests=with_pair)
     for model, column in PEOPLE:
         named: dict[str, Any] = {"trip": trip, column: user_id}
         rows: QuerySet = model._default_manager.filter(**named)

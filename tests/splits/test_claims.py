@@ -225,19 +225,19 @@ def picture(history: ScriptedHistory, renamed: dict[int, int]) -> Any:
 @pytest.mark.parametrize(
     ("texts", "former_ids"),
     [
-        ([], {}),
         (["", ""], {}),
-        (["17:11"], {17: 11}),
-        (["17:11 18:12"], {17: 11, 18: 12}),
+        (["", "17:11"], {17: 11}),
+        (["17:11", "18:12"], {17: 11, 18: 12}),
         # Guest 12 took the place of guest 11, and account 17 that of guest 12.
-        (["12:11 17:12"], {12: 11, 17: 11}),
-        (["17:12", "12:11"], {17: 11, 12: 11}),
-        # In this order, 12 was no former guest yet when 17 took its place.
-        (["17:12 12:11"], {17: 12, 12: 11}),
-        # The first that names an account decides: of the pairs, and of the texts.
-        (["17:11 17:12"], {17: 11}),
-        (["17:13", "17:11"], {17: 13}),
-        (["17:13", "18:17 17:11"], {17: 13, 18: 17}),
+        (["", "12:11 17:12"], {17: 11}),
+        (["12:11", "17:12"], {17: 11}),
+        (["17:12", "12:11"], {17: 11}),
+        # Guest 12 took the place of account 17, which came back instead of another guest.
+        (["", "12:17 17:11"], {12: 17, 17: 11}),
+        (["12:17 17:11", "17:13"], {12: 17, 17: 13}),
+        # The last that names an account decides.
+        (["", "17:11 17:12"], {17: 12}),
+        (["17:11", "17:13"], {17: 13}),
     ],
 )
 def test_whose_turn_it_is_follows_from_the_pairs(

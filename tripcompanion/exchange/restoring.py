@@ -122,7 +122,7 @@ class _Maker:
         row = self.file.first(TRIP.name)
         self.currency = _checked(TripRequest().fields["currency"], row, "currency", 1)
         self._add_people()
-        self.former_ids = self._former_ids(_get(row, "claimedGuests", 1))
+        self.former_ids = self._former_ids(_get(row, "claimedGuests", 1), "")
         self.trip = self._instance(TRIP, row, 1)
         self.trip.claimed_guests = self._order(self.former_ids)
         self.trip.save(force_insert=True)
@@ -162,10 +162,10 @@ class _Maker:
             self.ids[User] |= {person_id: guest.pk for person_id, guest in guests.items()}
             self.names |= {person_id: guest.name for person_id, guest in guests.items()}
 
-    def _former_ids(self, *texts: str) -> Ids:
+    def _former_ids(self, claimed: Any, merged: str) -> Ids:
         """What the order of the people was decided by, by their ids in the file."""
         try:
-            former_ids = parse_former_ids(*texts)
+            former_ids = parse_former_ids(claimed, merged)
         except (ValueError, TypeError, AttributeError) as error:
             raise UnreadableFile("bad_value", name="claimedGuests") from error
         return {person_id: former_ids.get(person_id, person_id) for person_id in self.ids[User]}
@@ -283,7 +283,7 @@ class _Maker:
 
     def _fit_expense(self, expense: Expense) -> None:
         if expense.merged_guests:
-            merged = self._former_ids(expense.merged_guests, self.file.first("trip.claimedGuests"))
+            merged = self._former_ids(self.file.first("trip.claimedGuests"), expense.merged_guests)
             changed = {pk: old for pk, old in merged.items() if old != self.former_ids[pk]}
             expense.merged_guests = self._order(changed)
 

@@ -191,7 +191,7 @@ class Trip(models.Model):
     #: How many expenses were recorded on `counted_on`, the day of the last one (UTC).
     expenses_that_day = models.PositiveIntegerField(default=0, editable=False)
     counted_on = models.DateField(null=True, editable=False)
-    #: Who was a guest before: "17:11" says that account 17 took the place of guest 11.
+    #: As `Expense.merged_guests`, for all expenses: what an import found, and claims under 1.0.0.
     claimed_guests = models.TextField(default="", db_default="", editable=False)
     #: `prune` ends a trip `DELETED_TRIP_DAYS` after its deletion.
     deleted_at = models.DateTimeField(gettext_lazy("deleted at"), null=True, editable=False)
@@ -373,8 +373,6 @@ class Trip(models.Model):
         person_replaced.send(Trip, trip=self, user_id=user_id, to=to)
         place = self.members.filter(user=user_id)
         place.update(user=to, role=role, joined_at=timezone.now(), introduced_by=None)
-        self.claimed_guests = f"{self.claimed_guests} {to}:{user_id}".strip()
-        self.save(update_fields=["claimed_guests"])
 
     @property
     def default_division(self) -> dict[str, Any] | None:
