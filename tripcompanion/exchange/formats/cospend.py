@@ -21,7 +21,7 @@ from tripcompanion.exchange.formats.reading import (
     number,
     unquoted,
 )
-from tripcompanion.exchange.formats.weights import NO_BILL, entries, names_in
+from tripcompanion.exchange.formats.weights import entries, names_in
 from tripcompanion.exchange.source import Head, SourceFile
 
 #: The names of columns that begin a section, by its name.
@@ -123,8 +123,6 @@ class _Project:
     def entries(self, line: int, value: dict[str, str]) -> Iterator[Entry]:
         row = Record(value)
         title = row.text("what", "")
-        if title == NO_BILL:
-            return
         if row.text("deleted", "0") == "1":
             yield SkippedRow(line, Note("deleted_in_source"), title)
             return

@@ -18,7 +18,7 @@ from tripcompanion.exchange.formats.reading import (
     people_named,
     unguarded,
 )
-from tripcompanion.exchange.formats.weights import NO_BILL, entries, names_in
+from tripcompanion.exchange.formats.weights import entries, names_in
 from tripcompanion.exchange.source import Head, SourceFile
 
 _COLUMNS = {"what", "amount", "date", "payer_name", "payer_weight", "owers"}
@@ -104,8 +104,6 @@ class _Bills:
 
     def entries(self, line: int, value: Any) -> Iterator[Entry]:
         row = Record(value)
-        if row.text("what", "") == NO_BILL:
-            return
         owers, notes = self._owers(value)
         code = row.text("currency", _NO_CURRENCY)
         if code not in EXPONENTS:

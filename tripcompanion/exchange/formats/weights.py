@@ -10,8 +10,8 @@ from tripcompanion.exchange.description import DescribedExpense, Entry, Note
 from tripcompanion.exchange.formats.entries import apportioned, by_weight, payments, whole_weights
 from tripcompanion.exchange.formats.reading import RowError, rounded
 
-#: A bill that only declares members, in old files of Cospend.
-NO_BILL = "deleteMeIfYouWant"
+#: A bill of somebody for themselves that only declares a member, in old files of Cospend.
+_NO_BILL = "deleteMeIfYouWant"
 #: How many commas a name in a list may have.
 _MAX_COMMAS = 5
 
@@ -51,6 +51,8 @@ def entries(
     **fields: Any,
 ) -> Iterator[Entry]:
     """The entries of a bill. An ower whose weight is not in `weights` has 1, with a note."""
+    if description == _NO_BILL and owers == [payer]:
+        return
     minor, changed = rounded(amount, currency)
     notes += changed
     if not minor:
