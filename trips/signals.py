@@ -6,6 +6,9 @@ from django.dispatch import Signal
 #: of the trip.
 person_replaced = Signal()
 
+#: Asks whether an entry of `trip` names the person `user_id`; each receiver answers.
+person_sought = Signal()
+
 #: `by` moved `expense` to another `trip`, where it is `moved_id`. It is sent under both locks.
 expense_moved = Signal()
 

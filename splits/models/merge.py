@@ -24,7 +24,7 @@ from trips.models.events import Event
 from trips.models.journal import Entry, write
 from trips.models.member import KEPT_SUMS
 from trips.roles import Can
-from trips.signals import person_replaced
+from trips.signals import person_replaced, person_sought
 from users.models import User
 
 #: Every column that names a person of the ledger, or who recorded an entry: guests record nothing,
@@ -174,3 +174,12 @@ def give_entries(trip: Trip, user_id: int, to: int, **_about: object) -> None:
     itemized.update(stored_items=renamed)
     for entry in trip.deleted_entries.all():
         entry.rename(user_id, to)
+
+
+@receiver(person_sought)
+def is_named(trip: Trip, user_id: int, **_about: object) -> bool:
+    """Whether an entry that is not deleted names this person."""
+    named = (
+        model._default_manager.filter(trip=trip, **{column: user_id}) for model, column in PEOPLE
+    )
+    return any(rows.exists() for rows in named)

@@ -148,6 +148,44 @@ def test_who_has_not_answered_may_always_leave_and_a_guest_keeps_the_entries(
     assert list(differences(theirs.pk)) == []
 
 
+@pytest.mark.parametrize("cancelled", ["by a refund", "by a part of zero"])
+@pytest.mark.parametrize("how", ["leaves", "is removed", "deletes the account"])
+def test_who_goes_with_sums_of_zero_is_not_bound_by_later_changes(
+    api: Api, stranger: User, theirs: Trip, olga: User, how: str, cancelled: str
+) -> None:
+    add(api, stranger, theirs, userId=olga.pk)
+    url = f"/api/trips/{theirs.pk}"
+
+    def yacht(amount: str, *among: User) -> int:
+        body = {"description": "Yacht", "amount": amount, "expenseDate": "2026-05-14"}
+        body |= {"splitType": "EQUAL", "participantUserIds": [user.pk for user in among]}
+        made = api(stranger).post(f"{url}/expenses", body)
+        assert made.status_code == 201, made.content
+        return made.json()["id"]
+
+    if cancelled == "by a refund":
+        yacht("100", olga)
+        last = yacht("-100", olga)
+    else:
+        # Of one cent, Olga bears nothing.
+        last = yacht("0.01", stranger, olga)
+    if how == "leaves":
+        assert api(olga).post(f"{url}/members/leave").status_code == 204
+    elif how == "is removed":
+        assert api(stranger).delete(f"{url}/members/{olga.pk}").status_code == 204
+    else:
+        gone = {"password": PASSWORD}
+        assert api(olga).delete("/api/users/me", gone).status_code == 204
+    if cancelled == "by a refund":
+        assert api(stranger).delete(f"{url}/expenses/{last}").status_code == 204
+    else:
+        raised = api(stranger).patch(f"{url}/expenses/{last}", {"amount": 100})
+        assert raised.status_code == 200, raised.content
+    rows = api(stranger).get(f"{url}/balances").json()
+    assert olga.pk not in [row["user"]["id"] for row in rows if row["balance"]]
+    assert list(differences(theirs.pk)) == []
+
+
 def test_who_has_answered_leaves_with_a_balance_of_zero_only(
     api: Api, stranger: User, theirs: Trip, olga: User
 ) -> None:

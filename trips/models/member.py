@@ -39,7 +39,7 @@ from trips.roles import (
     TripRole,
     may_grant,
 )
-from trips.signals import happened
+from trips.signals import happened, person_sought
 from users.models import User, address_check, summary_of
 
 #: The sums that make up a member's balance.
@@ -327,17 +327,19 @@ class Member(models.Model):
     def remove(self, by: User) -> None:
         """End another member's membership. Raises `BalanceOpen` or `LastOwner`.
 
-        A guest whom no entry refers to is deleted.
+        A guest whom no entry refers to is deleted. Somebody who has not answered leaves a guest, as
+        in `leave`.
         """
         with self._locked(by, Can.MANAGE_MEMBERS) as member:
-            member._end(by)
+            added = member._end(by)
             changes = {"role": (member.role, None)}
             if member.user.is_guest:
                 # Afterwards, nothing else stores the name.
                 changes["name"] = (member.user.name, None)
             removed = Entry(Event.MEMBER_REMOVED, member.user_id, changes)
             void = member._invitations_made().revoke_void()
-            write(member.trip_id, by, removed, *void, *member.user.invitations.withdraw())
+            withdrawn = member.user.invitations.withdraw()
+            write(member.trip_id, by, removed, *added, *void, *withdrawn)
             if member.user.is_guest:
                 with suppress(ProtectedError), transaction.atomic():
                     member.delete()
@@ -366,14 +368,23 @@ class Member(models.Model):
         A new guest of the same name takes their place in all entries. If they are the only OWNER,
         another member becomes one. Call it under the trip's lock.
         """
-        left = [
-            *self._hand_over(),
-            Entry(Event.MEMBER_LEFT, self.user_id, {"role": (self.role, None)}),
-        ]
-        if not any(getattr(self, name) for name in KEPT_SUMS):
+        handed_over = self._hand_over()
+        left = Entry(Event.MEMBER_LEFT, self.user_id, {"role": (self.role, None)})
+        return [*handed_over, left, *self._go()]
+
+    def _go(self) -> list[Entry]:
+        """Leave, or leave the place to a guest; returns the journal entries of the guest.
+
+        Sums do not tell whether an entry names somebody who has not answered: a refund may cancel
+        an expense, and a part may be zero. Either can change later.
+        """
+        sought = {"trip": self.trip, "user_id": self.user_id}
+        if self.introduced_by is None or not any(
+            is_named for _receiver, is_named in person_sought.send(Member, **sought)
+        ):
             self.left_at = timezone.now()
             self.save(update_fields=["left_at"])
-            return left
+            return []
         guest = User.create_guest(self.user.name)
         self.trip.replace_person(self.user_id, guest.pk, DEFAULT_ROLE)
         changes: Changes = {
@@ -381,7 +392,7 @@ class Member(models.Model):
             "role": (None, DEFAULT_ROLE),
             "userId": (self.user_id, guest.pk),
         }
-        return [*left, Entry(Event.GUEST_ADDED, guest.pk, changes)]
+        return [Entry(Event.GUEST_ADDED, guest.pk, changes)]
 
     def _hand_over(self) -> list[Entry]:
         """Make another member OWNER if this is the only one; returns the journal entries."""
@@ -417,12 +428,11 @@ class Member(models.Model):
             write(member.trip_id, by, *entries_between(Event.GUEST_RENAMED, guest.pk, *names))
             self.user.name = name
 
-    def _end(self, by: User) -> None:
+    def _end(self, by: User) -> list[Entry]:
         self._require_other_owner()
         if self.balance_minor:
             raise BalanceOpen.shown_to(by, self.balance_minor, self.trip.currency)
-        self.left_at = timezone.now()
-        self.save(update_fields=["left_at"])
+        return self._go()
 
     def _locked(self, by: User, can: Can) -> AbstractContextManager["Member"]:
         # By the user too: the account that claimed a guest meanwhile has the guest's row.
