@@ -116,6 +116,7 @@ def asked_of_a_long_trip(api: Api) -> dict[str, list[Statement]]:
         "balances": lambda: mine.get(f"{path}/balances"),
         "settle-up": lambda: mine.get(f"{path}/settle-up"),
         "statistics": lambda: mine.get(f"{path}/statistics"),
+        "my statistics": lambda: mine.get("/api/users/me/statistics"),
         "my trips": lambda: mine.get("/api/trips/my-trips"),
         "pending debts": lambda: theirs.get(f"/api/users/{debtor.pk}/pending-debts"),
         "total debt": lambda: theirs.get(f"/api/users/{debtor.pk}/total-debt"),
@@ -228,6 +229,8 @@ def assert_only_changes_are_read(asked: dict[str, list[Statement]]) -> None:
     with connection.cursor() as cursor:
         cursor.execute(f"{explain} {sql}", values)
         plan = "\n".join(row[-1] for row in cursor.fetchall())
+    _session, (trips, _values) = asked["my statistics"]
+    assert [table for table in LEDGER if table in trips] == []
     # From the row that was read last, on either database.
     assert "using journal_number_in_trip" in plan or "(trip_id=? AND number>?)" in plan, plan
     _session, _trip, _journal, _days, (sql, values), _uncovered = asked["statistics after a change"]

@@ -4,6 +4,7 @@ from tests.mutations.mutant import Guards
 
 _STATISTICS = "tests/splits/test_statistics.py"
 _KEPT = "tests/splits/test_kept_sums.py"
+_MINE = "tests/splits/test_personal_statistics.py"
 
 STATISTICS: Guards = {
     "trips/serializers.py": [
@@ -22,12 +23,6 @@ STATISTICS: Guards = {
             f"{_STATISTICS} -k beyond",
         ),
         (
-            "expenses of the last day do not count",
-            "        if day > as_of:",
-            "        if day >= as_of:",
-            _STATISTICS,
-        ),
-        (
             "later expenses count for people",
             "expense_date__gt=day, **only",
             "expense_date__gt=day, pk=0, **only",
@@ -41,12 +36,30 @@ STATISTICS: Guards = {
         ),
         (
             "payers of a group bear nothing that no split covers",
-            "yield *key, _loaded(tags), 0, 0, shares[viewer_id]",
-            "yield *key, _loaded(tags), 0, 0, 0",
+            "(0, shares[viewer_id], 0, 0, 0, 0)",
+            "(0, 0, 0, 0, 0, 0)",
             f"{_STATISTICS} -k covers",
         ),
     ],
     "tripcompanion/statistics/kept.py": [
+        (
+            "expenses of the last day do not count",
+            "if row[0] <= until",
+            "if row[0] < until",
+            _STATISTICS,
+        ),
+        (
+            "groups of another day are shown",
+            "if day == until:",
+            "if day:",
+            f"{_STATISTICS} {_KEPT}",
+        ),
+        (
+            "a trip that has changed stays in my sums as it was",
+            "if kept.last == last:",
+            "if kept:",
+            f"{_MINE} -k at_once",
+        ),
         (
             "sums of another history are kept",
             "if journal and journal[0][:2] == kept.last:",
@@ -82,6 +95,14 @@ STATISTICS: Guards = {
             "while self._size > MAX_ROWS:",
             "while False:",
             f"{_KEPT} -k bound",
+        ),
+    ],
+    "tripcompanion/statistics/personal.py": [
+        (
+            "a trip in which one has nothing is among one's own",
+            "if (count or parts) and",
+            "if",
+            f"{_MINE} -k nothing_is_not",
         ),
     ],
     "tripcompanion/api/pictures.py": [

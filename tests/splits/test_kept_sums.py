@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
+from itertools import product
+from operator import add
 from typing import Any
 from unittest.mock import patch
 
@@ -12,11 +14,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from time_machine import TimeMachineFixture
 
+from splits.models import Expense
+from splits.money import divide, parse_former_ids
 from tests.conftest import Api
 from tests.factories import TripFactory, add_guest, join, spend
 from tests.splits.ledger import Json, Ledger
 from tripcompanion.statistics import kept, report
 from tripcompanion.statistics.kept import KeptSums
+from tripcompanion.statistics.personal import PersonalStatistics
 from tripcompanion.statistics.report import KINDS, Statistics
 from trips.models import Trip
 from trips.roles import TripRole
@@ -145,6 +150,62 @@ def test_after_any_history_kept_sums_are_those_that_are_read_anew(
             for viewer in (olga, ed):
                 assert shown(trip, viewer, step["as_of"]) == read_anew(trip, viewer, step["as_of"])
     assert shown(trip, olga) == read_anew(trip, olga)
+
+
+def plainly_summed(user: User, year: int | None) -> dict[tuple[str, ...], list[int]]:
+    """What `user` paid and bears, and of how many expenses, by currency, kind and key."""
+    sums: dict[tuple[str, ...], list[int]] = {}
+    trips = Trip.objects.filter(members__user=user, members__left_at=None)
+    for expense in Expense.objects.filter(trip__in=trips).select_related("trip"):
+        paid = {row.user_id: row.amount_minor for row in expense.payers.order_by("id")}
+        parts = {row.participant_id: row.amount_minor for row in expense.splits.all()}
+        left_minor = expense.amount_minor - sum(parts.values())
+        former = parse_former_ids(expense.merged_guests, expense.trip.claimed_guests)
+        uncovered = divide(left_minor, paid, expense.number, former) if left_minor else {}
+        day, trip = expense.expense_date, expense.trip
+        if user.pk not in paid.keys() | parts.keys() or year not in (None, day.year):
+            continue
+        mine = [paid.get(user.pk, 0), parts.get(user.pk, 0) + uncovered.get(user.pk, 0)]
+        mine.append(user.pk in paid)
+        keys = (("trips", trip.pk), ("categories", expense.category), ("months", f"{day:%Y-%m}"))
+        for kind, key in (("all", ""), *keys):
+            old = sums.get((trip.currency, kind, str(key)), [0, 0, 0])
+            sums[trip.currency, kind, str(key)] = [*map(add, old, mine)]
+    return sums
+
+
+def personal(user: User, year: int | None) -> dict[tuple[str, ...], list[int]]:
+    user = User.objects.get(pk=user.pk)
+    return {
+        (one.currency, kind, group.key): [group.paid_minor, group.share_minor, group.count]
+        for one in PersonalStatistics.of(user, year).currencies
+        for kind in ("all", "trips", "categories", "months")
+        for group in ([one.all] if kind == "all" else getattr(one, kind))
+    }
+
+
+@pytest.mark.soak
+@settings(
+    max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(steps=STEPS, most=st.sampled_from([0, 10]))
+def test_after_any_history_my_sums_are_those_of_all_my_expenses(
+    api: Api, olga: User, ed: User, vera: User, steps: list[dict[str, Any]], most: int
+) -> None:
+    histories = []
+    for currency in ("EUR", "EUR", "USD"):
+        trip = TripFactory(currency=currency)
+        join(trip, olga, TripRole.OWNER)
+        people = [olga, ed, vera, add_guest(trip)]
+        for user in (ed, vera):
+            join(trip, user)
+        histories.append(History(api, trip, people))
+    with patch.object(kept, "MAX_TRIPS", most):
+        for at, step in enumerate(steps):
+            histories[(at + step["at"]) % 3].take(step["step"], step["at"], dict(step["fields"]))
+            if step["reads"] or at == len(steps) - 1:
+                for viewer, year in product((olga, ed), (None, 2026, 2025)):
+                    assert personal(viewer, year) == plainly_summed(viewer, year)
 
 
 def test_a_corrected_amount_counts_at_once(api: Api, trip: Trip, olga: User) -> None:

@@ -55,6 +55,21 @@ def test_what_one_paid_and_bears_in_all_trips(api: Api, trip: Trip, olga: User, 
     assert api(olga).get(f"{MINE}.svg").content == shown
 
 
+def test_a_changed_expense_counts_at_once(api: Api, trip: Trip, olga: User) -> None:
+    expense = spend(trip, 1000, paid_by=olga, among=[olga])
+    for amount in (10, 7):
+        path = f"/api/trips/{trip.pk}/expenses/{expense.pk}"
+        assert api(olga).patch(path, {"amount": amount}).status_code == 200
+        assert api(olga).get(MINE).json()["currencies"][0]["paid"] == amount
+
+
+def test_a_trip_in_which_one_has_nothing_is_not_shown(
+    api: Api, trip: Trip, olga: User, ed: User
+) -> None:
+    spend(trip, 1000, paid_by=ed, among=[ed])
+    assert api(olga).get(MINE).json()["currencies"] == []
+
+
 def test_payers_bear_what_no_split_covers(api: Api, trip: Trip, olga: User, ed: User) -> None:
     expense = spend(trip, 3000, paid_by=olga, among=[olga, ed])
     split = expense.loaded_splits[1]

@@ -111,15 +111,3 @@ def add_functions(connection: Any, **_signal: Any) -> None:
 def _has_words(words: str, *texts: str | None) -> bool:
     text = folded("\n".join(filter(None, texts)))
     return all(word in text for word in json.loads(words))
-
-
-class Month(models.Func):
-    """The month of a date, such as `2026-05`. SQLite would call Python for each row to truncate."""
-
-    # Without the cast, PostgreSQL would look up the time zone for each row.
-    template = "to_char(%(expressions)s::timestamp, 'YYYY-MM')"
-    output_field = models.CharField()
-
-    def as_sqlite(self, compiler: Any, connection: Any, **extra: Any) -> Any:
-        template = "substr(%(expressions)s, 1, 7)"
-        return self.as_sql(compiler, connection, template=template, **extra)

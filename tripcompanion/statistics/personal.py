@@ -3,21 +3,14 @@
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from django.db.models import CharField, Count, QuerySet, Value
-from django.db.models.functions import Cast, Concat
+from django.db.models import OuterRef, QuerySet, Subquery
 from rest_framework.exceptions import NotFound
 
-from splits.models import Debt, Payer, Settlement, Split
-from tripcompanion.database.expressions import Month
-from tripcompanion.statistics.report import (
-    Group,
-    halves_of,
-    joined,
-    label_of,
-    uncovered,
-    with_uncovered,
-)
-from trips.models import Trip
+from splits.models import Debt, Settlement
+from tripcompanion.statistics.kept import Row
+from tripcompanion.statistics.report import Group, halves_of, joined, label_of, sums_of
+from trips.models import CompiledForViewer, Trip, ViewerParam
+from trips.models.journal import JournalEntry
 from users.models import User
 from users.models.summary import summaries
 
@@ -30,18 +23,15 @@ class CurrencySums:
         self.currency = currency
         self._groups: dict[str, dict[str, Group]] = {"trip": {}, "category": {}, "month": {}}
 
-    def add(
-        self,
-        labels: dict[str, tuple[str, str]],
-        *,
-        paid_minor: int = 0,
-        share_minor: int = 0,
-        count: int = 0,
-    ) -> None:
-        """Add to all expenses, and to a group of each kind, named by its key and label."""
+    def add(self, trip: Trip, month: str, category: str, *sums: int) -> None:
+        """Add what was paid, the share and the number of expenses to all groups that have them."""
         groups = [self.all]
-        for kind, (key, label) in labels.items():
-            groups.append(self._groups[kind].setdefault(key, Group(key, label, self.currency)))
+        for kind, key in {"trip": str(trip.pk), "category": category, "month": month}.items():
+            if key not in self._groups[kind]:
+                label = trip.title if kind == "trip" else label_of(kind, key)
+                self._groups[kind][key] = Group(key, label, self.currency)
+            groups.append(self._groups[kind][key])
+        paid_minor, share_minor, count = sums
         for group in groups:
             group.paid_minor += paid_minor
             group.share_minor += share_minor
@@ -68,46 +58,33 @@ class PersonalStatistics(NamedTuple):
 
     @classmethod
     def of(cls, user: User, year: int | None) -> "PersonalStatistics":
-        """The number of statements is constant. Call it in a snapshot."""
-        trips = {trip.pk: trip for trip in Trip.objects.of_member(user)}
-        when = {} if year is None else {"expense__expense_date__year": year}
-        within = {"trip__in": list(trips), **when}
+        """The number of statements is bounded. Call it in a snapshot."""
+        trips = {trip.pk: trip for trip in _trips(user=user)}
+        last = {
+            trip.pk: trip.last_number and (trip.last_number, trip.last_at)
+            for trip in trips.values()
+        }
         sums: dict[str, CurrencySums] = {}
-
-        def add(key: str, **found: int) -> None:
-            trip_id, category, month = key.split()
-            trip = trips[int(trip_id)]
-            of_currency = sums.setdefault(trip.currency, CurrencySums(trip.currency))
-            labels = {
-                "trip": (trip_id, trip.title),
-                "category": (category, label_of("category", category)),
-                "month": (month, label_of("month", month)),
-            }
-            of_currency.add(labels, **found)
-
-        paid = Payer.objects.filter(user=user.pk, **within)
-        for key, count, *halves in _by_key(paid).annotate(Count("pk"), **halves_of()):
-            add(key, paid_minor=joined(*halves), count=count)
-        parts = Split.objects.filter(participant=user.pk, **within)
-        for key, *halves in _by_key(parts).annotate(**halves_of()):
-            add(key, share_minor=joined(*halves))
-        payers = Payer.objects.filter(expense__divided=False, **within)
-        for [key], shares in uncovered(with_uncovered(payers.annotate(key=_key()), "key")):
-            if user.pk in shares:
-                add(key, share_minor=shares[user.pk])
+        for trip_id, rows in sums_of(last, user).items():
+            trip = trips[trip_id]
+            for key, found in rows.groups(_month_and_category).items():
+                _spent, share_minor, _count, paid_minor, count, parts = found
+                if (count or parts) and (year is None or key[0].startswith(f"{year:04}-")):
+                    of_currency = sums.setdefault(trip.currency, CurrencySums(trip.currency))
+                    of_currency.add(trip, *key, paid_minor, share_minor, count)
         return cls(year, [sums[currency] for currency in sorted(sums)])
 
 
-def _key() -> Any:
-    """Trip, category and month of the expense of a row, as one text."""
-    gap = Value(" ")
-    trip = Cast("expense__trip", CharField())
-    month = Month("expense__expense_date")
-    return Concat(trip, gap, "expense__category", gap, month, output_field=CharField())
+@CompiledForViewer
+def _trips(user: ViewerParam) -> QuerySet[Trip]:
+    """Somebody's trips, with the last row of the journal."""
+    journal = JournalEntry.objects.filter(trip=OuterRef("pk")).order_by("-number")
+    last = {f"last_{name}": Subquery(journal.values(name)[:1]) for name in ("number", "at")}
+    return Trip.objects.of_member(user).only("title", "currency").annotate(**last)
 
 
-def _by_key(rows: QuerySet[Any]) -> QuerySet[Any, Any]:
-    return rows.order_by().annotate(key=_key()).values_list("key")
+def _month_and_category(row: Row) -> tuple[tuple[str, str]]:
+    return ((row[0].isoformat()[:7], row[1][0]),)
 
 
 class TripBetween:

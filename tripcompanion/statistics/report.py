@@ -29,29 +29,31 @@ from django.utils.translation import gettext as _
 from splits import money
 from splits.models import Category, Expense, Payer, Split
 from splits.reports.balances import balances_of
-from tripcompanion.compiled import CompiledQuery, Param
+from tripcompanion.compiled import ArrayParam, CompiledQuery, Param
 from tripcompanion.currency.amounts import to_minor
 from tripcompanion.currency.names import currency_names
 from tripcompanion.database.expressions import OneOf
-from tripcompanion.statistics.kept import KEPT_SUMS, Row
+from tripcompanion.statistics.kept import KEPT_SUMS, Last, Row, Rows
 from trips.models import Trip
 from users.models import User
 
 #: SQLite cannot sum beyond 64 bits, so the upper and lower bits of amounts are summed separately.
 _UPPER = 2**32
-#: Days in the statements.
+#: Trips and days in the statements.
+_TRIPS = ArrayParam("trips")
 _DAY, _FIRST, _LAST = (Param(name, DateField()) for name in ("day", "first", "last"))
 #: The columns of an expense by which groups are made.
-_COLUMNS = ("expense_date", "category", "currency", "tags")
+_COLUMNS = ("trip", "expense_date", "category", "currency", "tags")
 #: The keys of the groups to which a row of `_sums` belongs.
 _KEYS: dict[str, Callable[[Row], Sequence[str]]] = {
-    "category": itemgetter(slice(1, 2)),
-    "currency": itemgetter(slice(2, 3)),
+    "category": lambda row: row[1][:1],
+    "currency": lambda row: row[1][1:2],
     # Without tags, it belongs to the empty one.
-    "tag": lambda row: row[3] or ("",),
+    "tag": lambda row: row[1][2] or ("",),
     "day": lambda row: (row[0].isoformat(),),
     "month": lambda row: (row[0].isoformat()[:7],),
 }
+_KEY = itemgetter(1)
 #: What `Statistics` can be asked for.
 KINDS = ("category", "tag", "member", "day", "month", "currency")
 #: People may make ten new tags for every expense; an answer has those for which most was spent.
@@ -143,20 +145,12 @@ def planned_until(day: date, trip: Trip) -> int | None:
 
 def _by_column(trip: Trip, viewer: User, as_of: date, kind: str) -> tuple[list[Group], int]:
     """The groups, and the sum of all expenses, of which some may have several tags."""
-    groups: dict[str, Group] = {}
-    total_minor = 0
-    sums = KEPT_SUMS.of(trip.pk, viewer.pk, partial(_sums, trip.pk, viewer.pk))
-    for row in sums:
-        day, _category, _currency, _tags, count, paid_minor, share_minor = row
-        if day > as_of:
-            continue
-        total_minor += paid_minor
-        for key in _KEYS[kind](row):
-            if key not in groups:
-                groups[key] = Group(key, label_of(kind, key), trip.currency)
-            groups[key].paid_minor += paid_minor
-            groups[key].share_minor += share_minor
-            groups[key].count += count
+    rows = KEPT_SUMS.of(trip.pk, viewer.pk, partial(_sums, viewer.pk))
+    groups = {
+        key: Group(key, label_of(kind, key), trip.currency, *sums[:3])
+        for key, sums in rows.groups(_KEYS[kind], as_of).items()
+    }
+    total_minor = sum(sums[0] for sums in rows.groups(_KEYS["category"], as_of).values())
     for category, amount in (trip.category_budgets or {}).items() if kind == "category" else ():
         group = Group(category, label_of(kind, category), trip.currency)
         groups.setdefault(category, group).planned_minor = to_minor(amount, trip.currency)
@@ -191,7 +185,7 @@ def label_of(kind: str, key: Any) -> str:
     return str(key)
 
 
-def halves_of(column: str = "amount_minor", prefix: str = "") -> Mapping[str, Any]:
+def halves_of(column: str = "amount_minor", prefix: str = "") -> dict[str, Any]:
     """The sum of a column, as `joined` expects it."""
     halves = {"upper": F(column) / _UPPER, "lower": F(column) % _UPPER}
     return {f"{prefix}{name}": Sum(half) for name, half in halves.items()}
@@ -202,16 +196,28 @@ def joined(upper: int | None, lower: int | None) -> int:
     return int(upper or 0) * _UPPER + int(lower or 0)
 
 
-def _sums(trip_id: int, viewer_id: int, first: date, last: date) -> Iterator[Row]:
-    """What was spent, and the viewer's part of it, by all columns by which groups are made."""
-    within = {"trip": trip_id, "first": first, "last": last}
-    for *key, tags, count, upper, lower, own_upper, own_lower in _spent.fetch(
-        user=viewer_id, **within
-    ):
-        yield *key, _loaded(tags), count, joined(upper, lower), joined(own_upper, own_lower)
-    for (*key, tags), shares in uncovered(_uncovered.fetch(**within)):
+def sums_of(trips: Mapping[int, Last | None], viewer: User) -> dict[int, Rows]:
+    """The rows of `_sums` of several trips; see `KeptSums.of_all`."""
+    return KEPT_SUMS.of_all(trips, viewer.pk, partial(_sums, viewer.pk))
+
+
+def _sums(
+    viewer_id: int, trips: Iterable[int], first: date, last: date
+) -> Iterator[tuple[int, Row]]:
+    """Sums of expenses by day, category, entered currency and tags.
+
+    They are what was spent, the viewer's part of it and the number of expenses; then what the
+    viewer paid, of how many expenses, and how many parts are the viewer's.
+    """
+    within = {"trips": trips, "first": first, "last": last}
+    for row in _spent.fetch(user=viewer_id, **within):
+        (trip_id, day, *key, tags), (count, *own), halves = row[:5], row[5:8], row[8:]
+        spent, share, paid = (joined(*halves[at : at + 2]) for at in (0, 2, 4))
+        yield trip_id, (day, (*key, _loaded(tags)), (spent, share, count, paid, *own))
+    for (trip_id, day, *key, tags), shares in uncovered(_uncovered.fetch(**within)):
         if viewer_id in shares:
-            yield *key, _loaded(tags), 0, 0, shares[viewer_id]
+            sums = (0, shares[viewer_id], 0, 0, 0, 0)
+            yield trip_id, (day, (*key, _loaded(tags)), sums)
 
 
 def _loaded(tags: Any) -> tuple[str, ...]:
@@ -220,24 +226,30 @@ def _loaded(tags: Any) -> tuple[str, ...]:
 
 @CompiledQuery
 def _spent(
-    trip: Param, user: Param, first: Param = _FIRST, last: Param = _LAST
+    user: Param, trips: ArrayParam = _TRIPS, first: Param = _FIRST, last: Param = _LAST
 ) -> QuerySet[Expense, Any]:
-    own = Q(splits__participant=user, splits__trip=trip)
-    rows = _between(trip, first, last).alias(own=FilteredRelation("splits", condition=own))
-    own_halves = halves_of("own__amount_minor", "own_")
-    return rows.values_list(*_COLUMNS).annotate(Count("pk"), **halves_of(), **own_halves)
+    own = Q(splits__participant=user, splits__trip=F("trip"))
+    # Looked up and not joined: PostgreSQL would read all payers to find those of a day.
+    paid = Payer.objects.filter(expense=OuterRef("pk"), trip=OuterRef("trip"), user=user)
+    rows = _between(trips.among("trip"), first, last).alias(
+        own=FilteredRelation("splits", condition=own), paid=Subquery(paid.values("amount_minor"))
+    )
+    halves = halves_of() | halves_of("own__amount_minor", "own_") | halves_of("paid", "paid_")
+    return rows.values_list(*_COLUMNS).annotate(*map(Count, ("pk", "paid", "own")), **halves)
 
 
 @CompiledQuery
-def _uncovered(trip: Param, first: Param = _FIRST, last: Param = _LAST) -> QuerySet[Payer, Any]:
-    expenses = _between(trip, first, last).filter(divided=False)
-    rows = Payer.objects.filter(OneOf("expense", expenses.values("pk")), trip=trip)
+def _uncovered(
+    trips: ArrayParam = _TRIPS, first: Param = _FIRST, last: Param = _LAST
+) -> QuerySet[Payer, Any]:
+    expenses = _between(trips.among("trip"), first, last).filter(divided=False)
+    rows = Payer.objects.filter(OneOf("expense", expenses.values("pk")), trips.among("trip"))
     return with_uncovered(rows, *(f"expense__{name}" for name in _COLUMNS))
 
 
-def _between(trip: Param, first: Param, last: Param) -> QuerySet[Expense]:
+def _between(in_trips: Any, first: Param, last: Param) -> QuerySet[Expense]:
     days = {"expense_date__gte": first, "expense_date__lte": last}
-    return Expense.objects.filter(trip=trip, **days).order_by()
+    return Expense.objects.filter(in_trips, **days).order_by()
 
 
 # -- What no split covers ------------------------------------------------------------------------
@@ -272,12 +284,7 @@ def _by_member(trip: Trip, viewer: User, as_of: date) -> list[Group]:
 
     The share of each membership is kept, so only what came after `as_of` is subtracted from it.
     """
-    paid: Counter[int] = Counter()
-    counts: Counter[int] = Counter()
-    for day, user_id, count, paid_minor in KEPT_SUMS.of(trip.pk, "paid", partial(_paid, trip.pk)):
-        if day <= as_of:
-            paid[user_id] += paid_minor
-            counts[user_id] += count
+    paid = KEPT_SUMS.of(trip.pk, "paid", _paid).groups(_KEY, as_of)
     later = {"trip": trip.pk, "day": as_of}
     shares = Counter({user: joined(*halves) for user, *halves in _shares_later.fetch(**later)})
     for _key, parts in uncovered(_uncovered_later.fetch(**later)):
@@ -287,23 +294,25 @@ def _by_member(trip: Trip, viewer: User, as_of: date) -> list[Group]:
             str(member.user_id),
             member.user.shown_name,
             trip.currency,
-            paid[member.user_id],
+            paid_minor,
             member.share_minor - shares[member.user_id],
-            counts[member.user_id],
+            count,
         )
         for member in balances_of(viewer, trip=trip.pk)
+        for paid_minor, count in [paid.get(member.user_id, (0, 0))]
     ]
 
 
-def _paid(trip_id: int, first: date, last: date) -> Iterator[Row]:
-    """How many expenses each person paid, and how much, by day."""
-    for *key, upper, lower in _payments.fetch(trip=trip_id, first=first, last=last):
-        yield *key, joined(upper, lower)
+def _paid(trips: Iterable[int], first: date, last: date) -> Iterator[tuple[int, Row]]:
+    """What each person in one trip paid, and for how many expenses, by day."""
+    [trip_id] = trips
+    for day, *key, count, upper, lower in _payments.fetch(trip=trip_id, first=first, last=last):
+        yield trip_id, (day, key, (joined(upper, lower), count))
 
 
 @CompiledQuery
 def _payments(trip: Param, first: Param = _FIRST, last: Param = _LAST) -> QuerySet[Expense, Any]:
-    rows = _between(trip, first, last).filter(payers__trip=trip)
+    rows = _between(Q(trip=trip), first, last).filter(payers__trip=trip)
     keys = rows.values_list("expense_date", "payers__user")
     return keys.annotate(Count("pk"), **halves_of("payers__amount_minor"))
 
