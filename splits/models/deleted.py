@@ -10,6 +10,7 @@ from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from splits.models.items import key_of
 from trips.models import InTripQuerySet, Trip
 from trips.models.conflicts import NotRestorable
 from trips.roles import Can
@@ -151,6 +152,10 @@ class DeletedEntry(models.Model):
         """The ids of all people in the ledger whom the entry names."""
         return _people_in(self.stored)
 
+    def names(self, user_id: int) -> bool:
+        """Whether the entry names this person, if only in the items."""
+        return user_id in self.people or key_of(user_id) in (self.row.get("stored_items") or "")
+
     def rename(self, user_id: int, to: int) -> None:
         """Replace one person by another, and save the entry if this changes it."""
         stored = self.stored
@@ -172,7 +177,7 @@ class DeletedEntry(models.Model):
         if user_id in self.people:
             row["merged_guests"] = f"{row.get('merged_guests', '')} {to}:{user_id}"
         if row.get("stored_items"):
-            row["stored_items"] = row["stored_items"].replace(f'"{user_id}":', f'"{to}":')
+            row["stored_items"] = row["stored_items"].replace(key_of(user_id), key_of(to))
 
     def save_rows(self) -> None:
         """Save the changes in `stored`."""

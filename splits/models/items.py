@@ -17,6 +17,11 @@ SCALE = 10**MAX_DECIMALS
 EXTRAS = {"tax": 1, "tip": 1, "discount": -1}
 
 
+def key_of(user_id: int) -> str:
+    """What only the person is in the stored JSON: quotes in texts are escaped."""
+    return f'"{user_id}":'
+
+
 class Item(NamedTuple):
     """Something that was bought; `shares` are weights in ten-thousandths by user id."""
 

@@ -14,6 +14,7 @@ from splits.models.comment import Comment
 from splits.models.debt import Debt
 from splits.models.deleted import DeletedKind
 from splits.models.expense import Expense
+from splits.models.items import key_of
 from splits.models.payer import Payer
 from splits.models.settlement import Settlement
 from splits.models.split import Split
@@ -137,7 +138,7 @@ class Merge:
         expenses = {*self._of_guest.filter(pk__in=with_member).values_list("pk", flat=True)}
         settlements = {*between.values_list("pk", flat=True)}
         for entry in self.trip.deleted_entries.all():
-            if both <= entry.people:
+            if all(map(entry.names, both)):
                 of_kind = expenses if entry.kind == DeletedKind.EXPENSE else settlements
                 of_kind.add(entry.object_id)
         if expenses or settlements:
@@ -148,10 +149,12 @@ class Merge:
 
 
 def _expenses_with(trip: Trip, user_id: int) -> QuerySet[Expense]:
+    """The expenses that name somebody: in the items also if their split was deleted by hand."""
     same = {"trip": trip, "expense": OuterRef("pk")}
     paid = Exists(Payer.objects.filter(user=user_id, **same))
     shared = Exists(Split.objects.filter(participant=user_id, **same))
-    return Expense.objects.filter(paid | shared, trip=trip)
+    had = Q(stored_items__contains=key_of(user_id))
+    return Expense.objects.filter(paid | shared | had, trip=trip)
 
 
 @receiver(person_replaced)
@@ -168,9 +171,8 @@ def give_entries(trip: Trip, user_id: int, to: int, **_about: object) -> None:
         rows: QuerySet = model._default_manager.filter(**named)
         rows.update(**{column: to})
     trip.rename_in_default_division(user_id, to)
-    itemized = Expense.objects.filter(trip=trip, stored_items__contains=f'"{user_id}":')
-    # Only a key is followed by a colon in the JSON, because quotes in texts are escaped.
-    renamed = Replace("stored_items", Value(f'"{user_id}":'), Value(f'"{to}":'))
+    itemized = Expense.objects.filter(trip=trip, stored_items__contains=key_of(user_id))
+    renamed = Replace("stored_items", Value(key_of(user_id)), Value(key_of(to)))
     itemized.update(stored_items=renamed)
     for entry in trip.deleted_entries.all():
         entry.rename(user_id, to)

@@ -115,6 +115,28 @@ def test_items_and_the_default_division_name_the_people_of_the_copy(
         copied(json.dumps(held).encode(), sam)
 
 
+def test_a_guest_who_is_gone_is_nobody_in_the_copy_either(api: Api, trip: Trip, olga: User) -> None:
+    """The default division and the items named her, but no row did when she was removed."""
+    client, url, ann = api(olga), f"/api/trips/{trip.pk}", add_guest(trip, "Ann")
+    named = {"participantUserIds": [olga.pk, ann.pk], "splitType": "EQUAL"}
+    assert client.patch(url, {"defaultDivision": named}).status_code == 200
+    items = [{"name": "Fish", "amount": 9, "shares": {str(olga.pk): 1, str(ann.pk): 2}}]
+    body = {"description": "Dinner", "amount": 9, "expenseDate": "2026-05-14"}
+    body |= {"splitType": "ITEMIZED", "items": items}
+    dinner = client.post(f"{url}/expenses", body).json()
+    [split] = [row for row in dinner["splits"] if row["participant"]["id"] == ann.pk]
+    assert client.delete(f"/api/expenses/{dinner['id']}/splits/{split['id']}").status_code == 204
+    assert client.delete(f"{url}/members/{ann.pk}").status_code == 204
+    copy = trip
+    for _time in range(2):
+        copy = copied(file_of(api, copy, olga), olga)
+        people = (copy.default_division or {})["participantUserIds"]
+        [item] = json.loads(copy.expenses.get().stored_items or "")["items"]
+        assert [str(pk) for pk in people] == list(item["shares"])
+        assert people[0] == olga.pk
+        assert not User.objects.filter(pk=people[1]).exists()
+
+
 @pytest.fixture
 def recurring(api: Api, trip: Trip, olga: User, ed: User) -> list[int]:
     """The rent, recorded once of three times, one of them skipped; and Ed's, paused; their ids."""

@@ -130,6 +130,26 @@ def test_deleted_entries_that_name_both_count_too(
     assert (problem["expenses"], problem["settlements"]) == ([shared.pk], [between.pk])
 
 
+@pytest.mark.parametrize("is_deleted", [False, True])
+def test_items_that_name_both_count_too_after_a_split_was_deleted(
+    api: Api, trip: Trip, olga: User, ed: User, grandma: User, is_deleted: bool
+) -> None:
+    """Otherwise the shares of an item would have the same person twice."""
+    shares = {user.pk: 1 for user in (olga, ed, grandma)}
+    items = {"splitType": "ITEMIZED", "items": [{"name": "Fish", "amount": 9, "shares": shares}]}
+    body = {"description": "Dinner", "amount": 9, "expenseDate": "2026-05-14", **items}
+    client, url = api(olga), f"/api/trips/{trip.pk}/expenses"
+    dinner = client.post(url, body).json()
+    for split in dinner["splits"]:
+        if split["participant"]["id"] != olga.pk:
+            path = f"/api/expenses/{dinner['id']}/splits/{split['id']}"
+            assert client.delete(path).status_code == 204
+    if is_deleted:
+        assert client.delete(f"{url}/{dinner['id']}").status_code == 204
+    problem = problem_of(merge(api, trip, grandma, ed, olga), 409, "names_both")
+    assert problem["expenses"] == [dinner["id"]]
+
+
 @pytest.mark.parametrize("way", ["merge", "claim"])
 def test_what_was_closed_for_others_stays_closed(
     api: Api, trip: Trip, olga: User, ed: User, sam: User, grandma: User, way: str

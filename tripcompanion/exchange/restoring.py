@@ -40,7 +40,7 @@ from tripcompanion.recurring.models import Occurrence, Recurrence
 from tripcompanion.recurring.serializers import RecurrenceRequest
 from trips.models import JournalEntry, Member, Trip
 from trips.models.category import budgets_text
-from trips.models.default_division import division_text, people_in_division, renamed_division
+from trips.models.default_division import division_text, renamed_division
 from trips.models.events import Event
 from trips.models.joining import require_trip_quota
 from trips.models.journal import Entry, as_text, plain_fields, write
@@ -64,10 +64,17 @@ Row = Mapping[str, Any]
 
 
 class _OrNobody(dict[int, int]):
-    """Ids by the ids in the file; whoever is not in the file gets one that nobody has."""
+    """Ids by the ids in the file; whoever is not in the file gets one that nobody has.
+
+    A guest whom no row names is gone when removed, but what is stored as JSON may name them.
+    """
 
     def get(self, key: int, default: Any = None) -> int:
-        return self[key] if key in self else MAX_INTEGER - key
+        return self[key]
+
+    def __missing__(self, key: int) -> int:
+        # Also in a file of what was made of a file.
+        return max(key, MAX_INTEGER - key)
 
 
 class Made(NamedTuple):
@@ -223,7 +230,8 @@ class _Maker:
             return self._recurring_expense(shown, line)
         if shown is None:
             return None
-        return items_from(shown, made.currency, self.ids[User], line).text(made.currency)
+        people = _OrNobody(self.ids[User])
+        return items_from(shown, made.currency, people, line).text(made.currency)
 
     def _recurring_expense(self, shown: Any, line: int) -> str:
         """What is recorded; it may name somebody of whom nothing else in the file tells."""
@@ -240,9 +248,7 @@ class _Maker:
                 return budgets_text(checked, self.currency)
             except ValidationError as error:
                 raise UnreadableFile("bad_value", line, name=name) from error
-        people = self.ids[User]
-        if not people.keys() >= {*people_in_division(checked)}:
-            raise UnreadableFile("bad_value", line, name=name)
+        people = _OrNobody(self.ids[User])
         return division_text(checked and renamed_division(checked, people))
 
     def _entered_in(self, made: Any, row: Row) -> str:
