@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from splits.reports.audit import differences
 from tests.conftest import Api
-from tests.factories import add_guest, settle, spend
+from tests.factories import add_guest, join, settle, spend
 from tests.splits.histories import DECIMALS, DIVISION
 from tests.splits.ledger import exact
 from tests.splits.scripted_history import STEPS, ScriptedHistory, history_with_guest, play
@@ -70,9 +70,21 @@ def test_odd_cents_of_what_was_deleted_before_a_merge_stay_where_they_are(
     assert dict(taxi.splits.values_list("participant_id", "amount_minor")) == shares
 
 
-def replace(api: Api, history: ScriptedHistory, guest: User, way: str, sam: User) -> int:
+@pytest.fixture
+def granny(db: None) -> User:
+    """A guest whose id is the first, if the test asks for her first."""
+    return User.create_guest("Granny")
+
+
+def replace(
+    api: Api, history: ScriptedHistory, guest: User, way: str, sam: User, granny: User
+) -> int:
     """Put somebody into the place of the guest; it is refused if an entry names both."""
     trip, ada = history.ledger.trip, history.admin
+    if way == "merge and claim":
+        join(trip, granny)
+        assert merge(api, trip, guest, granny, ada).status_code == 200
+        guest, way = granny, "claim"
     if way == "merge":
         answer = merge(api, trip, guest, history.callers[1], ada)
     else:
@@ -101,9 +113,10 @@ def picture(history: ScriptedHistory) -> Any:
     currency=st.sampled_from(sorted(DECIMALS)),
     expenses=st.lists(st.fixed_dictionaries(DIVISION), min_size=1, max_size=4),
     steps=STEPS,
-    way=st.sampled_from(["merge", "claim", "claim by a member"]),
+    way=st.sampled_from(["merge", "claim", "claim by a member", "merge and claim"]),
 )
 def test_the_order_of_replacing_and_restoring_does_not_matter(
+    granny: User,
     sam: User,
     api: Api,
     olga: User,
@@ -122,12 +135,12 @@ def test_the_order_of_replacing_and_restoring_does_not_matter(
         play(history, steps)
         ids = [row["id"] for row in exact(send(ada, "get", "expenses?pageSize=100"))["items"]]
         with transaction.atomic():
-            before = replace(api, history, guest, way, sam)
+            before = replace(api, history, guest, way, sam, granny)
             expected = picture(history)
             transaction.set_rollback(True)
         for pk in ids:
             assert send(ada, "delete", f"expenses/{pk}").status_code == 204
-        assert replace(api, history, guest, way, sam) == before
+        assert replace(api, history, guest, way, sam, granny) == before
         deleted = exact(send(ada, "get", "expenses?deleted=true&pageSize=100"))["items"]
         if not steps:
             assert sorted(deleted, key=_by_id) == sorted(expected[1], key=_by_id)

@@ -61,6 +61,8 @@ STEP = st.one_of(
     st.tuples(st.just("delete"), ANY),
     st.tuples(st.just("take_back"), ANY),
     st.tuples(st.just("come_or_go")),
+    st.tuples(st.just("cut"), ANY, ANY),
+    st.tuples(st.just("take_over"), st.integers(0, 1), ANY),
 )
 
 
@@ -126,12 +128,29 @@ class History:
             assert list(differences(self.other_trip.pk)) == []
 
     def pay(self, which: int, split: int, action: str = "pay") -> None:
-        if found := self._pick("expenses", which):
+        found = self._pick("expenses", which)
+        if found and found["splits"]:
             chosen = found["splits"][split % len(found["splits"])]
             self.send("put", f"/api/expenses/{found['id']}/splits/{chosen['id']}/{action}")
 
     def unpay(self, which: int, split: int) -> None:
         self.pay(which, split, "unpay")
+
+    def cut(self, which: int, split: int) -> None:
+        """Delete a split; the items still name its participant."""
+        found = self._pick("expenses", which)
+        if found and found["splits"]:
+            chosen = found["splits"][split % len(found["splits"])]
+            self.send("delete", f"/api/expenses/{found['id']}/splits/{chosen['id']}")
+
+    def take_over(self, which: int, person: int) -> None:
+        """Merge a guest with somebody else, perhaps the other guest; a new one comes instead."""
+        guest, to = self.guests[which], self._person(person)
+        if self.send("post", f"guests/{guest.pk}/merge", {"userId": to}).status_code == 200:
+            assert list(differences(self.trip.pk)) == []
+            self.ids.remove(guest.pk)
+            self.guests[which] = add_guest(self.trip, guest.name)
+            self.ids.append(self.guests[which].pk)
 
     def settle(self, sender: int, receiver: int, amount: int) -> None:
         sides = {"fromUserId": self._person(sender), "toUserId": self._person(receiver)}
