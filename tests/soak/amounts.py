@@ -1,10 +1,11 @@
-"""Whether an entry has the amount that its request meant, in the currency of that moment.
+"""Whether an entry has the amount and the tags that its request meant.
 
-Currencies of a trip have 0, 2 or 3 decimals here, and an amount that is sent without a currency
-gives another whole number of minor units in each. So a number that fits the trip's currency under
-the lock was read in that currency.
+An amount was meant in the currency of that moment. Currencies of a trip have 0, 2 or 3 decimals
+here, and an amount that is sent without a currency gives another whole number of minor units in
+each. So a number that fits the trip's currency under the lock was read in that currency.
 """
 
+import json
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
@@ -15,7 +16,7 @@ from tests.soak.state import TripState
 from tripcompanion.currency.amounts import convert, to_major, to_minor
 
 #: What an expense takes along to another trip.
-_TAKEN_ALONG = ("amount_minor", "entered_minor", "currency", "exchange_rate")
+_TAKEN_ALONG = ("amount_minor", "entered_minor", "currency", "exchange_rate", "tags")
 
 
 def wrong_amounts(entry: Entry, request: Request, state: TripState, source: Any) -> Iterator[str]:
@@ -46,6 +47,10 @@ def _wrong_expense(entry: Entry, request: Request, state: TripState) -> Iterator
         yield f"the expense is in {row['currency']}, and {meant} was meant"
     if "amount" in body:
         yield from _differs(entry, "entered_minor", body["amount"], meant)
+    # SQLite logs JSON as text.
+    tags = json.loads(row["tags"]) if isinstance(row["tags"], str) else row["tags"]
+    if "tags" in body and tags != body["tags"]:
+        yield f"the tags are {tags}; {body['tags']} were meant"
     yield from _wrong_in_book(row, state)
 
 

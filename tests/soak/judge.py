@@ -97,7 +97,7 @@ class Judge:
             self._find("A request that was refused left an entry.", entry, state, lawful)
         source = self._before(entry, lawful[0].expense)
         for text in wrong_amounts(entry, lawful[0], state, source):
-            self._find("An amount is wrong.", entry, state, lawful)
+            self._find("Something else was meant.", entry, state, lawful)
             self.findings[-1].log.insert(0, text)
 
     def _before(self, entry: Entry, expense: int) -> Any:

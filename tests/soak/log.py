@@ -26,7 +26,7 @@ TABLES = {
     "users_user": ("name", "is_guest"),
     "splits_expense": (
         *("trip_id", "created_by_id", "description", "notes"),
-        *("amount_minor", "entered_minor", "currency", "exchange_rate", "updated_at"),
+        *("amount_minor", "entered_minor", "currency", "exchange_rate", "updated_at", "tags"),
     ),
     "splits_payer": ("expense_id", "user_id", "entered_minor"),
     "splits_split": ("expense_id", "participant_id", "amount_minor"),
@@ -108,7 +108,7 @@ class Entry:
     def __str__(self) -> str:
         names = TABLES[self.table]
         before, after = (
-            row and {name: row[name] for name in names if row.get(name) not in {None, ""}}
+            row and {name: row[name] for name in names if row.get(name) not in (None, "")}
             for row in (self.old, self.new)
         )
         if before and after:

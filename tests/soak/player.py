@@ -11,6 +11,7 @@ from tests.soak.restoring import RestoringMoves
 from tests.soak.world import CURRENCIES, PASSWORD, Client, Person, PlayedTrip, World, amount
 
 _ROLES = ("OWNER", "EDITOR", "EDITOR", "VIEWER")
+_TAGS = ("Fish", "paid in cash", "Ñandú")
 #: Of the moves in a trip's life: while it is so young, its currency changes most.
 _YOUTH = 40
 
@@ -149,6 +150,7 @@ class Player(PeopleMoves, RestoringMoves):
             rows = zip(payers, amounts, strict=True)
             people["payers"] = [{"userId": one, "amount": part} for one, part in rows]
             return {**people, "amount": sum(amounts)}
+        people["tags"] = self._random.sample(_TAGS, self._random.randint(0, len(_TAGS)))
         payer = self._random.choice(spenders)
         sign = self._random.choice(["", "", "", "-"])
         whole, unit = f"{sign}{amount(self._random)}", f"{sign}1"
@@ -159,6 +161,7 @@ class Player(PeopleMoves, RestoringMoves):
             weights = {str(user): self._random.randint(1, 5) for user in participants}
             items = [{"name": "Fish", "amount": whole, "shares": weights}]
             people = {"splitType": "ITEMIZED", "items": items, "tip": unit, "discount": unit}
+            people["tags"] = ["Fish"]
         return {**people, "paidByUserId": payer, "amount": whole}
 
     def _record_expense(self, trip: PlayedTrip) -> None:
@@ -188,6 +191,7 @@ class Player(PeopleMoves, RestoringMoves):
                 {"paidByUserId": self._random.choice(trip.spenders).id},
                 {"amount": amount(self._random)},
                 {"amount": f"-{amount(self._random)}"},
+                {"tags": self._random.sample(_TAGS, 1)},
                 {**whole, **self._people_of_expense(trip)},
             ]
         )

@@ -175,12 +175,13 @@ def test_an_amount_in_the_currency_of_before_is_found(history: History) -> None:
     yen = {**history.trip, "title": change.marker, "currency": "JPY"}
     history.log("trips_trip", TRIP, history.trip, yen)
     history.settles(ED, 1235, started=3)
-    assert history.findings == ["An amount is wrong. (record a settlement)"]
+    assert history.findings == ["Something else was meant. (record a settlement)"]
 
 
 def test_a_change_of_an_expense_that_was_given_to_another_is_found(history: History) -> None:
     recorded = history.asks(Act.RECORD_EXPENSE, OLGA, None, {}, 201)
     money = {"amount_minor": 1, "entered_minor": 1, "currency": "EUR", "exchange_rate": None}
+    money["tags"] = []
     whose = {"trip_id": TRIP, "created_by_id": OLGA, "description": recorded.marker}
     expense = {**money, **whose, "notes": recorded.marker, "updated_at": "now"}
     by_ed, by_vera = ({"expense_id": 5, "user_id": user, "entered_minor": 1} for user in (ED, VERA))
@@ -197,11 +198,23 @@ def test_a_change_of_an_expense_that_was_given_to_another_is_found(history: Hist
     assert history.findings == no_right("change an expense")
 
 
+def test_other_tags_than_were_asked_for_are_found(history: History) -> None:
+    body = {"description": "Fish", "amount": "0.01", "currency": "EUR", "tags": ["Fish"]}
+    recorded = history.asks(Act.RECORD_EXPENSE, OLGA, None, body, 201)
+    recorded.created = frozenset({5})
+    money = {"amount_minor": 1, "entered_minor": 1, "currency": "EUR", "exchange_rate": None}
+    texts = {"description": recorded.marker, "notes": recorded.marker, "updated_at": "now"}
+    about = {**texts, "trip_id": TRIP, "created_by_id": OLGA}
+    history.log("splits_expense", 5, None, {**money, **about, "tags": []})
+    assert history.findings == ["Something else was meant. (record an expense)"]
+
+
 def brings(history: History, act: Act, caller: int, **changed: Any) -> None:
     """Olga's expense 5 comes from the first trip to the other one, as expense 6 of the caller."""
     recorded = history.asks(Act.RECORD_EXPENSE, OLGA, None, {}, 201)
     recorded.created = frozenset({5})
     money = {"amount_minor": 1, "entered_minor": 1, "currency": "EUR", "exchange_rate": None}
+    money["tags"] = []
     texts = {"description": recorded.marker, "notes": recorded.marker, "updated_at": "now"}
     old = {**money, **texts, "trip_id": TRIP, "created_by_id": OLGA}
     history.log("splits_expense", 5, None, old)
@@ -260,19 +273,22 @@ def test_an_expense_that_nobody_brought_is_found(history: History) -> None:
     assert set(history.findings) == {"Nobody asked for this entry. (no request)"}
 
 
-@pytest.mark.parametrize("changed", [{"amount_minor": 2, "entered_minor": 2}, {"currency": "USD"}])
-def test_an_amount_that_is_another_in_the_other_trip_is_found(
+@pytest.mark.parametrize(
+    "changed",
+    [{"amount_minor": 2, "entered_minor": 2}, {"currency": "USD"}, {"tags": ["Fish"]}],
+)
+def test_an_amount_or_a_tag_that_is_another_in_the_other_trip_is_found(
     history: History, changed: dict[str, Any]
 ) -> None:
     history.starts(OTHER)
     brings(history, Act.COPY_EXPENSE, OLGA, **changed)
-    assert set(history.findings) == {"An amount is wrong. (copy an expense)"}
+    assert set(history.findings) == {"Something else was meant. (copy an expense)"}
 
 
 def test_an_expense_in_a_trip_of_another_currency_is_found(history: History) -> None:
     history.starts(OTHER, currency="JPY")
     brings(history, Act.COPY_EXPENSE, OLGA)
-    assert history.findings == ["An amount is wrong. (copy an expense)"]
+    assert history.findings == ["Something else was meant. (copy an expense)"]
 
 
 def invitation(**columns: Any) -> dict[str, Any]:
