@@ -55,13 +55,13 @@ def test_no_index_is_a_prefix_of_another() -> None:
 def test_the_index_of_a_foreign_key_can_be_dropped_and_made_again() -> None:
     before = MigrationLoader(None).project_state()
     after = before.clone()
-    operation = RemoveForeignKeyIndex("Settlement", "sender")
+    operation = RemoveForeignKeyIndex("Settlement", "receiver")
     operation.state_forwards("splits", after)
-    assert not after.models["splits", "settlement"].fields["sender"].db_index
+    assert not after.models["splits", "settlement"].fields["receiver"].db_index
     complete = sorted(indexes()["splits_settlement"])
     with connection.schema_editor(atomic=False) as editor:
         operation.database_forwards("splits", editor, before, after)
-    assert ("sender_id",) not in indexes()["splits_settlement"]
+    assert ("receiver_id",) not in indexes()["splits_settlement"]
     with connection.schema_editor(atomic=False) as editor:
         operation.database_backwards("splits", editor, after, before)
     assert sorted(indexes()["splits_settlement"]) == complete

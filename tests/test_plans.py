@@ -117,6 +117,7 @@ def asked_of_a_long_trip(api: Api) -> dict[str, list[Statement]]:
         "settle-up": lambda: mine.get(f"{path}/settle-up"),
         "statistics": lambda: mine.get(f"{path}/statistics"),
         "my statistics": lambda: mine.get("/api/users/me/statistics"),
+        "between": lambda: mine.get(f"/api/users/me/between/{debtor.pk}"),
         "my trips": lambda: mine.get("/api/trips/my-trips"),
         "pending debts": lambda: theirs.get(f"/api/users/{debtor.pk}/pending-debts"),
         "total debt": lambda: theirs.get(f"/api/users/{debtor.pk}/total-debt"),
@@ -225,17 +226,24 @@ def assert_only_changes_are_read(asked: dict[str, list[Statement]]) -> None:
     """Statistics read the journal alone, and after a change its day."""
     _session, _trip, (sql, values) = asked["statistics"]
     assert [table for table in BIG if f'FROM "{table}"' in sql] == ["trips_journalentry"]
-    explain = "EXPLAIN" if connection.vendor == "postgresql" else "EXPLAIN QUERY PLAN"
-    with connection.cursor() as cursor:
-        cursor.execute(f"{explain} {sql}", values)
-        plan = "\n".join(row[-1] for row in cursor.fetchall())
+    plan = plan_of(sql, values)
     _session, (trips, _values) = asked["my statistics"]
     assert [table for table in LEDGER if table in trips] == []
+    _session, _trips, debts, settlements, _person = asked["between"]
+    assert "debt_open" in plan_of(*debts)
+    assert "settlement_between" in plan_of(*settlements)
     # From the row that was read last, on either database.
     assert "using journal_number_in_trip" in plan or "(trip_id=? AND number>?)" in plan, plan
     _session, _trip, _journal, _days, (sql, values), _uncovered = asked["statistics after a change"]
     assert "splits_expense" in sql
     assert [str(value) for value in values].count("2026-05-15") == 2
+
+
+def plan_of(sql: str, values: Any) -> str:
+    explain = "EXPLAIN" if connection.vendor == "postgresql" else "EXPLAIN QUERY PLAN"
+    with connection.cursor() as cursor:
+        cursor.execute(f"{explain} {sql}", values)
+        return "\n".join(row[-1] for row in cursor.fetchall())
 
 
 def assert_looked_up(pending_debts: list[Statement]) -> None:

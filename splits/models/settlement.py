@@ -103,6 +103,7 @@ class Settlement(models.Model):
         User,
         on_delete=models.PROTECT,
         related_name="settlements_sent",
+        db_index=False,
         verbose_name=gettext_lazy("sender"),
     )
     receiver = models.ForeignKey(
@@ -152,6 +153,10 @@ class Settlement(models.Model):
                 fields=["trip", "sender", "receiver"],
                 condition=Q(credit_minor__gt=0),
                 name="settlement_credit",
+            ),
+            # For what one person sent to another, which is summed up from the index alone.
+            models.Index(
+                fields=["sender", "receiver", "trip", "amount_minor"], name="settlement_between"
             ),
         ]
 

@@ -1,18 +1,21 @@
 """What somebody's trips have cost, and what is between two people: sums over several trips."""
 
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from django.db.models import OuterRef, QuerySet, Subquery
 from rest_framework.exceptions import NotFound
 
 from splits.models import Debt, Settlement
+from tripcompanion.compiled import ArrayParam, CompiledQuery, Param
+from tripcompanion.database.expressions import OneOf
 from tripcompanion.statistics.kept import Row
 from tripcompanion.statistics.report import Group, halves_of, joined, label_of, sums_of
 from trips.models import CompiledForViewer, Trip, ViewerParam
 from trips.models.journal import JournalEntry
 from users.models import User
 from users.models.summary import summaries
+
+_PAIR = ArrayParam("pair")
 
 
 class CurrencySums:
@@ -118,21 +121,19 @@ class Between(NamedTuple):
     @classmethod
     def people(cls, caller: User, other_id: int) -> "Between":
         """Raises `NotFound` if they share no trip. Call it in a snapshot."""
-        both = {"members__user": other_id, "members__left_at": None}
-        shared = Trip.objects.of_member(caller).filter(pk__in=Trip.objects.filter(**both))
-        trips = {trip.pk: TripBetween(trip) for trip in shared.order_by("pk")}
+        trips = {trip.pk: TripBetween(trip) for trip in _shared(user=caller, other=other_id)}
         if not trips:
             raise NotFound
         # Nobody owes or sends themselves anything, so both sides are the two people.
-        pair, within = [caller.pk, other_id], {"trip__in": list(trips)}
-        debts = Debt.objects.open().filter(debtor__in=pair, creditor__in=pair, **within)
-        for trip_id, debtor_id, *halves in _sums(debts, "debtor", "open_minor"):
+        pair = [caller.pk, other_id]
+        for trip_id, debtor_id, *halves in _owed.fetch(pair=pair, trips=trips):
             if debtor_id == caller.pk:
                 trips[trip_id].you_owe_minor = joined(*halves)
             else:
                 trips[trip_id].owes_you_minor = joined(*halves)
-        sent = Settlement.objects.filter(sender__in=pair, receiver__in=pair, **within)
-        for trip_id, sender_id, *halves in _sums(sent, "sender", "amount_minor"):
+        for trip_id, sender_id, *halves in _sent.fetch(pair=pair):
+            if trip_id not in trips:
+                continue
             if sender_id == caller.pk:
                 trips[trip_id].you_sent_minor = joined(*halves)
             else:
@@ -144,7 +145,28 @@ class Between(NamedTuple):
         return cls(summaries([other_id])[other_id], currencies, rows)
 
 
-def _sums(rows: QuerySet[Any], person: str, column: str) -> Iterable[tuple[Any, ...]]:
+@CompiledForViewer
+def _shared(user: ViewerParam, other: Param) -> QuerySet[Trip]:
+    """The trips of which both are members."""
+    theirs = Trip.objects.filter(members__user=other, members__left_at=None)
+    rows = Trip.objects.of_member(user).filter(OneOf("pk", theirs.values("pk")))
+    return rows.only("title", "currency").order_by("pk")
+
+
+@CompiledQuery
+def _owed(pair: ArrayParam = _PAIR, trips: ArrayParam = ArrayParam("trips")) -> QuerySet[Debt, Any]:
+    rows = Debt.objects.open().filter(pair.among("debtor"), pair.among("creditor"))
+    return _sums(rows.filter(trips.among("trip")), "debtor", "open_minor")
+
+
+@CompiledQuery
+def _sent(pair: ArrayParam = _PAIR) -> QuerySet[Settlement, Any]:
+    """In all trips: with those given, SQLite would read all settlements in them."""
+    rows = Settlement.objects.filter(pair.among("sender"), pair.among("receiver"))
+    return _sums(rows, "sender", "amount_minor")
+
+
+def _sums(rows: QuerySet[Any], person: str, column: str) -> QuerySet[Any, Any]:
     return rows.order_by().values_list("trip", person).annotate(**halves_of(column))
 
 
