@@ -212,7 +212,9 @@ def options(args: list[str]) -> argparse.Namespace:
     parser.add_argument(
         "--same-worker", action="store_true", help="the service's gunicorn worker for both servers"
     )
-    parser.add_argument("--only", metavar="OPERATION", choices=OPERATIONS, help="only this one")
+    parser.add_argument(
+        "--only", metavar="OPERATION", choices=OPERATIONS, nargs="+", help="only these"
+    )
     parser.add_argument(
         "--profile", metavar="OPERATION", choices=OPERATIONS, help="profile this one instead"
     )
@@ -238,7 +240,7 @@ def main(args: list[str]) -> int:
         here.fill(chosen.sizes)
         here.must("-m", "benchmarks.open_debts", str(_WIDE_DEBTS))
         here.analyse()
-        operations = [OPERATIONS[chosen.only]] if chosen.only else list(OPERATIONS.values())
+        operations = [OPERATIONS[name] for name in chosen.only or OPERATIONS]
         say(f"{here.title}; {machine()}")
         say(
             f"Rounds: {chosen.rounds}; {chosen.seconds:g} s per measurement, {PROCESSES} processes "

@@ -1,4 +1,4 @@
-"""The twelve operations: their requests on a W(n), and how their responses are checked."""
+"""The fifteen operations: their requests on a W(n), and how their responses are checked."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -105,8 +105,8 @@ def _each_expense(world: World) -> Iterator[Request]:
     return (Request("GET", path, world.token) for path in paths)
 
 
-def _my_trips(world: World) -> Iterator[Request]:
-    return repeat(Request("GET", "/api/trips/my-trips", world.token))
+def _my(path: str) -> Callable[[World], Iterator[Request]]:
+    return lambda world: repeat(Request("GET", path, world.token))
 
 
 def _new_expenses(world: World) -> Iterator[Request]:
@@ -140,6 +140,15 @@ def _is(expected: Callable[[Reference], Any]) -> Callable[[Reference, World, Ans
         return answer.status == 200 and plain(answer.data) == expected(reference)
 
     return is_right
+
+
+def _is_statistics(by: str, reference: Reference, world: World, answer: Answer) -> bool:
+    expected = reference.statistics(by, world.user_ids)
+    return answer.status == 200 and plain(answer.data) == expected
+
+
+def _is_personal(reference: Reference, world: World, answer: Answer) -> bool:
+    return answer.status == 200 and plain(answer.data) == reference.personal(world.trip_id)
 
 
 def _is_plan(reference: Reference, _world: World, answer: Answer) -> bool:
@@ -181,14 +190,15 @@ OPERATIONS = {
             Operation(
                 f"by-{by}",
                 _get(f"/statistics?by={by}&asOf={LAST_DAY}"),
-                _is(partial(Reference.statistics, by=by)),
+                partial(_is_statistics, by),
                 # Two statements in a snapshot, where the baseline has one.
                 goal=4.0,
-                # With the days on which something was spent.
-                grows=True,
+                # With the days or months on which something was spent, each of which it shows.
+                grows=by in {"day", "month"},
             )
-            for by in ("category", "month")
+            for by in ("category", "member", "day", "month")
         ),
+        Operation("my-statistics", _my("/api/users/me/statistics?year=2020"), _is_personal),
         Operation("settle-up", _get("/settle-up"), _is_plan),
         Operation(
             "pending-debts",
@@ -197,7 +207,7 @@ OPERATIONS = {
             grows=True,
         ),
         Operation("total-debt", _of_debtor("total-debt"), _is(lambda known: known.total(_DEBTOR))),
-        Operation("my-trips", _my_trips, _is(Reference.trips)),
+        Operation("my-trips", _my("/api/trips/my-trips"), _is(Reference.trips)),
         Operation("create", _new_expenses, _is_new_expense, goal=5.0, writes=True),
         Operation("pay", _payments, _is_paid, goal=5.0, writes=True),
     )

@@ -144,31 +144,50 @@ class Reference:
             for at, sums in enumerate(self.balances_minor)
         ]
 
-    def statistics(self, by: str) -> dict[str, Any]:
-        """By category or month, as the owner reads them."""
-        sums: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    def statistics(self, by: str, user_ids: list[int]) -> dict[str, Any]:
+        """By category, member, day or month, as the owner reads them."""
+        groups = self._groups(by, user_ids)
+        so_far = 0.0
+        for group in groups:
+            so_far = round(so_far + group["paid"], 2)
+            group |= {"planned": None, "cumulative": so_far if by in {"day", "month"} else None}
+        return {"currency": "EUR", "total": so_far, "budget": None, "groups": groups}
+
+    def personal(self, trip_id: int) -> dict[str, Any]:
+        """What the owner paid and bears in the first year."""
+        names = {"trips": "trip", "categories": "category", "months": "month"}
+        groups = {name: self._groups(by, [trip_id], is_own=True) for name, by in names.items()}
+        sums = {name: groups["trips"][0][name] for name in ("paid", "share", "count")}
+        return {"year": FIRST_DAY.year, "currencies": [{"currency": "EUR", **sums, **groups}]}
+
+    def _groups(self, by: str, ids: list[int], *, is_own: bool = False) -> list[dict[str, Any]]:
+        """Of all expenses; or of those of the first year, with what the owner paid."""
+        sums: defaultdict[Any, Counter[str]] = defaultdict(Counter)
         for number in range(self.size):
-            day = FIRST_DAY + timedelta(days=number % DAYS)
-            key = f"{day:%Y-%m}" if by == "month" else "OTHER"
-            sums[key] += Counter(paid=self.amount(number), share=self.share(number, 0), count=1)
-        groups: list[dict[str, Any]] = []
-        so_far = 0
-        for key, found in sorted(sums.items()):
-            so_far += found["paid"]
-            groups.append(
-                {
-                    "key": key,
-                    "label": f"{date.fromisoformat(key + '-01'):%B %Y}"
-                    if by == "month"
-                    else "Other",
-                    "paid": found["paid"] / 100,
-                    "share": found["share"] / 100,
-                    "count": found["count"],
-                    "planned": None,
-                    "cumulative": so_far / 100 if by == "month" else None,
-                }
-            )
-        return {"currency": "EUR", "total": so_far / 100, "budget": None, "groups": groups}
+            day, payer = FIRST_DAY + timedelta(days=number % DAYS), self.payer(number)
+            if is_own and day.year > FIRST_DAY.year:
+                continue
+            keys = {"category": "OTHER", "day": str(day), "month": f"{day:%Y-%m}", "trip": 0}
+            paid = 0 if is_own and payer else 1
+            sums[keys.get(by, payer)] += Counter(paid=paid * self.amount(number), count=paid)
+            for at in range(MEMBERS) if by == "member" else (0,):
+                sums[keys.get(by, at)]["share"] += self.share(number, at)
+        labels = {
+            "category": lambda _key: "Other",
+            "month": lambda key: f"{date.fromisoformat(key + '-01'):%B %Y}",
+            "trip": lambda _key: f"W({self.size})",
+            "member": lambda at: self.person(at)["name"],
+        }
+        return [
+            {
+                "key": key if isinstance(key, str) else str(ids[key]),
+                "label": labels.get(by, str)(key),
+                "paid": found["paid"] / 100,
+                "share": found["share"] / 100,
+                "count": found["count"],
+            }
+            for key, found in sorted(sums.items())
+        ]
 
     def is_plan(self, transfers: list[dict[str, Any]]) -> bool:
         """Whether these transfers bring every balance to zero, and only debtors pay creditors."""

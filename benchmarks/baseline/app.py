@@ -29,6 +29,7 @@ _ROUTES = [
         ("GET", r"trips/(\d+)/settle-up", reads.plan),
         ("GET", r"trips/(\d+)/statistics", reads.statistics),
         ("GET", r"trips/my-trips", reads.trips),
+        ("GET", r"users/me/statistics", reads.personal),
         ("GET", r"users/(\d+)/pending-debts", reads.pending),
         ("GET", r"users/(\d+)/total-debt", reads.total),
         ("POST", r"trips/(\d+)/expenses", writes.create),

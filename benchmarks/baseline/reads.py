@@ -16,9 +16,10 @@ Answer = tuple[int, Any]
 
 PAGE_ROWS = 50
 #: What the benchmark asks the statistics of.
-_LAST_DAY = date(2099, 12, 31)
+_LAST_DAY, _YEAR = date(2099, 12, 31), 2020
 _KEYS = {
     "category": dict.fromkeys((Postgres, Sqlite), "e.category"),
+    "day": {Postgres: "to_char(e.expense_date, 'YYYY-MM-DD')", Sqlite: "e.expense_date"},
     "month": {
         Postgres: "to_char(e.expense_date, 'YYYY-MM')",
         Sqlite: "substr(e.expense_date, 1, 7)",
@@ -97,8 +98,19 @@ def balances(db: Database, caller_id: int, trip_id: int) -> Answer:
 
 
 def statistics(db: Database, caller_id: int, trip_id: int, by: str) -> Answer:
+    if by == "member":
+        rows = db.rows(
+            "SELECT u.name, CAST(u.id AS text), b.paid_minor, b.share_minor, (SELECT count(*) "
+            "FROM splits_payer p WHERE p.trip_id = t.id AND p.user_id = u.id) "
+            f"FROM trips_trip t {_OF_MEMBER} JOIN trips_member b ON b.trip_id = t.id "
+            "JOIN users_user u ON u.id = b.user_id WHERE t.id = %s ORDER BY b.joined_at, b.id",
+            caller_id,
+            trip_id,
+        )
+        return (200, shapes.statistics(rows, by)) if rows else (404, None)
+    key = _KEYS[by][type(db)]
     rows = db.rows(
-        f"SELECT {_KEYS[by][type(db)]}, CAST(SUM(e.amount_minor) AS bigint), "
+        f"SELECT {key}, {key}, CAST(SUM(e.amount_minor) AS bigint), "
         "CAST(SUM(s.amount_minor) AS bigint), count(*) "
         f"FROM trips_trip t {_OF_MEMBER} JOIN splits_expense e ON e.trip_id = t.id "
         "LEFT JOIN splits_split s ON s.expense_id = e.id AND s.participant_id = m.user_id "
@@ -108,6 +120,21 @@ def statistics(db: Database, caller_id: int, trip_id: int, by: str) -> Answer:
         _LAST_DAY,
     )
     return (200, shapes.statistics(rows, by)) if rows else (404, None)
+
+
+def personal(db: Database, caller_id: int) -> Answer:
+    rows = db.rows(
+        "SELECT t.title, t.id, CAST(SUM(COALESCE(p.amount_minor, 0)) AS bigint), "
+        f"CAST(SUM(s.amount_minor) AS bigint), count(p.id), {_KEYS['month'][type(db)]} "
+        f"FROM trips_trip t {_OF_MEMBER} JOIN splits_expense e ON e.trip_id = t.id "
+        "LEFT JOIN splits_payer p ON p.expense_id = e.id AND p.user_id = m.user_id "
+        "LEFT JOIN splits_split s ON s.expense_id = e.id AND s.participant_id = m.user_id "
+        "WHERE e.expense_date BETWEEN %s AND %s GROUP BY 1, 2, 6 ORDER BY 6",
+        caller_id,
+        date(_YEAR, 1, 1),
+        date(_YEAR, 12, 31),
+    )
+    return 200, shapes.personal(rows, _YEAR)
 
 
 def plan(db: Database, caller_id: int, trip_id: int) -> Answer:

@@ -50,22 +50,37 @@ def summary(row: Iterable[Any]) -> dict[str, Any]:
 
 
 def statistics(rows: Iterable[tuple[Any, ...]], by: str) -> dict[str, Any]:
-    """`rows` are key, sum, the caller's part and count; no trip here has a budget."""
+    """`rows` are a name, key, sum, the part and count; no trip here has a budget."""
     groups, so_far, units = [], 0, UNITS["EUR"]
-    for key, amount_minor, share_minor, count in rows:
-        so_far += amount_minor
-        groups.append(
-            {
-                "key": key,
-                "label": f"{date.fromisoformat(key + '-01'):%B %Y}" if by == "month" else "Other",
-                "paid": amount_minor / units,
-                "share": share_minor / units,
-                "count": count,
-                "planned": None,
-                "cumulative": so_far / units if by == "month" else None,
-            }
-        )
+    for label, *sums in rows:
+        so_far += sums[1]
+        cumulative = so_far / units if by in {"day", "month"} else None
+        groups.append({**_group(by, label, *sums), "planned": None, "cumulative": cumulative})
     return {"currency": "EUR", "total": so_far / units, "budget": None, "groups": groups}
+
+
+def personal(rows: list[tuple[Any, ...]], year: int) -> dict[str, Any]:
+    """`rows` are title, trip, sum, the part, count and month, of one trip and category."""
+    title, trip_id = rows[0][:2]
+    sums = [sum(row[at] for row in rows) for at in (2, 3, 4)]
+    whole = _group("trip", title, str(trip_id), *sums)
+    groups = {
+        "trips": [whole],
+        "categories": [_group("category", "", "OTHER", *sums)],
+        "months": [_group("month", "", row[5], *row[2:5]) for row in rows],
+    }
+    sums_of_all = {name: whole[name] for name in ("paid", "share", "count")}
+    return {"year": year, "currencies": [{"currency": "EUR", **sums_of_all, **groups}]}
+
+
+def _group(by: str, label: str, key: str, paid: int, share: int, count: int) -> dict[str, Any]:
+    units = UNITS["EUR"]
+    if by == "category":
+        label = "Other"
+    elif by == "month":
+        label = f"{date.fromisoformat(key + '-01'):%B %Y}"
+    sums = {"paid": paid / units, "share": share / units, "count": count}
+    return {"key": key, "label": label, **sums}
 
 
 def user(row: Iterable[Any]) -> dict[str, Any]:
