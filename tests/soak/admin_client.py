@@ -47,6 +47,11 @@ class AdminClient:
             request.ended, request.status = time.time(), 200
             return True
 
+    def read(self, path: str) -> httpx.Response:
+        """Read what an administrator may see in the API."""
+        headers = {"Authorization": f"Bearer {self._administrator.token}"}
+        return self._browser.get(f"/api{path}", headers=headers)
+
     def _submit(self, path: str, **values: str) -> None:
         token = self._browser.cookies["csrftoken"]
         answer = self._browser.post(path, data={"csrfmiddlewaretoken": token, **values})

@@ -1,4 +1,4 @@
-"""Whether an entry has the amount and the tags that its request meant.
+"""Whether an entry has the amount, the items and the tags that its request meant.
 
 An amount was meant in the currency of that moment. Currencies of a trip have 0, 2 or 3 decimals
 here, and an amount that is sent without a currency gives another whole number of minor units in
@@ -30,7 +30,9 @@ def wrong_amounts(entry: Entry, request: Request, state: TripState, source: Any)
         case Act.RECORD_SETTLEMENT | Act.ADD_SPLIT if entry.row in request.created:
             yield from _differs(entry, "amount_minor", request.body["amount"], state.currency)
         case Act.RECORD_EXPENSE | Act.CHANGE_EXPENSE if entry.table == "splits_expense":
-            yield from _wrong_expense(entry, request, state)
+            yield from _wrong_expense(entry, request.body, state)
+        case Act.RECUR if entry.table == "splits_expense":
+            yield from _wrong_expense(entry, request.body["expense"], state)
         case Act.COPY_EXPENSE | Act.MOVE_EXPENSE if entry.table == "splits_expense" and entry.new:
             for name in _TAKEN_ALONG:
                 if source is not None and entry.new[name] != source[name]:
@@ -38,8 +40,8 @@ def wrong_amounts(entry: Entry, request: Request, state: TripState, source: Any)
             yield from _wrong_in_book(entry.new, state)
 
 
-def _wrong_expense(entry: Entry, request: Request, state: TripState) -> Iterator[str]:
-    row, body = entry.new, request.body
+def _wrong_expense(entry: Entry, body: Any, state: TripState) -> Iterator[str]:
+    row = entry.new
     # A PATCH leaves the expense in the currency that it has; a whole one is in the trip's.
     is_whole = entry.old is None or "description" in body
     meant = body.get("currency", state.currency if is_whole else entry.old["currency"])
@@ -51,6 +53,14 @@ def _wrong_expense(entry: Entry, request: Request, state: TripState) -> Iterator
     tags = json.loads(row["tags"]) if isinstance(row["tags"], str) else row["tags"]
     if "tags" in body and tags != body["tags"]:
         yield f"the tags are {tags}; {body['tags']} were meant"
+    if body.get("splitType", row.get("split_type")) != row.get("split_type"):
+        yield f"the split type is {row['split_type']}; {body['splitType']} was meant"
+    if "items" in body:
+        stored = json.loads(row["stored_items"], parse_float=Decimal)["items"]
+        minor = [(item, to_minor(Decimal(item["amount"]), meant)) for item in body["items"]]
+        sent = [{**item, "amount": to_major(amount, meant)} for item, amount in minor]
+        if stored != sent:
+            yield f"the items are {stored}; {sent} were meant"
     yield from _wrong_in_book(row, state)
 
 

@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from tests.server import Server
 from tests.soak import log
 from tests.soak.admin_client import AdminClient
+from tests.soak.files import wrong_files
 from tests.soak.journal import Journal
 from tests.soak.judge import Finding, Judge
 from tests.soak.player import Player
+from tests.soak.recurring import recorders
 from tests.soak.world import Client, World
 
 THREADS = 16
@@ -67,11 +69,16 @@ def play(server: Server, seconds: float, seed: str) -> Chapter:
             Player(world, client, journal, admin_client, f"{seed}-{at}", deadline)
             for at, client in enumerate(clients)
         ]
-        with ThreadPoolExecutor(THREADS) as threads:
+        with recorders(server), ThreadPoolExecutor(THREADS) as threads:
             for played in [threads.submit(player.play) for player in players]:
                 played.result()
-    judge = Judge(journal, log.taken(server.environment["DATABASE_URL"]))
-    findings = [*judge.run(), *audit(server)]
+        entries = log.taken(server.environment["DATABASE_URL"])
+        files = [
+            Finding(text, [request])
+            for text, request in wrong_files(admin_client.read, journal, entries)
+        ]
+    judge = Judge(journal, entries)
+    findings = [*judge.run(), *files, *audit(server)]
     statuses = Counter(request.status for request in journal.requests)
     return Chapter(statuses, judge.judged, findings)
 

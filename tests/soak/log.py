@@ -27,6 +27,7 @@ TABLES = {
     "splits_expense": (
         *("trip_id", "created_by_id", "description", "notes"),
         *("amount_minor", "entered_minor", "currency", "exchange_rate", "updated_at", "tags"),
+        *("expense_date", "split_type", "stored_items"),
     ),
     "splits_payer": ("expense_id", "user_id", "entered_minor"),
     "splits_split": ("expense_id", "participant_id", "amount_minor"),
@@ -36,6 +37,8 @@ TABLES = {
         *("amount_minor", "note", "split_id"),
     ),
     "splits_comment": ("expense_id", "created_by_id", "text"),
+    "attachments_attachment": ("trip_id", "expense_id", "created_by_id", "name"),
+    "recurring_recurrence": ("trip_id", "created_by_id"),
 }
 #: A guest belongs to one trip, and comes and goes with a membership.
 _OPERATIONS = {"users_user": ("UPDATE",)}

@@ -5,8 +5,10 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.soak.admin_client import AdminClient
+from tests.soak.files import FileMoves
 from tests.soak.journal import Act, Journal
 from tests.soak.people import PeopleMoves
+from tests.soak.recurring import RecurringMoves
 from tests.soak.restoring import RestoringMoves
 from tests.soak.world import CURRENCIES, PASSWORD, Client, Person, PlayedTrip, World, amount
 
@@ -16,7 +18,7 @@ _TAGS = ("Fish", "paid in cash", "Ñandú")
 _YOUTH = 40
 
 
-class Player(PeopleMoves, RestoringMoves):
+class Player(PeopleMoves, RestoringMoves, FileMoves, RecurringMoves):
     """Makes moves until `deadline`, a monotonic time. What it does depends on `seed` alone."""
 
     def __init__(
@@ -60,6 +62,10 @@ class Player(PeopleMoves, RestoringMoves):
             self._comment: (2, 6),
             self._change_comment: (0, 4),
             self._delete_comment: (0, 4),
+            self._attach: (2, 8),
+            self._delete_attachment: (0, 3),
+            self._recur: (1, 4),
+            self._end_recurrence: (0, 3),
         }
 
     def play(self) -> None:
@@ -144,6 +150,9 @@ class Player(PeopleMoves, RestoringMoves):
         if self._random.random() < 0.3:
             weights = {str(user): self._random.randint(1, 5) for user in participants}
             people = {**people, "splitType": "SHARES", "splitAmounts": weights}
+        elif self._random.random() < 0.2:
+            figures = {str(user): self._random.choice([1, 2, -1]) for user in participants[:2]}
+            people = {**people, "splitType": "ADJUSTMENT", "splitAmounts": figures}
         if self._random.random() < 0.2:
             payers = self._random.sample(spenders, 2)
             amounts = [self._random.randint(10, 99) for _payer in payers]
