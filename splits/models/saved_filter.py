@@ -1,10 +1,14 @@
 """Queries of the list of expenses that an account has saved under a name."""
 
+import re
 from typing import ClassVar
 
 from django.db import models
+from django.dispatch import receiver
 
 from tripcompanion.api.problems import LimitReached
+from trips.models import Trip
+from trips.signals import person_replaced
 from users.models import User
 
 MAX_FILTERS = 50
@@ -36,3 +40,19 @@ class SavedFilter(models.Model):
             if owner.saved_filters.count() >= MAX_FILTERS:
                 raise LimitReached(limit=MAX_FILTERS)
             return owner.saved_filters.create(**fields)
+
+
+@receiver(person_replaced)
+def rename_in_filters(trip: Trip, user_id: int, to: int, **_about: object) -> None:
+    """Let the filters of the trip's members find who took the place of a guest.
+
+    An account that left its place is in other trips, too, so filters go on naming it.
+    """
+    if not User.objects.filter(pk=user_id, is_guest=True).exists():
+        return
+    named = re.compile(rf"(?<![^&])(paidBy|payer|participant)={user_id}(?![^&])")
+    rows = SavedFilter.objects.filter(user__memberships__trip=trip, query__contains=f"={user_id}")
+    for row in rows:
+        row.query = named.sub(rf"\1={to}", row.query)
+        if len(row.query) <= MAX_QUERY_CHARS:
+            row.save(update_fields=["query"])

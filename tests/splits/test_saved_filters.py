@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings, strategies
 
 from splits.models import SavedFilter
 from splits.models.saved_filter import MAX_FILTERS, MAX_QUERY_CHARS
-from tests.factories import PASSWORD
+from tests.factories import PASSWORD, add_guest
 from tests.scoped import script_of
 from tests.splits.ledger import Ledger
 from tests.users.logins import bearer
@@ -223,3 +223,29 @@ def test_export_and_deletion_of_an_account_know_its_filters(
         assert b'"filters":[{"id":' in file.read()
     assert ledger.answer(sam, "delete", "/api/users/me", {"password": PASSWORD}).status_code == 204
     assert [row.name for row in SavedFilter.objects.all()] == ["mine"]
+
+
+@pytest.mark.parametrize("way", ["merge", "claim"])
+def test_a_filter_finds_who_took_the_place_of_a_guest(
+    ledger: Ledger, olga: User, ed: User, sam: User, way: str
+) -> None:
+    guest = add_guest(ledger.trip)
+    ledger.spend(olga, 9, guest, description="Tram")
+    ledger.spend(olga, 30, olga, description="Soup")
+    query = "paidBy={0}1&participant={0}&search=%26payer%3D{0}"
+    save(ledger, olga, f"participant={guest.pk}", "hers")
+    other = save(ledger, olga, query.format(guest.pk), "other").json()
+    if way == "merge":
+        to, body = ed, {"userId": ed.pk}
+        done = ledger.answer(olga, "post", f"guests/{guest.pk}/merge", body)
+        assert done.status_code == 200
+    else:
+        to = sam
+        invited = ledger.answer(olga, "post", "invitations", {"guestUserId": guest.pk}).json()
+        done = ledger.answer(sam, "post", f"/api/invitations/{invited['token']}/accept")
+        assert done.status_code == 201
+    rows = ledger.answer(olga, "get", "expenses?filter=hers").json()["items"]
+    assert [row["description"] for row in rows] == ["Tram"]
+    kept = ledger.answer(olga, "get", f"{FILTERS}/{other['id']}").json()["query"]
+    expected = query.replace("participant={0}", f"participant={to.pk}").format(guest.pk)
+    assert kept == expected
