@@ -35,8 +35,6 @@ ACCOUNTS: Guards = {
             "self.present().filter(email_key=",
             "tests/users/test_deactivation.py",
         ),
-        ("guest changed as an account", "is not None or account.is_guest:", "is not None:",
-         "tests/trips/test_guests.py"),
         ("account saved without being locked",
          "if not self._state.adding and not self._is_locked:", "if False:", _LOCK),
         ("caller whose session has ended is accepted",
@@ -53,7 +51,7 @@ ACCOUNTS: Guards = {
         ("former ADMIN deletes own account without a password",
          "if (as_admin or by.pk != self.pk) and", "if by.pk != self.pk and", _LOCK),
         ("deleted account can be changed",
-         "account is None or account.deleted_at is not None or", "account is None or", _LOCK),
+         "account is None or account.deleted_at is not None:", "account is None:", _LOCK),
         ("rehash overwrites a new password",
          ".filter(pk=self.pk, password=self.password)", ".filter(pk=self.pk)", _LOCK),
         (
@@ -101,6 +99,8 @@ ACCOUNTS: Guards = {
     "users/models/lock.py": [
         ("account changed without its lock", '.order_by("pk").select_for_update(no_key=True)',
          '.order_by("pk")', f"PG {_UNDER_LOCK}"),
+        ("guests locked as accounts", "filter(wanted, is_guest=False)", "filter(wanted)",
+         "PG tests/exchange/test_importing_at_once.py tests/trips/test_guests.py"),
     ],
     "tripcompanion/notices/queueing.py": [
         ("the same notice waits many times", '.exclude(pk__in=same.values("user"))', "", _NOTICES),

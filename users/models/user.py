@@ -558,7 +558,7 @@ class User(AbstractBaseUser):
                 if (as_admin or by.pk != self.pk) and not is_admin:
                     raise PermissionDenied
             account = rows.get(self.pk)
-            if account is None or account.deleted_at is not None or account.is_guest:
+            if account is None or account.deleted_at is not None:
                 raise NotFound
             account._is_locked = True
             store_position_after_commit([account.pk])
