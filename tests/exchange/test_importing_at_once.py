@@ -8,6 +8,7 @@ import pytest
 
 from tests.exchange.samples import SPLITWISE_API
 from tests.locks import while_locked
+from tests.passwords import PASSWORD
 from tests.server import Server
 from tests.splits.journey import Traveller, sign_up
 
@@ -55,3 +56,20 @@ def test_a_guest_is_merged_while_an_import_that_names_them_waits_for_the_trip(
     assert merge.status_code == 200
     # Ana may be gone before the import asks for her, or while it waits; SQLite may let it go first.
     assert confirm.status_code in {200, 400, 404}
+
+
+def test_an_account_is_deleted_while_its_import_is_confirmed(
+    server: Server, traveller: Traveller
+) -> None:
+    planned = traveller.done("POST", "/imports", json.loads(SPLITWISE_API))
+    answers = while_locked(
+        server,
+        "users_user",
+        traveller.id,
+        [
+            lambda: traveller.call("DELETE", "/users/me", {"password": PASSWORD}),
+            lambda: traveller.call("POST", f"/imports/{planned['id']}/confirm"),
+        ],
+    )
+    # SQLite may let the import go first; then nobody else is in the trip.
+    assert [answer.status_code for answer in answers] in ([204, 404], [204, 401], [204, 200])

@@ -39,6 +39,9 @@ EXCHANGE: Guards = {
          "strangers = chosen", f"{_WIRE} by_hand"),
     ],
     "tripcompanion/exchange/models.py": [
+        ("import locked before the accounts that it names",
+         "        lock_rows(User.objects.all(), {user.pk, *named} - {None})\n", "",
+         "PG tests/exchange/test_importing_at_once.py"),
         ("plan confirmed twice at once", ".select_for_update()", "",
          "PG tests/exchange/test_importing_at_once.py"),
         ("undone rows known", ".exclude(undone_at__isnull=False, makes_trip=False)", "",

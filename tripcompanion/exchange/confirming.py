@@ -36,7 +36,6 @@ from trips.models import JournalEntry, Member, Trip, locked_trip
 from trips.models.conflicts import AlreadyMember
 from trips.roles import DEFAULT_ROLE, Can
 from users.models import User
-from users.models.lock import lock_rows
 
 
 def confirm(import_id: int, by: User, progress: Any = iter) -> Import:
@@ -133,8 +132,6 @@ def _admit(trip: Trip, by: User, people: list[Any]) -> dict[str, int]:
     Each is added as by hand: accounts as VIEWER, and everybody else as a guest.
     """
     ids = {person.key: person.user_id for person in people}
-    # Accounts are locked before trips, in the order of their ids.
-    lock_rows(User.objects.all(), [user_id for user_id in ids.values() if user_id is not None])
     present = set(trip.members.filter(left_at=None).values_list("user", flat=True))
     for user_id in ids.values():
         if user_id is not None and user_id not in present:

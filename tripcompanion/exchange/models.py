@@ -23,6 +23,7 @@ from tripcompanion.api.problems import Conflict
 from tripcompanion.currency.amounts import to_major
 from trips.models import Trip
 from users.models import User
+from users.models.lock import lock_rows
 
 #: How long a plan can be confirmed.
 PLAN_LIFETIME = timedelta(days=1)
@@ -84,8 +85,14 @@ class ImportQuerySet(models.QuerySet["Import"]):
         return rows if user.confined_to is None else rows.filter(trip=user.confined_to)
 
     def locked(self, import_id: int, user: User) -> "Import":
-        """The import of `user`, locked until the transaction ends. Raises `NotFound`."""
-        found = self.of(user).select_for_update().filter(pk=import_id).first()
+        """The import of `user`, locked until the transaction ends. Raises `NotFound`.
+
+        The accounts that it names are locked before, as whoever deletes an account does.
+        """
+        rows = self.of(user).filter(pk=import_id)
+        named = [person.user_id for plan in rows for person in plan.plan.people]
+        lock_rows(User.objects.all(), {user.pk, *named} - {None})
+        found = rows.select_for_update().first()
         if found is None:
             raise NotFound
         return found
