@@ -26,6 +26,12 @@ ACROSS = {
     "splits.reports.balances._owed_sums": "What a person owes is of all their trips.",
     "trips.models.trip.trips_of": "A person's trips.",
     "splits.models.reads.splits_of": "By the expense, which the caller may see.",
+    "tripcompanion.statistics.personal._trips": "A person's trips.",
+    "tripcompanion.statistics.personal._shared": "The trips of two people.",
+    "tripcompanion.statistics.personal._sent": "What two people sent each other in all trips.",
+    "tripcompanion.statistics.personal._owed": "What two people owe each other in all trips.",
+    "tripcompanion.statistics.report._spent": "An array of trips, for one's own statistics.",
+    "tripcompanion.statistics.report._uncovered": "An array of trips, for one's own statistics.",
 }
 
 _NAMED = re.compile(r'"(?:\w*trip_id"|trips_trip"\."id") = \(?%s')
