@@ -174,7 +174,7 @@ class DeletedEntry(models.Model):
 
     def _rename_in_expense(self, row: dict[str, Any], user_id: int, to: int) -> None:
         """Do so in the row of the expense; its payers and splits still have the former name."""
-        if user_id in self.people:
+        if self.names(user_id):
             row["merged_guests"] = f"{row.get('merged_guests', '')} {to}:{user_id}"
         if row.get("stored_items"):
             row["stored_items"] = row["stored_items"].replace(key_of(user_id), key_of(to))

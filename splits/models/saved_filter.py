@@ -12,6 +12,8 @@ from trips.signals import person_replaced
 from users.models import User
 
 MAX_FILTERS = 50
+#: The parameters of the list that name a person.
+PERSON_PARAMETERS = ("paidBy", "payer", "participant")
 MAX_NAME_CHARS = 100
 MAX_QUERY_CHARS = 2048
 
@@ -50,7 +52,7 @@ def rename_in_filters(trip: Trip, user_id: int, to: int, **_about: object) -> No
     """
     if not User.objects.filter(pk=user_id, is_guest=True).exists():
         return
-    named = re.compile(rf"(?<![^&])(paidBy|payer|participant)={user_id}(?![^&])")
+    named = re.compile(rf"(?<![^&])({'|'.join(PERSON_PARAMETERS)})={user_id}(?![^&])")
     rows = SavedFilter.objects.filter(user__memberships__trip=trip, query__contains=f"={user_id}")
     for row in rows:
         row.query = named.sub(rf"\1={to}", row.query)

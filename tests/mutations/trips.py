@@ -243,7 +243,7 @@ TRIPS: Guards = {
          f"{_MERGES} -k those_of_one"),
     ],
     "splits/models/deleted.py": [
-        ("odd cents of deleted expenses move with a merge", "        if user_id in self.people:\n",
+        ("odd cents of deleted expenses move with a merge", "        if self.names(user_id):\n",
          "        if False:\n", f"{_DELETED_PEOPLE} -k odd_cents"),
         ("restored for people who left", "        if gone:\n", "        if False:\n",
          f"{_RESTORING} -k people_who_left"),

@@ -8,8 +8,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from hypothesis import HealthCheck, given, settings, strategies
 
+from splits.filters import ExpenseFilter, IdFilter
 from splits.models import SavedFilter
-from splits.models.saved_filter import MAX_FILTERS, MAX_QUERY_CHARS
+from splits.models.saved_filter import MAX_FILTERS, MAX_QUERY_CHARS, PERSON_PARAMETERS
 from tests.factories import PASSWORD, add_guest
 from tests.scoped import script_of
 from tests.splits.ledger import Ledger
@@ -249,3 +250,8 @@ def test_a_filter_finds_who_took_the_place_of_a_guest(
     kept = ledger.answer(olga, "get", f"{FILTERS}/{other['id']}").json()["query"]
     expected = query.replace("participant={0}", f"participant={to.pk}").format(guest.pk)
     assert kept == expected
+
+
+def test_every_parameter_that_names_a_person_is_known() -> None:
+    filters = ExpenseFilter.base_filters.items()
+    assert {name for name, one in filters if isinstance(one, IdFilter)} == {*PERSON_PARAMETERS}

@@ -15,7 +15,7 @@ from trips.models.journal import JournalEntry
 from users.models import User
 from users.models.summary import summaries
 
-_PAIR = ArrayParam("pair")
+_PAIR, _TRIPS = ArrayParam("pair"), ArrayParam("trips")
 
 
 class CurrencySums:
@@ -154,7 +154,7 @@ def _shared(user: ViewerParam, other: Param) -> QuerySet[Trip]:
 
 
 @CompiledQuery
-def _owed(pair: ArrayParam = _PAIR, trips: ArrayParam = ArrayParam("trips")) -> QuerySet[Debt, Any]:
+def _owed(pair: ArrayParam = _PAIR, trips: ArrayParam = _TRIPS) -> QuerySet[Debt, Any]:
     rows = Debt.objects.open().filter(pair.among("debtor"), pair.among("creditor"))
     return _sums(rows.filter(trips.among("trip")), "debtor", "open_minor")
 

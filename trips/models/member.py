@@ -370,9 +370,9 @@ class Member(models.Model):
         """
         handed_over = self._hand_over()
         left = Entry(Event.MEMBER_LEFT, self.user_id, {"role": (self.role, None)})
-        return [*handed_over, left, *self._go()]
+        return [*handed_over, left, *self._vacate()]
 
-    def _go(self) -> list[Entry]:
+    def _vacate(self) -> list[Entry]:
         """Leave, or leave the place to a guest; returns the journal entries of the guest.
 
         Sums do not tell whether an entry names somebody who has not answered: a refund may cancel
@@ -432,7 +432,7 @@ class Member(models.Model):
         self._require_other_owner()
         if self.balance_minor:
             raise BalanceOpen.shown_to(by, self.balance_minor, self.trip.currency)
-        return self._go()
+        return self._vacate()
 
     def _locked(self, by: User, can: Can) -> AbstractContextManager["Member"]:
         # By the user too: the account that claimed a guest meanwhile has the guest's row.

@@ -6,11 +6,7 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from trips.models import (
-    Member,
-    Trip,
-    members_of,
-)
+from trips.models import Member, Trip, members_of
 from trips.models.conflicts import (
     AlreadyMember,
     BalanceOpen,

@@ -7,12 +7,10 @@ from fractions import Fraction
 from math import lcm
 from typing import Any
 
+from splits.models.division import SCALE
 from splits.money import apportion
 from tripcompanion.exchange.description import DescribedExpense, DescribedSettlement, Note
 from tripcompanion.exchange.formats.reading import RowError
-
-#: Weights are stored as ten-thousandths.
-SCALE = 10_000
 
 
 def divided(

@@ -106,6 +106,11 @@ def unquoted(cell: str) -> str:
     return cell[1:-1].replace('""', '"') if is_quoted else cell
 
 
+def smallest(currency: str, decimals: int) -> int:
+    """In minor units, the smallest amount that a file with so many decimals can have."""
+    return int(10 ** max(0, EXPONENTS[currency] - decimals))
+
+
 def number(text: str) -> Decimal:
     """An exact number with a decimal point, also in exponent form."""
     plain = text.strip().replace("\u2212", "-")

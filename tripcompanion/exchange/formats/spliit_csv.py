@@ -18,6 +18,7 @@ from tripcompanion.exchange.formats.reading import (
     name_notes,
     number,
     people_named,
+    smallest,
     to_minor,
     unguarded,
 )
@@ -76,7 +77,7 @@ class _Table:
     ) -> None:
         self.people, self.header, self.start = people, header, start
         self.numbers, self.currency = numbers, currency
-        self.unit = 10 ** max(0, EXPONENTS[currency] - decimals(currency))
+        self.unit = smallest(currency, decimals(currency))
 
     def rows(self, file: SourceFile) -> Iterator[tuple[int, dict[str, Any]]]:
         for line, row in file.records():

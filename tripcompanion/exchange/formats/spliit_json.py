@@ -23,6 +23,7 @@ from tripcompanion.exchange.formats.reading import (
     day,
     each,
     people_with_ids,
+    smallest,
     to_minor,
 )
 from tripcompanion.exchange.source import Head, SourceFile
@@ -85,7 +86,7 @@ def _entry(currency: str, digits: int, people: set[str], line: int, value: Any) 
     if not {payer, *weights} <= people:
         raise RowError("unknown_person")
     notes = _proportions(row.number("amount"), mode, weights)
-    unit = 10 ** max(0, EXPONENTS[currency] - digits)
+    unit = smallest(currency, digits)
     shares = _shares(amount, weights, key, unit)
     if notes:
         mode = "BY_SHARES"

@@ -27,6 +27,7 @@ from tripcompanion.exchange.formats.reading import (
     known_currency,
     name_notes,
     people_named,
+    smallest,
     to_minor,
 )
 from tripcompanion.exchange.source import Head, SourceFile
@@ -156,7 +157,7 @@ def _expense(
     if not plus:
         raise RowError("payer_unknown")
     if drift := sum(nets.values()):
-        if abs(drift) > len(nets) * 10 ** max(0, EXPONENTS[fields["currency"]] - _DECIMALS):
+        if abs(drift) > len(nets) * smallest(fields["currency"], _DECIMALS):
             raise RowError("does_not_add_up")
         notes = (*notes, Note("rounded_shares"))
         nets = {**nets, plus[0]: nets[plus[0]] - drift}
