@@ -139,7 +139,7 @@ def schemathesis(document: str, seconds: int, *options: str) -> int:
     """Send what a document names; the exit status."""
     run = [
         *(str(Path(sys.executable).with_name("st")), "--config-file", str(CONFIGURATION)),
-        *("run", document, "--max-time", str(seconds), "--workers", "2", "--continue-on-failure"),
+        *("run", document, "--max-time", str(seconds), "--continue-on-failure"),
         *("--generation-database", "none", "--warnings", "off", *options),
     ]
     return subprocess.run(run, check=False).returncode
