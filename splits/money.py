@@ -1,25 +1,32 @@
 """Exact division of money in whole minor units, without a database."""
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
+from typing import TypeAlias
 
-NO_FORMER_IDS: Mapping[int, int] = MappingProxyType({})
+#: Where those who took somebody's place stand in the order of odd cents: at the id of the first who
+#: had it, and of several such places, the one that was taken last is first.
+Places: TypeAlias = Mapping[int, tuple[int, int]]
+NO_PLACES: Places = MappingProxyType({})
 
 
-def parse_former_ids(claimed: str, merged: str) -> Mapping[int, int]:
-    """The ids of former people by those of who has their place: "17:11" says that 17 was 11.
+def parse_places(claimed: str, merged: str) -> Places:
+    """The places of those who took somebody's: "17:11" says that 17 has that of 11.
 
     The pairs are in the order of time. 1.0.0 kept those of claims apart (`claimed`), so a guest
-    with whom another one was merged may have been claimed since.
+    with whom another one was merged may have been claimed since. Somebody whose place was taken may
+    come back beside the taker, and lose the new place as well.
     """
-    former_ids: dict[int, int] = {}
-    for person, former in _pairs(claimed):
-        former_ids[person] = former_ids.pop(former, former)
-    claimers = {former: person for person, former in former_ids.items()}
-    for person, former in _pairs(merged):
-        heir = person if person in former_ids else claimers.get(person, person)
-        former_ids[heir] = former_ids.pop(former, former)
-    return former_ids
+    places: dict[int, tuple[int, int]] = {}
+    claims = [*_pairs(claimed)]
+    for number, (person, former) in enumerate(claims, 1):
+        places[person] = places.pop(former, (former, -number))
+    claimers = {former: person for person, (former, _number) in places.items()}
+    for number, (person, former) in enumerate(_pairs(merged), len(claims) + 1):
+        heir = person if person in places else claimers.get(person, person)
+        places[heir] = places.pop(former, (former, -number))
+    return places
 
 
 def _pairs(text: str) -> Iterator[tuple[int, int]]:
@@ -52,20 +59,20 @@ def apportion(total: int, weights: Sequence[int], seed: int) -> list[int]:
 
 
 def divide(
-    total: int, weights: Mapping[int, int], seed: int, former_ids: Mapping[int, int] = NO_FORMER_IDS
+    total: int, weights: Mapping[int, int], seed: int, places: Places = NO_PLACES
 ) -> dict[int, int]:
     """`apportion` by user id; ties rotate by id, regardless of the order of the mapping.
 
-    Accounts that took the place of a guest count with the guest's id, which `former_ids` has. A
-    negative total, a refund, is divided as if it were positive; its weights may be negative, too.
+    Those who took somebody's place (`places`) count as them. A negative total, a refund, is divided
+    as if it were positive; its weights may be negative, too.
     """
     if total < 0:
         mirrored = {user_id: abs(weight) for user_id, weight in weights.items()}
-        parts = divide(-total, mirrored, seed, former_ids)
+        parts = divide(-total, mirrored, seed, places)
         return {user_id: -part for user_id, part in parts.items()}
     if len(weights) == 1 and total >= 0 and min(weights.values()) > 0:
         return dict.fromkeys(weights, total)
-    user_ids = _in_order(weights, former_ids)
+    user_ids = _in_order(weights, places)
     found = apportion(total, [weights[user_id] for user_id in user_ids], seed)
     by_user = dict(zip(user_ids, found, strict=True))
     return {user_id: by_user[user_id] for user_id in weights}
@@ -75,7 +82,7 @@ def own_parts(
     shares: Mapping[int, int],
     paid_by_user: Mapping[int, int],
     seed: int,
-    former_ids: Mapping[int, int] = NO_FORMER_IDS,
+    places: Places = NO_PLACES,
 ) -> dict[int, int]:
     """Each person's share of an expense, in minor units by user id.
 
@@ -88,7 +95,7 @@ def own_parts(
     if uncovered * total < 0:
         raise ValueError("Splits within the expense are needed.")
     if paid_by_user and uncovered:
-        for user_id, amount in divide(uncovered, paid_by_user, seed, former_ids).items():
+        for user_id, amount in divide(uncovered, paid_by_user, seed, places).items():
             parts[user_id] += amount
     return parts
 
@@ -97,7 +104,7 @@ def debts(
     shares: Mapping[int, int],
     paid_by_user: Mapping[int, int],
     seed: int,
-    former_ids: Mapping[int, int] = NO_FORMER_IDS,
+    places: Places = NO_PLACES,
 ) -> dict[tuple[int, int], int]:
     """Who owes whom how much for one expense, in minor units: `{(debtor, creditor): amount}`.
 
@@ -105,14 +112,14 @@ def debts(
     paid more, in proportion to what each of them is still owed. Debtors are processed one by one,
     so that each person's debts and claims add up exactly.
     """
-    return own_parts_and_debts(shares, paid_by_user, seed, former_ids)[1]
+    return own_parts_and_debts(shares, paid_by_user, seed, places)[1]
 
 
 def own_parts_and_debts(
     shares: Mapping[int, int],
     paid_by_user: Mapping[int, int],
     seed: int,
-    former_ids: Mapping[int, int] = NO_FORMER_IDS,
+    places: Places = NO_PLACES,
 ) -> tuple[dict[int, int], dict[tuple[int, int], int]]:
     """`own_parts` and `debts` of one expense.
 
@@ -120,29 +127,31 @@ def own_parts_and_debts(
     """
     if sum(paid_by_user.values()) < 0:
         mirrored = [{u: -amount for u, amount in side.items()} for side in (shares, paid_by_user)]
-        own, owing = own_parts_and_debts(mirrored[0], mirrored[1], seed, former_ids)
+        own, owing = own_parts_and_debts(mirrored[0], mirrored[1], seed, places)
         return (
             {user_id: -part for user_id, part in own.items()},
             {(creditor, debtor): amount for (debtor, creditor), amount in owing.items()},
         )
-    parts = own_parts(shares, paid_by_user, seed, former_ids)
+    parts = own_parts(shares, paid_by_user, seed, places)
     surplus = {user_id: paid_by_user.get(user_id, 0) - part for user_id, part in parts.items()}
     claims = {
-        user_id: surplus[user_id]
-        for user_id in _in_order(surplus, former_ids)
-        if surplus[user_id] > 0
+        user_id: surplus[user_id] for user_id in _in_order(surplus, places) if surplus[user_id] > 0
     }
     owed: dict[tuple[int, int], int] = {}
-    for debtor in (user_id for user_id in _in_order(shares, former_ids) if surplus[user_id] < 0):
-        for creditor, amount in divide(-surplus[debtor], claims, seed, former_ids).items():
+    for debtor in (user_id for user_id in _in_order(shares, places) if surplus[user_id] < 0):
+        for creditor, amount in divide(-surplus[debtor], claims, seed, places).items():
             if amount:
                 owed[debtor, creditor] = amount
                 claims[creditor] -= amount
     return parts, owed
 
 
-def _in_order(user_ids: Iterable[int], former_ids: Mapping[int, int]) -> list[int]:
-    if not former_ids:
+def place_of(user_id: int, places: Places) -> tuple[int, float]:
+    """Where somebody stands in the order of odd cents."""
+    return places.get(user_id, (user_id, -math.inf))
+
+
+def _in_order(user_ids: Iterable[int], places: Places) -> list[int]:
+    if not places:
         return sorted(user_ids)
-    # Somebody who came back after another took their place may be in the same expense.
-    return sorted(user_ids, key=lambda pk: (former_ids.get(pk, pk), pk in former_ids, pk))
+    return sorted(user_ids, key=lambda pk: place_of(pk, places))

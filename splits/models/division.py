@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import ValidationError
 
 from splits.models.items import SCALE, Items
-from splits.money import NO_FORMER_IDS, divide
+from splits.money import NO_PLACES, Places, divide
 from tripcompanion.currency.amounts import to_major
 from trips.models import Trip
 
@@ -89,7 +89,7 @@ class Division:
         money: Money,
         entered: Mapping[int, int],
         seed: int,
-        former_ids: Mapping[int, int],
+        places: Places,
         payers_field: str,
     ) -> tuple[dict[int, Payment], dict[int, Part]]:
         """The payment and the part of each person.
@@ -102,13 +102,11 @@ class Division:
             raise ValidationError({payers_field: [_("Must have the sign of the amount.")]})
         if money.sign < 0 and len(entered) > 1:
             raise ValidationError({payers_field: [_("Only one person can receive a refund.")]})
-        paid = divide(money.amount_minor, entered, seed, former_ids)
+        paid = divide(money.amount_minor, entered, seed, places)
         payments = {user_id: Payment(paid[user_id], entered[user_id]) for user_id in entered}
-        return payments, self.parts(money, seed, former_ids)
+        return payments, self.parts(money, seed, places)
 
-    def parts(
-        self, money: Money, seed: int, former_ids: Mapping[int, int] = NO_FORMER_IDS
-    ) -> dict[int, Part]:
+    def parts(self, money: Money, seed: int, places: Places = NO_PLACES) -> dict[int, Part]:
         """Each person's part in the trip's currency; they add up to `money.amount_minor`.
 
         Raises `ValidationError` on `splitAmounts` or `items` if the entered values do not fit.
@@ -116,7 +114,7 @@ class Division:
         if not self.participants:
             text = _("There is nobody to divide the expense among.")
             raise ValidationError({"participantUserIds": [text]})
-        shares = divide(money.amount_minor, self._weights(money), seed, former_ids)
+        shares = divide(money.amount_minor, self._weights(money), seed, places)
         column = ENTERED_COLUMN.get(SplitType(self.split_type))
         if column is None:
             return {user_id: Part(share) for user_id, share in shares.items()}

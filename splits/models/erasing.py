@@ -51,7 +51,7 @@ def _erase_expenses(trip: Trip, by: User, ids: Iterable[int]) -> None:
     for expense in with_people.order_by("pk"):
         expense.trip = trip
         payments, parts = payments_of(expense.loaded_payers), parts_of(expense.loaded_splits)
-        _owed, moved = debts_and_sums(payments, parts, expense.number, expense.former_ids)
+        _owed, moved = debts_and_sums(payments, parts, expense.number, expense.places)
         for user_id, of_user in moved.items():
             sums[user_id].subtract(of_user)
         fields = expense_fields(expense, payments, parts)

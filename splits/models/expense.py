@@ -35,7 +35,7 @@ from splits.models.posting import ExpensePosting
 from splits.models.rate import ENTERED, DailyRate, ExchangeRate
 from splits.models.settlement import Settlement, today
 from splits.models.split import Split
-from splits.money import NO_FORMER_IDS, parse_former_ids
+from splits.money import NO_PLACES, Places, parse_places
 from tripcompanion.compiled import insert
 from tripcompanion.currency.amounts import MAX_AMOUNT, all_to_major, convert, to_major, to_minor
 from trips.models import InTripQuerySet, Trip, locked_row, locked_trip
@@ -174,15 +174,14 @@ class Expense(models.Model):
         return self.loaded_payers[0].user
 
     @cached_property
-    def former_ids(self) -> Mapping[int, int]:
-        """The ids of former people by those of who took their place.
+    def places(self) -> Places:
+        """Where those who took somebody's place stand in the order of odd cents.
 
-        Odd cents are divided in the order of these ids, so that neither a claim nor a merge changes
-        an amount.
+        They stand where the other stood, so that neither a claim nor a merge changes an amount.
         """
         if not (self.merged_guests or self.trip.claimed_guests):
-            return NO_FORMER_IDS
-        return parse_former_ids(self.trip.claimed_guests, self.merged_guests)
+            return NO_PLACES
+        return parse_places(self.trip.claimed_guests, self.merged_guests)
 
     @property
     def money(self) -> Money:
@@ -366,7 +365,7 @@ class Expense(models.Model):
         self.set_division(division)
         entered = self.entered_by(paid_by_user)
         seed = self.number
-        return division.payments_and_parts(self.money, entered, seed, self.former_ids, payers_field)
+        return division.payments_and_parts(self.money, entered, seed, self.places, payers_field)
 
     def set_division(self, division: Division) -> None:
         """Set the columns of the division. Payers and splits are rows of their own."""
@@ -381,9 +380,7 @@ class Expense(models.Model):
 
     def posting(self, *, is_written: bool = True) -> ExpensePosting:
         """The expense as it is in the ledger; an empty posting unless it `is_written`."""
-        return ExpensePosting(
-            self.trip, self.pk, self.number, self.former_ids, is_written=is_written
-        )
+        return ExpensePosting(self.trip, self.pk, self.number, self.places, is_written=is_written)
 
     def entered_by(self, paid_by_user: Mapping[int, int | None]) -> dict[int, int]:
         """`paid_by_user` in minor units of the expense's currency; None is the whole amount."""

@@ -22,6 +22,7 @@ from splits.models.settlement import (
     settlement_entries,
 )
 from splits.models.split import Split
+from splits.money import Places
 from tripcompanion.compiled import insert
 from tripcompanion.database.deletes import delete_unread
 from trips.models import Member, Trip
@@ -64,13 +65,13 @@ class ExpensePosting:
         trip: Trip,
         expense_id: int,
         number: int,
-        former_ids: Mapping[int, int],
+        places: Places,
         *,
         is_written: bool = True,
     ) -> None:
         self.trip, self.expense_id = trip, expense_id
         #: These decide who gets odd cents; see `Expense`.
-        self.number, self.former_ids = number, former_ids
+        self.number, self.places = number, places
         #: Settlements that were deleted with the splits that they paid.
         self.revoked: list[Settlement] = []
         self.paid_by_user: dict[int, Payment] = {}
@@ -219,21 +220,21 @@ class ExpensePosting:
     def _debts_and_sums(
         self, paid_by_user: Mapping[int, Payment], parts: Mapping[int, Part]
     ) -> tuple[Owed, Sums]:
-        return debts_and_sums(paid_by_user, parts, self.number, self.former_ids)
+        return debts_and_sums(paid_by_user, parts, self.number, self.places)
 
 
 def debts_and_sums(
     paid_by_user: Mapping[int, Payment],
     parts: Mapping[int, Part],
     number: int,
-    former_ids: Mapping[int, int],
+    places: Places,
 ) -> tuple[Owed, Sums]:
     """The effect on the ledger of an expense that is divided like this, in minor units.
 
     What is owed for each participant's part, and the changes of each member's sums.
     """
     own_parts, debts = money.own_parts_and_debts(
-        amounts(parts), amounts(paid_by_user), number, former_ids
+        amounts(parts), amounts(paid_by_user), number, places
     )
     owed: Owed = {user_id: {} for user_id in parts}
     is_refund = sum(amounts(paid_by_user).values()) < 0

@@ -163,13 +163,13 @@ class Recording:
         division = _exactly(new, expense)
         expense.set_division(division)
         payments, parts = division.payments_and_parts(
-            expense.money, new.paid_by_user, number, expense.former_ids, "payers"
+            expense.money, new.paid_by_user, number, expense.places, "payers"
         )
         if new.exact_parts is not None and division.split_type in KEPT_TYPES:
-            exact = money.divide(expense.amount_minor, new.exact_parts, number, expense.former_ids)
+            exact = money.divide(expense.amount_minor, new.exact_parts, number, expense.places)
             expense.divided = exact == amounts(parts)
             parts = {u: part._replace(amount_minor=exact[u]) for u, part in parts.items()}
-        owed, sums = debts_and_sums(payments, parts, number, expense.former_ids)
+        owed, sums = debts_and_sums(payments, parts, number, expense.places)
         return _Written(expense, new, payments, parts, owed, sums)
 
     def _post(self, row: _Written, sums: dict[int, Counter[str]]) -> list[Allocation]:
@@ -294,7 +294,7 @@ def _exactly(new: NewExpense, expense: Expense) -> Division:
     entered = new.division.entered or dict.fromkeys(new.division.participants, 1)
     is_by_hand = new.division.split_type == SplitType.MANUAL
     if set(entered) == set(exact) and (in_own or not is_by_hand):
-        parts = money.divide(total, entered, expense.number, expense.former_ids)
+        parts = money.divide(total, entered, expense.number, expense.places)
         if parts == dict(exact):
             return new.division
     if in_own:

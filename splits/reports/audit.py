@@ -129,7 +129,7 @@ def _expenses(joins: Joins, sums: Sums, watch: Watch) -> Iterator[Difference]:
         for user, amount_minor in paid.items():
             sums[expense.trip_id, user]["paid_minor"] += amount_minor
         if abs(sum(shares.values())) <= abs(sum(paid.values())):
-            own_parts = money.own_parts(shares, paid, expense.number, expense.former_ids)
+            own_parts = money.own_parts(shares, paid, expense.number, expense.places)
             for user, amount_minor in own_parts.items():
                 sums[expense.trip_id, user]["share_minor"] += amount_minor
 

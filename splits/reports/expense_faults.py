@@ -42,7 +42,7 @@ def expense_faults(
         return
     if expense.divided:
         yield from _share_faults(expense, parts, shares)
-    expected = money.debts(shares, paid, expense.number, expense.former_ids)
+    expected = money.debts(shares, paid, expense.number, expense.places)
     for pair in sorted(expected.keys() | owed.keys()):
         if expected.get(pair, 0) != owed.get(pair, 0):
             yield (
@@ -56,7 +56,7 @@ def _share_faults(
 ) -> Iterator[str]:
     try:
         division, seed = expense.division(parts), expense.number
-        expected = division.parts(expense.money, seed, expense.former_ids) if parts else {}
+        expected = division.parts(expense.money, seed, expense.places) if parts else {}
     except ValidationError as error:
         yield f"the entered values do not divide it: {error.detail}"
         return

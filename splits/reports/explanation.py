@@ -110,7 +110,7 @@ def _shares_of_what_is_left(expenses: Iterable[Any], trip: Trip, user_id: int) -
         paid_by_user = {payer.user_id: payer.amount_minor for payer in expense.payers.all()}
         parts = {split.participant_id: split.amount_minor for split in expense.splits.all()}
         expense.trip = trip
-        own_parts = money.own_parts(parts, paid_by_user, expense.number, expense.former_ids)
+        own_parts = money.own_parts(parts, paid_by_user, expense.number, expense.places)
         shares[expense.pk] = own_parts[user_id]
     return shares
 

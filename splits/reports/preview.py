@@ -33,7 +33,7 @@ def preview_of(
         Split(expense=expense, participant=people[user_id], **part._asdict())
         for user_id, part in parts.items()
     ]
-    owed = money.debts(amounts(parts), amounts(payments), expense.number, expense.former_ids)
+    owed = money.debts(amounts(parts), amounts(payments), expense.number, expense.places)
     expense.debts = [
         Settlement(trip=trip, sender=people[debtor], receiver=people[creditor], amount_minor=amount)
         for (debtor, creditor), amount in owed.items()

@@ -238,6 +238,9 @@ EXCHANGE: Guards = {
          f"{_EXPORTING} both_scopes"),
     ],
     "tripcompanion/exchange/restoring.py": [
+        ("people beside each other change places in an imported trip",
+         "key=places.__getitem__, reverse=True)", "key=places.__getitem__)",
+         "tests/splits/test_positions.py"),
         ("ledger of an imported trip not audited",
          "        for difference in differences(self.trip.pk):", "        for difference in ():",
          f"{_COPYING} contradicts_itself_makes"),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rest_framework.response import Response
 
 from splits.models import Expense
-from splits.money import parse_former_ids
+from splits.money import parse_places
 from splits.reports.audit import differences
 from tests.admin_client import AdminClient
 from tests.conftest import Api
@@ -223,7 +223,7 @@ def picture(history: ScriptedHistory, renamed: dict[int, int]) -> Any:
 @pytest.mark.soak
 @pytest.mark.once
 @pytest.mark.parametrize(
-    ("texts", "former_ids"),
+    ("texts", "places"),
     [
         (["", ""], {}),
         (["", "17:11"], {17: 11}),
@@ -238,12 +238,11 @@ def picture(history: ScriptedHistory, renamed: dict[int, int]) -> Any:
         # The last that names an account decides.
         (["", "17:11 17:12"], {17: 12}),
         (["17:11", "17:13"], {17: 13}),
+        (["", "12:17 13:17 18:12"], {13: 17, 18: 17}),
     ],
 )
-def test_whose_turn_it_is_follows_from_the_pairs(
-    texts: list[str], former_ids: dict[int, int]
-) -> None:
-    assert parse_former_ids(*texts) == former_ids
+def test_whose_turn_it_is_follows_from_the_pairs(texts: list[str], places: dict[int, int]) -> None:
+    assert {person: of for person, (of, _taken) in parse_places(*texts).items()} == places
 
 
 @pytest.mark.either

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from time_machine import TimeMachineFixture
 
 from splits.models import Expense
-from splits.money import divide, parse_former_ids
+from splits.money import divide, parse_places
 from tests.conftest import Api
 from tests.factories import TripFactory, add_guest, join, spend
 from tests.splits.ledger import Json, Ledger
@@ -160,8 +160,8 @@ def plainly_summed(user: User, year: int | None) -> dict[tuple[str, ...], list[i
         paid = {row.user_id: row.amount_minor for row in expense.payers.order_by("id")}
         parts = {row.participant_id: row.amount_minor for row in expense.splits.all()}
         left_minor = expense.amount_minor - sum(parts.values())
-        former = parse_former_ids(expense.merged_guests, expense.trip.claimed_guests)
-        uncovered = divide(left_minor, paid, expense.number, former) if left_minor else {}
+        places = parse_places(expense.trip.claimed_guests, expense.merged_guests)
+        uncovered = divide(left_minor, paid, expense.number, places) if left_minor else {}
         day, trip = expense.expense_date, expense.trip
         if user.pk not in paid.keys() | parts.keys() or year not in (None, day.year):
             continue

@@ -5,6 +5,7 @@ import pytest
 from splits.models import Expense
 from splits.reports.audit import differences
 from tests.conftest import Api
+from tests.exchange.copies import copied, file_of
 from tests.factories import add_guest, spend
 from tests.splits.test_claims import accept, invite
 from tests.splits.test_merges import merge
@@ -86,3 +87,35 @@ def test_who_leaves_a_place_to_a_guest_comes_back_in_the_place_of_another(
     assert accept(api, sam, invite(api, trip, olga, ben)).status_code == 201
     expected[sam.pk] = expected.pop(ben.pk)
     assert shares(taxi) == expected
+
+
+def test_who_leaves_twice_without_an_answer_leaves_each_place_to_a_guest_of_its_own(
+    sam: User, api: Api, trip: Trip, olga: User, guests: list[User], taxi: Expense
+) -> None:
+    """Both places come from the same account; the one that was taken last is before the first."""
+    first = left_by(sam, trip, taxi, api, olga)
+    second = left_by(sam, trip, taxi, api, olga, first)
+    expected = {**shares(taxi)}
+    ann = guests[0]
+    body = {"participantUserIds": [olga.pk, first.pk, second.pk]}
+    assert api(olga).patch(f"/api/trips/{trip.pk}/expenses/{taxi.pk}", body).status_code == 200
+    assert shares(taxi) == expected
+    assert merge(api, trip, first, ann, olga).status_code == 200
+    expected[ann.pk] = expected.pop(first.pk)
+    assert shares(taxi) == expected
+    copy = copied(file_of(api, trip, olga), olga)
+    assert sorted(shares(copy.expenses.latest("pk")).values()) == sorted(expected.values())
+
+
+def left_by(user: User, trip: Trip, expense: Expense, api: Api, olga: User, *others: User) -> User:
+    """The guest in the place that the user, who shared the expense, left without an answer."""
+    Member.add(trip, olga, role="EDITOR", email=user.email)
+    body = {"participantUserIds": [olga.pk, user.pk, *(other.pk for other in others)]}
+    url = f"/api/trips/{trip.pk}/expenses/{expense.pk}"
+    assert api(olga).patch(url, body).status_code == 200
+    expected = shares(expense)
+    trip.members.get(user=user).leave(by=user)
+    guest = trip.members.latest("user_id").user
+    expected[guest.pk] = expected.pop(user.pk)
+    assert shares(expense) == expected
+    return guest

@@ -339,7 +339,7 @@ def computed(trip: Trip, viewer: User, as_of: date) -> dict[str, Any]:
         expense.trip = trip
         paid = {payer.user_id: payer.amount_minor for payer in expense.payers.all()}
         shares = {split.participant_id: split.amount_minor for split in expense.splits.all()}
-        parts = money.own_parts(shares, paid, expense.number, expense.former_ids)
+        parts = money.own_parts(shares, paid, expense.number, expense.places)
         day = str(expense.expense_date)
         keys = (expense.category, day, day[:7], expense.currency)
         for name, key in zip(KINDS, keys, strict=True):

@@ -21,7 +21,7 @@ from rest_framework.exceptions import ValidationError
 from splits.models import Comment, Expense, Settlement
 from splits.models.comment import MAX_COMMENTS
 from splits.models.debt import require_few_debts
-from splits.money import parse_former_ids
+from splits.money import parse_places, place_of
 from splits.reports.audit import differences
 from splits.serializers.comment import CommentRequest
 from splits.serializers.expense import ExpenseRequest
@@ -129,9 +129,9 @@ class _Maker:
         row = self.file.first(TRIP.name)
         self.currency = _checked(TripRequest().fields["currency"], row, "currency", 1)
         self._add_people()
-        self.former_ids = self._former_ids(_get(row, "claimedGuests", 1), "")
+        self.places = self._places(_get(row, "claimedGuests", 1), "")
         self.trip = self._instance(TRIP, row, 1)
-        self.trip.claimed_guests = self._order(self.former_ids)
+        self.trip.claimed_guests = self._order(self.places)
         self.trip.save(force_insert=True)
         self.ids[Trip][_id(row, 1)] = self.trip.pk
         *tables, history = TABLES
@@ -169,18 +169,19 @@ class _Maker:
             self.ids[User] |= {person_id: guest.pk for person_id, guest in guests.items()}
             self.names |= {person_id: guest.name for person_id, guest in guests.items()}
 
-    def _former_ids(self, claimed: Any, merged: str) -> Ids:
-        """What the order of the people was decided by, by their ids in the file."""
+    def _places(self, claimed: Any, merged: str) -> dict[int, tuple[int, float]]:
+        """Where the people stand in the order of odd cents, by their ids in the file."""
         try:
-            former_ids = parse_former_ids(claimed, merged)
+            places = parse_places(claimed, merged)
         except (ValueError, TypeError, AttributeError) as error:
             raise UnreadableFile("bad_value", name="claimedGuests") from error
-        return {person_id: former_ids.get(person_id, person_id) for person_id in self.ids[User]}
+        return {person_id: place_of(person_id, places) for person_id in self.ids[User]}
 
-    def _order(self, former_ids: Ids) -> str:
+    def _order(self, places: Mapping[int, tuple[int, float]]) -> str:
         """The text by which odd cents fall to the same people as before."""
         people = self.ids[User]
-        return " ".join(f"{people[pk]}:{former - _FORMER}" for pk, former in former_ids.items())
+        last_first = sorted(places, key=places.__getitem__, reverse=True)
+        return " ".join(f"{people[pk]}:{places[pk][0] - _FORMER}" for pk in last_first)
 
     # -- Rows --------------------------------------------------------------------------------------
 
@@ -289,9 +290,10 @@ class _Maker:
 
     def _fit_expense(self, expense: Expense) -> None:
         if expense.merged_guests:
-            merged = self._former_ids(self.file.first("trip.claimedGuests"), expense.merged_guests)
-            changed = {pk: old for pk, old in merged.items() if old != self.former_ids[pk]}
-            expense.merged_guests = self._order(changed)
+            places = self._places(self.file.first("trip.claimedGuests"), expense.merged_guests)
+            changed = {place[0] for pk, place in places.items() if place != self.places[pk]}
+            beside = {pk: place for pk, place in places.items() if place[0] in changed}
+            expense.merged_guests = self._order(beside)
 
     def _insert(self, table: Table, rows: list[tuple[int | None, Any]]) -> None:
         made = [row for _id, row in rows]

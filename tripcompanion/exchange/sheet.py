@@ -121,7 +121,7 @@ def _expenses(trip: Trip) -> Iterator[_Entry]:
             "amount": to_major(expense.entered_minor, expense.currency),
             "currency": expense.currency,
         }
-        parts = money.own_parts(shares, paid, expense.number, expense.former_ids)
+        parts = money.own_parts(shares, paid, expense.number, expense.places)
         yield _entry("expense", expense, expense.expense_date, cells, paid, parts)
 
 

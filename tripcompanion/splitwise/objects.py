@@ -159,7 +159,7 @@ class Entry:
         """The entry of an expense with all columns of its `loaded_payers` and `loaded_splits`."""
         paid = {payer.user_id: payer.amount_minor for payer in row.loaded_payers}
         shares = {split.participant_id: split.amount_minor for split in row.loaded_splits}
-        owed, repayments = own_parts_and_debts(shares, paid, row.number, row.former_ids)
+        owed, repayments = own_parts_and_debts(shares, paid, row.number, row.places)
         return cls(
             id=row.pk,
             trip=row.trip,

@@ -272,8 +272,8 @@ def uncovered(rows: Iterable[Row]) -> Iterator[tuple[list[Any], Mapping[int, int
         _expense_id, number, merged, claimed, amount_minor, covered_minor, *key = expense
         if left_minor := amount_minor - (covered_minor or 0):
             paid = {user_id: paid_minor for *_columns, user_id, paid_minor in payers}
-            former_ids = money.parse_former_ids(claimed, merged)
-            yield key, money.divide(left_minor, paid, number, former_ids)
+            places = money.parse_places(claimed, merged)
+            yield key, money.divide(left_minor, paid, number, places)
 
 
 # -- People --------------------------------------------------------------------------------------
