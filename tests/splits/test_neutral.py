@@ -170,13 +170,19 @@ class History:
             self.send("delete", f"settlements/{found['id']}")
 
     def come_or_go(self) -> None:
-        """The last account leaves, which takes a balance of zero, or is there again."""
+        """The last account leaves, or is there again and has not answered.
+
+        To leave takes a balance of zero at first; later entries stay with a guest.
+        """
         user = self.accounts[-1]
         if user.pk in self.gone:
             self.send("post", "members", {"userId": user.pk, "role": "VIEWER"})
             self.gone.discard(user.pk)
-        elif self.send("delete", f"members/{user.pk}").status_code == 204:
+        elif self.ledger.answer(user, "post", "members/leave").status_code == 204:
             self.gone.add(user.pk)
+            assert list(differences(self.trip.pk)) == []
+            present = self.trip.members.present().values_list("user_id", flat=True)
+            self.ids += set(present) - set(self.ids)
 
     # -- What must stay ---------------------------------------------------------------------------
 
