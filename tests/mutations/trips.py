@@ -258,7 +258,7 @@ TRIPS: Guards = {
         ("more is put back than a settlement has", ", {of_debt}, {of_credit})", ", {of_debt})",
          "tests/splits/test_neutral.py -k put_back"),
         ("paid when it was restored", "COALESCE(used.covered_at, %s)", "%s",
-         "tests/splits/test_neutral.py"),
+         "tests/splits/test_neutral.py -k was_paid_when"),
     ],
     "splits/models/restoring.py": [
         ("allocations to what is deleted too are lost", "        _hand_over(entry, missed)\n",

@@ -447,6 +447,16 @@ def test_what_is_restored_is_as_old_as_it_was(
     assert ledger.debt(ed) == 20
 
 
+def test_what_is_restored_was_paid_when_it_was(ledger: Ledger, olga: User, ed: User) -> None:
+    dinner = ledger.spend(olga, 10, ed)
+    payment = ledger.settle(ed, olga, 10)
+    paid_at = ledger.split(dinner, ed)["paidAt"]
+    assert paid_at is not None
+    for kind, row in (("expenses", dinner), ("settlements", payment)):
+        undone(ledger, kind, row, olga)
+        assert ledger.split(dinner, ed)["paidAt"] == paid_at
+
+
 def test_no_more_is_put_back_than_a_debt_has(ledger: Ledger, olga: User, ed: User) -> None:
     dinner = ledger.spend(olga, 30, ed)
     first = ledger.settle(ed, olga, 30)
