@@ -404,6 +404,8 @@ def forged(content: bytes, table: str, place: int, **fields: Any) -> bytes:
         ("members", {"paid": 1_000_000}),
         ("expenses", {"amount": 10.02}),
         ("expenses", {"description": "x" * 256}),
+        ("expenses", {"description": " "}),
+        ("expenses", {"receiptUrl": "ftp://example.com/x"}),
         ("expenses", {"receiptUrl": "data:text/html,x"}),
         ("expenses", {"id": 2**70}),
         ("expenses", {"currency": {"EUR": 1}}),

@@ -246,7 +246,7 @@ EXCHANGE: Guards = {
          f"{_COPYING} contradicts_itself_makes"),
         ("texts of an imported trip not checked",
          'plain = {*plain_fields(table.model), "currency"} & checked.keys()',
-         "plain: set[str] = set()", f"{_COPYING} contradicts_itself_makes"),
+         'plain = {"tags"} & checked.keys()', f"{_COPYING} contradicts_itself_makes"),
         ("guests of an imported trip have its roles",
          "member.role = CREATOR_ROLE if is_caller else DEFAULT_ROLE",
          "member.role = CREATOR_ROLE if is_caller else member.role", f"{_COPYING} everybody_else"),

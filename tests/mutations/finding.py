@@ -16,7 +16,7 @@ FINDING: Guards = {
         ("everybody renames tags of others", "Can.CHANGE_EXPENSES, are_own) as locked",
          "Can.READ, are_own) as locked", f"{_TAGS} behind"),
         ("a tag that there is not is renamed",
-         "        if not rows:\n            raise NotFound\n", "", f"{_TAGS} merged"),
+         "        if not rows:\n            raise NotFound\n", "", f"{_TAGS} behind"),
     ],
     "splits/views/expense.py": [
         ("errors of rows are forgotten", "            if errors:\n                raise",

@@ -5,7 +5,7 @@ import io
 
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies
-from rest_framework.exceptions import PermissionDenied
+from rest_framework.exceptions import NotFound, PermissionDenied
 
 from splits.models.tag import rename_tag
 from tests.conftest import Api
@@ -86,12 +86,14 @@ def test_an_editor_renames_only_what_is_on_their_own_expenses(
     assert ledger.answer(olga, "patch", "tags/a%2Fb", {"name": "c"}).status_code == 200
 
 
-def test_the_right_to_rename_is_checked_again_behind_the_lock(
+def test_tag_and_right_to_rename_are_checked_again_behind_the_lock(
     ledger: Ledger, trip: Trip, olga: User, ed: User
 ) -> None:
     expense = ledger.spend(olga, 1, olga, tags=["fish"])
     with pytest.raises(PermissionDenied):
         rename_tag(trip, ed, "fish", "x")
+    with pytest.raises(NotFound):
+        rename_tag(trip, olga, "meat", "x")
     assert ledger.expense(expense) == expense
 
 
