@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from threading import Event
 from typing import Any
+from unittest.mock import Mock
 
 import httpx
 import psycopg
@@ -24,7 +25,7 @@ from tests.server import Server, running_server
 from tests.splits.journey import Journey, sign_up
 from tests.test_query_counts import QUERIES
 from tests.trips.access import Scene
-from tripcompanion.database.snapshots import snapshot
+from tripcompanion.database.snapshots import StatementChanged, in_snapshot, snapshot
 from users.models import User
 
 READERS = 6
@@ -314,3 +315,14 @@ def test_inside_a_transaction_a_snapshot_does_nothing(
     with django_assert_num_queries(1), snapshot():
         assert _count(olga) == 1
     olga.delete()
+
+
+@pytest.mark.once
+@pytest.mark.django_db(transaction=True)
+def test_what_is_read_in_a_snapshot_is_read_again_if_a_statement_has_changed() -> None:
+    changed = StatementChanged("cached plan must not change result type")
+    read = Mock(side_effect=[changed, "rows", changed, changed])
+    assert in_snapshot(read) == "rows"
+    with pytest.raises(StatementChanged):
+        in_snapshot(read)
+    assert read.call_count == 4

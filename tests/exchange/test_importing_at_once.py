@@ -2,12 +2,15 @@
 
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import httpx
 import pytest
+from django.conf import settings
 
 from tests.exchange.samples import SPLITWISE_API
-from tests.locks import while_locked
+from tests.locks import holding, while_locked
 from tests.passwords import PASSWORD
 from tests.server import Server
 from tests.splits.journey import Traveller, sign_up
@@ -32,6 +35,28 @@ def test_a_plan_that_is_confirmed_twice_at_once_is_recorded_once(
     assert len(traveller.done("GET", "/trips")["items"]) == 1
 
 
+@pytest.mark.skipif(settings.DATABASE_URL.startswith("sqlite"), reason="SQLite locks no row")
+def test_a_plan_is_locked_while_it_is_confirmed(server: Server, traveller: Traveller) -> None:
+    """`prune` deletes plans, but none that is being confirmed."""
+    planned = traveller.done("POST", "/imports", json.loads(SPLITWISE_API))
+    done = traveller.done("POST", f"/imports/{planned['id']}/confirm")
+    again = imported_again(traveller, done["tripId"])
+    with ThreadPoolExecutor(1) as pool, holding(server, "trips_trip", done["tripId"]) as other:
+        answer = pool.submit(traveller.call, "POST", f"/imports/{again['id']}/confirm")
+        other.wait_for(1)
+        free = "SELECT 1 FROM exchange_import WHERE id = %s FOR UPDATE SKIP LOCKED"
+        assert other.run(free, again["id"]) == []
+        other.commit()
+        assert answer.result().status_code == 200
+
+
+def imported_again(traveller: Traveller, trip_id: int) -> Any:
+    """The plan to add a newer file to the trip that the older one made."""
+    file = {"file": ("newer.json", SPLITWISE_API.replace('"id":7,', '"id":8,'))}
+    sent = {"data": {"tripId": str(trip_id)}, "files": file}
+    return traveller.http.post("/api/imports", headers=traveller.headers, **sent).json()
+
+
 def test_a_guest_is_merged_while_an_import_that_names_them_waits_for_the_trip(
     server: Server, traveller: Traveller
 ) -> None:
@@ -39,10 +64,8 @@ def test_a_guest_is_merged_while_an_import_that_names_them_waits_for_the_trip(
     planned = traveller.done("POST", "/imports", json.loads(SPLITWISE_API))
     done = traveller.done("POST", f"/imports/{planned['id']}/confirm")
     ana, ben = (person["userId"] for person in done["people"])
-    path, sent = f"/trips/{done['tripId']}", {"data": {"tripId": str(done["tripId"])}}
-    file = {"file": ("newer.json", SPLITWISE_API.replace('"id":7,', '"id":8,'))}
-    again = traveller.http.post("/api/imports", headers=traveller.headers, files=file, **sent)
-    assert [person["userId"] for person in again.json()["people"]] == [ana, ben]
+    path, again = f"/trips/{done['tripId']}", imported_again(traveller, done["tripId"])
+    assert [person["userId"] for person in again["people"]] == [ana, ben]
     other = traveller.done("POST", f"{path}/guests", {"name": "Cleo"})["user"]["id"]
     merge, confirm = while_locked(
         server,
@@ -50,7 +73,7 @@ def test_a_guest_is_merged_while_an_import_that_names_them_waits_for_the_trip(
         done["tripId"],
         [
             lambda: traveller.call("POST", f"{path}/guests/{ana}/merge", {"userId": other}),
-            lambda: traveller.call("POST", f"/imports/{again.json()['id']}/confirm"),
+            lambda: traveller.call("POST", f"/imports/{again['id']}/confirm"),
         ],
     )
     assert merge.status_code == 200

@@ -27,7 +27,7 @@ DATABASE: Guards = {
     ],
     "tripcompanion/database/snapshots.py": [
         ("reads not repeated after a table change", "        if not is_outermost:\n",
-         "        if True:\n", "PG tests/test_changed_tables.py"),
+         "        if True:\n", f"{_SNAPSHOTS} -k read_again"),
         ("snapshot not isolated", "IsolationLevel.REPEATABLE_READ, True", "None, True",
          f"PG {_SNAPSHOTS} -k committed_later"),
         ("reads take the write lock", '"DEFERRED"', '"IMMEDIATE"', f"{_SNAPSHOTS} -k a_get"),
