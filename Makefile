@@ -78,7 +78,7 @@ PRODUCTION := DEBUG=false ALLOWED_HOSTS=api.example.com \
 	CORS_ALLOWED_ORIGINS=https://app.example.com CSRF_TRUSTED_ORIGINS=https://api.example.com \
 	SECRET_KEY=$$($(BIN)/python -c 'import secrets; print(secrets.token_urlsafe(48))')
 
-check: .venv/.dev ## Run what CI does (13 minutes): lint, migrations, schema, most tests, fuzz, chaos, clients
+check: .venv/.dev ## Run what CI does (12 minutes): lint, migrations, schema, most tests, fuzz, chaos, clients
 	@$(MAKE) --jobs=2 $(OUTPUT_SYNC) static clients-with-node ARGS=
 	@$(BIN)/python -m tests.databases --require-postgres --short $(ARGS)
 	@MINUTES=0.4 $(BIN)/python -m tests.fuzz --seed 20260514
