@@ -74,11 +74,15 @@ def test_an_id_that_is_none_and_an_id_of_nothing_are_the_same_404(api, ada, oper
     assert len(answers) == 1
 
 
-def test_a_wrong_method_is_refused_with_those_that_are_right(api, olga):
-    response = api(olga).delete("/api/trips")
-    document = problem_of(response, 405, "method_not_allowed")
-    assert "DELETE" in document["detail"]
-    assert set(response.headers["Allow"].split(", ")) == {"GET", "HEAD", "POST"}
+@pytest.mark.parametrize("media_type", ["application/json", "multipart/form-data; boundary=b"])
+def test_a_wrong_method_is_refused_with_those_that_are_right(api, olga, media_type):
+    """Whatever its body is."""
+    client = api(olga)
+    for method in ("DELETE", "TRACE"):
+        response = client.generic(method, "/api/trips", "--b--", media_type)
+        document = problem_of(response, 405, "method_not_allowed")
+        assert method in document["detail"]
+        assert set(response.headers["Allow"].split(", ")) == {"GET", "HEAD", "POST"}
 
 
 @pytest.mark.parametrize("path", ["/api/schema", "/api/docs", "/api/health", "/api/users/login"])

@@ -154,7 +154,8 @@ class ApiViewSet(GenericViewSet):
         if request.query_params:
             self.require_known_parameters()
         has_no_body = self.action not in self.request_serializers and not self.reads_forms
-        if request.method not in {"GET", "HEAD"} and has_no_body:
+        # A method without an action is refused by DRF after this.
+        if self.action and request.method not in {"GET", "HEAD"} and has_no_body:
             _require_json_or_nothing(request)
         # DRF looks up the handler after this.
         if request.method == "POST" and KEY_HEADER in request.headers and self.repeats_safely:
