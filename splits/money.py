@@ -2,12 +2,15 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count
 from types import MappingProxyType
 from typing import TypeAlias
 
-#: Where those who took somebody's place stand in the order of odd cents: at the id of the first who
-#: had it, and of several such places, the one that was taken last is first.
-Places: TypeAlias = Mapping[int, tuple[int, int]]
+#: Where somebody stands in the order of odd cents: at an id, and among those of the same id.
+Place: TypeAlias = tuple[int, float]
+#: The places of those who took somebody's: at the id of the first who had it, and of several such
+#: places, the one that was taken last is first. Others stand at their own id, before these.
+Places: TypeAlias = Mapping[int, Place]
 NO_PLACES: Places = MappingProxyType({})
 
 
@@ -18,14 +21,14 @@ def parse_places(claimed: str, merged: str) -> Places:
     with whom another one was merged may have been claimed since. Somebody whose place was taken may
     come back beside the taker, and lose the new place as well.
     """
-    places: dict[int, tuple[int, int]] = {}
-    claims = [*_pairs(claimed)]
-    for number, (person, former) in enumerate(claims, 1):
-        places[person] = places.pop(former, (former, -number))
-    claimers = {former: person for person, (former, _number) in places.items()}
-    for number, (person, former) in enumerate(_pairs(merged), len(claims) + 1):
+    places: dict[int, Place] = {}
+    later_is_less = count(-1, -1)
+    for person, former in _pairs(claimed):
+        places[person] = places.pop(former, (former, next(later_is_less)))
+    claimers = {former: person for person, (former, _order) in places.items()}
+    for person, former in _pairs(merged):
         heir = person if person in places else claimers.get(person, person)
-        places[heir] = places.pop(former, (former, -number))
+        places[heir] = places.pop(former, (former, next(later_is_less)))
     return places
 
 
@@ -146,7 +149,7 @@ def own_parts_and_debts(
     return parts, owed
 
 
-def place_of(user_id: int, places: Places) -> tuple[int, float]:
+def place_of(user_id: int, places: Places) -> Place:
     """Where somebody stands in the order of odd cents."""
     return places.get(user_id, (user_id, -math.inf))
 

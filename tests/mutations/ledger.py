@@ -26,11 +26,10 @@ _DEFAULT = "tests/splits/test_default_division.py"
 LEDGER: Guards = {
     "splits/money.py": [
         ("who took the place of a former guest stands elsewhere",
-         "places[heir] = places.pop(former, (former, -number))",
-         "places[heir] = (former, -number)", "tests/splits/test_positions.py"),
+         "places[heir] = places.pop(former, (former, next(later_is_less)))",
+         "places[heir] = (former, next(later_is_less))", "tests/splits/test_positions.py"),
         ("who lost a place twice stood before whom they stood beside",
-         "places[heir] = places.pop(former, (former, -number))",
-         "places[heir] = places.pop(former, (former, number))", "tests/splits/test_positions.py"),
+         "count(-1, -1)", "count(1)", "tests/splits/test_positions.py"),
         ("odd cents lost", "in by_remainder[:left_over]:", "in by_remainder[:0]:", _MONEY),
         ("odd cents always go to the same person", "(at - seed) % turns", "at", _MONEY),
         ("smallest remainders rounded up first", "(-(total * weights[at] % whole)",

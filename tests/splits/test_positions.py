@@ -95,8 +95,7 @@ def test_who_leaves_twice_without_an_answer_leaves_each_place_to_a_guest_of_its_
     """Both places come from the same account; the one that was taken last is before the first."""
     first = left_by(sam, trip, taxi, api, olga)
     second = left_by(sam, trip, taxi, api, olga, first)
-    expected = {**shares(taxi)}
-    ann = guests[0]
+    expected, ann = shares(taxi), guests[0]
     body = {"participantUserIds": [olga.pk, first.pk, second.pk]}
     assert api(olga).patch(f"/api/trips/{trip.pk}/expenses/{taxi.pk}", body).status_code == 200
     assert shares(taxi) == expected

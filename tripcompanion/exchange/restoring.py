@@ -21,7 +21,7 @@ from rest_framework.exceptions import ValidationError
 from splits.models import Comment, Expense, Settlement
 from splits.models.comment import MAX_COMMENTS
 from splits.models.debt import require_few_debts
-from splits.money import parse_places, place_of
+from splits.money import Places, parse_places, place_of
 from splits.reports.audit import differences
 from splits.serializers.comment import CommentRequest
 from splits.serializers.expense import ExpenseRequest
@@ -169,7 +169,7 @@ class _Maker:
             self.ids[User] |= {person_id: guest.pk for person_id, guest in guests.items()}
             self.names |= {person_id: guest.name for person_id, guest in guests.items()}
 
-    def _places(self, claimed: Any, merged: str) -> dict[int, tuple[int, float]]:
+    def _places(self, claimed: Any, merged: str) -> Places:
         """Where the people stand in the order of odd cents, by their ids in the file."""
         try:
             places = parse_places(claimed, merged)
@@ -177,7 +177,7 @@ class _Maker:
             raise UnreadableFile("bad_value", name="claimedGuests") from error
         return {person_id: place_of(person_id, places) for person_id in self.ids[User]}
 
-    def _order(self, places: Mapping[int, tuple[int, float]]) -> str:
+    def _order(self, places: Places) -> str:
         """The text by which odd cents fall to the same people as before."""
         people = self.ids[User]
         last_first = sorted(places, key=places.__getitem__, reverse=True)
@@ -292,6 +292,7 @@ class _Maker:
         if expense.merged_guests:
             places = self._places(self.file.first("trip.claimedGuests"), expense.merged_guests)
             changed = {place[0] for pk, place in places.items() if place != self.places[pk]}
+            # Those who stand at the same id, too: what is written later comes first.
             beside = {pk: place for pk, place in places.items() if place[0] in changed}
             expense.merged_guests = self._order(beside)
 

@@ -203,8 +203,8 @@ class Entry:
     @property
     def people(self) -> set[int]:
         """The ids of everybody whom the object shows."""
-        others = {self.created_by, self.updated_by, self.deleted_by} - {None}
-        return {*self.paid, *self.owed, *others}  # type: ignore[arg-type]
+        others = (self.created_by, self.updated_by, self.deleted_by)
+        return {*self.paid, *self.owed, *filter(None, others)}
 
     def shown(self, people: Mapping[int, User], friendships: Iterable[int]) -> dict[str, Any]:
         """The object; `people` are its users, `friendships` the trips that are no groups."""

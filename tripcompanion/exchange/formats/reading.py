@@ -22,12 +22,24 @@ _SPACES = str.maketrans("", "", " \u00a0\u2009\u202f'’")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,2})?")
 _GUARDED = tuple("=+-@\t\r\n")
 #: Words of categories, in several languages; the first that fits decides.
-_CATEGORIES = (
-    ("ACCOMMODATION", "hotel hostel lodging accommodation rent mortgage camping alojamiento hébergement unterkunft logement airbnb 🏠 🏨"),  # noqa: E501
-    ("FOOD", "food dining groceries grocery restaurant liquor drink meal bar comida essen nourriture spesa cibo 🍔 🍽 🍕 🛒"),  # noqa: E501
-    ("TRANSPORT", "transport taxi bus train plane flight car gas fuel parking bicycle ferry transporte verkehr voiture 🚗 ✈ 🚕 🚌"),  # noqa: E501
-    ("ACTIVITIES", "entertainment sport movie music game culture excursion activit museum ticket ocio freizeit loisirs 🎬 🎟 🏃"),  # noqa: E501
-)  # fmt: skip
+_CATEGORIES = {
+    "ACCOMMODATION": (
+        "hotel hostel lodging accommodation rent mortgage camping alojamiento hébergement "
+        "unterkunft logement airbnb 🏠 🏨"
+    ),
+    "FOOD": (
+        "food dining groceries grocery restaurant liquor drink meal bar comida essen "
+        "nourriture spesa cibo 🍔 🍽 🍕 🛒"
+    ),
+    "TRANSPORT": (
+        "transport taxi bus train plane flight car gas fuel parking bicycle ferry transporte "
+        "verkehr voiture 🚗 ✈ 🚕 🚌"
+    ),
+    "ACTIVITIES": (
+        "entertainment sport movie music game culture excursion activit museum ticket ocio "
+        "freizeit loisirs 🎬 🎟 🏃"
+    ),
+}
 
 
 class RowError(Exception):
@@ -233,7 +245,7 @@ def category(*names: str) -> str:
     """Our category for that of the source."""
     text = " ".join(names).casefold()
     words = re.split(r"[\s,/&-]+", text)
-    for ours, theirs in _CATEGORIES:
+    for ours, theirs in _CATEGORIES.items():
         if any(word.startswith(known) for word in words for known in theirs.split() if word):
             return ours
     return "OTHER"
