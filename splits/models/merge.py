@@ -85,7 +85,7 @@ class Merge:
         self.expense_count = self._of_guest.count()
         self.settlement_count = self._settlements_with(guest).count()
         self._require_apart()
-        if any(self._sum(name) > MAX_INTEGER for name in KEPT_SUMS):
+        if any(abs(self._sum(name)) > MAX_INTEGER for name in KEPT_SUMS):
             raise ParseError(_("A value is out of range."), "out_of_range")
 
     @classmethod

@@ -241,6 +241,9 @@ LEDGER: Guards = {
          _PAYING),
     ],
     "splits/reports/balances.py": [
+        ("balances forget payers who have left", "has_entry |= Q(Exists(payments)) | Q(",
+         "has_entry |= Q(", _REFUNDS),
+        ("balances forget participants who have left", " | Q(Exists(parts))", "", _REFUNDS),
         ("ownership of plans not checked under the lock",
          "lambda locked: cls(locked).is_own(by, Can.SETTLE)", "lambda locked: True",
          f"{_LOCK} plan"),

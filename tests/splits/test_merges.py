@@ -192,11 +192,13 @@ def test_it_takes_as_many_statements_for_many_expenses(
     assert list(differences(trip.pk)) == []
 
 
+@pytest.mark.parametrize("sign", [1, -1])
 def test_sums_of_both_beyond_64_bits_are_refused(
-    api: Api, trip: Trip, olga: User, ed: User, grandma: User
+    api: Api, trip: Trip, olga: User, ed: User, grandma: User, sign: int
 ) -> None:
+    sums = {"paid_minor": sign * 2**62, "share_minor": sign * 2**62}
     trip.members.filter(user__in=[ed, grandma]).update(
-        paid_minor=2**62, share_minor=2**62, sent_minor=2**62, received_minor=2**62
+        **sums, sent_minor=2**61, received_minor=2**61
     )
     for body in ({"dryRun": True}, {}):
         problem_of(merge(api, trip, grandma, ed, olga, **body), 400, "out_of_range")
