@@ -9,7 +9,6 @@ recording happens under one lock of the trip.
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date
 from typing import Any
 
 from django.utils import timezone
@@ -53,17 +52,6 @@ class NewExpense:
     comments: Sequence[str] = ()
 
 
-@dataclass(frozen=True)
-class NewSettlement:
-    """A settlement to record, in minor units of the trip's currency."""
-
-    sender_id: int
-    receiver_id: int
-    amount_minor: int
-    settled_on: date
-    note: str = ""
-
-
 @dataclass
 class _Written:
     """An expense of a batch with its payments, parts and debts."""
@@ -93,10 +81,11 @@ class Recording:
             {member.user_id: member.balance_minor for member in trip.members.all()}
         )
 
-    def record(self, batch: Iterable[NewExpense | NewSettlement]) -> list[int]:
+    def record(self, batch: Iterable[NewExpense | Settlement]) -> list[int]:
         """Record the entries of a batch, and return their ids.
 
-        Raises `LimitReached`, and `ValidationError` if the sums of an expense do not fit.
+        Settlements are unsaved, in minor units of the trip's currency. Raises `LimitReached`, and
+        `ValidationError` if somebody is not a member, or the sums of an expense do not fit.
         """
         entries = list(batch)
         written = iter(self._insert_expenses([e for e in entries if isinstance(e, NewExpense)]))
@@ -109,9 +98,8 @@ class Recording:
                 rows.append(row)
                 allocations += self._post(row, sums)
             else:
-                settlement = self._settlement(entry)
-                rows.append(settlement)
-                allocations += self._settle(settlement, sums)
+                rows.append(entry)
+                allocations += self._settle(entry, sums)
         comments = self._write(rows, allocations)
         for allocation in allocations:
             if allocation.debt is not None:
@@ -183,17 +171,10 @@ class Recording:
             allocations += self._allocate((debt.debtor_id, debt.creditor_id), [debt], None)
         return allocations
 
-    def _settlement(self, new: NewSettlement) -> Settlement:
-        self.trip.require_members({"fromUserId": [new.sender_id], "toUserId": [new.receiver_id]})
-        return Settlement(
-            trip=self.trip,
-            created_by=self.by,
-            credit_minor=new.amount_minor,
-            **{name: getattr(new, name) for name in new.__dataclass_fields__},
-        )
-
     def _settle(self, new: Settlement, sums: dict[int, Counter[str]]) -> list[Allocation]:
         """Allocate a settlement, in memory, and close the trip if every balance is zero."""
+        self.trip.require_members({"fromUserId": [new.sender_id], "toUserId": [new.receiver_id]})
+        new.trip, new.created_by, new.credit_minor = self.trip, self.by, new.amount_minor
         for user_id, moved in sums_of([new], []).items():
             sums[user_id].update(moved)
         self._balances[new.sender_id] += new.amount_minor

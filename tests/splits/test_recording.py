@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from splits.models import Allocation, Debt, Division, Expense, Settlement, Split
 from splits.models.erasing import erase
-from splits.models.recording import NewExpense, NewSettlement, Recording
+from splits.models.recording import NewExpense, Recording
 from splits.reports.audit import differences
 from tests.conftest import trip_of
 from tripcompanion.currency.amounts import Amount, to_major
@@ -32,6 +32,10 @@ def new_expense(amount: int, payer: int, people: tuple[int, ...]) -> NewExpense:
         "expense_date": DAY,
     }
     return NewExpense(fields, {payer: amount}, Division("EQUAL", people, None))
+
+
+def new_settlement(amount: int, sender: int, receiver: int) -> Settlement:
+    return Settlement(sender_id=sender, receiver_id=receiver, amount_minor=amount, settled_on=DAY)
 
 
 def one_by_one(trip: Trip, by: User, entries: list[Any]) -> None:
@@ -127,7 +131,7 @@ def test_together_is_the_same_as_one_by_one(
         if kind == "expense":
             entries.append(new_expense(amount, ids[0], tuple(sorted(ids[-number:]))))
         else:
-            entries.append(NewSettlement(ids[0], ids[1], amount, DAY))
+            entries.append(new_settlement(amount, ids[0], ids[1]))
     first, second = trip_of(*people), trip_of(*people)
     one_by_one(first, olga, entries)
     together(second, olga, entries, size)
@@ -181,7 +185,7 @@ def test_hundreds_take_as_many_statements_as_ten(trip: Trip, olga: User, ed: Use
         entries: list[Any] = []
         for at in range(number):
             entries.append(new_expense(10 + at, olga.pk, (olga.pk, ed.pk)))
-            entries.append(NewSettlement(ed.pk, olga.pk, 5, DAY))
+            entries.append(new_settlement(5, ed.pk, olga.pk))
         with CaptureQueriesContext(
             connection,
         ) as captured:
@@ -196,7 +200,7 @@ def test_erasing_takes_everything_back(trip: Trip, olga: User, ed: User, vera: U
     ids = (olga.pk, ed.pk, vera.pk)
     one_by_one(trip, olga, [new_expense(100, ed.pk, ids)])
     before = state(trip, people)
-    entries = [new_expense(1001, olga.pk, ids), NewSettlement(vera.pk, olga.pk, 100, DAY)]
+    entries = [new_expense(1001, olga.pk, ids), new_settlement(100, vera.pk, olga.pk)]
     expense_id, settlement_id = together(trip, olga, entries, 2)
     with locked_trip(trip.pk, olga, Can.RECORD) as locked:
         erase(locked, olga, [expense_id], [settlement_id])

@@ -11,11 +11,11 @@ from django.db import transaction
 from django.utils import timezone
 from rest_framework.exceptions import PermissionDenied
 
-from splits.models import Allocation, Division
+from splits.models import Allocation, Division, Settlement
 from splits.models.erasing import erase
 from splits.models.items import Items
 from splits.models.merge import Merge
-from splits.models.recording import NewExpense, NewSettlement, Recording
+from splits.models.recording import NewExpense, Recording
 from tripcompanion.api.problems import Conflict
 from tripcompanion.exchange.description import UnreadableFile
 from tripcompanion.exchange.models import (
@@ -60,7 +60,7 @@ def confirm(import_id: int, by: User, progress: Any = iter) -> Import:
             recording = Recording(locked, by)
             for rows in progress(_batches(stored)):
                 news = [_new(row, people) for row in rows]
-                payments = [new for new in news if isinstance(new, NewSettlement)]
+                payments = [new for new in news if isinstance(new, Settlement)]
                 require_payments(locked, by, ((p.sender_id, p.receiver_id) for p in payments))
                 ids = recording.record(news)
                 for row, object_id in zip(rows, ids, strict=True):
@@ -153,11 +153,11 @@ def _batches(stored: Import) -> Iterator[list[ImportedRow]]:
         yield [found[key] for key in some]
 
 
-def _new(row: ImportedRow, people: Mapping[str, int]) -> NewExpense | NewSettlement:
+def _new(row: ImportedRow, people: Mapping[str, int]) -> NewExpense | Settlement:
     """What is recorded for a row."""
     entry, day = orjson.loads(row.entry), row.entry_date or date.min
     if row.kind == EntryKind.SETTLEMENT:
-        return NewSettlement(
+        return Settlement(
             sender_id=people[entry["sender"]],
             receiver_id=people[entry["receiver"]],
             amount_minor=entry["amount"],
