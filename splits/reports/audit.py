@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple, Protocol, TypeVar
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from rest_framework.exceptions import ValidationError
 
 from splits import money
 from splits.models import Allocation, Debt, Settlement
@@ -15,7 +16,7 @@ from splits.models.payer import Payer
 from splits.models.posting import amounts
 from splits.models.split import Split
 from splits.reports.audit_rows import CHUNK_ROWS, ByExpense, Joins, plan_for_all_rows, streamed
-from splits.reports.expense_faults import expense_faults
+from tripcompanion.currency.amounts import convert
 from tripcompanion.database.snapshots import snapshot
 from trips.models import Member, Trip
 from trips.models.member import KEPT_SUMS
@@ -97,26 +98,11 @@ def _differences(trips: Trips, watch: Watch) -> Iterator[Difference]:
 def _expenses(joins: Joins, sums: Sums, watch: Watch) -> Iterator[Difference]:
     """Checks the shares and debts of every expense; adds them to the members' `sums`."""
     expenses = Expense.objects.filter(joins.of_trip)
-    payers = ByExpense(
-        Payer.objects.filter(joins.among("expense", Expense)),
-        "expense",
-        "user",
-        "amount_minor",
-        "entered_minor",
-    )
-    splits = ByExpense(
-        Split.objects.filter(joins.among("expense", Expense)),
-        "expense",
-        "participant",
-        *Part._fields,
-    )
-    debts = ByExpense(
-        Debt.objects.filter(joins("split"), joins.among("split__expense", Expense)),
-        "split__expense",
-        "debtor",
-        "creditor",
-        "amount_minor",
-    )
+    of_expense = joins.among("expense", Expense)
+    payers = ByExpense(Payer.objects.filter(of_expense), "expense", "user", *Payment._fields)
+    splits = ByExpense(Split.objects.filter(of_expense), "expense", "participant", *Part._fields)
+    of_split = Debt.objects.filter(joins("split"), joins.among("split__expense", Expense))
+    debts = ByExpense(of_split, "split__expense", "debtor", "creditor", "amount_minor")
     columns = ("trip__currency", "trip__claimed_guests", *_EXPENSE_COLUMNS)
     rows = expenses.select_related("trip").only(*columns).order_by("id").iterator(CHUNK_ROWS)
     for expense in watch(rows, desc="Expenses", total=expenses.count()):
@@ -124,7 +110,7 @@ def _expenses(joins: Joins, sums: Sums, watch: Watch) -> Iterator[Difference]:
         parts = {user: Part(*part) for user, *part in splits.of(expense.pk)}
         paid, shares = amounts(payments), amounts(parts)
         owed = {(debtor, creditor): amount for debtor, creditor, amount in debts.of(expense.pk)}
-        for text in expense_faults(expense, payments, parts, owed):
+        for text in _expense_faults(expense, payments, parts, owed):
             yield Difference(expense.trip_id, f"expense {expense.pk}: {text}")
         for user, amount_minor in paid.items():
             sums[expense.trip_id, user]["paid_minor"] += amount_minor
@@ -132,6 +118,62 @@ def _expenses(joins: Joins, sums: Sums, watch: Watch) -> Iterator[Difference]:
             own_parts = money.own_parts(shares, paid, expense.number, expense.places)
             for user, amount_minor in own_parts.items():
                 sums[expense.trip_id, user]["share_minor"] += amount_minor
+
+
+def _expense_faults(
+    expense: Expense,
+    payments: dict[int, Payment],
+    parts: dict[int, Part],
+    owed: dict[tuple[int, int], int],
+) -> Iterator[str]:
+    """Descriptions of what is wrong with one expense.
+
+    `payments` and `parts` are those of each user, `owed` is what a debtor owes a creditor.
+    """
+    amount_minor = expense.entered_minor
+    if expense.exchange_rate is not None:
+        amount_minor = convert(
+            amount_minor, expense.currency, expense.trip.currency, expense.exchange_rate
+        )
+    if amount_minor != expense.amount_minor:
+        yield f"the amount is {expense.amount_minor}, converted it is {amount_minor}"
+    paid, shares = amounts(payments), amounts(parts)
+    entered_minor = sum(payment.entered_minor for payment in payments.values())
+    if sum(paid.values()) != expense.amount_minor or entered_minor != expense.entered_minor:
+        yield f"the payers paid {sum(paid.values())} of {expense.amount_minor}"
+        return
+    sign = expense.money.sign
+    if any(minor * sign < 0 for minor in (*paid.values(), *shares.values())):
+        yield "a payer or a split does not have the sign of the amount"
+        return
+    if sign * sum(shares.values()) > sign * expense.amount_minor:
+        yield f"the splits are {sum(shares.values())} of {expense.amount_minor}"
+        return
+    if expense.divided:
+        yield from _share_faults(expense, parts, shares)
+    expected = money.debts(shares, paid, expense.number, expense.places)
+    for pair in sorted(expected.keys() | owed.keys()):
+        if expected.get(pair, 0) != owed.get(pair, 0):
+            yield (
+                f"user {pair[0]} owes user {pair[1]} {owed.get(pair, 0)}, "
+                f"it should be {expected.get(pair, 0)}"
+            )
+
+
+def _share_faults(
+    expense: Expense, parts: dict[int, Part], shares: dict[int, int]
+) -> Iterator[str]:
+    try:
+        division, seed = expense.division(parts), expense.number
+        expected = division.parts(expense.money, seed, expense.places) if parts else {}
+    except ValidationError as error:
+        yield f"the entered values do not divide it: {error.detail}"
+        return
+    if not parts:
+        yield "it has no splits"
+    for user, part in expected.items():
+        if part.amount_minor != shares[user]:
+            yield f"the split of user {user} is {shares[user]}, it should be {part.amount_minor}"
 
 
 def _allocations(joins: Joins) -> Iterator[Difference]:
