@@ -191,11 +191,14 @@ TRIPS: Guards = {
         ("lookup of invitations not throttled", "throttle_classes = (LinkThrottle,)",
          "throttle_classes = ()", _INVITATIONS),
     ],
-    "splits/views/invitation.py": [
+    "splits/views/guest.py": [
         ("acceptance not throttled", "throttle_classes = (LookupThrottle,)",
          "throttle_classes = ()", _INVITATIONS),
         ("acceptance replayed to a former member",
          "self.kwargs = resolve(location).kwargs if location else {}", "pass", _INVITATIONS),
+        ("merge with the scope of trips alone",
+         "more_scopes = (Scope.EXPENSES_READ, Scope.EXPENSES_WRITE)", "more_scopes = ()",
+         "tests/splits/test_merges.py"),
     ],
     "splits/models/claim.py": [
         ("invitations of a claimed guest vanish", "return [*revoked, *entries", "return [*entries",
@@ -210,11 +213,6 @@ TRIPS: Guards = {
         ("token without write scope claims",
          "        if not user.covers(Scope.EXPENSES_WRITE):\n", "        if False:\n",
          f"{_CLAIMS} -k token"),
-    ],
-    "splits/views/merge.py": [
-        ("merge with the scope of trips alone",
-         "more_scopes = (Scope.EXPENSES_READ, Scope.EXPENSES_WRITE)", "more_scopes = ()",
-         "tests/splits/test_merges.py"),
     ],
     "trips/models/conflicts.py": [
         ("balance told to a token without its scope",
