@@ -77,16 +77,23 @@ class ItemSharesField(NumbersById):
         return {user_id: int(weight * SCALE) for user_id, weight in weights.items()}
 
 
-class ItemRequest(CamelCaseSerializer):
+class RowRequest(CamelCaseSerializer):
+    """A row of an expense, in which a PATCH may omit no field."""
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        missing = [name for name, field in self.fields.items() if field.source not in attrs]
+        if missing:
+            text = self.fields[missing[0]].error_messages["required"]
+            raise serializers.ValidationError({name: [text] for name in missing})
+        return attrs
+
+
+class ItemRequest(RowRequest):
     """Something that was bought, and who shares it."""
 
     name = StrictText(max_length=100, help_text="What it was, at most 100 characters.")
     amount = AmountField(signed=True, help_text="What it cost, in the expense's currency.")
     shares = ItemSharesField(help_text="Who shares it: positive weights by user id.")
-
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        require_complete(self, attrs)
-        return attrs
 
 
 def items_of(
@@ -101,25 +108,13 @@ def items_of(
     return Items(tuple(lines), minor)
 
 
-def require_complete(body: CamelCaseSerializer, attrs: Mapping[str, Any]) -> None:
-    """Raise for each missing field: a PATCH may omit fields of an expense, but not of its rows."""
-    missing = [name for name, field in body.fields.items() if field.source not in attrs]
-    if missing:
-        text = body.fields[missing[0]].error_messages["required"]
-        raise serializers.ValidationError({name: [text] for name in missing})
-
-
-class PayerRequest(CamelCaseSerializer):
+class PayerRequest(RowRequest):
     """What one person paid."""
 
     user_id = IdField(help_text="A member, listed once.")
     amount = AmountField(
         signed=True, help_text="What they paid, in the expense's currency; negative in a refund."
     )
-
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        require_complete(self, attrs)
-        return attrs
 
 
 def _extra(what: str) -> AmountField:
