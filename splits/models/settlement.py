@@ -17,7 +17,7 @@ deleted, or reduced (`Debt.resize`).
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.db import connection, models
 from django.db.models import Case, Exists, F, OuterRef, Q, Subquery, Sum, When
@@ -194,11 +194,13 @@ class Settlement(models.Model):
         make_allocations(self.trip_id, allocations, [self])
 
     @classmethod
-    def pay(cls, split_id: int, trip: Trip, by: User) -> "SplitPayment | None":
+    def pay(
+        cls, split_id: int, trip: Trip, by: User
+    ) -> "tuple[int, datetime, list[Settlement]] | None":
         """Cover the open debts of a split; None if it has none. Call under the trip's lock.
 
         Credit between the two people is used first. The rest is recorded as a settlement for each
-        creditor.
+        creditor. Returns how much was open, when it was covered (UTC), and these settlements.
         """
         debts = open_debts_of.fetch(trip=trip.pk, split=split_id)
         if not debts:
@@ -223,7 +225,7 @@ class Settlement(models.Model):
         allocations = [*from_credit, *allocate(debts, settlements)]
         insert(settlements)
         paid_at = make_allocations(trip.pk, allocations, settlements)
-        return SplitPayment(open_minor, paid_at, settlements)
+        return open_minor, paid_at, settlements
 
     def remove(self, by: User) -> None:
         """Delete the settlement, and reopen what it covered or closed."""
@@ -269,15 +271,6 @@ class Settlement(models.Model):
         if can is Can.SETTLE:
             return user.pk in {self.sender_id, self.receiver_id}
         return user.pk == self.created_by_id
-
-
-class SplitPayment(NamedTuple):
-    """How the open amount of a split was covered, and when (UTC)."""
-
-    amount_minor: int
-    paid_at: datetime
-    #: The settlements that were recorded for what credit did not cover.
-    settlements: list[Settlement]
 
 
 def make_allocations(

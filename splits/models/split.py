@@ -14,13 +14,13 @@ from django.utils.translation import gettext_lazy
 from splits.models.allocation import Allocation
 from splits.models.debt import Debt
 from splits.models.in_trip import InTrip
-from splits.models.settlement import Settlement, SplitPayment, settlement_entries
-from tripcompanion.currency.amounts import all_to_major, to_major
+from splits.models.settlement import Settlement, settlement_entries
+from tripcompanion.currency.amounts import to_major
 from tripcompanion.currency.formats import format_amount
 from tripcompanion.database.expressions import OneOf
 from trips.models import InTripQuerySet, ViewerParam, locked_row
 from trips.models.events import Event
-from trips.models.journal import Entry, entries_between, write
+from trips.models.journal import entries_between, write
 from trips.roles import Can
 from trips.signals import happened
 from users.models import User, summary_of
@@ -177,9 +177,14 @@ class Split(InTrip):
             payment = Settlement.pay(split.pk, trip, by)
             if payment is None:
                 return Split.objects.with_details().get(pk=self.pk)
-            split.open_minor, split.covered_at = 0, payment.paid_at
+            open_minor, paid_at, settlements = payment
+            split.open_minor, split.covered_at = 0, paid_at
             split.trip_currency = trip.currency
-            write(trip.pk, by, *_payment_entries(split, payment, trip.currency))
+            payments = (split._payment(open_minor), split._payment(0))
+            ids = (split.expense_id, split.participant_id)
+            paid = entries_between(Event.SPLIT_PAID, split.pk, *payments, *ids)
+            recorded = settlement_entries(Event.SETTLEMENT_CREATED, settlements, trip.currency)
+            write(trip.pk, by, *paid, *recorded)
             if split.participant.may_want_notices:
                 debtor = Q(pk=split.participant_id)
                 about = {"trip_id": trip.pk, "expense_id": split.expense_id}
@@ -198,28 +203,18 @@ class Split(InTrip):
             debts = self.debts.filter(trip=trip)
             Allocation.objects.filter(trip=trip, debt__in=debts.values("pk")).unallocate(trip.pk)
             after = Split.objects.with_details().get(pk=self.pk)
-            payments = (_payment(before), _payment(after))
+            payments = (before._payment(before.open_minor), after._payment(after.open_minor))
             ids = (split.expense_id, split.participant_id)
             unpaid = entries_between(Event.SPLIT_UNPAID, self.pk, *payments, *ids)
             deleted = settlement_entries(Event.SETTLEMENT_DELETED, revoked, trip.currency)
             write(trip.pk, by, *unpaid, *deleted)
             return after
 
+    def _payment(self, open_minor: int) -> dict[str, Any]:
+        """How much of it is paid, as the API shows it, if `open_minor` is open."""
+        paid_amount = to_major(self.covered_minor(open_minor), self.trip_currency)
+        return {"paid": not open_minor, "paidAmount": paid_amount}
+
     def _locked(self, by: User) -> AbstractContextManager["Split"]:
         rows = Split.objects.with_expense
         return locked_row(rows, by, Can.SETTLE, trip_id=self.trip_id, pk=self.pk)
-
-
-def _payment(split: Split) -> dict[str, Any]:
-    """How much of a split is paid, as the API shows it."""
-    paid_amount = to_major(split.state.paid_minor, split.trip_currency)
-    return {"paid": split.state.paid, "paidAmount": paid_amount}
-
-
-def _payment_entries(split: Split, payment: SplitPayment, currency: str) -> list[Entry]:
-    """The journal entries for a split that was paid, and for each settlement recorded for it."""
-    before_minor = split.covered_minor(payment.amount_minor)
-    before, after = all_to_major([before_minor, split.amount_minor], currency)
-    changes = {"paid": (False, True), "paidAmount": (before, after)}
-    paid = Entry(Event.SPLIT_PAID, split.pk, changes, split.expense_id, split.participant_id)
-    return [paid, *settlement_entries(Event.SETTLEMENT_CREATED, payment.settlements, currency)]

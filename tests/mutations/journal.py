@@ -28,7 +28,7 @@ JOURNAL: Guards = {
     ],
     "splits/models/split.py": [
         ("payment is not in the journal",
-         "write(trip.pk, by, *_payment_entries(split, payment, trip.currency))",
+         "write(trip.pk, by, *paid, *recorded)",
          "pass", _WALK),
     ],
     "splits/models/posting.py": [
