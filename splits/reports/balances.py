@@ -117,19 +117,13 @@ def _unsettled(trip: Param) -> MemberQuerySet:
     return rows.select_related("user").only(*SUMS, "trip", *summary_of("user"))
 
 
-@CompiledForViewer
-def _owed_sums(user: ViewerParam) -> QuerySet[Member, tuple[str, int]]:
+def _owed_by(user: ViewerParam | User) -> QuerySet[Member, tuple[str, int]]:
     """Open debts by trip currency, including former trips; see `in_token_scope`."""
-    return _summed(_owing(user))
-
-
-def _owing(debtor: ViewerParam | User) -> MemberQuerySet:
-    owing = Member.objects.in_token_scope(debtor).filter(user=debtor, owed_minor__gt=0)
-    return owing.in_kept_trips()
-
-
-def _summed(owing: MemberQuerySet) -> QuerySet[Member, tuple[str, int]]:
+    owing = Member.objects.in_token_scope(user).filter(user=user, owed_minor__gt=0).in_kept_trips()
     return owing.values_list("trip__currency").annotate(Sum("owed_minor")).order_by()
+
+
+_owed_sums = CompiledForViewer(_owed_by)
 
 
 def total_debt(user: User, currency: str, *, answered: bool | None = None) -> Decimal:
@@ -143,7 +137,7 @@ def total_debt(user: User, currency: str, *, answered: bool | None = None) -> De
     def owed() -> dict[str, int]:
         if answered is None:
             return dict(_owed_sums(user))
-        return dict(_summed(_owing(user).filter(introduced_by__isnull=answered)))
+        return dict(_owed_by(user).filter(introduced_by__isnull=answered))
 
     sums = owed()
     rates: Mapping[str, ExchangeRate] = {}

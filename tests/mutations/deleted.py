@@ -62,7 +62,8 @@ DELETED: Guards = {
          "Debt.objects.open()", f"{_TRIPS} -k nowhere"),
     ],
     "splits/reports/balances.py": [
-        ("debts of deleted trips are owed", "return owing.in_kept_trips()", "return owing",
+        ("debts of deleted trips are owed",
+         "owed_minor__gt=0).in_kept_trips()", "owed_minor__gt=0)",
          f"{_TRIPS} -k nowhere"),
     ],
     "tripcompanion/webhooks/models/webhook.py": [

@@ -52,7 +52,7 @@ SCOPES: Guards = {
     ],
     "splits/reports/balances.py": [
         ("trip-bound token sums debts of other trips",
-         "Member.objects.in_token_scope(debtor).filter(", "Member.objects.filter(", _ACCESS),
+         "Member.objects.in_token_scope(user).filter(", "Member.objects.filter(", _ACCESS),
     ],
     "users/models/token.py": [
         ("number of scoped tokens is not limited",
