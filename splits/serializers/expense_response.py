@@ -1,6 +1,5 @@
 """Serializers of expenses and their previews in responses."""
 
-from decimal import Decimal
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
@@ -9,21 +8,10 @@ from rest_framework import serializers
 from splits.models import Category, SplitType
 from splits.models.items import load_items
 from splits.serializers.settlement import TransferSerializer
-from splits.serializers.split import ExpenseSplitSerializer, ScaledField
+from splits.serializers.split import ExpenseSplitSerializer, PlainDecimal, ScaledField
 from tripcompanion.api.serializers import CamelCaseSerializer
 from tripcompanion.currency.fields import CurrencyField, MoneyField
 from users.serializers import UserSummary
-
-
-@extend_schema_field({"type": "number"})
-class PlainDecimal(serializers.Field):
-    """A decimal as an exact JSON number without trailing zeros; read-only."""
-
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(read_only=True, **kwargs)
-
-    def to_representation(self, value: Decimal) -> Decimal:
-        return value.normalize()
 
 
 @extend_schema_field({"type": "object", "additionalProperties": {"type": "number"}})

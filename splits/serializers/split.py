@@ -16,14 +16,21 @@ from users.serializers import UserSummary
 
 
 @extend_schema_field({"type": "number"})
-class ScaledField(serializers.Field):
-    """A number stored in ten-thousandths, as an exact JSON number; read-only."""
+class PlainDecimal(serializers.Field):
+    """A decimal as an exact JSON number without trailing zeros; read-only."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(read_only=True, **kwargs)
 
-    def to_representation(self, value: int) -> Decimal:
-        return (Decimal(value) / SCALE).normalize()
+    def to_representation(self, value: Decimal) -> Decimal:
+        return value.normalize()
+
+
+class ScaledField(PlainDecimal):
+    """The same for a whole number of ten-thousandths."""
+
+    def to_representation(self, value: int | Decimal) -> Decimal:
+        return super().to_representation(Decimal(value) / SCALE)
 
 
 class CreateSplitRequest(CamelCaseSerializer):
