@@ -1,6 +1,7 @@
 """The list of categories."""
 
-from typing import ClassVar, NamedTuple
+from types import SimpleNamespace
+from typing import ClassVar
 
 from django.utils.text import capfirst
 from rest_framework import serializers
@@ -10,13 +11,6 @@ from rest_framework.response import Response
 from splits.models import Category
 from tripcompanion.api.reference import ReferenceViewSet
 from tripcompanion.api.serializers import CamelCaseSerializer
-
-
-class NamedCategory(NamedTuple):
-    """A category with its name in the current language."""
-
-    code: str
-    name: str
 
 
 class CategorySerializer(CamelCaseSerializer):
@@ -40,5 +34,8 @@ class CategoryViewSet(ReferenceViewSet):
         Names are in the caller's language. Only a new release changes the list, so clients may keep
         it for a week.
         """
-        rows = [NamedCategory(code, capfirst(str(label))) for code, label in Category.choices]
+        rows = [
+            SimpleNamespace(code=code, name=capfirst(str(label)))
+            for code, label in Category.choices
+        ]
         return self.reference(request, rows)
