@@ -35,7 +35,7 @@ from splits.models.posting import ExpensePosting
 from splits.models.rate import ENTERED, DailyRate, ExchangeRate
 from splits.models.settlement import Settlement, today
 from splits.models.split import Split
-from splits.money import NO_PLACES, Places, parse_places
+from splits.money import Places, parse_places
 from tripcompanion.compiled import insert
 from tripcompanion.currency.amounts import MAX_AMOUNT, all_to_major, convert, to_major, to_minor
 from trips.models import InTripQuerySet, Trip, locked_row, locked_trip
@@ -179,8 +179,6 @@ class Expense(models.Model):
 
         They stand where the other stood, so that neither a claim nor a merge changes an amount.
         """
-        if not (self.merged_guests or self.trip.claimed_guests):
-            return NO_PLACES
         return parse_places(self.trip.claimed_guests, self.merged_guests)
 
     @property
