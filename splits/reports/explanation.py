@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from heapq import merge
 from itertools import islice
+from operator import attrgetter
 from typing import Any
 
 from django.db.models import OuterRef, Q, QuerySet, Subquery, Sum
@@ -16,6 +17,7 @@ from splits.models.split import Split
 from trips.models import Trip
 
 _CHUNK_ROWS = 500
+_AS_RECORDED = attrgetter("recorded_at", "kind", "id")
 
 
 @dataclass
@@ -51,7 +53,7 @@ class Explanation:
         Streams all entries, because the running sum needs the earlier ones; keeps only the page.
         """
         lines, total, balance_minor = [], 0, 0
-        for line in merge(self._expenses(), self._settlements(), key=_as_recorded):
+        for line in merge(self._expenses(), self._settlements(), key=_AS_RECORDED):
             total += 1
             balance_minor += line.change_minor
             line.balance_minor = balance_minor
@@ -103,8 +105,6 @@ class Explanation:
 def _shares_of_what_is_left(expenses: Iterable[Any], trip: Trip, user_id: int) -> dict[int, int]:
     """The share of `user_id` in the expenses that they paid and that splits do not cover."""
     ids = [e.pk for e in expenses if e.paid_minor and e.divided_minor != e.amount_minor]
-    if not ids:
-        return {}
     shares = {}
     for expense in Expense.objects.filter(pk__in=ids).prefetch_related("payers", "splits"):
         paid_by_user = {payer.user_id: payer.amount_minor for payer in expense.payers.all()}
@@ -113,7 +113,3 @@ def _shares_of_what_is_left(expenses: Iterable[Any], trip: Trip, user_id: int) -
         own_parts = money.own_parts(parts, paid_by_user, expense.number, expense.places)
         shares[expense.pk] = own_parts[user_id]
     return shares
-
-
-def _as_recorded(line: Line) -> tuple[datetime, str, int]:
-    return line.recorded_at, line.kind, line.id
