@@ -27,8 +27,8 @@ class SettlementRequest(CamelCaseSerializer):
     The context carries the trip's `currency`.
     """
 
-    from_user_id = IdField(help_text="Who handed over the money; a member.")
-    to_user_id = IdField(help_text="Who received it; another member.")
+    from_user_id = IdField(source="sender_id", help_text="Who handed over the money; a member.")
+    to_user_id = IdField(source="receiver_id", help_text="Who received it; another member.")
     amount = AmountField(help_text="The amount, in the trip's currency.")
     settled_on = StrictDate(required=False, help_text="The day, not in the future. Default: today.")
     note = StrictText(
@@ -39,7 +39,7 @@ class SettlementRequest(CamelCaseSerializer):
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        if attrs["from_user_id"] == attrs["to_user_id"]:
+        if attrs["sender_id"] == attrs["receiver_id"]:
             text = _("Sender and receiver must differ.")
             raise serializers.ValidationError({"toUserId": [text]})
         # One day of tolerance, because in some time zones it is already tomorrow.
@@ -47,8 +47,6 @@ class SettlementRequest(CamelCaseSerializer):
         if attrs.get("settled_on", latest) > latest:
             raise serializers.ValidationError({"settledOn": [_("Must not be in the future.")]})
         attrs["amount"] = Amount(attrs["amount"], self.context["currency"])
-        attrs["sender_id"] = attrs.pop("from_user_id")
-        attrs["receiver_id"] = attrs.pop("to_user_id")
         return attrs
 
 

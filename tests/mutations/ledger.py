@@ -299,7 +299,7 @@ LEDGER: Guards = {
     ],
     "splits/serializers/settlement.py": [
         ("settlement with oneself",
-         'if attrs["from_user_id"] == attrs["to_user_id"]:', "if False:",
+         'if attrs["sender_id"] == attrs["receiver_id"]:', "if False:",
          "tests/splits/test_settlements.py"),
         ("settlement dated in the future",
          'if attrs.get("settled_on", latest) > latest:', "if False:",
