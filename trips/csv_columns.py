@@ -8,6 +8,7 @@ from tripcompanion.adminsite.csv_export import Column, CsvColumns, named
 from tripcompanion.currency.amounts import to_major
 from trips.models import Trip
 from trips.models.journal import plain_fields
+from trips.models.member import KEPT_SUMS, SUMS
 
 
 def plain(model: type[Model]) -> CsvColumns:
@@ -44,7 +45,6 @@ INVITATIONS: CsvColumns = {
     "invited_by": "created_by__email",
     **named("role", "email", "note", "max_uses", "uses", "created_at", "expires_at", "revoked_at"),
 }
-_SUMS = ("paid_minor", "share_minor", "sent_minor", "received_minor")
 MEMBERS: CsvColumns = {
     "id": "id",
     **TRIP,
@@ -53,8 +53,8 @@ MEMBERS: CsvColumns = {
     "user_name": "user__name",
     "guest": "user__is_guest",
     "role": "role",
-    "balance": Column((*_SUMS, "trip__currency"), _balance),
-    **{name.removesuffix("_minor"): amount(name) for name in (*_SUMS, "owed_minor")},
+    "balance": Column((*SUMS, "trip__currency"), _balance),
+    **{name.removesuffix("_minor"): amount(name) for name in KEPT_SUMS},
     "currency": "trip__currency",
     **named("joined_at", "left_at"),
 }
