@@ -47,6 +47,8 @@ class _IdFormField(_ApiFormField):
 
 
 class _DateFormField(forms.DateField):
+    widget = forms.DateInput({"type": "date"}, format="%Y-%m-%d")
+
     def clean(self, value: Any) -> Any:
         # Django's field accepts the date formats and digits of every language.
         if value and not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", value):
@@ -58,10 +60,6 @@ class DayFilter(django_filters.DateFilter):
     """`YYYY-MM-DD` in ASCII digits."""
 
     field_class = _DateFormField
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        widget = forms.DateInput({"type": "date"}, format="%Y-%m-%d")
-        super().__init__(*args, widget=widget, **kwargs)
 
 
 @extend_schema_field(NUMBER_SCHEMA)
