@@ -26,7 +26,6 @@ _PEOPLE = {
     "settlement": ("sender_id", "receiver_id"),
 }
 
-
 #: The rows that have an author.
 _WITH_AUTHOR = ("expense", "settlement", "settlements", "comments")
 
@@ -160,7 +159,11 @@ class DeletedEntry(models.Model):
         """Replace one person by another, and save the entry if this changes it."""
         stored = self.stored
         for row in stored.get("expense", ()):
-            self._rename_in_expense(row, user_id, to)
+            # The payers and splits still have the former name.
+            if self.names(user_id):
+                row["merged_guests"] = f"{row.get('merged_guests', '')} {to}:{user_id}"
+            if row.get("stored_items"):
+                row["stored_items"] = row["stored_items"].replace(key_of(user_id), key_of(to))
         for row, column in _names_in(stored):
             if row[column] == user_id:
                 row[column] = to
@@ -171,13 +174,6 @@ class DeletedEntry(models.Model):
         if user_id in stored.get("former", ()):
             stored["former"] = [to if pk == user_id else pk for pk in stored["former"]]
         self.save_rows()
-
-    def _rename_in_expense(self, row: dict[str, Any], user_id: int, to: int) -> None:
-        """Do so in the row of the expense; its payers and splits still have the former name."""
-        if self.names(user_id):
-            row["merged_guests"] = f"{row.get('merged_guests', '')} {to}:{user_id}"
-        if row.get("stored_items"):
-            row["stored_items"] = row["stored_items"].replace(key_of(user_id), key_of(to))
 
     def save_rows(self) -> None:
         """Save the changes in `stored`."""
