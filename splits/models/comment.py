@@ -18,7 +18,6 @@ from trips.models import InTripQuerySet, locked_row
 from trips.models.events import Event
 from trips.models.journal import Entry, JournalEntry, JournalQuerySet, entries_between, write
 from trips.roles import Can
-from trips.signals import happened
 from users.models import User, summary_of
 
 MAX_COMMENTS = 500
@@ -85,9 +84,7 @@ class Comment(InTrip):
             )
             entry = Entry(Event.COMMENT_CREATED, comment.pk, {"text": (None, text)}, locked.pk)
             write(locked.trip_id, by, entry)
-            about = {"trip_id": locked.trip_id, "expense_id": locked.pk}
-            people = people_in(locked.trip_id, locked.pk)
-            happened.send(cls, event="comment.created", people=people, by=by, **about)
+            locked.notify("comment.created", people_in(locked.trip_id, locked.pk), by)
             return comment
 
     def change(self, by: User, text: str) -> "Comment":

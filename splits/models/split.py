@@ -22,7 +22,6 @@ from trips.models import InTripQuerySet, ViewerParam, locked_row
 from trips.models.events import Event
 from trips.models.journal import entries_between, write
 from trips.roles import Can
-from trips.signals import happened
 from users.models import User, summary_of
 
 _COLUMNS = (
@@ -186,9 +185,7 @@ class Split(InTrip):
             recorded = settlement_entries(Event.SETTLEMENT_CREATED, settlements, trip.currency)
             write(trip.pk, by, *paid, *recorded)
             if split.participant.may_want_notices:
-                debtor = Q(pk=split.participant_id)
-                about = {"trip_id": trip.pk, "expense_id": split.expense_id}
-                happened.send(Split, event="split.paid", people=debtor, by=by, **about)
+                split.expense.notify("split.paid", Q(pk=split.participant_id), by)
             return split
 
     def unpay(self, by: User) -> "Split":
