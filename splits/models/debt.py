@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy
 from tripcompanion.api.problems import Conflict
 from tripcompanion.compiled import CompiledQuery, Param
 from tripcompanion.currency.formats import format_amount
-from trips.models import InTripQuerySet, Member, Trip
+from trips.models import InTripQuerySet, Member, trip_key
 from users.models import User
 
 #: How many open debts a trip may have.
@@ -56,13 +56,7 @@ class Debt(models.Model):
     join.
     """
 
-    trip = models.ForeignKey(
-        Trip,
-        on_delete=models.CASCADE,
-        related_name="debts",
-        db_index=False,
-        verbose_name=gettext_lazy("trip"),
-    )
+    trip = trip_key("debts", db_index=False)
     split = models.ForeignKey(
         "splits.Split", on_delete=models.CASCADE, related_name="debts", db_index=False
     )

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from splits.models.items import key_of
-from trips.models import InTripQuerySet, Trip
+from trips.models import InTripQuerySet, Trip, trip_key
 from trips.models.conflicts import NotRestorable
 from trips.roles import Can
 from users.models import User
@@ -52,13 +52,7 @@ class DeletedEntry(models.Model):
     deletes them after `DELETED_ENTRY_DAYS`.
     """
 
-    trip = models.ForeignKey(
-        Trip,
-        on_delete=models.CASCADE,
-        db_index=False,
-        related_name="deleted_entries",
-        verbose_name=gettext_lazy("trip"),
-    )
+    trip = trip_key("deleted_entries", db_index=False)
     kind = models.CharField(gettext_lazy("type"), max_length=10, choices=DeletedKind)
     #: The id that the entry had, and gets back when it is restored.
     object_id = models.BigIntegerField()

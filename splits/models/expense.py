@@ -38,7 +38,7 @@ from splits.models.split import Split
 from splits.money import Places, parse_places
 from tripcompanion.compiled import insert
 from tripcompanion.currency.amounts import MAX_AMOUNT, all_to_major, convert, to_major, to_minor
-from trips.models import InTripQuerySet, Trip, locked_row, locked_trip
+from trips.models import InTripQuerySet, Trip, locked_row, locked_trip, trip_key
 from trips.models.category import Category
 from trips.models.conflicts import CurrencyChanged
 from trips.models.events import Event
@@ -82,13 +82,7 @@ class Expense(models.Model):
         gettext_lazy("source of the rate"), max_length=10, blank=True, default=""
     )
     rate_day = models.DateField(gettext_lazy("day of the rate"), null=True, blank=True)
-    trip = models.ForeignKey(
-        Trip,
-        on_delete=models.CASCADE,
-        related_name="expenses",
-        db_index=False,
-        verbose_name=gettext_lazy("trip"),
-    )
+    trip = trip_key("expenses", db_index=False)
     #: Its position among all expenses ever recorded in the trip, from 0; it decides who gets odd
     #: cents.
     number = models.PositiveIntegerField(editable=False)

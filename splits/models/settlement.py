@@ -33,7 +33,7 @@ from tripcompanion.compiled import ArrayParam, CompiledQuery, CompiledUpdate, Pa
 from tripcompanion.currency.amounts import Amount, all_to_major
 from tripcompanion.currency.formats import format_amount
 from tripcompanion.database.deletes import delete_unread
-from trips.models import InTripQuerySet, Member, Trip, locked_row, locked_trip
+from trips.models import InTripQuerySet, Member, Trip, locked_row, locked_trip, trip_key
 from trips.models.events import Event
 from trips.models.journal import Entry, plain_values, write
 from trips.roles import Can
@@ -93,12 +93,7 @@ class Settlement(models.Model):
     credit, which covers the next debts.
     """
 
-    trip = models.ForeignKey(
-        Trip,
-        on_delete=models.CASCADE,
-        related_name="settlements",
-        verbose_name=gettext_lazy("trip"),
-    )
+    trip = trip_key("settlements")
     sender = models.ForeignKey(
         User,
         on_delete=models.PROTECT,

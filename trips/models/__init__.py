@@ -19,6 +19,7 @@ from trips.models.trip import (
     lock_trip,
     locked_row,
     locked_trip,
+    trip_key,
     trips_of,
 )
 from trips.models.visibility import (

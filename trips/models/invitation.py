@@ -18,7 +18,7 @@ from trips.models.conflicts import AlreadyInvited, AlreadyMember, InvitedByAddre
 from trips.models.events import Event
 from trips.models.journal import Entry, entries_between, write
 from trips.models.member import Member
-from trips.models.trip import Trip, lock_trip, locked_row, locked_trip
+from trips.models.trip import Trip, lock_trip, locked_row, locked_trip, trip_key
 from trips.models.visibility import InTripQuerySet
 from trips.roles import MAX_ROLE_LENGTH, TABLE, Access, Can, TripRole, may_grant
 from users.emails import MAX_EMAIL_CHARS, email_key
@@ -112,12 +112,7 @@ class Invitation(models.Model):
     its maker may no longer add members.
     """
 
-    trip = models.ForeignKey(
-        Trip,
-        on_delete=models.CASCADE,
-        related_name="invitations",
-        verbose_name=gettext_lazy("trip"),
-    )
+    trip = trip_key("invitations")
     created_by = models.ForeignKey(
         User, on_delete=models.PROTECT, related_name="+", verbose_name=gettext_lazy("invited by")
     )

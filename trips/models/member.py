@@ -28,7 +28,7 @@ from trips.models.conflicts import (
 from trips.models.events import Event
 from trips.models.joining import require_trip_quota
 from trips.models.journal import Changes, Entry, entries_between, fetch_all, write
-from trips.models.trip import Trip, TripQuerySet, lock_trip, locked_row, locked_trip
+from trips.models.trip import Trip, TripQuerySet, lock_trip, locked_row, locked_trip, trip_key
 from trips.models.visibility import InTripQuerySet
 from trips.roles import (
     CREATOR_ROLE,
@@ -118,13 +118,7 @@ class Member(models.Model):
     trip is deleted, its present members leave at that very instant.
     """
 
-    trip = models.ForeignKey(
-        Trip,
-        on_delete=models.CASCADE,
-        related_name="members",
-        db_index=False,
-        verbose_name=gettext_lazy("trip"),
-    )
+    trip = trip_key("members", db_index=False)
     user = models.ForeignKey(
         User,
         on_delete=models.PROTECT,
