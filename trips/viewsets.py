@@ -7,8 +7,10 @@ from typing import Any, ClassVar, TypeVar
 
 from django.core.exceptions import ImproperlyConfigured
 from django.db import transaction
+from django.http import Http404
 from django.urls import resolve
-from rest_framework.exceptions import APIException, PermissionDenied
+from django.utils.translation import gettext as _
+from rest_framework.exceptions import APIException, NotFound, PermissionDenied
 from rest_framework.request import Request
 
 from tripcompanion.api.etags import etag_of, require_match
@@ -16,6 +18,7 @@ from tripcompanion.api.problems import DATABASE_AWAY, LimitReached
 from tripcompanion.api.viewsets import ApiViewSet
 from tripcompanion.compiled import serialize
 from trips.models import Trip, get_visible_or_404, lock_trip, note_answer, show_addresses_to
+from trips.models.conflicts import NotRestorable
 from trips.roles import TABLE, Access, Can, may
 from users.models import User
 from users.permissions import IsUser
@@ -119,6 +122,15 @@ class InTripViewSet(PeopleViewSet):
             data = serialize(shape, current(), self.get_serializer_context())
             require_match(self.request, etag_of(data))
             yield
+
+    @contextmanager
+    def restoring(self, rows: Any, **lookup: Any) -> Iterator[None]:
+        """Raise `NotRestorable` in the place of `NotFound` if the row was not deleted at all."""
+        try:
+            yield
+        except (Http404, NotFound):
+            self.get_permitted_object(rows, **lookup)
+            raise NotRestorable(reason=_("It is not deleted.")) from None
 
     def get_permitted_object(self, rows: Any, **lookup: Any) -> Any:
         """The row of `rows()` that matches `lookup`, if the caller may do the action on it.

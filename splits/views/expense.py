@@ -182,14 +182,10 @@ class ExpenseViewSet(InTripViewSet):
         Payments that were recorded for its splits are restored as well. What else covered or closed
         them does so again if it still exists. None of its people may have left the trip since.
         """
-        try:
-            entry = self.get_permitted_object(
-                DeletedEntry.objects.expenses, trip_id=trip_id, object_id=expense_id
-            )
+        rows = DeletedEntry.objects.expenses
+        with self.restoring(Expense.objects.all, trip_id=trip_id, pk=expense_id):
+            entry = self.get_permitted_object(rows, trip_id=trip_id, object_id=expense_id)
             return self.answer(restore_expense(entry, self.caller))
-        except NotFound:
-            self.get_permitted_object(Expense.objects.all, trip_id=trip_id, pk=expense_id)
-            raise NotRestorable(reason=_("It is not deleted.")) from None
 
     def copy(self, request: Request, trip_id: int, expense_id: int) -> Response:
         """Copy an expense to another trip of the same currency, with nothing paid.

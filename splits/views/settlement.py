@@ -3,8 +3,6 @@
 from typing import ClassVar
 
 from django.http import HttpResponseBase
-from django.utils.translation import gettext as _
-from rest_framework.exceptions import NotFound
 from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -102,14 +100,10 @@ class SettlementViewSet(InTripViewSet):
         It covers and closes again what it did before, as far as that is still open; the rest is
         credit. Neither of the two people may have left the trip since.
         """
-        try:
-            entry = self.get_permitted_object(
-                DeletedEntry.objects.settlements, trip_id=trip_id, object_id=settlement_id
-            )
+        rows = DeletedEntry.objects.settlements
+        with self.restoring(Settlement.objects.all, trip_id=trip_id, pk=settlement_id):
+            entry = self.get_permitted_object(rows, trip_id=trip_id, object_id=settlement_id)
             return self.answer(restore_settlement(entry, self.caller))
-        except NotFound:
-            self.get_permitted_object(Settlement.objects.all, trip_id=trip_id, pk=settlement_id)
-            raise NotRestorable(reason=_("It is not deleted.")) from None
 
 
 class BalanceViewSet(InTripViewSet):

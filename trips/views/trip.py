@@ -3,8 +3,6 @@
 from typing import ClassVar
 
 from django.db.models import Count, Q
-from django.http import Http404
-from django.utils.translation import gettext as _
 from rest_framework.exceptions import NotFound
 from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
@@ -158,13 +156,10 @@ class TripViewSet(InTripViewSet):
         Allowed to those who were OWNER when it was deleted. All who were members then are members
         again, unless they deleted their account.
         """
-        try:
+        with self.restoring(Trip.objects.all, pk=trip_id):
             deleted = get_object_or_404(Trip.objects.restorable_to(self.caller), pk=trip_id)
             self.check_object_permissions(request, deleted)
             deleted.restore(by=self.caller)
-        except (Http404, NotFound):
-            self.get_permitted_object(Trip.objects.all, pk=trip_id)
-            raise NotRestorable(reason=_("It is not deleted.")) from None
         return self.answer(self._detail(deleted))
 
     def _detail(self, trip: Trip) -> Trip:
