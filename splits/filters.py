@@ -154,8 +154,6 @@ def is_open() -> Exists:
 
 
 class ExpenseFilter(django_filters.FilterSet):
-    """The query parameters of the list of expenses."""
-
     dateFrom = DayFilter("expense_date", "gte", label="Only expenses on or after this date.")
     dateTo = DayFilter("expense_date", "lte", label="Only expenses on or before this date.")
     category = django_filters.ChoiceFilter(

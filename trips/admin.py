@@ -31,7 +31,6 @@ def caller_of(request: HttpRequest) -> User:
 
 
 def trip_currency(row: Any) -> str:
-    """The currency of the amounts of a row of a trip."""
     return row.trip.currency
 
 

@@ -12,7 +12,6 @@ from trips.models.member import KEPT_SUMS, SUMS
 
 
 def plain(model: type[Model]) -> CsvColumns:
-    """The plain fields; see `plain_fields`."""
     return named(*(field.name for field in plain_fields(model).values()))
 
 

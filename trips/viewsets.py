@@ -38,7 +38,6 @@ class MayInTrip(IsUser):
     """
 
     def capability(self, view: Any) -> Can:
-        """The capability that the current action of `view` needs."""
         return view.needs[view.action]
 
     def has_object_permission(self, request: Request, view: Any, obj: Any) -> bool:
@@ -70,8 +69,6 @@ class PeopleViewSet(ApiViewSet):
 
 
 class InTripViewSet(PeopleViewSet):
-    """Base of viewsets for objects of a trip."""
-
     permission_classes: Any = (MayInTrip,)
     needs: ClassVar[Mapping[str, Can | None]] = {}
     #: Actions that write nothing, or end something: the quota of changes holds nobody in a trip.

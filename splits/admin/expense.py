@@ -31,8 +31,6 @@ from trips.models.journal import plain_fields
 
 @admin.register(Expense)
 class ExpenseAdmin(LedgerAdmin):
-    """Expenses with their payers and splits."""
-
     csv_columns = csv_columns.EXPENSES
     list_display = (AMOUNT, "description", "expense_date", "trip", "category", RECORDED_BY)
     list_display_links = ("description",)
@@ -108,8 +106,6 @@ class ExpenseAdmin(LedgerAdmin):
 
 @admin.register(Comment)
 class CommentAdmin(LedgerAdmin):
-    """Comments on expenses."""
-
     csv_columns = csv_columns.COMMENTS
     list_display = (
         "id",

@@ -42,8 +42,6 @@ class DeletedEntryAdmin(LedgerAdmin):
 
 @admin.register(AuditRun)
 class AuditRunAdmin(ReadOnlyAdmin):
-    """Audits of the whole ledger, as `manage.py audit_ledger` stored them."""
-
     csv_columns = csv_columns.AUDITS
     list_display = ("finished_at", "is_clean", "difference_count", "trip_count", "started_at")
     ordering = ("-id",)

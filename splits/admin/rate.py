@@ -9,8 +9,6 @@ from tripcompanion.adminsite.base import ReadOnlyAdmin
 
 @admin.register(Rate)
 class RateAdmin(ReadOnlyAdmin):
-    """Exchange rates as loaded: units of the currency per euro."""
-
     csv_columns = csv_columns.RATES
     list_display = ("currency", "per_euro", "day")
     search_fields = ("currency",)
@@ -19,8 +17,6 @@ class RateAdmin(ReadOnlyAdmin):
 
 @admin.register(DailyRate)
 class DailyRateAdmin(ReadOnlyAdmin):
-    """What was published on each day."""
-
     csv_columns = csv_columns.RATES
     list_display = ("currency", "per_euro", "day")
     search_fields = ("currency",)

@@ -40,7 +40,6 @@ class AuditRun(models.Model):
         differences: Sequence[object],
         snapshot: int | None = None,
     ) -> "AuditRun":
-        """Store the result of an audit that has just finished."""
         run = cls.objects.create(
             started_at=started_at,
             trip_count=trip_count,

@@ -26,7 +26,6 @@ MAX_COMMENT_CHARS = 2000
 
 class CommentQuerySet(InTripQuerySet["Comment"]):
     def with_expense(self) -> "CommentQuerySet":
-        """With the expense and the author."""
         rows = self.select_related("expense", "created_by")
         return rows.filter(expense__trip=F("trip"))
 
@@ -68,7 +67,6 @@ class Comment(InTrip):
         return f"#{self.pk}"
 
     def is_own(self, user: User, can: Can) -> bool:
-        """Whether `user` wrote it."""
         return user.pk == self.created_by_id
 
     @classmethod
@@ -99,7 +97,6 @@ class Comment(InTrip):
             return stored
 
     def remove(self, by: User) -> None:
-        """Delete the comment."""
         with self._locked(by, Can.DELETE_COMMENTS) as stored:
             comment_id = stored.pk
             stored.delete()

@@ -31,8 +31,6 @@ _WITH_AUTHOR = ("expense", "settlement", "settlements", "comments")
 
 
 class DeletedKind(models.TextChoices):
-    """What was deleted."""
-
     EXPENSE = "expense", gettext_lazy("expense")
     SETTLEMENT = "settlement", gettext_lazy("settlement")
 
@@ -170,7 +168,6 @@ class DeletedEntry(models.Model):
         self.save_rows()
 
     def save_rows(self) -> None:
-        """Save the changes in `stored`."""
         text = _text_of(self.stored)
         if text != self.stored_rows:
             self.stored_rows = text
@@ -206,7 +203,6 @@ def _text_of(stored: Mapping[str, Any]) -> str:
 
 
 def _people_in(stored: Mapping[str, Any]) -> set[int]:
-    """Everybody whom the stored rows name in the ledger."""
     return {row[column] for row, column in _names_in(stored)}
 
 

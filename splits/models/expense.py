@@ -187,7 +187,6 @@ class Expense(models.Model):
         return ExchangeRate(self.exchange_rate, self.rate_source, self.rate_day)
 
     def is_own(self, user: User, can: Can) -> bool:
-        """Whether `user` created it or is a payer."""
         payers = self.payers.filter(trip=self.trip_id, user=user)
         return user.pk == self.created_by_id or payers.exists()
 
@@ -487,7 +486,6 @@ class ExpenseChange:
         return self.posting.entered
 
     def changed_division(self) -> Division:
-        """The stored division, updated with the given fields."""
         stored, given = self._stored_division(), self.division
         if given.get("split_type", stored.split_type) != stored.split_type:
             given = {"entered": None, "items": None, **given}

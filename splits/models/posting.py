@@ -87,7 +87,6 @@ class ExpensePosting:
 
     @property
     def covered_minor(self) -> int:
-        """The amount that the splits cover."""
         return sum(part.amount_minor for part in self.parts.values())
 
     def people(self) -> Q:

@@ -110,7 +110,6 @@ class Recording:
         return [row.expense.pk if isinstance(row, _Written) else row.pk for row in rows]
 
     def _insert_expenses(self, news: Sequence[NewExpense]) -> list[_Written]:
-        """Insert the expenses with their payers and splits."""
         if not news:
             return []
         first = self.trip.expenses_recorded

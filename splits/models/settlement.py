@@ -297,7 +297,6 @@ def make_allocations(
 
 @CompiledQuery
 def unsettled_in(trip: Param) -> models.QuerySet[Member, tuple[int]]:
-    """One member whose balance is not zero, if there is any."""
     return Member.objects.unsettled().filter(trip=trip).order_by().values_list("pk")[:1]
 
 

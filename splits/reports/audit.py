@@ -264,7 +264,6 @@ def _members(of_trip: Q, sums: Sums) -> Iterator[Difference]:
 
 
 def audited(trips: Trips = None) -> QuerySet[Trip]:
-    """The trips that `differences` checks."""
     return Trip.objects.filter(_of(trips, "pk"))
 
 

@@ -25,7 +25,6 @@ def plan_for_all_rows() -> None:
 
 
 def streamed(queryset: QuerySet[Any], *columns: str) -> Iterator[tuple[Any, ...]]:
-    """These columns of each row, read in chunks."""
     return queryset.values_list(*columns).iterator(chunk_size=CHUNK_ROWS)
 
 
@@ -52,7 +51,6 @@ class Joins(NamedTuple):
         return self.of_trip & found if self.by_trip else found
 
     def with_allocated(self, rows: QuerySet[Any], side: str, name: str) -> QuerySet[Any]:
-        """Debts or settlements, annotated with the sum of their allocations."""
         same: dict[str, Any] = {"trip": OuterRef("trip")} if self.by_trip else {}
         found = Allocation.objects.filter(**{side: OuterRef("pk")}, **same).order_by()
         sums = found.values(*same, side).annotate(sum=Sum("amount_minor")).values("sum")

@@ -60,7 +60,6 @@ def division_text(shown: Shown | None) -> str | None:
 
 
 def people_in_division(shown: Shown | None) -> list[int]:
-    """The ids of the people whom it names."""
     return (shown and shown["participantUserIds"]) or []
 
 

@@ -86,7 +86,6 @@ class MemberQuerySet(InTripQuerySet["Member"]):
         return self.present().select_related("user").only(*_COLUMNS, *summary_of("user"))
 
     def with_user(self) -> "MemberQuerySet":
-        """Present members and their users."""
         return self.present().select_related("user")
 
     def guests(self) -> "MemberQuerySet":

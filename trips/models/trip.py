@@ -394,7 +394,6 @@ class Trip(models.Model):
 
     @property
     def has_entries(self) -> bool:
-        """Whether the trip has expenses or settlements."""
         return self.expenses.exists() or self.settlements.exists()
 
     def count_expense(self, how_many: int = 1) -> None:
