@@ -154,8 +154,7 @@ class ExpenseViewSet(InTripViewSet):
         expense = self.get_permitted_object(
             Expense.objects.with_trip, trip_id=trip_id, pk=expense_id
         )
-        read = self._part if partial else self._whole
-        changes = read(trip=expense.trip, expense=expense)
+        changes = self._changes(partial=partial, trip=expense.trip, expense=expense)
         with self.unchanged(trip_id, lambda: self._shown(expense)):
             return self.with_etag(request, expense.change(self.caller, **changes))
 
@@ -250,7 +249,8 @@ class ExpenseViewSet(InTripViewSet):
             expense = self._named(trip, expense_id)
         except ValidationError as error:
             raise ValidationError({"id": error.detail}) from error
-        return expense.change(self.caller, **self._part(trip=trip, expense=expense, sent=row))
+        changes = self._changes(partial=True, trip=trip, expense=expense, sent=row)
+        return expense.change(self.caller, **changes)
 
     def _delete(self, trip: Trip, expense_id: int) -> int:
         self._named(trip, expense_id).remove(self.caller)
@@ -269,14 +269,12 @@ class ExpenseViewSet(InTripViewSet):
         rows = Expense.objects.with_details
         return get_visible_or_404(rows, self.caller, trip_id=expense.trip_id, pk=expense.pk)
 
-    def _part(self, **context: Any) -> dict[str, Any]:
-        return self.body(partial=True, **context)
-
-    def _whole(self, **context: Any) -> dict[str, Any]:
-        """The body of a complete expense; without payers, the caller paid everything."""
-        body = self.body(**context)
-        body["division"] = {"entered": None, "items": None, **body["division"]}
-        body["paid_by_user"] = body["paid_by_user"] or {self.caller.pk: None}
+    def _changes(self, *, partial: bool, **context: Any) -> dict[str, Any]:
+        """The body of a change; in a complete one without payers, the caller paid everything."""
+        body = self.body(partial=partial, **context)
+        if not partial:
+            body["division"] = {"entered": None, "items": None, **body["division"]}
+            body["paid_by_user"] = body["paid_by_user"] or {self.caller.pk: None}
         return body
 
     def _new(self, trip: Trip, sent: Any = None) -> dict[str, Any]:
