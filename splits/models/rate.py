@@ -80,17 +80,10 @@ def _through_euro(rows: "Mapping[str, Rate | DailyRate]", source: str, target: s
     if len(known) < len(pair):
         raise NoRate(source=source, target=target)
     per_euro = {BASE: Decimal(1)} | {row.currency: row.per_euro for row in known}
-    rate = _storable(per_euro[target], per_euro[source])
+    # An expense is converted before it is stored, and the audit converts with the stored rate. If
+    # the database rounded the rate again, the amounts would differ.
+    rate = _SIGNIFICANT.divide(per_euro[target], per_euro[source]).quantize(_LAST_DECIMAL)
     return ExchangeRate(rate, ECB, min(row.day for row in known))
-
-
-def _storable(numerator: Decimal, denominator: Decimal) -> Decimal:
-    """The quotient, rounded to what both databases store.
-
-    An expense is converted before it is stored, and the audit converts with the stored rate. If the
-    database rounded the rate again, the amounts would differ.
-    """
-    return _SIGNIFICANT.divide(numerator, denominator).quantize(_LAST_DECIMAL)
 
 
 class Rate(models.Model):
