@@ -116,12 +116,8 @@ class Division:
         column = ENTERED_COLUMN.get(SplitType(self.split_type))
         if column is None:
             return {user_id: Part(share) for user_id, share in shares.items()}
-        entered = self.entered or {}
-        parts: dict[int, Part] = {}
-        for user_id, share in shares.items():
-            value: dict[str, Any] = {column: entered.get(user_id)}
-            parts[user_id] = Part(share, **value)
-        return parts
+        entered: Mapping[int, Any] = self.entered or {}
+        return {u: Part(share, **{column: entered.get(u)}) for u, share in shares.items()}
 
     def _weights(self, money: Money) -> Mapping[int, int]:
         """What the parts are in proportion to. Raises what `parts` raises."""
