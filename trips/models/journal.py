@@ -295,10 +295,7 @@ _PLACES = {
         ),
     },
     "sqlite": {
-        "at": "%s",
-        "by": "%s",
-        "via": "%s",
-        "trip": "%s",
+        **dict.fromkeys(("at", "by", "via", "trip"), "%s"),
         "changes": "changes",
         "entries": "(SELECT {} FROM json_each(%s)) AS entry".format(  # noqa: S608 -- names only
             ", ".join(f"json_extract(value, '$.{name}') AS {name}" for name in _TYPES)
