@@ -1,4 +1,4 @@
-"""Merges a guest with another member, who gets the guest's entries."""
+"""Merges and claims: a member, or an account that becomes one, gets the entries of a guest."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,7 +8,7 @@ from django.db.models.functions import Concat, Replace
 from django.dispatch import receiver
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from rest_framework.exceptions import ParseError, ValidationError
+from rest_framework.exceptions import ParseError, PermissionDenied, ValidationError
 
 from splits.models.comment import Comment
 from splits.models.debt import Debt
@@ -22,11 +22,14 @@ from tripcompanion.api.problems import Conflict
 from tripcompanion.api.serializers import MAX_INTEGER
 from trips.models import Invitation, Member, Trip, locked_row
 from trips.models.events import Event
-from trips.models.journal import Entry, write
+from trips.models.joining import require_trip_quota
+from trips.models.journal import Entry, entries_between, write
 from trips.models.member import KEPT_SUMS
-from trips.roles import Can
+from trips.roles import DEFAULT_ROLE, Can, may
 from trips.signals import person_replaced, person_sought
 from users.models import User
+from users.models.token import InsufficientScope
+from users.scopes import Scope
 
 #: Every column that names a person of the ledger, or who recorded an entry: guests record nothing,
 #: but some have recorded what was imported.
@@ -185,3 +188,62 @@ def is_named(trip: Trip, user_id: int, **_about: object) -> bool:
         model._default_manager.filter(trip=trip, **{column: user_id}) for model, column in PEOPLE
     )
     return any(rows.exists() for rows in named)
+
+
+def accept_invitation(token: str, user: User) -> Member:
+    """Add `user`, who has the token of an invitation, to the trip with the invitation's role.
+
+    If the invitation names a guest, `user` takes the guest's place. A member may do so only if the
+    person who invited may merge guests. Raises `PermissionDenied` otherwise, `InsufficientScope` if
+    a token may not change entries, and what `Invitation.accepted` and `Member.admit` raise.
+    """
+    with Invitation.accepted(token, user) as (invitation, account):
+        trip, role = invitation.trip, invitation.role
+        if invitation.guest_id is None:
+            return Member.admit(trip, account, role, user, *invitation.acceptance)
+        if not user.covers(Scope.EXPENSES_WRITE):
+            raise InsufficientScope(Scope.EXPENSES_WRITE)
+        _require_merger(invitation, account)
+        claimed = _claim(trip, invitation.guest_id, account, role)
+        write(trip.pk, user, *invitation.acceptance, *claimed)
+        return Member.objects.with_details().get(trip=trip, user=account)
+
+
+def _require_merger(invitation: Invitation, account: User) -> None:
+    """Raise `PermissionDenied` for a claim that is a merge, if the inviter may not merge guests.
+
+    A claim is a merge for current and former members, and for the person who made the invitation.
+    Otherwise they would get around the permission that `mergeGuest` needs.
+    """
+    trip, inviter = invitation.trip, invitation.created_by
+    if account != inviter and not trip.members.filter(user=account).exists():
+        return
+    member = trip.members.present().filter(user=inviter).first()
+    may_merge = member is not None and may(member.role, Can.MANAGE_MEMBERS, lambda: False)
+    if not (inviter.is_admin or may_merge):
+        raise PermissionDenied(_("Only an owner of the trip can merge a guest with a member."))
+
+
+def _claim(trip: Trip, guest_id: int, account: User, role: str) -> list[Entry]:
+    """Give all entries of the guest to the account, and delete the guest. Call under both locks.
+
+    A member keeps their role, and the guest's entries are merged with theirs. For others, amounts,
+    debts and sums stay as they are: the account also gets the guest's odd cents. Returns the
+    entries for the journal.
+    """
+    member = trip.members.filter(user=account).first()
+    if member is None or member.left_at is not None:
+        trip.require_owner_besides(role)
+        require_trip_quota(account)
+    if member is None:
+        revoked = Invitation.objects.filter(trip=trip, guest=guest_id).withdraw()
+        trip.replace_person(guest_id, account.pk, role)
+        User.objects.filter(pk=guest_id, is_guest=True).delete()
+        guest = {"userId": guest_id, "role": DEFAULT_ROLE}
+        now = {"userId": account.pk, "role": role}
+        return [*revoked, *entries_between(Event.GUEST_CLAIMED, account.pk, guest, now)]
+    joined = []
+    if member.left_at is not None:
+        member.readmit(role)
+        joined = [Entry(Event.MEMBER_JOINED, account.pk, {"role": (None, role)})]
+    return joined + Merge(trip, trip.members.get(user=guest_id), member).carry_out()

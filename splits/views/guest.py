@@ -8,8 +8,7 @@ from rest_framework.exceptions import NotFound, PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from splits.models.claim import accept_invitation
-from splits.models.merge import Merge, NamesBoth, NotAGuest
+from splits.models.merge import Merge, NamesBoth, NotAGuest, accept_invitation
 from tripcompanion.api.problems import LimitReached
 from tripcompanion.api.serializers import CamelCaseSerializer, IdField, StrictBoolean
 from tripcompanion.currency.fields import MoneyField

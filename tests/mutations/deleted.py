@@ -83,6 +83,4 @@ DELETED: Guards = {
         ("deleted account comes back with a trip", "ending = members.present_or_restorable()",
          "ending = members.present()", f"{_TRIPS} -k hinders"),
     ],
-    "splits/models/claim.py": [
-    ],
 }  # fmt: skip

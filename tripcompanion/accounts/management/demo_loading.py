@@ -19,9 +19,9 @@ from splits.models import (
     Split,
     SplitType,
 )
-from splits.models.claim import accept_invitation
 from splits.models.division import OF_AMOUNTS
 from splits.models.items import SCALE, Item, Items
+from splits.models.merge import accept_invitation
 from splits.reports.balances import Plan
 from tripcompanion.accounts.management.demo_data import Journey
 from tripcompanion.attachments.models import Attachment
