@@ -28,11 +28,11 @@ class ItemSerializer(CamelCaseSerializer):
 
 
 @extend_schema_field(ItemSerializer(many=True))
-class ItemsField(serializers.Field):
+class ItemsField(serializers.ReadOnlyField):
     """The items of an expense, or one of its extras, from the JSON that is stored; read-only."""
 
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(source="stored_items", read_only=True, allow_null=True, **kwargs)
+        super().__init__(source="stored_items", allow_null=True, **kwargs)
 
     def to_representation(self, value: str) -> Any:
         return load_items(value).get(self.field_name or "")

@@ -1,7 +1,5 @@
 """Serializers of the history."""
 
-from typing import Any
-
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
@@ -54,11 +52,8 @@ class ObjectSerializer(CamelCaseSerializer):
         },
     }
 )
-class ChangesField(serializers.Field):
+class ChangesField(serializers.ReadOnlyField):
     """`{field: {"old", "new"}}`; read-only."""
-
-    def to_representation(self, value: Any) -> Any:
-        return value
 
 
 class HistoryEntrySerializer(CamelCaseSerializer):
@@ -86,7 +81,6 @@ class HistoryEntrySerializer(CamelCaseSerializer):
     event = serializers.ChoiceField(choices=Event.choices, help_text="What happened.")
     object = ObjectSerializer(source="subject", help_text="What it happened to.")
     changes = ChangesField(
-        read_only=True,
         help_text=(
             "The fields that changed, by their names in the API. Null is the old value of a new "
             "object and the new value of a deleted one; people are given by their ids."

@@ -16,11 +16,8 @@ from users.serializers import UserSummary
 
 
 @extend_schema_field({"type": "number"})
-class PlainDecimal(serializers.Field):
+class PlainDecimal(serializers.ReadOnlyField):
     """A decimal as an exact JSON number without trailing zeros; read-only."""
-
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(read_only=True, **kwargs)
 
     def to_representation(self, value: Decimal) -> Decimal:
         return value.normalize()
