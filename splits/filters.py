@@ -164,10 +164,7 @@ class ExpenseFilter(django_filters.FilterSet):
     paidBy = IdFilter(method="with_payer", label="This user is a payer.")
     payer = IdFilter(method="with_payer", label="This user is a payer.")
     participant = IdFilter(method="with_participant", label="This user has a split.")
-    tag = TagsFilter(
-        method="with_tags",
-        label="With this tag; repeated, with each of these tags.",
-    )
+    tag = TagsFilter(method="with_tags", label="With this tag; repeated, with each of these tags.")
     currency = django_filters.ChoiceFilter(
         choices=[(code, code) for code in CODES],
         label="Only expenses that were entered in this currency.",
@@ -179,10 +176,7 @@ class ExpenseFilter(django_filters.FilterSet):
     )
     minAmount = AmountFilter(method="with_amount", label="Of at least this amount.")
     maxAmount = AmountFilter(method="with_amount", label="Of at most this amount.")
-    paid = TrueOrFalse(
-        method="with_paid",
-        label="All of its splits are paid, or not.",
-    )
+    paid = TrueOrFalse(method="with_paid", label="All of its splits are paid, or not.")
     search = django_filters.CharFilter(
         method="with_text",
         max_length=255,

@@ -10,13 +10,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from tripcompanion.adminsite.base import (
-    Columns,
-    ReadOnlyAdmin,
-    RulesAdmin,
-    StateFilter,
-    link,
-)
+from tripcompanion.adminsite.base import Columns, ReadOnlyAdmin, RulesAdmin, StateFilter, link
 from tripcompanion.currency.formats import format_amount, in_order
 from trips import csv_columns
 from trips.models import Invitation, Member

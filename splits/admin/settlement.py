@@ -82,16 +82,7 @@ class DebtAdmin(LedgerAdmin):
     list_filter = (TripFilter, AmountFilter, DebtState)
     list_select_related = ("trip", "debtor", "creditor", "split__expense")
     search_fields = ("debtor__email", "creditor__email", "debtor__name", "trip__title")
-    readonly_fields = (
-        "trip",
-        "expense",
-        "debtor",
-        "creditor",
-        AMOUNT,
-        OPEN,
-        "covered",
-        "closing",
-    )
+    readonly_fields = ("trip", "expense", "debtor", "creditor", AMOUNT, OPEN, "covered", "closing")
 
     def get_queryset(self, request: HttpRequest) -> Any:
         # By the trip, too, so that Citus joins them where they are.

@@ -72,7 +72,7 @@ class DeletedEntry(models.Model):
         constraints: ClassVar = [
             models.UniqueConstraint(
                 fields=["trip", "kind", "object_id"], name="deleted_once_in_trip"
-            ),
+            )
         ]
 
     def __str__(self) -> str:

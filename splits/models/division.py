@@ -83,12 +83,7 @@ class Division:
     items: Items | None = None
 
     def payments_and_parts(
-        self,
-        money: Money,
-        entered: Mapping[int, int],
-        seed: int,
-        places: Places,
-        payers_field: str,
+        self, money: Money, entered: Mapping[int, int], seed: int, places: Places, payers_field: str
     ) -> tuple[dict[int, Payment], dict[int, Part]]:
         """The payment and the part of each person.
 

@@ -61,13 +61,7 @@ class ExpensePosting:
     """
 
     def __init__(
-        self,
-        trip: Trip,
-        expense_id: int,
-        number: int,
-        places: Places,
-        *,
-        is_written: bool = True,
+        self, trip: Trip, expense_id: int, number: int, places: Places, *, is_written: bool = True
     ) -> None:
         self.trip, self.expense_id = trip, expense_id
         #: These decide who gets odd cents; see `Expense`.
@@ -223,10 +217,7 @@ class ExpensePosting:
 
 
 def debts_and_sums(
-    paid_by_user: Mapping[int, Payment],
-    parts: Mapping[int, Part],
-    number: int,
-    places: Places,
+    paid_by_user: Mapping[int, Payment], parts: Mapping[int, Part], number: int, places: Places
 ) -> tuple[Owed, Sums]:
     """The effect on the ledger of an expense that is divided like this, in minor units.
 

@@ -1,10 +1,7 @@
 """Compiled queries behind the lists and details of the API."""
 
 from splits.models.expense import Expense, ExpenseQuerySet
-from splits.models.settlement import (
-    Settlement,
-    SettlementQuerySet,
-)
+from splits.models.settlement import Settlement, SettlementQuerySet
 from splits.models.split import Split, SplitQuerySet
 from tripcompanion.compiled import CompiledQuery, Param
 from trips.models import CompiledForViewer, Member, ViewerParam

@@ -269,9 +269,7 @@ class Settlement(models.Model):
 
 
 def make_allocations(
-    trip_id: int,
-    allocations: Iterable[Allocation],
-    settlements: Sequence[Settlement] = (),
+    trip_id: int, allocations: Iterable[Allocation], settlements: Sequence[Settlement] = ()
 ) -> datetime:
     """Write allocations, recompute their debts and settlements, and increment the balances.
 
@@ -400,8 +398,7 @@ def _recompute_debts(
 
 @CompiledUpdate
 def _recompute_settlements(
-    trip: Param,
-    settlements: ArrayParam = ArrayParam("settlements"),
+    trip: Param, settlements: ArrayParam = ArrayParam("settlements")
 ) -> tuple[SettlementQuerySet, dict[str, Any]]:
     used = _sum_of(Allocation.objects.all(), "settlement")
     changes = {"credit_minor": F("amount_minor") - used}

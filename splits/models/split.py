@@ -130,14 +130,14 @@ class Split(InTrip):
         constraints = [
             models.UniqueConstraint(
                 fields=["expense", "participant"], name="split_once_for_a_participant"
-            ),
+            )
         ]
         indexes = [
             # For one's own part in statistics, which read only the index.
             models.Index(
                 fields=["participant", "trip", "expense", "amount_minor"],
                 name="split_of_participant",
-            ),
+            )
         ]
 
     def __str__(self) -> str:

@@ -79,8 +79,7 @@ class RateSerializer(CamelCaseSerializer):
         help_text="The day on which it was published; of one that was sent, when that was.",
     )
     source = serializers.CharField(  # type: ignore[assignment]  # a field's own `source`
-        source="origin",
-        help_text="`ecb`, the European Central Bank, or `given` in the request.",
+        source="origin", help_text="`ecb`, the European Central Bank, or `given` in the request."
     )
 
 

@@ -84,7 +84,7 @@ class HistoryEntrySerializer(CamelCaseSerializer):
         help_text=(
             "The fields that changed, by their names in the API. Null is the old value of a new "
             "object and the new value of a deleted one; people are given by their ids."
-        ),
+        )
     )
     text = serializers.CharField(
         help_text="One sentence for people, in the language of `Accept-Language`."

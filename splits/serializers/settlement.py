@@ -7,12 +7,7 @@ from django.utils.translation import gettext as _
 from rest_framework import serializers
 
 from splits.models.settlement import today
-from tripcompanion.api.serializers import (
-    CamelCaseSerializer,
-    IdField,
-    StrictDate,
-    StrictText,
-)
+from tripcompanion.api.serializers import CamelCaseSerializer, IdField, StrictDate, StrictText
 from tripcompanion.currency.amounts import Amount
 from tripcompanion.currency.fields import AmountField, MoneyField
 from users.serializers import UserSummary

@@ -71,13 +71,7 @@ class ExpenseViewSet(InTripViewSet):
     problems: ClassVar = {
         "preview": (NoRate,),
         "update": (NoRate, DividedByHand, CurrencyChanged, TooManyDebts),
-        "partial_update": (
-            NoRate,
-            DividedByHand,
-            CurrencyChanged,
-            ExpenseChanged,
-            TooManyDebts,
-        ),
+        "partial_update": (NoRate, DividedByHand, CurrencyChanged, ExpenseChanged, TooManyDebts),
         "create": (NoRate, CurrencyChanged, TooManyDebts),
         "restore": (NotRestorable, TooManyDebts),
         "destroy": (TooManyDebts,),

@@ -82,16 +82,14 @@ class MergeSerializer(CamelCaseSerializer):
         source="expense_count", help_text="How many expenses name the guest."
     )
     settlements = serializers.IntegerField(
-        source="settlement_count",
-        help_text="How many settlements name the guest.",
+        source="settlement_count", help_text="How many settlements name the guest."
     )
     balance_before = MoneyField(
         currency="trip.currency",
         help_text="The balance of the user before, in the trip's currency.",
     )
     balance_after = MoneyField(
-        currency="trip.currency",
-        help_text="The balance of the user after, which is that of both.",
+        currency="trip.currency", help_text="The balance of the user after, which is that of both."
     )
 
 

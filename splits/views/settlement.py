@@ -117,11 +117,7 @@ class BalanceViewSet(InTripViewSet):
     }
     scope_prefix = "expenses"
     pagination_class = None
-    needs: ClassVar = {
-        "list": Can.READ,
-        "plan": Can.READ,
-        "record_plan": Can.SETTLE,
-    }
+    needs: ClassVar = {"list": Can.READ, "plan": Can.READ, "record_plan": Can.SETTLE}
     request_serializers: ClassVar = {"record_plan": SettleUpRequest}
     response_serializers: ClassVar = {
         "list": BalanceSerializer,
@@ -172,9 +168,7 @@ class ExplanationViewSet(InTripViewSet):
     """Explains a balance."""
 
     tag = "balances"
-    operation_ids: ClassVar = {
-        "explain": "explainBalance",
-    }
+    operation_ids: ClassVar = {"explain": "explainBalance"}
     scope_prefix = "expenses"
     needs: ClassVar = {"explain": Can.READ}
     response_serializers: ClassVar = {"explain": BalanceLineSerializer}

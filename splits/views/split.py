@@ -108,10 +108,7 @@ class DebtViewSet(PeopleViewSet):
     """A user's open splits and total debt in all trips."""
 
     tag = "debts"
-    operation_ids: ClassVar = {
-        "pending": "listPendingDebts",
-        "total": "totalDebt",
-    }
+    operation_ids: ClassVar = {"pending": "listPendingDebts", "total": "totalDebt"}
     scope_prefix = "expenses"
     pagination_class = None
     permission_classes = (IsSelfOrAdmin,)

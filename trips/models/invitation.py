@@ -158,8 +158,7 @@ class Invitation(models.Model):
                 name="invitation_uses_in_range",
             ),
             models.CheckConstraint(
-                condition=Q(role__in=TripRole.values),
-                name="invitation_role_known",
+                condition=Q(role__in=TripRole.values), name="invitation_role_known"
             ),
         ]
 

@@ -26,12 +26,7 @@ from django.utils import timezone
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from rest_framework.exceptions import (
-    NotAuthenticated,
-    NotFound,
-    PermissionDenied,
-    ValidationError,
-)
+from rest_framework.exceptions import NotAuthenticated, NotFound, PermissionDenied, ValidationError
 
 from tripcompanion.api.problems import LimitReached
 from tripcompanion.compiled import CompiledQuery, CompiledUpdate, Param
@@ -87,9 +82,7 @@ class TripQuerySet(InTripQuerySet["Trip"]):
         if not (code.isascii() and code.isalnum()):
             return self.none()
         owned = Trip.objects.filter(
-            members__role__in=OWNER_ROLES,
-            members__left_at=None,
-            members__user__is_active=True,
+            members__role__in=OWNER_ROLES, members__left_at=None, members__user__is_active=True
         )
         return self.filter(Exists(owned.filter(pk=OuterRef("pk"))), code=code.upper())
 
@@ -403,10 +396,7 @@ class Trip(models.Model):
         self.expenses_that_day += how_many
         self.expenses_recorded += how_many
         _note_counts(
-            pk=self.pk,
-            recorded=self.expenses_recorded,
-            that_day=self.expenses_that_day,
-            day=today,
+            pk=self.pk, recorded=self.expenses_recorded, that_day=self.expenses_that_day, day=today
         )
 
     @cached_property
@@ -446,10 +436,7 @@ def trip_key(related_name: str, *, db_index: bool = True) -> "models.ForeignKey[
 
 @contextmanager
 def locked_trip(
-    trip_id: int,
-    by: User,
-    can: Can,
-    is_own: Callable[[Trip], bool] = lambda _trip: False,
+    trip_id: int, by: User, can: Can, is_own: Callable[[Trip], bool] = lambda _trip: False
 ) -> Iterator[Trip]:
     """Open a transaction, lock the trip, and yield it for a command of `by` that needs `can`.
 
@@ -570,10 +557,7 @@ def _with_accounts(caller: Param | int) -> QuerySet[Any]:
 
 @CompiledUpdate
 def _note_counts(
-    pk: Param,
-    recorded: Param,
-    that_day: Param,
-    day: Param = Param("day", models.DateField()),
+    pk: Param, recorded: Param, that_day: Param, day: Param = Param("day", models.DateField())
 ) -> tuple[TripQuerySet, dict[str, Any]]:
     counts = {"expenses_recorded": recorded, "expenses_that_day": that_day, "counted_on": day}
     return Trip.objects.filter(pk=pk), counts

@@ -36,11 +36,7 @@ class InvitationViewSet(InTripViewSet):
     safe_retries = False
     shows_secret: ClassVar = frozenset({"create"})
     scope_prefix = "trips"
-    needs: ClassVar = {
-        "list": Can.READ,
-        "create": Can.ADD_MEMBERS,
-        "destroy": Can.ADD_MEMBERS,
-    }
+    needs: ClassVar = {"list": Can.READ, "create": Can.ADD_MEMBERS, "destroy": Can.ADD_MEMBERS}
     request_serializers: ClassVar = {"create": InvitationRequest}
     response_serializers: ClassVar = {
         "list": InvitationSerializer,

@@ -10,13 +10,7 @@ from rest_framework.response import Response
 
 from tripcompanion.api.serializers import DeletedQuery
 from tripcompanion.database.snapshots import snapshot
-from trips.models import (
-    Member,
-    Trip,
-    get_visible_or_404,
-    trips_of,
-    trips_with_members,
-)
+from trips.models import Member, Trip, get_visible_or_404, trips_of, trips_with_members
 from trips.models.conflicts import (
     AlreadyMember,
     CurrencyChanged,
