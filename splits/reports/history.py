@@ -76,13 +76,10 @@ class _Titles:
     """The descriptions of expenses at the time of each row of the journal."""
 
     def __init__(self, expense_ids: set[Any]) -> None:
-        self._now: dict[int, str] = {}
-        #: By expense, the number of each row that ended a description, and that description.
-        self._ended: dict[int, list[tuple[int, str]]] = defaultdict(list)
-        if not expense_ids:
-            return
         stored = Expense.objects.filter(pk__in=expense_ids).values_list("pk", "description")
         self._now = dict(stored)
+        #: By expense, the number of each row that ended a description, and that description.
+        self._ended: dict[int, list[tuple[int, str]]] = defaultdict(list)
         ends = JournalEntry.objects.filter(
             expense_id__in=expense_ids,
             event__in=(Event.EXPENSE_CHANGED, Event.EXPENSE_DELETED),
