@@ -1,18 +1,4 @@
-"""Debts, settlements, and the allocations of settlements to debts.
-
-Two columns are stored sums: `Debt.open_minor` and `Settlement.credit_minor` are an amount minus its
-allocations. Code that writes allocations calls `recompute`, which sums them again.
-`AllocationQuerySet.unallocate` adds back the sum of what it deletes, and `Debt.resize` updates the
-sum together with the amount. So a paid mark and a balance cannot contradict each other.
-
-A settlement that brings every balance of a trip to zero closes it: what is still open on either
-side is used up by allocations that name only the debt, or only the settlement, and the cause in
-`closed_by`. Deleting the cause releases them, and nothing that happens to other settlements does.
-
-`Member.owed_minor` is the open part of a member's debts in a trip. It changes by the amounts when
-an expense is written (`ExpensePosting.rewrite`), and by the allocations when they are inserted,
-deleted, or reduced (`Debt.resize`).
-"""
+"""Settlements and their allocations to debts. How their sums are kept is in the app's README.md."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
