@@ -66,10 +66,7 @@ class SplitQuerySet(InTripQuerySet["Split"]):
 
     def with_expense(self) -> "SplitQuerySet":
         """With the participant and the expense, as a command reads them under the lock."""
-        columns = (
-            *(*_COLUMNS, "trip", "participant__notice_mode"),
-            *("expense__trip", "expense__created_by"),
-        )
+        columns = (*_COLUMNS, "participant__notice_mode", "expense__trip", "expense__created_by")
         rows = self.select_related("participant", "expense").only(*columns)
         return rows.filter(expense__trip=F("trip"))
 
