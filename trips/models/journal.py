@@ -63,10 +63,7 @@ class Entry(NamedTuple):
 class JournalQuerySet(InTripQuerySet["JournalEntry"]):
     def with_author(self) -> "JournalQuerySet":
         """With the account that did it, and only its columns that are serialized."""
-        columns = (
-            *("trip", "number", "at", "by", "author_name", "via", "event", "object_id"),
-            *("expense_id", "person_id", "stored_changes"),
-        )
+        columns = (field.name for field in self.model._meta.concrete_fields)
         return self.select_related("by").only(*columns, *summary_of("by"))
 
     def outdated(self, before: datetime) -> "JournalQuerySet":
