@@ -21,19 +21,6 @@ from tripcompanion.database.snapshots import snapshot
 from trips.models import Member, Trip
 from trips.models.member import KEPT_SUMS
 
-_EXPENSE_COLUMNS = (
-    "trip_id",
-    "number",
-    "amount_minor",
-    "entered_minor",
-    "currency",
-    "exchange_rate",
-    "split_type",
-    "stored_items",
-    "divided",
-    "merged_guests",
-)
-
 #: The trips to audit: one, several (not more than a statement has parameters), or all (None).
 Trips = int | Collection[int] | None
 #: The expected sums of each member, by trip and user.
@@ -103,7 +90,10 @@ def _expenses(joins: Joins, sums: Sums, watch: Watch) -> Iterator[Difference]:
     splits = ByExpense(Split.objects.filter(of_expense), "expense", "participant", *Part._fields)
     of_split = Debt.objects.filter(joins("split"), joins.among("split__expense", Expense))
     debts = ByExpense(of_split, "split__expense", "debtor", "creditor", "amount_minor")
-    columns = ("trip__currency", "trip__claimed_guests", *_EXPENSE_COLUMNS)
+    columns = (
+        *("trip__currency", "trip__claimed_guests", "number", "amount_minor", "entered_minor"),
+        *("currency", "exchange_rate", "split_type", "stored_items", "divided", "merged_guests"),
+    )
     rows = expenses.select_related("trip").only(*columns).order_by("id").iterator(CHUNK_ROWS)
     for expense in watch(rows, desc="Expenses", total=expenses.count()):
         payments = {user: Payment(*payment) for user, *payment in payers.of(expense.pk)}
