@@ -49,8 +49,7 @@ class CommentViewSet(InTripViewSet):
         """
         expense = self.get_permitted_object(Expense.objects.all, pk=expense_id)
         comment = Comment.write(expense, self.caller, **self.body())
-        location = f"/api/expenses/{expense_id}/comments/{comment.pk}"
-        return self.answer(comment, location=location)
+        return self.answer(comment, location=f"/api/expenses/{expense_id}/comments/{comment.pk}")
 
     def update(self, request: Request, expense_id: int, comment_id: int) -> Response:
         """Replace the text of one's own comment."""

@@ -119,8 +119,7 @@ class ExpenseViewSet(InTripViewSet):
         """
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
         expense = Expense.record(trip, self.caller, **self._new(trip))
-        location = f"/api/trips/{trip_id}/expenses/{expense.pk}"
-        return self.answer(expense, location=location)
+        return self.answer(expense, location=f"/api/trips/{trip_id}/expenses/{expense.pk}")
 
     def preview(self, request: Request, trip_id: int) -> Response:
         """Divide an expense without recording it.

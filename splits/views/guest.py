@@ -60,8 +60,7 @@ class AcceptanceViewSet(InTripViewSet):
         the same 404.
         """
         member = accept_invitation(token, self.caller)
-        location = f"/api/trips/{member.trip_id}/members/{member.user_id}"
-        return self.answer(member, location=location)
+        return self.answer(member, location=f"/api/trips/{member.trip_id}/members/{member.user_id}")
 
 
 class MergeRequest(CamelCaseSerializer):

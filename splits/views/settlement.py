@@ -82,8 +82,7 @@ class SettlementViewSet(InTripViewSet):
         draft.caller_role = trip.caller_role
         self.check_object_permissions(request, draft)
         draft.record(amount)
-        location = f"/api/trips/{trip_id}/settlements/{draft.pk}"
-        return self.answer(draft, location=location)
+        return self.answer(draft, location=f"/api/trips/{trip_id}/settlements/{draft.pk}")
 
     def destroy(self, request: Request, trip_id: int, settlement_id: int) -> Response:
         """Delete a settlement; what it covered is open again.

@@ -81,8 +81,7 @@ class SplitViewSet(InTripViewSet):
         expense = self.get_permitted_object(Expense.objects.with_trip, pk=expense_id)
         body = self.body(currency=expense.trip.currency)
         split = add_split(expense, self.caller, **body)
-        location = f"/api/expenses/{expense_id}/splits/{split.pk}"
-        return self.answer(split, location=location)
+        return self.answer(split, location=f"/api/expenses/{expense_id}/splits/{split.pk}")
 
     def pay(self, request: Request, expense_id: int, split_id: int) -> Response:
         """Pay what is still open of a split.

@@ -62,8 +62,7 @@ class InvitationViewSet(InTripViewSet):
         """
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
         invitation = Invitation.issue(trip, self.caller, **self.body())
-        location = f"/api/trips/{trip_id}/invitations/{invitation.pk}"
-        return self.answer(invitation, location=location)
+        return self.answer(invitation, location=f"/api/trips/{trip_id}/invitations/{invitation.pk}")
 
     def destroy(self, request: Request, trip_id: int, invitation_id: int) -> Response:
         """Revoke an invitation at once. The request may be repeated."""

@@ -94,8 +94,7 @@ class MemberViewSet(InTripViewSet):
         """
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
         member = Member.add(trip, self.caller, **self.body())
-        location = f"/api/trips/{trip_id}/members/{member.user_id}"
-        return self.answer(member, location=location)
+        return self.answer(member, location=f"/api/trips/{trip_id}/members/{member.user_id}")
 
     def change_role(self, request: Request, trip_id: int, user_id: int) -> Response:
         """Change the role of a member."""
@@ -140,8 +139,7 @@ class GuestViewSet(InTripViewSet):
         """
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
         member = Member.add_guest(trip, self.caller, **self.body())
-        location = f"/api/trips/{trip_id}/members/{member.user_id}"
-        return self.answer(member, location=location)
+        return self.answer(member, location=f"/api/trips/{trip_id}/members/{member.user_id}")
 
     def update(self, request: Request, trip_id: int, user_id: int) -> Response:
         """Rename a guest."""

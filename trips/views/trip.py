@@ -104,8 +104,7 @@ class TripViewSet(InTripViewSet):
         The caller becomes its OWNER.
         """
         trip = Trip.start(self.caller, **self.body(currency=self.caller.currency))
-        location = f"/api/trips/{trip.pk}"
-        return self.answer(self._detail(trip), location=location)
+        return self.answer(self._detail(trip), location=f"/api/trips/{trip.pk}")
 
     def retrieve(self, request: Request, trip_id: int) -> Response:
         """A trip with its members."""
@@ -174,5 +173,4 @@ class TripViewSet(InTripViewSet):
         code = self.body()["trip_code"]
         trip = get_object_or_404(Trip.objects.in_token_scope(self.caller).with_code(code))
         member = Member.join(trip, self.caller, code)
-        location = f"/api/trips/{trip.pk}/members/{self.caller.pk}"
-        return self.answer(member, location=location)
+        return self.answer(member, location=f"/api/trips/{trip.pk}/members/{self.caller.pk}")
