@@ -107,8 +107,8 @@ ACCOUNTS: Guards = {
     ],
     "tripcompanion/notices/sending.py": [
         ("mail queued for a deleted account",
-         "        with reader.locked(by=None) as account:\n            return",
-         "        for account in (reader,):\n            return",
+         "        with reader.locked(by=None) as account:\n            if not _is_for",
+         "        for account in (reader,):\n            if not _is_for",
          f"PG {_LOCK} -k emptied"),
     ],
     "users/apps.py": [

@@ -86,11 +86,12 @@ def send(mail: Mail, connection: Any) -> bool:
         return _send_notices(mail, reader, connection)
     if mail.letter == MailTemplate.INVITATION:
         connection.open()
-        message = _invitation(mail, connection)
+        message = _invitation(mail)
     elif reader is not None and _is_for(mail, reader):
         connection.open()
-        message = _message_to(mail, reader, connection)
+        message = _message_to(mail, reader)
     if message is not None:
+        message.connection = connection
         message.send()
     mail.delete()
     return message is not None
@@ -163,10 +164,10 @@ def _news(account: User, notices: Iterable[Mail]) -> EmailMessage:
     return EmailMessage(subject, text, to=[account.email or ""], headers=headers)
 
 
-def _invitation(mail: Mail, connection: Any) -> EmailMessage | None:
+def _invitation(mail: Mail) -> EmailMessage | None:
     """The message, with a new link; None if the invitation can no longer be accepted."""
     token = Invitation.mail_token(mail.invitation_id or 0)
-    return _written(mail, url_of(mail.letter, token), mail.address, connection) if token else None
+    return _written(mail, url_of(mail.letter, token), mail.address) if token else None
 
 
 def _reader_of(mail: Mail) -> User | None:
@@ -187,28 +188,26 @@ def _is_for(mail: Mail, reader: User) -> bool:
     return True
 
 
-def _message_to(mail: Mail, reader: User, connection: Any) -> EmailMessage | None:
+def _message_to(mail: Mail, reader: User) -> EmailMessage | None:
     """The message, with a new link; None if it is no longer for `reader`."""
+    letter = MailTemplate(mail.letter)
     try:
         with reader.locked(by=None) as account:
-            return _message(mail, account, connection) if _is_for(mail, account) else None
+            if not _is_for(mail, account):
+                return None
+            url = url_of(letter, EmailToken.make(account, letter)) if letter in PAGES else ""
     except NotFound:
         return None
-
-
-def _message(mail: Mail, reader: User, connection: Any) -> EmailMessage:
-    letter = MailTemplate(mail.letter)
-    url = url_of(letter, EmailToken.make(reader, letter)) if letter in PAGES else ""
     # A reset goes to the address as the account stores it, not as it was typed.
-    address = reader.email or "" if letter == MailTemplate.RESET else mail.address
-    return _written(mail, url, address, connection)
+    address = account.email or "" if letter == MailTemplate.RESET else mail.address
+    return _written(mail, url, address)
 
 
-def _written(mail: Mail, url: str, address: str, connection: Any) -> EmailMessage:
+def _written(mail: Mail, url: str, address: str) -> EmailMessage:
     with translation.override(mail.language):
         subject, text = write(mail.letter, url)
     headers = {"Auto-Submitted": "auto-generated"}
-    return EmailMessage(subject, text, to=[address], headers=headers, connection=connection)
+    return EmailMessage(subject, text, to=[address], headers=headers)
 
 
 def _is_server_fault(error: OSError) -> bool:

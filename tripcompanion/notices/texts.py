@@ -1,11 +1,126 @@
-"""The texts of the mails that the service sends."""
+"""The texts of the mails that the service sends.
+
+They contain no user input, not even a name: anybody can register somebody else's address, and the
+service would then deliver what they typed.
+"""
 
 from collections.abc import Iterable
 
 from django.conf import settings
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from users.mail_templates import MailTemplate
+
+#: Subject and text of each mail but notices.
+_TEXTS = {
+    MailTemplate.RESET: (
+        gettext_lazy("Reset your Trip Companion password"),
+        gettext_lazy(
+            "Hello,\n\n"
+            "We received a request to reset the password of your account. Open this link within an "
+            "hour to choose a new one. It works once, and it ends all your sessions:\n\n"
+            "{url}\n\n"
+            "If you did not request this, ignore this e-mail: your password does not change.\n"
+        ),
+    ),
+    MailTemplate.VERIFY: (
+        gettext_lazy("Please confirm your e-mail address"),
+        gettext_lazy(
+            "Hello,\n\n"
+            "Open this link within seven days to confirm the e-mail address of your Trip Companion "
+            "account:\n\n"
+            "{url}\n\n"
+            "If you do not have such an account, ignore this e-mail.\n"
+        ),
+    ),
+    MailTemplate.PASSWORD_CHANGED: (
+        gettext_lazy("Your password was changed"),
+        gettext_lazy(
+            "Hello,\n\n"
+            "The password of your Trip Companion account was changed. If you did not do this, "
+            "reset your password at once. That ends all your sessions.\n"
+        ),
+    ),
+    MailTemplate.EMAIL_CHANGED: (
+        gettext_lazy("Your e-mail address was changed"),
+        gettext_lazy(
+            "Hello,\n\n"
+            "The e-mail address of your Trip Companion account was changed. We will not send any "
+            "more e-mails to this address. If you did not do this, please contact the operator of "
+            "the service.\n"
+        ),
+    ),
+    MailTemplate.INVITATION: (
+        gettext_lazy("You are invited to a trip"),
+        gettext_lazy(
+            "Hello,\n\n"
+            "You are invited to share the expenses of a trip with Trip Companion. Open this link "
+            "to see the trip and to join it:\n\n"
+            "{url}\n\n"
+            "You need an account with this e-mail address, which you confirm first. If you do not "
+            "know who invited you, ignore this e-mail.\n"
+        ),
+    ),
+    MailTemplate.WRONG_PASSWORDS: (
+        gettext_lazy("Somebody may be guessing your password"),
+        gettext_lazy(
+            "Hello,\n\n"
+            "Many wrong passwords were typed for your Trip Companion account within an hour. For "
+            "the rest of the hour, a device that has not logged in before may try once in 15 "
+            "minutes. Your devices are not affected. If you have forgotten your password, reset "
+            "it.\n"
+        ),
+    ),
+    MailTemplate.WEBHOOK_NEW: (
+        gettext_lazy("A new webhook sends news of your trips"),
+        gettext_lazy(
+            "Hello,\n\n"
+            "A webhook was registered with your Trip Companion account. It sends what changes in "
+            "your trips to another service. If you did not do this, reset your password at once: "
+            "that ends all your sessions and turns your webhooks off.\n"
+        ),
+    ),
+    MailTemplate.WEBHOOKS_OFF: (
+        gettext_lazy("Your webhooks were turned off"),
+        gettext_lazy(
+            "Hello,\n\n"
+            "The sessions of your Trip Companion account were ended, so your webhooks were turned "
+            "off and your open invitations revoked. Look at the list of your webhooks, and turn on "
+            "again those that you know.\n"
+        ),
+    ),
+    MailTemplate.WEBHOOK_OFF: (
+        gettext_lazy("A webhook was turned off"),
+        gettext_lazy(
+            "Hello,\n\n"
+            "One of your webhooks has not accepted a message for three days, so we turned it off. "
+            "Its list of deliveries shows what went wrong. When the receiver works again, turn the "
+            "webhook on: it goes on with the next message, and those that failed can be sent "
+            "again.\n"
+        ),
+    ),
+    MailTemplate.RECURRENCE: (
+        gettext_lazy("A recurring expense needs your attention"),
+        gettext_lazy(
+            "Hello,\n\n"
+            "One of your recurring expenses could not be recorded and was paused, or it was "
+            "recorded without participants who have left the trip. The list of the recurring "
+            "expenses of your trip shows which one, and why.\n"
+        ),
+    ),
+}
+
+#: What happened, in a mail with notices.
+_SENTENCES = {
+    MailTemplate.MEMBER_ADDED: gettext_lazy("You were added to a trip:"),
+    MailTemplate.SPLIT_PAID: gettext_lazy("Your part of an expense was marked as paid:"),
+    MailTemplate.EXPENSE_CREATED: gettext_lazy("An expense that you take part in was recorded:"),
+    MailTemplate.EXPENSE_CHANGED: gettext_lazy("An expense that you take part in was changed:"),
+    MailTemplate.COMMENT_CREATED: gettext_lazy(
+        "There is a new comment on an expense that you take part in:"
+    ),
+}
 
 
 def page_of(trip_id: int, expense_id: int | None) -> str:
@@ -15,127 +130,16 @@ def page_of(trip_id: int, expense_id: int | None) -> str:
 
 
 def write(letter: str, url: str) -> tuple[str, str]:
-    """Subject and text in the active language.
-
-    They contain no user input, not even a name: anybody can register somebody else's address, and
-    the service would then deliver what they typed.
-    """
-    subject, text = {
-        MailTemplate.RESET: _reset,
-        MailTemplate.VERIFY: _verify,
-        MailTemplate.PASSWORD_CHANGED: _password_changed,
-        MailTemplate.EMAIL_CHANGED: _email_changed,
-        MailTemplate.INVITATION: _invitation,
-        MailTemplate.WRONG_PASSWORDS: _wrong_passwords,
-        MailTemplate.WEBHOOK_NEW: _webhook_new,
-        MailTemplate.WEBHOOKS_OFF: _webhooks_off,
-        MailTemplate.WEBHOOK_OFF: _webhook_off,
-        MailTemplate.RECURRENCE: _recurrence,
-    }[MailTemplate(letter)]()
-    return subject, text.format(url=url)
-
-
-def _reset() -> tuple[str, str]:
-    return _("Reset your Trip Companion password"), _(
-        "Hello,\n\n"
-        "We received a request to reset the password of your account. Open this link within an "
-        "hour to choose a new one. It works once, and it ends all your sessions:\n\n"
-        "{url}\n\n"
-        "If you did not request this, ignore this e-mail: your password does not change.\n"
-    )
-
-
-def _verify() -> tuple[str, str]:
-    return _("Please confirm your e-mail address"), _(
-        "Hello,\n\n"
-        "Open this link within seven days to confirm the e-mail address of your Trip Companion "
-        "account:\n\n"
-        "{url}\n\n"
-        "If you do not have such an account, ignore this e-mail.\n"
-    )
-
-
-def _password_changed() -> tuple[str, str]:
-    return _("Your password was changed"), _(
-        "Hello,\n\n"
-        "The password of your Trip Companion account was changed. If you did not do this, reset "
-        "your password at once. That ends all your sessions.\n"
-    )
-
-
-def _email_changed() -> tuple[str, str]:
-    return _("Your e-mail address was changed"), _(
-        "Hello,\n\n"
-        "The e-mail address of your Trip Companion account was changed. We will not send any "
-        "more e-mails to this address. If you did not do this, please contact the operator of "
-        "the service.\n"
-    )
-
-
-def _invitation() -> tuple[str, str]:
-    return _("You are invited to a trip"), _(
-        "Hello,\n\n"
-        "You are invited to share the expenses of a trip with Trip Companion. Open this link to "
-        "see the trip and to join it:\n\n"
-        "{url}\n\n"
-        "You need an account with this e-mail address, which you confirm first. If you do not know "
-        "who invited you, ignore this e-mail.\n"
-    )
-
-
-def _wrong_passwords() -> tuple[str, str]:
-    return _("Somebody may be guessing your password"), _(
-        "Hello,\n\n"
-        "Many wrong passwords were typed for your Trip Companion account within an hour. For the "
-        "rest of the hour, a device that has not logged in before may try once in 15 minutes. "
-        "Your devices are not affected. If you have forgotten your password, reset it.\n"
-    )
-
-
-def _webhook_new() -> tuple[str, str]:
-    return _("A new webhook sends news of your trips"), _(
-        "Hello,\n\n"
-        "A webhook was registered with your Trip Companion account. It sends what changes in your "
-        "trips to another service. If you did not do this, reset your password at once: that ends "
-        "all your sessions and turns your webhooks off.\n"
-    )
-
-
-def _webhooks_off() -> tuple[str, str]:
-    return _("Your webhooks were turned off"), _(
-        "Hello,\n\n"
-        "The sessions of your Trip Companion account were ended, so your webhooks were turned off "
-        "and your open invitations revoked. Look at the list of your webhooks, and turn on again "
-        "those that you know.\n"
-    )
-
-
-def _webhook_off() -> tuple[str, str]:
-    return _("A webhook was turned off"), _(
-        "Hello,\n\n"
-        "One of your webhooks has not accepted a message for three days, so we turned it off. Its "
-        "list of deliveries shows what went wrong. When the receiver works again, turn the webhook "
-        "on: it goes on with the next message, and those that failed can be sent again.\n"
-    )
-
-
-def _recurrence() -> tuple[str, str]:
-    return _("A recurring expense needs your attention"), _(
-        "Hello,\n\n"
-        "One of your recurring expenses could not be recorded and was paused, or it was recorded "
-        "without participants who have left the trip. The list of the recurring expenses of your "
-        "trip shows which one, and why.\n"
-    )
+    """Subject and text in the active language."""
+    subject, text = _TEXTS[MailTemplate(letter)]
+    return str(subject), text.format(url=url)
 
 
 def write_notices(
     notices: Iterable[tuple[MailTemplate, str]], unsubscribe_url: str
 ) -> tuple[str, str]:
-    """Subject and text of a mail with notices, each with the page that it leads to.
-
-    In the active language, and without user input, like `write`.
-    """
-    news = "\n\n".join(f"{_sentence(letter)}\n{page}" for letter, page in notices)
+    """The same for a mail with notices, each with the page that it leads to."""
+    news = "\n\n".join(f"{_SENTENCES[letter]}\n{page}" for letter, page in notices)
     text = _(
         "Hello,\n\n"
         "This happened in your trips:\n\n"
@@ -145,15 +149,3 @@ def write_notices(
         "{url}\n"
     )
     return _("News from your trips"), text.format(news=news, url=unsubscribe_url)
-
-
-def _sentence(letter: MailTemplate) -> str:
-    return {
-        MailTemplate.MEMBER_ADDED: _("You were added to a trip:"),
-        MailTemplate.SPLIT_PAID: _("Your part of an expense was marked as paid:"),
-        MailTemplate.EXPENSE_CREATED: _("An expense that you take part in was recorded:"),
-        MailTemplate.EXPENSE_CHANGED: _("An expense that you take part in was changed:"),
-        MailTemplate.COMMENT_CREATED: _(
-            "There is a new comment on an expense that you take part in:"
-        ),
-    }[letter]

@@ -44,22 +44,12 @@ class UnsubscribePage(ProblemView):
             return not_found(request)
         language = get_language() or settings.LANGUAGE_CODE
         texts = {"title": _("E-mails about your trips"), "language": language}
-        page = render_to_string(
-            "notices/unsubscribe.html", texts | (_done() if is_done else _ask())
-        )
+        if is_done:
+            texts["lead"] = _("You will get no more of these e-mails.")
+            texts["note"] = _("You can turn them on again in the settings of your account.")
+        else:
+            texts["lead"] = _("Do you want no more e-mails about your trips?")
+            texts["button"] = _("Send me no more of these e-mails")
+        page = render_to_string("notices/unsubscribe.html", texts)
         headers = {"Content-Security-Policy": _POLICY, "Content-Language": language}
         return HttpResponse(page, headers=headers)
-
-
-def _ask() -> dict[str, str]:
-    return {
-        "lead": _("Do you want no more e-mails about your trips?"),
-        "button": _("Send me no more of these e-mails"),
-    }
-
-
-def _done() -> dict[str, str]:
-    return {
-        "lead": _("You will get no more of these e-mails."),
-        "note": _("You can turn them on again in the settings of your account."),
-    }
