@@ -13,7 +13,7 @@ import pytest
 from django.urls import get_resolver
 
 from tests.compiled_only import compiled_only
-from tripcompanion.accounts.distributing import distributed_tables
+from tripcompanion.accounts.management.commands.distribute import distributed_tables
 from tripcompanion.compiled import CompiledQuery, CompiledUpdate
 from trips.models import CompiledForViewer
 from trips.models.visibility import ViewerParam
