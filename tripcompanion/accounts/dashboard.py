@@ -20,9 +20,9 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
-from django.db.models import Count, F, Min, Q, Sum, Value
+from django.db.models import Count, F, Min, Q, QuerySet, Sum, Value
 from django.utils import timezone
 
 from splits.models import AuditRun, Expense
@@ -39,37 +39,19 @@ _BILLION = 10**9
 _REMEMBERED_SECONDS = 3600
 
 
-class Recorded(NamedTuple):
-    """The sums of one currency: minor units in each month, the oldest first."""
-
-    currency: str
-    sums_minor: list[int]
-
-
-class Chart(NamedTuple):
-    """The first days of `MONTHS` months, and the sums of each currency."""
-
-    months: list[date]
-    currencies: list[Recorded]
-    hidden_currencies: int
-
-
 def new_accounts() -> Mapping[str, int]:
     """How many accounts were created in the last week and in the last 30 days."""
-    now = timezone.now()
-    recent = User.objects.filter(is_guest=False, created_at__gte=now - MONTH)
-    return recent.aggregate(
-        week=Count("pk", filter=Q(created_at__gte=now - WEEK)), month=Count("pk")
-    )
+    return _recent(User.objects.filter(is_guest=False), "created_at__gte", timezone.now())
 
 
 def active_trips() -> Mapping[str, int]:
     """In how many trips an expense was recorded in the last week and in the last 30 days."""
-    today = timezone.now().date()
-    recent = Trip.objects.filter(counted_on__gte=today - MONTH)
-    return recent.aggregate(
-        week=Count("pk", filter=Q(counted_on__gte=today - WEEK)), month=Count("pk")
-    )
+    return _recent(Trip.objects.all(), "counted_on__gte", timezone.now().date())
+
+
+def _recent(rows: QuerySet, since: str, now: Any) -> Mapping[str, int]:
+    recent = rows.filter(Q((since, now - MONTH)))
+    return recent.aggregate(week=Count("pk", filter=Q((since, now - WEEK))), month=Count("pk"))
 
 
 def unsent_mails() -> Mapping[str, int]:
@@ -89,8 +71,12 @@ def last_audit() -> AuditRun | None:
     return AuditRun.objects.order_by("-pk").first()
 
 
-def recorded_by_month() -> Chart:
-    """Expenses as they were entered, by the month (UTC) in which they were recorded."""
+def recorded_by_month() -> tuple[list[date], dict[str, list[int]], int]:
+    """Expenses as they were entered, by the month (UTC) in which they were recorded.
+
+    The first days of `MONTHS` months, the oldest first, the sums of these months in minor units, by
+    currency, and how many other currencies there are.
+    """
     starts = _month_starts(timezone.now())
     finished = remember(
         f"recorded-before-{starts[-1].date()}", _REMEMBERED_SECONDS, lambda: _finished(starts)
@@ -100,10 +86,8 @@ def recorded_by_month() -> Chart:
     for currency, at, count, billions, rest in [*finished, *_sums(MONTHS - 1, starts[-1], None)]:
         counts[currency] += count
         sums[currency][at] = int(billions) * _BILLION + int(rest)
-    shown = [
-        Recorded(currency, sums[currency]) for currency, _n in counts.most_common(MAX_CURRENCIES)
-    ]
-    return Chart([start.date() for start in starts], shown, len(counts) - len(shown))
+    shown = {currency: sums[currency] for currency, _n in counts.most_common(MAX_CURRENCIES)}
+    return [start.date() for start in starts], shown, len(counts) - len(shown)
 
 
 def _finished(starts: list[datetime]) -> list[Any]:
