@@ -19,7 +19,7 @@ from django_otp.plugins.otp_totp.admin import TOTPDeviceAdmin  # noqa: F401 -- r
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from tripcompanion.adminsite.base import ReadOnlyAdmin, StateFilter, in_reader_language, link
-from users import csv_columns
+from tripcompanion.adminsite.csv_export import CsvColumns, named
 from users.forms import LimitedAdminLogin
 from users.models import Mail, ScopedToken, Session, User
 from users.models.lock import lock_rows
@@ -32,6 +32,9 @@ admin.site.login_form = LimitedAdminLogin
 admin.site.unregister(Group)
 # Second factors belong to their owners. These pages would show and change them.
 admin.site.unregister([TOTPDevice, StaticDevice])
+
+#: In CSV files. Passwords, digests and whatever else authenticates somebody are never exported.
+_USER: CsvColumns = {"user_id": "user_id", "user_email": "user__email", "user_name": "user__name"}
 
 
 def accounts_locked(request: HttpRequest, queryset: QuerySet[User]) -> list[User]:
@@ -65,7 +68,10 @@ class MailState(StateFilter):
 class SessionAdmin(ReadOnlyAdmin):
     """API sessions, which an administrator can end. Their secrets are not displayed."""
 
-    csv_columns = csv_columns.SESSIONS
+    csv_columns: ClassVar = {
+        **_USER,
+        **named("device", "address", "created_at", "used_at", "expires_at", "ended_at"),
+    }
     list_display = ("user", "created_at", "used_at", "expires_at", "active")
     list_filter = (SessionState,)
     list_select_related = ("user",)
@@ -99,7 +105,10 @@ class SessionAdmin(ReadOnlyAdmin):
 class MailAdmin(ReadOnlyAdmin):
     """The outbox: mails that wait to be sent, and mails that were given up."""
 
-    csv_columns = csv_columns.MAILS
+    csv_columns = named(
+        *("id", "letter", "address", "language", "created_at", "due_at", "attempts", "error"),
+        "given_up_at",
+    )
     list_display = ("letter", "address", "created_at", "due_at", "attempts", "error", "given_up_at")
     list_filter = (MailState, "letter")
     search_fields = ("address",)
@@ -126,7 +135,13 @@ class MailAdmin(ReadOnlyAdmin):
 class ScopedTokenAdmin(ReadOnlyAdmin):
     """Scoped tokens, which an administrator can revoke. Their digests are not displayed."""
 
-    csv_columns = csv_columns.TOKENS
+    csv_columns: ClassVar = {
+        "id": "id",
+        **_USER,
+        **named("name", "hint"),
+        "scopes": "scope_words",
+        **named("trip_id", "created_at", "used_at", "expires_at"),
+    }
     list_display = ("name", "hint", "user", "created_at", "used_at", "expires_at")
     list_select_related = ("user",)
     search_fields = ("user__email", "user__name", "=hint")
@@ -151,7 +166,13 @@ class ScopedTokenAdmin(ReadOnlyAdmin):
 class LogEntryAdmin(ReadOnlyAdmin):
     """What administrators did in this site. An action on several rows has an entry for each."""
 
-    csv_columns = csv_columns.LOG
+    csv_columns: ClassVar = {
+        **named("id", "action_time"),
+        **_USER,
+        "action_flag": "action_flag",
+        "model": "content_type__model",
+        **named("object_id", "object_repr", "change_message"),
+    }
     list_display = ("action_time", "by", "message", "row", "kind", "action_flag")
     list_display_links = ("action_time",)
     list_filter = (

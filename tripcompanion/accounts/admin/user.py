@@ -22,11 +22,11 @@ from tripcompanion.adminsite.base import (
     link,
     list_link,
 )
+from tripcompanion.adminsite.csv_export import named
 from tripcompanion.api.problems import Conflict
 from tripcompanion.api.serializers import StrictText, UrlOrPath
 from trips.admin import MEMBER_COLUMNS, caller_of
 from trips.models import trips_led_alone_by
-from users import csv_columns
 from users.admin import accounts_locked
 from users.emails import email_key
 from users.models import EmailTaken, Session, User
@@ -111,7 +111,10 @@ class UserAdmin(RulesAdmin):
     """
 
     form = AccountForm
-    csv_columns = csv_columns.ACCOUNTS
+    csv_columns = named(
+        *("id", "email", "name", "role", "currency", "is_active", "is_guest"),
+        *("email_verified_at", "last_login", "created_at", "updated_at", "deleted_at"),
+    )
     list_display = ("email", "name", "role", "is_active", "created_at")
     list_display_links = ("email", "name")
     list_filter = (AccountState, "role")
