@@ -1,6 +1,5 @@
 """Views that read accounts, trips and the ledger."""
 
-from tripcompanion.accounts.views.me import AccountViewSet
 from tripcompanion.accounts.views.root import RootViewSet
 from tripcompanion.accounts.views.tokens import TokenViewSet
-from tripcompanion.accounts.views.users import UserViewSet
+from tripcompanion.accounts.views.users import AccountViewSet, UserViewSet

@@ -1,27 +1,80 @@
-"""Views of other accounts; the visible fields depend on the trips that are shared."""
+"""Views of accounts: the caller's own, and those of others."""
 
 from typing import Any, ClassVar
 from uuid import UUID
 
+from django.http import FileResponse
 from rest_framework.exceptions import APIException, PermissionDenied
 from rest_framework.generics import get_object_or_404
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from tripcompanion.accounts.deletion import delete_account
+from tripcompanion.accounts.deletion import AccountInUse, delete_account
+from tripcompanion.accounts.export import archive_of, exported
+from tripcompanion.accounts.export_serializers import AccountExport
 from tripcompanion.accounts.serializers import (
+    DeleteAccountRequest,
     UserCreateRequest,
     UserUpdateRequest,
 )
 from tripcompanion.api.viewsets import ApiViewSet
-from trips.models import with_companionship
+from tripcompanion.attachments.storage import StorageUnavailable
+from trips.models import show_addresses_to, with_companionship
 from trips.models.conflicts import LastOwner
 from trips.throttles import LookupThrottle
 from users.models import EmailTaken, LastAdmin, Session, User
 from users.models.conflicts import LogInAgain
 from users.permissions import IsAdmin, IsSelfOrAdmin, IsUser
 from users.serializers import UserSerializer
+from users.throttles import ExportThrottle, MailThrottle
+
+
+class AccountViewSet(ApiViewSet):
+    """The caller's own account."""
+
+    tag = "accounts"
+    operation_ids: ClassVar = {
+        "retrieve": "getMe",
+        "destroy": "deleteMe",
+        "verify_email": "resendVerification",
+        "export": "exportMe",
+    }
+    request_serializers: ClassVar = {"destroy": DeleteAccountRequest}
+    response_serializers: ClassVar = {"retrieve": UserSerializer, "export": AccountExport}
+    files: ClassVar = {"export": {"zip": "application/zip"}}
+    single_statement: ClassVar = frozenset({"retrieve"})
+    accepts: ClassVar = frozenset({"verify_email"})
+    throttles: ClassVar = {"verify_email": [MailThrottle], "export": [ExportThrottle]}
+    problems: ClassVar = {"destroy": [AccountInUse, LastAdmin], "export": [StorageUnavailable]}
+
+    def retrieve(self, request: Request) -> Response:
+        """The caller's account, with all fields."""
+        return self.answer(self.caller)
+
+    def verify_email(self, request: Request) -> Response:
+        """Resend the link that confirms the caller's e-mail address."""
+        self.caller.ask_to_verify(by=self.caller)
+        return self.no_content()
+
+    def export(self, request: Request) -> FileResponse:
+        """All data that is stored about the caller, as a file.
+
+        With `Accept: application/zip`, or `?format=zip`, it is an archive that also has each trip
+        of the caller, as `exportTrip` writes it, and the files that the caller attached.
+        """
+        show_addresses_to(self.caller)
+        write = archive_of if request.accepted_renderer.format == "zip" else exported
+        return self.file(write(self.caller), "trip-companion")
+
+    def destroy(self, request: Request) -> Response:
+        """Delete the caller's account.
+
+        All balances must be zero; entries stay for others.
+        """
+        self.body(user=self.caller)
+        delete_account(self.caller, by=self.caller, settled=True, proof=self.caller.password)
+        return self.no_content()
 
 
 class UserViewSet(ApiViewSet):
