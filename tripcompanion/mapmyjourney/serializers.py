@@ -1,11 +1,10 @@
 """The fields that the client reads in trips and expenses, and the bodies that it sends."""
 
-from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from rest_framework import serializers
 
-from splits.models import Split, SplitType
+from splits.models import SplitType
 from splits.serializers import expense, expense_response
 from tripcompanion.api.serializers import CamelCaseSerializer, IdField, StrictText
 from trips import serializers as trip
@@ -45,19 +44,14 @@ class TripRequest(trip.TripRequest):
         return super().to_internal_value(data)
 
 
-class ParticipantIds(serializers.Field):
-    """The ids of the participants, from the splits."""
-
-    def to_representation(self, value: Iterable[Split]) -> list[int]:
-        return [split.participant_id for split in value]
-
-
 class ExpenseSerializer(expense_response.ExpenseSerializer):
     """An expense with its date, first payer and participants in the client's form."""
 
     date = serializers.DateField(source="expense_date")
     payer_id = serializers.IntegerField(source="paid_by.id")
-    participants = ParticipantIds(source="loaded_splits", read_only=True)
+    participants: Any = serializers.SlugRelatedField(
+        slug_field="participant_id", source="loaded_splits", many=True, read_only=True
+    )
 
 
 class TripReference(CamelCaseSerializer):
