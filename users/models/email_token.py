@@ -29,16 +29,6 @@ class EmailTokenInvalid(APIException):
         self.errors = {"token": [str(self.detail)]}
 
 
-class EmailTokenQuerySet(models.QuerySet["EmailToken"]):
-    def expired(self) -> "EmailTokenQuerySet":
-        """Expired tokens."""
-        return self.filter(expires_at__lte=timezone.now())
-
-    def sent_since(self, letter: MailTemplate, age: timedelta) -> "EmailTokenQuerySet":
-        """Tokens of one kind that were created within the last `age`."""
-        return self.filter(letter=letter, created_at__gt=timezone.now() - age)
-
-
 class EmailToken(models.Model):
     """A single-use token sent by mail. It is 256 random bits, so storing its SHA-256 is safe.
 
@@ -54,8 +44,6 @@ class EmailToken(models.Model):
     bound_to = models.CharField(max_length=64)
     created_at = models.DateTimeField(default=timezone.now)
     expires_at = models.DateTimeField(db_index=True)
-
-    objects = EmailTokenQuerySet.as_manager()
 
     def __str__(self) -> str:
         return f"{self.letter} of {self.user_id}"
@@ -104,17 +92,13 @@ class EmailToken(models.Model):
         """
         try:
             with self.user.locked(by=None) as user:
-                self._delete_if_good(user)
+                state = _state(user, MailTemplate(self.letter))
+                is_good = user.is_active and constant_time_compare(self.bound_to, state)
+                if not is_good or not EmailToken.objects.filter(pk=self.pk).delete()[0]:
+                    raise EmailTokenInvalid
                 yield user
         except NotFound as error:
             raise EmailTokenInvalid from error
-
-    def _delete_if_good(self, user: User) -> None:
-        is_good = user.is_active and constant_time_compare(
-            self.bound_to, _state(user, MailTemplate(self.letter))
-        )
-        if not is_good or not EmailToken.objects.filter(pk=self.pk).delete()[0]:
-            raise EmailTokenInvalid
 
 
 def _state(user: User, letter: MailTemplate) -> str:

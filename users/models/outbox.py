@@ -49,9 +49,9 @@ class MailQuerySet(models.QuerySet["Mail"]):
 
         Call it and `tell` inside `user.locked`, so that an emptied account gets no more mail.
         """
-        hour = timedelta(hours=1)
+        hour_ago = timezone.now() - timedelta(hours=1)
         waiting = user.mails.waiting().filter(letter=MailTemplate.VERIFY).count()
-        sent = user.links.sent_since(MailTemplate.VERIFY, hour).count()
+        sent = user.links.filter(letter=MailTemplate.VERIFY, created_at__gt=hour_ago).count()
         if user.email and waiting + sent < VERIFY_MAILS_AN_HOUR:
             self.create(user=user, letter=MailTemplate.VERIFY, address=user.email)
 
