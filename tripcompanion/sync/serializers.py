@@ -1,7 +1,5 @@
 """Serializers of changes."""
 
-from typing import Any
-
 from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema_field
 from rest_framework import serializers
 
@@ -46,11 +44,8 @@ class ChangesQuery(CamelCaseSerializer):
         resource_type_field_name=None,
     )
 )
-class StateField(serializers.Field):
-    """An object that is serialized already; read-only."""
-
-    def to_representation(self, value: Any) -> Any:
-        return value
+class StateField(serializers.ReadOnlyField):
+    """An object that is serialized already."""
 
 
 class ChangeSerializer(CamelCaseSerializer):
@@ -66,7 +61,6 @@ class ChangeSerializer(CamelCaseSerializer):
         source="subject", help_text="What to replace; never a split, which is part of an expense."
     )
     state = StateField(
-        read_only=True,
         allow_null=True,
         help_text=(
             "The object as its own endpoint shows it now. Null: it is gone, with all that belongs "
