@@ -4,12 +4,7 @@ from typing import Any
 
 from django.contrib import admin
 from django.contrib.auth.forms import AuthenticationForm
-from django.contrib.auth.views import (
-    LoginView,
-    LogoutView,
-    PasswordChangeView,
-    redirect_to_login,
-)
+from django.contrib.auth.views import LoginView, LogoutView, PasswordChangeView, redirect_to_login
 from django.core.exceptions import NON_FIELD_ERRORS
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect

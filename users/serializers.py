@@ -18,13 +18,7 @@ from tripcompanion.api.serializers import (
 from tripcompanion.currency.fields import CurrencyField
 from users.emails import MAX_EMAIL_CHARS, email_key
 from users.mail_templates import NOTICES
-from users.models import (
-    MAX_NAME_CHARS,
-    MAX_PASSWORD_CHARS,
-    MIN_PASSWORD_CHARS,
-    NoticeMode,
-    Role,
-)
+from users.models import MAX_NAME_CHARS, MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS, NoticeMode, Role
 
 MAX_LINK_CHARS = 100
 NOTICE_EVENTS = [(event, event) for event in NOTICES]

@@ -168,10 +168,7 @@ def _annotated(members: QuerySet[Member]) -> QuerySet[Member]:
     other_owners = Member.objects.owners().filter(trip=OuterRef("trip")).exclude(pk=OuterRef("pk"))
     return (
         members.select_related("trip")
-        .annotate(
-            has_others=Exists(others),
-            has_other_owner=Exists(other_owners),
-        )
+        .annotate(has_others=Exists(others), has_other_owner=Exists(other_owners))
         .order_by("trip_id")
     )
 

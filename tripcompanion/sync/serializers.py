@@ -54,8 +54,7 @@ class ChangeSerializer(CamelCaseSerializer):
     cursor = serializers.CharField(help_text="The cursor to go on with after this change.")
     trip_id = serializers.IntegerField(help_text="The trip.")
     event = serializers.ChoiceField(
-        choices=Event.choices,
-        help_text="What happened; if several things did, one of them.",
+        choices=Event.choices, help_text="What happened; if several things did, one of them."
     )
     object = ObjectSerializer(
         source="subject", help_text="What to replace; never a split, which is part of an expense."

@@ -209,8 +209,7 @@ class User(AbstractBaseUser):
                 condition=models.Q(role__in=Role.values), name="user_role_known"
             ),
             models.CheckConstraint(
-                condition=models.Q(notice_mode__in=NoticeMode.values),
-                name="user_notice_mode_known",
+                condition=models.Q(notice_mode__in=NoticeMode.values), name="user_notice_mode_known"
             ),
             models.CheckConstraint(
                 condition=models.Q(deleted_at=None)
@@ -297,11 +296,7 @@ class User(AbstractBaseUser):
 
     @classmethod
     def register(
-        cls,
-        email: str,
-        password: HashedPassword | str,
-        name: str = "",
-        role: Role = Role.USER,
+        cls, email: str, password: HashedPassword | str, name: str = "", role: Role = Role.USER
     ) -> "User":
         """Create an account; its name defaults to the part of the address before the @.
 

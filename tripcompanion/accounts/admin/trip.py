@@ -57,7 +57,7 @@ TRANSFER_COLUMNS: Columns = {
 }
 
 SPENDING_COLUMNS: Columns = {
-    gettext_lazy("date"): lambda group: formatted(date.fromisoformat(group.key)),
+    gettext_lazy("date"): lambda group: formatted(date.fromisoformat(group.key))
 } | {
     label: money_column(name, label, attrgetter("currency"))
     for name, label in {

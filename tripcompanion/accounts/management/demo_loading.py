@@ -9,16 +9,7 @@ from django.db.models import F, Max, OuterRef, Subquery
 from PIL import Image, ImageDraw
 from tqdm import tqdm
 
-from splits.models import (
-    Allocation,
-    Comment,
-    Debt,
-    Division,
-    Expense,
-    Settlement,
-    Split,
-    SplitType,
-)
+from splits.models import Allocation, Comment, Debt, Division, Expense, Settlement, Split, SplitType
 from splits.models.division import OF_AMOUNTS
 from splits.models.items import SCALE, Item, Items
 from splits.models.merge import accept_invitation
@@ -159,10 +150,7 @@ class Loading:
     def _claim(self, key: str) -> None:
         """Let an account take the place of its guest, by an invitation."""
         invitation = Invitation.issue(
-            self.trip,
-            self.owner,
-            role=self.journey.members[key],
-            guest_user_id=self.people[key].pk,
+            self.trip, self.owner, role=self.journey.members[key], guest_user_id=self.people[key].pk
         )
         self.people[key] = self.accounts[key]
         accept_invitation(invitation.token, self.accounts[key])
