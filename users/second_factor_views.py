@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpRespons
 from django.shortcuts import redirect
 from django.urls import reverse, reverse_lazy
 from django.utils.decorators import method_decorator
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_post_parameters
@@ -170,8 +170,11 @@ class SetUpPage(FormPage):
     def get_context_data(self, **context: Any) -> dict[str, Any]:
         key = self.request.session.setdefault(_NEW_KEY, default_key())
         app = AuthenticatorApp(user=self.user, key=key)
+        code = segno.make(app.config_url, error="m", micro=False)
+        # Without scripts or styles, and with a light margin for dark pages.
+        image = code.svg_inline(light="#fff", omitsize=True, title=_("QR code"))
         shown = {
-            "qr_code": _qr_code(app.config_url),
+            "qr_code": mark_safe(image),  # noqa: S308 -- only black and white depend on the text
             "seed": app.seed,
             "seed_label": _("If you cannot scan it, type this key into the app:"),
         }
@@ -216,10 +219,3 @@ class TurnOffPage(FormPage):
             app.remove(self.user)
             messages.success(self.request, _("The second factor is turned off."))
         return super().form_valid(form)
-
-
-def _qr_code(text: str) -> SafeString:
-    """An SVG image without scripts or styles, with a light margin for dark pages."""
-    code = segno.make(text, error="m", micro=False)
-    image = code.svg_inline(light="#fff", omitsize=True, title=_("QR code"))
-    return mark_safe(image)  # noqa: S308 -- made here; only black and white depend on the text

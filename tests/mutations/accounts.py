@@ -238,7 +238,7 @@ ACCOUNTS: Guards = {
     ],
     "tripcompanion/accounts/admin/trip.py": [
         ("a trip is deleted without its title",
-         'if trip and request.method == "POST" and not _is_confirmed(request, trip):',
+         'if trip and request.method == "POST" and typed != trip.title.strip():',
          "if False:", "tests/test_admin_operating.py"),
     ],
     "tripcompanion/accounts/admin/user.py": [

@@ -73,7 +73,9 @@ def delete_account(
         account.require_password(proof, "password")
         account.require_other_admin()
         members = Member.objects.filter(user=account)
-        invitations = _with_addresses_of(account)
+        # Those that contain its address, or addresses that its owner typed.
+        to_account = Q(email_key=account.email_key, email_key__isnull=False)
+        invitations = Invitation.objects.filter(Q(created_by=account) | to_account)
         locked = _lock(_trips_of(members, invitations, comments_written_by(account)))
         entries: dict[int, list[Entry]] = {trip_id: [] for trip_id in locked}
         # Entries that others recorded before they answered do not hold them back.
@@ -93,12 +95,6 @@ def delete_account(
         Import.objects.filter(user=account).delete()
         SavedFilter.objects.filter(user=account).delete()
         account.empty()
-
-
-def _with_addresses_of(account: User) -> InvitationQuerySet:
-    """The invitations that contain its address, or addresses that its owner typed."""
-    to_account = Q(email_key=account.email_key, email_key__isnull=False)
-    return Invitation.objects.filter(Q(created_by=account) | to_account)
 
 
 def _trips_of(*traces: QuerySet[Any]) -> QuerySet[Trip]:

@@ -96,7 +96,10 @@ class UserUpdateRequest(CamelCaseSerializer):
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        attrs |= _notice_columns(attrs.pop("notices", None))
+        if notices := attrs.pop("notices", None):
+            attrs |= {"notice_mode": notices["email"], "notice_language": current_language()}
+            if chosen := notices.get("events"):
+                attrs["notice_events"] = " ".join(event for event in NOTICES if event in chosen)
         confirmation = attrs.pop("new_password_confirm", None)
         if confirmation is not None and confirmation != attrs.get("new_password", confirmation):
             raise serializers.ValidationError(
@@ -108,17 +111,6 @@ class UserUpdateRequest(CamelCaseSerializer):
         changed = {name: attrs.get(name) for name in ("email", "password")}
         require_owner(self.context["user"], request, current, **changed, log_in_suffices=False)
         return attrs
-
-
-def _notice_columns(notices: dict[str, Any] | None) -> dict[str, str]:
-    if notices is None:
-        return {}
-    columns = {"notice_mode": notices["email"], "notice_language": current_language()}
-    if "events" in notices:
-        columns["notice_events"] = " ".join(
-            event for event in NOTICES if event in notices["events"]
-        )
-    return columns
 
 
 class DeleteAccountRequest(CamelCaseSerializer):

@@ -298,7 +298,9 @@ class TripAdmin(RulesAdmin):
         self, request: HttpRequest, object_id: str, extra_context: Any = None
     ) -> HttpResponse:
         trip = self.get_object(request, unquote(object_id))
-        if trip and request.method == "POST" and not _is_confirmed(request, trip):
+        # Blanks around the title do not count.
+        typed = request.POST.get("title", "").strip()
+        if trip and request.method == "POST" and typed != trip.title.strip():
             self.message_user(request, _("Type the title exactly as it is."), messages.ERROR)
             return HttpResponseRedirect(request.get_full_path())
         labels = {
@@ -348,8 +350,3 @@ class TripAdmin(RulesAdmin):
             trip.restore(by=caller_of(request))
             self.log_change(request, trip, gettext_lazy("Restored."))
         self.tell_count(request, _("Trips restored: %(count)d."), len(deleted))
-
-
-def _is_confirmed(request: HttpRequest, trip: Trip) -> bool:
-    """Whether the title was typed; blanks around it do not count."""
-    return request.POST.get("title", "").strip() == trip.title.strip()
