@@ -48,9 +48,11 @@ from trips.views import (
     MemberViewSet,
     TripViewSet,
 )
-from users.browser_views import BrowserLogin, BrowserLogout, OwnPassword
-from users.second_factor_views import (
+from users.browser_views import (
+    BrowserLogin,
+    BrowserLogout,
     CodePage,
+    OwnPassword,
     RecoveryCodesPage,
     SecondFactorPage,
     SetUpPage,

@@ -180,7 +180,7 @@ ACCOUNTS: Guards = {
         ("required second factor not asked for", "return settings.REQUIRE_SECOND_FACTOR",
          "return False", f"{_FACTOR} required"),
     ],
-    "users/second_factor_views.py": [
+    "users/browser_views.py": [
         ("password alone sets up another app", "if half_authenticated(request) and self.app:",
          "if False:", f"{_FACTOR} alone"),
     ],
