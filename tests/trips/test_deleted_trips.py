@@ -27,9 +27,9 @@ from tests.factories import (
 from tests.scoped import script_of
 from tests.trips.access import PUBLIC_URL
 from tests.trips.bodies import lisbon
-from tripcompanion.webhooks.messages import message_of
 from tripcompanion.webhooks.models import Webhook
 from tripcompanion.webhooks.models.queue import Lease
+from tripcompanion.webhooks.sending import message_of
 from trips.models import JournalEntry, Trip
 from trips.roles import TripRole
 from users.models import Mail, User

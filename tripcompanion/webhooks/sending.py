@@ -1,4 +1,4 @@
-"""Sends the messages of webhooks, signed as Standard Webhooks has it.
+"""Writes and sends the messages of webhooks, signed as Standard Webhooks has it.
 
 https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
 """
@@ -9,16 +9,23 @@ import time
 from base64 import b64decode, b64encode
 from collections.abc import Callable
 from hashlib import sha256
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.conf import settings
-from django.utils import timezone
+from django.utils import timezone, translation
+from django.utils.translation import gettext as _
 
-from tripcompanion.webhooks.messages import message_of
+from splits.reports.history import History
+from splits.serializers.history import HistoryEntrySerializer
+from splits.serializers.states import states_of
+from tripcompanion.api.rendering import ExactJSONRenderer
+from tripcompanion.compiled import serialize
+from tripcompanion.database.snapshots import in_snapshot
 from tripcompanion.webhooks.models.delivery import DeliveryError, WebhookDelivery
 from tripcompanion.webhooks.models.queue import Attempt, Lease
 from tripcompanion.webhooks.models.webhook import SECRET_PREFIX, Webhook
 from tripcompanion.webhooks.outgoing import NotAnswered, post
+from trips.models import Trip, show_addresses_to
 
 logger = logging.getLogger(__name__)
 
@@ -88,6 +95,46 @@ def send(webhook: Webhook, delivery: WebhookDelivery) -> Attempt:
     if not attempt.succeeded:
         logger.warning("%s was not delivered to webhook %s: %s", delivery, webhook, status or error)
     return attempt
+
+
+def message_of(webhook: Webhook, delivery: WebhookDelivery) -> bytes | None:
+    """The body of a message as JSON; None if its account may no longer see the trip.
+
+    It is an entry of the history, in the language of the webhook, with `state`: the object as its
+    own endpoint currently shows it to the account of the webhook, or null if it no longer exists.
+    """
+    show_addresses_to(webhook.user)
+    with translation.override(webhook.language):
+        build = _event if delivery.number else _test
+        body = in_snapshot(build, webhook, delivery)
+    return None if body is None else ExactJSONRenderer().render(body)
+
+
+def _test(webhook: Webhook, delivery: WebhookDelivery) -> dict[str, Any]:
+    return {
+        "number": None,
+        "tripId": webhook.trip_id,
+        "at": timezone.now(),
+        "by": None,
+        "via": "service",
+        "event": delivery.event,
+        "object": {"type": "webhook", "id": webhook.pk},
+        "changes": {},
+        "text": _("This is a test."),
+        "state": None,
+    }
+
+
+def _event(webhook: Webhook, delivery: WebhookDelivery) -> dict[str, Any] | None:
+    trip = Trip.objects.filter(pk=delivery.journal_trip_id or 0).first()
+    if trip is None:
+        return None
+    entries, _total = History(trip, number=delivery.number).page(1, 0)
+    if not entries:
+        return None
+    shown = serialize(HistoryEntrySerializer, entries[0], {})
+    key = (entries[0].trip_id, entries[0].subject)
+    return {**shown, "state": states_of(webhook.user, [key]).get(key)}
 
 
 def signature(secret: str, message_id: str, sent_at: int, body: bytes) -> str:
