@@ -2,7 +2,7 @@
 
 from argparse import ArgumentParser
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import reduce
 from operator import or_
 from typing import Any
@@ -66,36 +66,28 @@ def outdated() -> Iterator[tuple[str, list[QuerySet]]]:
     now = timezone.now()
     month_ago = now - KEPT
     yield "idempotency keys", [IdempotencyRecord.objects.expired().order_by("created_at")]
-    sessions = Session.objects
-    yield (
-        "sessions",
-        [
-            # Two querysets, because no index serves an OR of both columns.
-            sessions.filter(ended_at__lte=month_ago).order_by("ended_at"),
-            sessions.filter(expires_at__lte=month_ago).order_by("expires_at"),
-        ],
-    )
-    tokens = ScopedToken.objects.filter(expires_at__lte=month_ago)
-    yield "scoped tokens", [tokens.order_by("expires_at")]
+    # Two querysets, because no index serves an OR of both columns.
+    columns = ("ended_at", "expires_at")
+    yield "sessions", [_until(month_ago, Session, column) for column in columns]
+    yield "scoped tokens", [_until(month_ago, ScopedToken, "expires_at")]
     yield "throttle counters", [ThrottleCounter.objects.expired().order_by("ends_at")]
-    links = EmailToken.objects.filter(expires_at__lte=now)
-    yield "links", [links.order_by("expires_at")]
-    mails = Mail.objects.filter(given_up_at__lte=month_ago)
-    yield "mails", [mails.order_by("given_up_at")]
-    invitations = Invitation.objects.filter(expires_at__lte=month_ago)
-    yield "invitations", [invitations.order_by("expires_at")]
+    yield "links", [_until(now, EmailToken, "expires_at")]
+    yield "mails", [_until(month_ago, Mail, "given_up_at")]
+    yield "invitations", [_until(month_ago, Invitation, "expires_at")]
     yield "journal entries of deleted trips", [JournalEntry.objects.outdated(month_ago)]
     deliveries = WebhookDelivery.objects.ended(before=month_ago)
     yield "webhook deliveries", [deliveries.order_by("created_at")]
-    plans = Import.objects.outdated()
-    yield "plans of imports", [plans.order_by("created_at")]
+    yield "plans of imports", [Import.objects.outdated().order_by("created_at")]
     deleted_before = now - timedelta(days=settings.DELETED_ENTRY_DAYS)
-    entries = DeletedEntry.objects.filter(deleted_at__lte=deleted_before)
-    yield "deleted entries", [entries.order_by("deleted_at")]
+    yield "deleted entries", [_until(deleted_before, DeletedEntry, "deleted_at")]
     # After the entries that could have been restored with them.
     yield "attachments of deleted expenses", [Attachment.objects.outdated()]
-    browsers = BrowserSession.objects.filter(expire_date__lte=now)
-    yield "browser sessions", [browsers.order_by("expire_date")]
+    yield "browser sessions", [_until(now, BrowserSession, "expire_date")]
+
+
+def _until(moment: datetime, model: Any, column: str) -> QuerySet:
+    """The rows whose `column` is not after `moment`, oldest first."""
+    return model.objects.filter(**{f"{column}__lte": moment}).order_by(column)
 
 
 def delete(rows: QuerySet) -> int:
