@@ -111,7 +111,8 @@ class WebhookViewSet(ApiViewSet):
 
     def deliveries(self, request: Request, webhook_id: int) -> Response:
         """The messages to a webhook, newest first. They are deleted after 30 days."""
-        return self.page(WebhookDelivery.of(get_object_or_404(self.own(), pk=webhook_id)))
+        webhook = get_object_or_404(self.own(), pk=webhook_id)
+        return self.page(webhook.deliveries.order_by("-id"))
 
     def redeliver(self, request: Request, webhook_id: int, delivery_id: int) -> Response:
         """Send a message once more, with the same `webhook-id` and the object as it is now.

@@ -102,11 +102,6 @@ class WebhookDelivery(models.Model):
         return self.message_id
 
     @classmethod
-    def of(cls, webhook: Webhook) -> WebhookDeliveryQuerySet:
-        """The messages to `webhook`, newest first."""
-        return cls.objects.filter(webhook=webhook).order_by("-id")
-
-    @classmethod
     def test(cls, user: User, webhook_id: int) -> "WebhookDelivery":
         """Store a message without an event, to be sent once; raises `NotFound`."""
         with Webhook.locked(user, webhook_id) as webhook:

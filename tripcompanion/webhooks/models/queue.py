@@ -68,10 +68,13 @@ def due() -> Iterator[Webhook]:
     """
     waiting = WebhookDelivery.objects.waiting().filter(webhook=OuterRef("pk"))
     by_hand = Exists(waiting.filter(by_hand=True))
+    claimed = Webhook.objects.filter(claimed_until__gt=timezone.now()).order_by()
+    claims: Any = claimed.values("user").annotate(claims=models.Count("pk"))
+    busy = claims.filter(claims__gte=MOST_OF_AN_ACCOUNT).values("user")
     free = (
         Webhook.objects.filter(_unclaimed())
         .filter(Q(by_hand) | Q(state=WebhookState.ON, due_at__lte=timezone.now()))
-        .exclude(user__in=_busy_accounts())
+        .exclude(user__in=busy)
         .annotate(waits=Exists(waiting))
         .select_related("user")
         .order_by("due_at", "id")
@@ -105,13 +108,6 @@ def _with_news(webhooks: Sequence[Webhook]) -> set[int]:
         if any((one.pk, trip_id) not in known for trip_id in trips[one.user_id])
     }
     return unknown.union(behind.values_list("webhook", flat=True))
-
-
-def _busy_accounts() -> Any:
-    """The accounts that have `MOST_OF_AN_ACCOUNT` webhooks claimed by workers."""
-    claimed = Webhook.objects.filter(claimed_until__gt=timezone.now()).order_by()
-    counted = claimed.values("user").annotate(claims=models.Count("pk"))
-    return counted.filter(claims__gte=MOST_OF_AN_ACCOUNT).values("user")
 
 
 def _unclaimed() -> Q:
