@@ -18,7 +18,7 @@ from splits.models import Allocation, Comment, Debt, Expense, Settlement
 from tests.admin_client import AdminClient, told
 from tests.exchange.reading import planned
 from tests.factories import TripFactory, join, settle, spend
-from tripcompanion.adminsite import export as admin_export
+from tripcompanion.adminsite import base
 from tripcompanion.adminsite.csv_export import defused
 from tripcompanion.webhooks.models import Webhook
 from trips.models import Invitation, Member, Trip
@@ -182,7 +182,7 @@ def test_an_export_is_logged_without_what_was_searched_for(
 def test_a_list_that_is_too_long_is_not_exported(
     admin_client: AdminClient, trip: Trip, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(admin_export, "MAX_ROWS", 2)
+    monkeypatch.setattr(base, "MAX_ROWS", 2)
     page = admin_client.client.get(admin_client.url(Member, "export") + "?q=example", follow=True)
     assert page.redirect_chain == [("../?q=example", 302)]
     assert told(page) == ["A list of more than 2 rows cannot be exported. Please filter it."]

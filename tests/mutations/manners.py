@@ -45,9 +45,10 @@ KIT: Guards = {
          "return defused(value) if isinstance(value, str) else str(value)", "return str(value)",
          f"{_EXPORT} run"),
     ],
-    "tripcompanion/adminsite/export.py": [
-        ("export not logged", "        self._log_export(request, count)\n", "",
-         f"{_EXPORT} logged"),
+    "tripcompanion/adminsite/base.py": [
+        ("export not logged",
+         "        self._log(request, [(None, str(self.opts.verbose_name_plural))], CHANGE, done)\n",
+         "", f"{_EXPORT} logged"),
         ("length of an export not limited", " if count <= MAX_ROWS else None", "",
          f"{_EXPORT} long"),
         ("list exported without permission",

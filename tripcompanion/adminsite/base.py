@@ -2,18 +2,27 @@
 
 import json
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date, datetime
 from typing import IO, Any, ClassVar
 
 from django.contrib import admin, messages
 from django.contrib.admin.models import ADDITION, CHANGE, DELETION, LogEntry
+from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.utils import display_for_value, quote, unquote
+from django.contrib.admin.views.main import ORDER_VAR, PAGE_VAR
 from django.contrib.contenttypes.models import ContentType
 from django.core.exceptions import FieldDoesNotExist, PermissionDenied, ValidationError
 from django.db import transaction
 from django.db.models import Model, QuerySet
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import (
+    FileResponse,
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseBase,
+    HttpResponseRedirect,
+)
 from django.urls import path, reverse
 from django.utils import timezone, translation
 from django.utils.formats import date_format
@@ -23,11 +32,14 @@ from django.utils.translation import gettext_lazy
 from rest_framework import serializers
 from rest_framework.exceptions import APIException
 
-from tripcompanion.adminsite.export import CsvExport
+from tripcompanion.adminsite.csv_export import CsvColumns, csv_file
 from tripcompanion.api.problems import flatten
+from tripcompanion.database.snapshots import snapshot
 
 #: How many related rows of each kind a page shows; a link leads to the rest.
 SHOWN_ROWS = 20
+#: A longer list must be narrowed before it is exported, which thus occupies a thread for seconds.
+MAX_ROWS = 100_000
 
 
 def link(row: Model, label: Any = None) -> str:
@@ -107,7 +119,7 @@ def in_reader_language(message: str) -> str:
     return _(message) if message else ""
 
 
-class RulesAdmin(CsvExport, admin.ModelAdmin):
+class RulesAdmin(admin.ModelAdmin):
     """Pages that write only through commands of the models, and show their errors as messages.
 
     The log outlives the rows, but must not contain the names of people, so it contains ids; see
@@ -115,15 +127,56 @@ class RulesAdmin(CsvExport, admin.ModelAdmin):
     """
 
     show_full_result_count = False
+    change_list_template: ClassVar[Any] = "admin/list_with_export.html"
+    #: What is exported as CSV. Secrets are left out by not being named here.
+    csv_columns: ClassVar[CsvColumns] = {}
     #: Actions of the list that the page of a row offers too, with the labels of their buttons.
     row_actions: ClassVar[Mapping[str, Any]] = {}
 
     def get_urls(self) -> list[Any]:
-        """Django's pages, and the target of the buttons on the page of a row."""
-        opts = self.model._meta
-        view = self.admin_site.admin_view(self.row_action_view)
-        name = f"{opts.app_label}_{opts.model_name}_act"
-        return [path("<path:object_id>/act/<slug:action>/", view, name=name), *super().get_urls()]
+        """Django's pages, the file of a list, and the target of the buttons on a row's page."""
+        name = f"{self.opts.app_label}_{self.opts.model_name}"
+        export = self.admin_site.admin_view(self.export_view)
+        act = self.admin_site.admin_view(self.row_action_view)
+        return [
+            path("export/", export, name=f"{name}_export"),
+            path("<path:object_id>/act/<slug:action>/", act, name=f"{name}_act"),
+            *super().get_urls(),
+        ]
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
+        if self.csv_columns:
+            query = f"?{request.GET.urlencode()}" if request.GET else ""
+            url = page_url(self.model, "export") + query
+            export = {"export_url": url, "export_label": _("Export as CSV")}
+            extra_context = export | (extra_context or {})
+        return super().changelist_view(request, extra_context)
+
+    def export_view(self, request: HttpRequest) -> HttpResponseBase:
+        """The list, on all of its pages, with the filters and the order of the query, as CSV."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        back = "../?" + request.GET.urlencode()
+        try:
+            with snapshot():
+                changelist = self.get_changelist_instance(request)
+                count = changelist.result_count
+                file = (
+                    csv_file(changelist.queryset, self.csv_columns) if count <= MAX_ROWS else None
+                )
+        except IncorrectLookupParameters:
+            return HttpResponseRedirect(back)
+        if file is None:
+            text = _("A list of more than %(limit)d rows cannot be exported. Please filter it.")
+            self.message_user(request, text % {"limit": MAX_ROWS}, messages.ERROR)
+            return HttpResponseRedirect(back)
+        # The log outlives accounts, so it contains no search terms.
+        names = {name for name, value in request.GET.items() if value} - {ORDER_VAR, PAGE_VAR}
+        filtered = f", filtered by {', '.join(sorted(names))}" if names else ""
+        done = f"Exported {count} rows as CSV{filtered}."
+        self._log(request, [(None, str(self.opts.verbose_name_plural))], CHANGE, done)
+        name = f"{self.opts.model_name}-{timezone.now():%Y-%m-%d}.csv"
+        return FileResponse(file, as_attachment=True, filename=name, content_type="text/csv")
 
     def get_row_actions(self, request: HttpRequest, row: Any) -> Mapping[str, Any]:
         """The `row_actions` that can be done to this row now."""
@@ -206,16 +259,21 @@ class RulesAdmin(CsvExport, admin.ModelAdmin):
         return f"#{row.pk}"
 
     def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> Any:
-        return self._log(request, [obj], ADDITION, message)
+        return self._log(request, self._named([obj]), ADDITION, message)
 
     def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
-        return self._log(request, [obj], CHANGE, message)
+        return self._log(request, self._named([obj]), CHANGE, message)
 
     def log_deletions(self, request: HttpRequest, queryset: Any) -> Any:
-        return self._log(request, queryset, DELETION, "")
+        return self._log(request, self._named(queryset), DELETION, "")
 
-    def _log(self, request: HttpRequest, rows: Iterable[Any], flag: int, message: Any) -> Any:
-        """Write log entries in English; the pages that show them translate them."""
+    def _named(self, rows: Iterable[Any]) -> Iterator[tuple[str, str]]:
+        return ((str(row.pk), self.logged_as(row)) for row in rows)
+
+    def _log(
+        self, request: HttpRequest, named: Iterable[tuple[str | None, str]], flag: int, message: Any
+    ) -> Any:
+        """Write log entries in English, by id and name; the pages that show them translate them."""
         by: Any = request.user
         with translation.override(None):
             text = json.dumps(message) if isinstance(message, list) else str(message)
@@ -224,12 +282,12 @@ class RulesAdmin(CsvExport, admin.ModelAdmin):
             LogEntry(
                 user=by,
                 content_type=kind,
-                object_id=str(row.pk),
-                object_repr=self.logged_as(row)[:200],
+                object_id=object_id,
+                object_repr=name[:200],
                 action_flag=flag,
                 change_message=text,
             )
-            for row in rows
+            for object_id, name in named
         )
 
     def construct_change_message(
