@@ -82,9 +82,12 @@ def send(mail: Mail, connection: Any) -> bool:
     Raises `OSError` (the base of smtplib's exceptions) if it could not be sent.
     """
     message, reader = None, _reader_of(mail)
+    rows: models.QuerySet[Mail] = Mail.objects.filter(pk=mail.pk)
     if mail.letter in NOTICES.values():
-        return _send_notices(mail, reader, connection)
-    if mail.letter == MailTemplate.INVITATION:
+        if reader is not None:
+            connection.open()
+            message, rows = _collect(mail, reader)
+    elif mail.letter == MailTemplate.INVITATION:
         connection.open()
         message = _invitation(mail)
     elif reader is not None and _is_for(mail, reader):
@@ -93,40 +96,22 @@ def send(mail: Mail, connection: Any) -> bool:
     if message is not None:
         message.connection = connection
         message.send()
-    mail.delete()
+    rows.delete()
     return message is not None
 
 
-def _send_notices(mail: Mail, reader: User | None, connection: Any) -> bool:
-    """Send all notices that are due for `reader` in one mail; False if there are none to send.
+def _collect(mail: Mail, reader: User) -> tuple[EmailMessage | None, models.QuerySet[Mail]]:
+    """One message with all notices that are due for `reader`, and the rows to delete afterwards.
 
-    Within `PAUSE` after the last mail, this notice is postponed instead. Raises what `send` raises.
-    """
-    if reader is None:
-        mail.delete()
-        return False
-    connection.open()
-    collected = _collect(mail, reader)
-    if collected is None:
-        return False
-    message, rows = collected
-    message.connection = connection
-    message.send()
-    rows.delete()
-    return True
-
-
-def _collect(mail: Mail, reader: User) -> tuple[EmailMessage, models.QuerySet[Mail]] | None:
-    """The message and the rows that it reports; None if there is nothing to send now.
-
-    The account is locked, so that two senders do not report the same rows.
+    The message is None if nothing is to be sent now; within `PAUSE` after the last mail, the notice
+    is postponed. The account is locked, so that two senders do not report the same rows.
     """
     try:
         with reader.locked(by=None) as account:
             now = timezone.now()
             if account.noticed_at is not None and now < account.noticed_at + PAUSE:
                 Mail.objects.filter(pk=mail.pk).update(due_at=account.noticed_at + PAUSE)
-                return None
+                return None, Mail.objects.none()
             due = account.mails.due().filter(letter__in=NOTICES.values())
             ids = [mail.pk, *due.values_list("pk", flat=True)]
             rows = Mail.objects.filter(pk__in=ids)
@@ -136,15 +121,14 @@ def _collect(mail: Mail, reader: User) -> tuple[EmailMessage, models.QuerySet[Ma
             rows.exclude(letter__in=wanted, trip_id__in=present.values("trip")).delete()
             notices = list(rows.order_by("id"))
             if not notices:
-                return None
+                return None, Mail.objects.none()
             # They are due again like this one if it cannot be sent.
             rows.exclude(pk=mail.pk).update(due_at=now + RETRY_AFTER)
             account.noticed_at = now
             account.save(update_fields=["noticed_at"])
             return _news(account, notices), rows
     except NotFound:
-        mail.delete()
-        return None
+        return None, Mail.objects.filter(pk=mail.pk)
 
 
 def _news(account: User, notices: Iterable[Mail]) -> EmailMessage:
