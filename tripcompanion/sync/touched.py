@@ -37,11 +37,9 @@ class Touched:
     """
 
     def __init__(self, rows: Rows, *, money: bool) -> None:
-        self._paid = self._opened = self._comments = _NOTHING
-        self._closed_by: set[int] = set()
-        if money:
-            self._paid, self._opened, self._comments = _paid(rows), _opened(rows), _comments(rows)
-            self._closed_by = _closings(rows)
+        read = rows if money else ()
+        self._paid, self._opened, self._comments = _paid(read), _opened(read), _comments(read)
+        self._closed_by = _closings(read)
 
     def by(self, row: JournalEntry) -> list[Subject]:
         """The objects that a row touched, ordered by id. All are of one type."""
@@ -70,9 +68,6 @@ class Touched:
             and (self._opened is None or "closed" in row.changes)
         )
         return is_whole if is_whole or touches_all else None
-
-
-_NOTHING: Found | None = {}
 
 
 def _subjects(kind: str, found: Found | None, key: Any) -> list[Subject]:
@@ -105,7 +100,7 @@ def _paid(rows: Rows) -> Found | None:
     """The expenses that each settlement pays for now."""
     ids = [row.object_id for row in rows if row.event in _PAYING]
     if not ids:
-        return _NOTHING
+        return {}
     same = {"debt__trip": F("trip"), "debt__split__trip": F("trip")}
     covering = Allocation.objects.filter(settlement__in=ids, **same).order_by()
     pairs = covering.values_list("settlement", "debt__split__expense").distinct()
@@ -125,7 +120,7 @@ def _opened(rows: Rows) -> Found | None:
     """The expenses with an open debt between the two people of each deleted settlement."""
     deleted = {_pair(row) for row in rows if row.event == Event.SETTLEMENT_DELETED}
     if not deleted:
-        return _NOTHING
+        return {}
     between = any_of(
         Q(trip=trip_id, debtor=sender_id, creditor=receiver_id)
         for trip_id, sender_id, receiver_id in deleted
@@ -145,6 +140,6 @@ def _comments(rows: Rows) -> Found | None:
     """The comments on each restored expense."""
     ids = [row.object_id for row in rows if row.event == Event.EXPENSE_RESTORED]
     if not ids:
-        return _NOTHING
+        return {}
     comments = Comment.objects.filter(expense__in=ids).values_list("expense", "pk")
     return _gather(comments[: MAX_TOUCHED + 1])
