@@ -142,8 +142,6 @@ ACCOUNTS: Guards = {
         ("password confirmation not compared",
          "if confirmation is not None and confirmation != "
          'attrs.get("new_password", confirmation):', "if False:", _PASSWORD),
-    ],
-    "users/ownership.py": [
         ("password changed without the current one",
          "if request.user.pk != user.pk or not (has_new_email or password):", "if True:",
          _PASSWORD),

@@ -1,7 +1,10 @@
 """Serializers of accounts and scoped tokens."""
 
+from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any
 
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from rest_framework import serializers
 
@@ -16,12 +19,16 @@ from tripcompanion.api.serializers import (
     UrlOrPath,
 )
 from tripcompanion.currency.fields import CurrencyField
+from users.emails import email_key
 from users.mail_templates import NOTICES
-from users.models import MAX_TOKEN_NAME_CHARS, current_language
-from users.ownership import require_owner
+from users.models import MAX_TOKEN_NAME_CHARS, Session, User, current_language
+from users.models.conflicts import LogInAgain, WrongPassword
 from users.scopes import CHOICES, Scope
 from users.serializers import EmailAddress, NewPassword, NoticesRequest, Password, user_name
 from users.throttles import is_password_of
+
+#: How recent a log-in must be to replace the current password.
+JUST_LOGGED_IN = timedelta(minutes=10)
 
 
 class UserCreateRequest(CamelCaseSerializer):
@@ -44,9 +51,7 @@ class UserCreateRequest(CamelCaseSerializer):
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        current, request = attrs.pop("current_password", None), self.context["request"]
-        changed = {name: attrs[name] for name in ("email", "password")}
-        require_owner(self.context["user"], request, current, **changed)
+        _require_owner(self.context, attrs)
         return attrs
 
 
@@ -107,10 +112,43 @@ class UserUpdateRequest(CamelCaseSerializer):
             )
         if "new_password" in attrs:
             attrs["password"] = attrs.pop("new_password")
-        current, request = attrs.pop("current_password", None), self.context["request"]
-        changed = {name: attrs.get(name) for name in ("email", "password")}
-        require_owner(self.context["user"], request, current, **changed, log_in_suffices=False)
+        _require_owner(self.context, attrs, log_in_suffices=False)
         return attrs
+
+
+def _require_owner(
+    context: Mapping[str, Any], attrs: dict[str, Any], *, log_in_suffices: bool = True
+) -> None:
+    """Raise `LogInAgain` or `WrongPassword` unless the owner sets this address and password.
+
+    Proof is the current password, which leaves `attrs`, also if it is sent as the new one, which
+    then changes nothing. For an address, and for a password with `log_in_suffices`, a recent log-in
+    is enough. An ADMIN needs no proof for another user. Raises `Throttled` after too many wrong
+    passwords.
+    """
+    user, request, current = (
+        context["user"],
+        context["request"],
+        attrs.pop("current_password", None),
+    )
+    email, password = attrs.get("email"), attrs.get("password")
+    has_new_email = email is not None and email_key(email) != user.email_key
+    if request.user.pk != user.pk or not (has_new_email or password):
+        return
+    if current is not None:
+        if not is_password_of(user, current, request):
+            raise WrongPassword("currentPassword")
+    elif password and not log_in_suffices:
+        raise WrongPassword("currentPassword")
+    elif not _has_just_logged_in(user, request.auth) and not (
+        password and is_password_of(user, password, request)
+    ):
+        raise LogInAgain
+
+
+def _has_just_logged_in(user: User, session: Any) -> bool:
+    at = session.created_at if isinstance(session, Session) else user.last_login
+    return at is not None and at > timezone.now() - JUST_LOGGED_IN
 
 
 class DeleteAccountRequest(CamelCaseSerializer):
