@@ -32,7 +32,6 @@ from users.models.conflicts import EmailTaken, EmailUnverified, LastAdmin, Wrong
 from users.models.lock import lock_rows
 from users.models.notices import NoticeMode, Notices
 from users.models.position import store_position_after_commit
-from users.models.via import Via
 from users.passwords import HashedPassword, MaximumLengthValidator
 from users.signals import sessions_ended
 
@@ -56,6 +55,18 @@ class Role(models.TextChoices):
 
     USER = "USER", gettext_lazy("User")
     ADMIN = "ADMIN", gettext_lazy("Administrator")
+
+
+class Via(models.TextChoices):
+    """How the caller of a command was authenticated."""
+
+    SESSION = "session", gettext_lazy("logged in")
+    TOKEN = "token", gettext_lazy("scoped token")
+    ADMIN = "admin", gettext_lazy("admin site")
+    #: A management command, or the service itself.
+    SERVICE = "service", gettext_lazy("service")
+    #: Not at all: it is in a file that somebody imported.
+    IMPORT = "import", gettext_lazy("imported file")
 
 
 class TokenLimits(NamedTuple):
