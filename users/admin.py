@@ -22,7 +22,6 @@ from tripcompanion.adminsite.base import ReadOnlyAdmin, StateFilter, in_reader_l
 from tripcompanion.adminsite.csv_export import CsvColumns, named
 from users.forms import LimitedAdminLogin
 from users.models import Mail, ScopedToken, Session, User
-from users.models.lock import lock_rows
 
 admin.site.site_header = admin.site.site_title = "Trip Companion"
 admin.site.index_title = gettext_lazy("Administration")
@@ -46,7 +45,7 @@ def accounts_locked(request: HttpRequest, queryset: QuerySet[User]) -> list[User
     """
     own: Any = request.user.pk
     ids = [*queryset.values_list("pk", flat=True), own]
-    lock_rows(User.objects.all(), ids, lock_admins=True)
+    User.objects.lock(ids, lock_admins=True)
     return sorted(queryset, key=lambda user: (user.pk == own, user.pk))
 
 

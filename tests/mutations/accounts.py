@@ -18,6 +18,10 @@ _WAITING = "tests/security/test_waiting.py"
 
 ACCOUNTS: Guards = {
     "users/models/user.py": [
+        ("account changed without its lock", '.order_by("pk").select_for_update(no_key=True)',
+         '.order_by("pk")', f"PG {_UNDER_LOCK}"),
+        ("guests locked as accounts", "filter(wanted, is_guest=False)", "filter(wanted)",
+         "PG tests/exchange/test_importing_at_once.py tests/trips/test_guests.py"),
         ("e-mail address returned to strangers",
          'else (*private, "email")', "else private", _VISIBILITY),
         ("full account returned to everybody", "if viewer.pk == self.pk or viewer.is_admin:",
@@ -95,12 +99,6 @@ ACCOUNTS: Guards = {
          "DELETED_NAME, self.email, self.email_key\n", _DELETION),
         ("last ADMIN deleted",
          "                raise refusal\n", "                pass\n", _DELETION),
-    ],
-    "users/models/lock.py": [
-        ("account changed without its lock", '.order_by("pk").select_for_update(no_key=True)',
-         '.order_by("pk")', f"PG {_UNDER_LOCK}"),
-        ("guests locked as accounts", "filter(wanted, is_guest=False)", "filter(wanted)",
-         "PG tests/exchange/test_importing_at_once.py tests/trips/test_guests.py"),
     ],
     "tripcompanion/notices/queueing.py": [
         ("the same notice waits many times", '.exclude(pk__in=same.values("user"))', "", _NOTICES),

@@ -20,7 +20,7 @@ DELETED: Guards = {
          "if not then.filter(role__in=OWNER_ROLES, user__is_active=True).exists():", "if False:",
          f"{_TRIPS} -k without_owners"),
         ("members get trips while one is restored",
-         'lock_rows(User.objects.all(), then.values_list("user", flat=True))', "pass",
+         'User.objects.lock(then.values_list("user", flat=True))', "pass",
          "PG tests/splits/test_restoring_at_once.py -k while_one_is"),
         ("trips restored above the quota", "            require_trip_quotas(then)\n", "",
          f"{_TRIPS} -k quota"),

@@ -40,7 +40,7 @@ EXCHANGE: Guards = {
     ],
     "tripcompanion/exchange/models.py": [
         ("import locked before the accounts that it names",
-         "        lock_rows(User.objects.all(), {user.pk, *named} - {None})\n", "",
+         "        User.objects.lock({user.pk, *named} - {None})\n", "",
          "PG tests/exchange/test_importing_at_once.py"),
         ("plan deleted while it is confirmed", ".select_for_update()", "",
          "PG tests/exchange/test_importing_at_once.py -k is_locked"),

@@ -23,7 +23,6 @@ from tripcompanion.api.problems import Conflict
 from tripcompanion.currency.amounts import to_major
 from trips.models import Trip
 from users.models import User
-from users.models.lock import lock_rows
 
 #: How long a plan can be confirmed.
 PLAN_LIFETIME = timedelta(days=1)
@@ -91,7 +90,7 @@ class ImportQuerySet(models.QuerySet["Import"]):
         """
         rows = self.of(user).filter(pk=import_id)
         named = [person.user_id for plan in rows for person in plan.plan.people]
-        lock_rows(User.objects.all(), {user.pk, *named} - {None})
+        User.objects.lock({user.pk, *named} - {None})
         found = rows.select_for_update().first()
         if found is None:
             raise NotFound

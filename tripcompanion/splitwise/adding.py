@@ -17,7 +17,6 @@ from trips.roles import CREATOR_ROLE, DEFAULT_ROLE, TABLE, Access, Can, TripRole
 from trips.serializers import GuestRequest
 from trips.throttles import LookupThrottle
 from users.models import User
-from users.models.lock import lock_rows
 from users.models.token import InsufficientScope
 from users.scopes import Scope
 from users.serializers import EmailAddress
@@ -78,7 +77,7 @@ def accounts_locked(caller: User, people: list[Person]) -> Iterator[None]:
     """Open a transaction and lock the accounts of these people: accounts come before trips."""
     ids = {caller.pk, *(one.user.pk for one in people if one.user is not None)}
     with transaction.atomic():
-        lock_rows(User.objects.all(), ids)
+        User.objects.lock(ids)
         yield
 
 

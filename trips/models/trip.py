@@ -61,7 +61,6 @@ from trips.roles import (
 )
 from trips.signals import person_replaced
 from users.models import Mail, ScopedToken, User, summary_of
-from users.models.lock import lock_rows
 from users.models.position import store_position_after_commit
 from users.models.token import InsufficientScope
 from users.models.user import Access
@@ -307,7 +306,7 @@ class Trip(models.Model):
         with transaction.atomic():
             then = self.members.filter(left_at=self.deleted_at)
             # Accounts are locked before trips. Nobody can join a deleted trip meanwhile.
-            lock_rows(User.objects.all(), then.values_list("user", flat=True))
+            User.objects.lock(then.values_list("user", flat=True))
             rows = Trip.objects.restorable().filter(pk=self.pk, deleted_at=self.deleted_at)
             trip = _measured(rows.select_for_update().first)
             caller, access = _as_of_now(by)

@@ -29,7 +29,6 @@ from tripcompanion.database.models import IdempotencyRecord
 from users.emails import MAX_EMAIL_CHARS, email_key
 from users.mail_templates import NOTICES, MailTemplate
 from users.models.conflicts import EmailTaken, EmailUnverified, LastAdmin, WrongPassword
-from users.models.lock import lock_rows
 from users.models.notices import NoticeMode, Notices
 from users.models.position import store_position_after_commit
 from users.passwords import HashedPassword, MaximumLengthValidator
@@ -81,6 +80,19 @@ class UserQuerySet(models.QuerySet["User"]):
     def active(self) -> "UserQuerySet":
         """Accounts that were neither deleted nor deactivated."""
         return self.filter(deleted_at=None, is_active=True)
+
+    def lock(self, ids: Iterable[int], *, lock_admins: bool = False) -> dict[int, "User"]:
+        """Lock the accounts with these ids until the transaction ends, and return them by id.
+
+        With `lock_admins` the active administrators are locked too. One statement locks all rows in
+        the order of their ids, so two transactions that need the same rows cannot deadlock. Guests
+        are left out: the lock of their trip, which is taken later, is theirs.
+        """
+        wanted = models.Q(pk__in=list(ids))
+        if lock_admins:
+            wanted |= models.Q(role=Role.ADMIN, is_active=True)
+        rows = self.filter(wanted, is_guest=False).order_by("pk").select_for_update(no_key=True)
+        return {row.pk: row for row in rows}
 
     def locked(self, user_id: int) -> "User":
         """Lock the account until the transaction ends, and return it; raises `NotFound`.
@@ -553,9 +565,8 @@ class User(AbstractBaseUser):
             yield self
             return
         with transaction.atomic():
-            users = type(self)._default_manager.all()
             ids = {self.pk} if by is None else {self.pk, by.pk}
-            rows = lock_rows(users, ids, lock_admins=lock_admins)
+            rows = User.objects.lock(ids, lock_admins=lock_admins)
             if by is not None:
                 caller = rows.get(by.pk)
                 if caller is None or not _is_still_logged_in(caller, by):
