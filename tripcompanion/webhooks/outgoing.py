@@ -16,7 +16,7 @@ from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from ipaddress import IPv6Address, IPv6Network, ip_address, ip_network
 from threading import BoundedSemaphore, Thread
 from typing import Any, NamedTuple
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
 from django.utils.translation import gettext as _
 
@@ -97,7 +97,17 @@ class Address(NamedTuple):
         It must be an HTTPS URL in printable ASCII, without user name, password and fragment, on
         port 443 or one from 1024. `allow_private` also allows HTTP and every port.
         """
-        parts = _split(url)
+        if len(url) > MAX_URL_CHARS:
+            text = _("Must have at most %(chars)s characters.")
+            raise BadAddress(text % {"chars": MAX_URL_CHARS})
+        try:
+            parts = urlsplit(url)
+            is_whole = bool(parts.hostname) and parts.port != 0
+        except ValueError as error:
+            raise BadAddress(_("Must be an https URL.")) from error
+        # `urlsplit` removes line breaks and tabs.
+        if not is_whole or any(not "!" <= letter <= "~" or letter == "\\" for letter in url):
+            raise BadAddress(_("Must be an https URL."))
         if parts.scheme not in ({"http", "https"} if allow_private else {"https"}):
             raise BadAddress(_("Must be an https URL."))
         if parts.username is not None or parts.password is not None:
@@ -172,21 +182,6 @@ def post(
         raise NotAnswered("connection") from error
     except (HTTPException, ValueError) as error:
         raise NotAnswered("http") from error
-
-
-def _split(url: str) -> SplitResult:
-    """The parts of an absolute URL, which has a host and a valid port."""
-    if len(url) > MAX_URL_CHARS:
-        raise BadAddress(_("Must have at most %(chars)s characters.") % {"chars": MAX_URL_CHARS})
-    try:
-        parts = urlsplit(url)
-        is_whole = bool(parts.hostname) and parts.port != 0
-    except ValueError as error:
-        raise BadAddress(_("Must be an https URL.")) from error
-    # `urlsplit` removes line breaks and tabs.
-    if not is_whole or any(not "!" <= letter <= "~" or letter == "\\" for letter in url):
-        raise BadAddress(_("Must be an https URL."))
-    return parts
 
 
 def _found(host: str, port: int, seconds: float) -> list[str]:

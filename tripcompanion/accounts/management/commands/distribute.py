@@ -24,7 +24,7 @@ from users.models import User
 
 #: Sessions change one shard after the other, because a transaction that has changed a reference
 #: table cannot use several connections to a node.
-_SETTING = "citus.multi_shard_modify_mode TO 'sequential'"
+_SETTING = "citus.multi_shard_modify_mode TO sequential"
 
 #: Tables whose rows name a trip, but belong to a user. The column is NULL in other such tables.
 _OF_USERS = {WebhookPosition}
@@ -97,7 +97,9 @@ def distribute() -> Iterator[str]:
             statement = _widened(constraint, tables)
             if not statement:
                 yield f"{constraint.table}: no {constraint.name} any more"
-                statement = _index_instead(constraint)
+                # Of a unique constraint its index remains, and nothing of a foreign key.
+                if match := _COLUMNS.match(constraint.definition):
+                    statement = f"CREATE INDEX {constraint.name} ON {constraint.table} ({match[2]})"
             if statement:
                 cursor.execute(statement)
         database = connection.ops.quote_name(connection.settings_dict["NAME"])
@@ -153,11 +155,3 @@ def _widened(constraint: Constraint, tables: dict[str, str]) -> str:
         return ""
     with_trip = dict.fromkeys([*names, tables[table]])
     return f"{start} {kind} ({', '.join(with_trip)})"
-
-
-def _index_instead(constraint: Constraint) -> str:
-    """What remains of a constraint: the index of a unique constraint, nothing of a foreign key."""
-    match = _COLUMNS.match(constraint.definition)
-    if match is None:
-        return ""
-    return f"CREATE INDEX {constraint.name} ON {constraint.table} ({match[2]})"
