@@ -57,10 +57,8 @@ class NewPassword(Password):
 
     def to_internal_value(self, data: Any) -> str:
         password = super().to_internal_value(data)
-        try:
-            validate_password(password)
-        except DjangoValidationError as error:
-            raise serializers.ValidationError(error.messages) from error
+        # Serializers and forms report its errors.
+        validate_password(password)
         return password
 
 

@@ -68,19 +68,15 @@ class LoginThrottle(WindowThrottle):
 
         The limits are checked in order. After one that is exceeded, the others count nothing.
         """
-        address = LoginAddressThrottle()
-        for count in (
-            lambda: count_against_limit(
-                address.scope, address.identity(request, None), request=request
-            ),
-            lambda: count_against_limit(
-                self.scope, self._identity(request, email), request=request
-            ),
-            lambda: _slowed(request, email),
-        ):
-            state = count()
+        for state in self._counted(request, email):
             if state and state.is_over:
                 raise Throttled(state.seconds_left)
+
+    def _counted(self, request: Any, email: str) -> Iterator[LimitState | None]:
+        address = LoginAddressThrottle()
+        yield count_against_limit(address.scope, address.identity(request, None), request=request)
+        yield count_against_limit(self.scope, self._identity(request, email), request=request)
+        yield _slowed(request, email)
 
     def _identity(self, request: Any, email: object) -> str:
         return f"{client_of(request)}:{account_key(email)}"

@@ -133,7 +133,7 @@ ACCOUNTS: Guards = {
         ("overlong password is hashed", "max_length=MAX_PASSWORD_CHARS, ", "",
          "tests/users/test_login.py tests/users/test_registration.py"),
         ("common password is accepted",
-         "            validate_password(password)\n", "            pass\n",
+         "        validate_password(password)\n", "",
          "tests/users/test_registration.py"),
     ],
     "tripcompanion/accounts/serializers.py": [
