@@ -34,8 +34,8 @@ from tripcompanion.statistics import report
 from tripcompanion.statistics.kept import KeptSums
 from trips.models import Trip
 from trips.roles import TripRole
-from users.hashers import SmallServerArgon2
 from users.models import Role, Session, User
+from users.passwords import SmallServerArgon2
 from users.tokens import token_pair
 
 #: The profile that `make soak` uses.

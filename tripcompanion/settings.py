@@ -184,7 +184,7 @@ STORAGES = {
 # -- Accounts and tokens ----------------------------------------------------------------------
 
 AUTH_USER_MODEL = "users.User"
-PASSWORD_HASHERS = ["users.hashers.SmallServerArgon2"]
+PASSWORD_HASHERS = ["users.passwords.SmallServerArgon2"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
     {"NAME": "users.passwords.MaximumLengthValidator"},

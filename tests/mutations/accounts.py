@@ -121,7 +121,7 @@ ACCOUNTS: Guards = {
         ("addresses are case-sensitive", 'f"{local.lower()}@', 'f"{local}@',
          "tests/users/test_email_uniqueness.py"),
     ],
-    "users/hashers.py": [
+    "users/passwords.py": [
         ("Argon2 uses Django's memory cost", "memory_cost = 19 * 1024", "memory_cost = 102400",
          "tests/users/test_registration.py"),
         ("concurrent hashing is not limited", "_gate = Lock()",

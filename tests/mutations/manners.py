@@ -411,7 +411,7 @@ KIT: Guards = {
         ("common password validator removed",
          '    {"NAME": "users.passwords.GuessedFirstValidator"},\n', "",
          "tests/users/test_registration.py"),
-        ("Django's default hasher used", '["users.hashers.SmallServerArgon2"]',
+        ("Django's default hasher used", '["users.passwords.SmallServerArgon2"]',
          '["django.contrib.auth.hashers.Argon2PasswordHasher"]',
          "tests/users/test_registration.py"),
     ],
