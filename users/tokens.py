@@ -255,8 +255,9 @@ class BearerAuthentication(BaseAuthentication):
         if text.startswith(PREFIX):
             return use_scoped_token(ScopedToken.presented(text))
         session, _token = issuing_session(text, AccessToken)
-        if not session.use():
+        if not session.is_good():
             raise TokenRefused
+        note_use(session)
         session.user.by_session, session.user.via = session.pk, Via.SESSION
         return session.user, session
 

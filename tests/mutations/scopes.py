@@ -87,7 +87,7 @@ SCOPES: Guards = {
     ],
     "users/tokens.py": [
         ("expired scoped token is accepted", "if token.has_expired:", "if False:", _TOKENS),
-        ("session use not recorded", "not session.use()", "not session.is_good()", _SESSIONS),
+        ("session use not recorded", "        note_use(session)\n", "", _SESSIONS),
     ],
     "users/models/user.py": [
         ("ADMIN's scoped token has ADMIN rights", " and self.by_token is None", "", _ACCESS),

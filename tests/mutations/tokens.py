@@ -44,7 +44,7 @@ TOKENS: Guards = {
         ("sub not compared with the session's user",
          'if session is None or token.get("sub") != str(session.user_id):', "if session is None:",
          _FORGED),
-        ("session not checked", "if not session.use():", "if not session.use() and False:",
+        ("session not checked", "if not session.is_good():", "if False:",
          "tests/users/test_logout.py"),
         ("revoked scoped token is accepted", "if token is None or not token.is_good():",
          "if token is None:", _SCOPED),

@@ -123,13 +123,6 @@ class Session(models.Model):
         self.refresh_jti = next_jti
         return True
 
-    def use(self) -> bool:
-        """Note the use of a token, and return whether the session is still good."""
-        if not self.is_good():
-            return False
-        note_use(self)
-        return True
-
     def end(self) -> None:
         """End this session, which revokes its tokens."""
         Session.objects.filter(pk=self.pk).end()
