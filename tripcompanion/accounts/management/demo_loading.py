@@ -80,10 +80,8 @@ class Loading:
         for key, description, text in self.journey.comments:
             expense = self.trip.expenses.get(description__startswith=description)
             comment = Comment.write(expense, self.people[key], text)
-            written_at = expense.created_at + COMMENTED_AFTER
-            Comment.objects.filter(pk=comment.pk).update(
-                created_at=written_at, updated_at=written_at
-            )
+            at = expense.created_at + COMMENTED_AFTER
+            Comment.objects.filter(pk=comment.pk).update(created_at=at, updated_at=at)
         for sender, receiver, amount, day, note in self.journey.settlements:
             Settlement(
                 trip=self.trip,
@@ -161,8 +159,8 @@ class Loading:
         trip, home_at = self.trip, _evening(self._day(self.journey.days))
         trip.members.update(joined_at=trip.created_at)
         guests = list(trip.members.filter(user__is_guest=True).values_list("user", flat=True))
-        written = {"created_at": trip.created_at, "updated_at": trip.created_at}
-        User.objects.filter(pk__in=guests).update(**written)
+        at = trip.created_at
+        User.objects.filter(pk__in=guests).update(created_at=at, updated_at=at)
         expenses = Expense.objects.filter(trip=OuterRef("trip"), pk=OuterRef("expense"))
         splits = Split.objects.filter(trip=trip)
         splits.update(created_at=Subquery(expenses.values("created_at")))
@@ -176,16 +174,10 @@ class Loading:
             payment.settled_on = payment.created_at.date()
         Settlement.objects.bulk_update([*paid, *planned], ["created_at", "settled_on"])
         debts = list(Debt.objects.filter(trip=trip).exclude(covered_at=None))
-        paid_at = dict(
-            Allocation.objects.filter(debt__in=debts, settlement__trip=F("trip"))
-            .values_list("debt")
-            .annotate(Max("settlement__created_at"))
-        )
-        closed = set(
-            Allocation.objects.filter(trip=trip, closed_by__isnull=False).values_list(
-                "debt", flat=True
-            )
-        )
+        paying = Allocation.objects.filter(debt__in=debts, settlement__trip=F("trip"))
+        paid_at = dict(paying.values_list("debt").annotate(Max("settlement__created_at")))
+        closing = Allocation.objects.filter(trip=trip, closed_by__isnull=False)
+        closed = set(closing.values_list("debt", flat=True))
         for debt in debts:
             at = home_at if debt.pk in closed else paid_at[debt.pk]
             debt.covered_at = max(split_at[debt.split_id], at)

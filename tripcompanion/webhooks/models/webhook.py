@@ -131,7 +131,7 @@ class Webhook(models.Model):
         It gets the changes from now on. Call `require_url` before. Raises `LimitReached`, and for
         a trip what `locked_trip` raises.
         """
-        webhook = cls(user=user, url=url, events=events, salt=_new_salt())
+        webhook = cls(user=user, url=url, events=events, salt=secrets.token_hex(_SALT_BYTES))
         with user.locked(by=user) as owner:
             owned = (
                 nullcontext() if trip_id is None else locked_trip(trip_id, user, Can.MANAGE_TRIP)
@@ -193,7 +193,7 @@ class Webhook(models.Model):
         Raises `NotFound`.
         """
         with cls.locked(user, webhook_id) as webhook:
-            webhook.former_salt, webhook.salt = webhook.salt, _new_salt()
+            webhook.former_salt, webhook.salt = webhook.salt, secrets.token_hex(_SALT_BYTES)
             webhook.former_until = timezone.now() + ROTATION
             webhook.save(update_fields=["salt", "former_salt", "former_until"])
         webhook.secret = webhook.secrets()[0]
@@ -293,10 +293,6 @@ def require_url(url: str) -> None:
             )
     except BadAddress as error:
         raise ValidationError({"url": [error.args[0]]}) from error
-
-
-def _new_salt() -> str:
-    return secrets.token_hex(_SALT_BYTES)
 
 
 def _key(salt: str) -> bytes:
