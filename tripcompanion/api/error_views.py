@@ -22,7 +22,6 @@ from rest_framework.settings import api_settings
 from tripcompanion.api.problems import (
     CONTENT_TYPE,
     DATABASE_AWAY,
-    RETRY_AFTER_SECONDS,
     TITLES,
     CsrfFailed,
     InternalError,
@@ -47,20 +46,16 @@ def _answer(
 ) -> HttpResponse:
     """The problem document, or a page for a browser in the admin site."""
     PROBLEMS.labels(code).inc()
-    if _is_browser_in_admin_site(request):
+    is_browser = "text/html" in request.headers.get("Accept", "")
+    if is_browser and request.path.startswith(reverse("admin:index")):
         content = {"title": TITLES[status], "detail": detail, "request_id": request_id()}
         return HttpResponse(render_to_string("admin/problem.html", content), status=status)
     body = ExactJSONRenderer().render(problem(status, code, detail, errors))
     return HttpResponse(body, status=status, content_type=CONTENT_TYPE)
 
 
-def _is_browser_in_admin_site(request: HttpRequest) -> bool:
-    is_browser = "text/html" in request.headers.get("Accept", "")
-    return is_browser and request.path.startswith(reverse("admin:index"))
-
-
 def refusal(request: HttpRequest, exc: APIException) -> HttpResponse:
-    """The response of a middleware that rejects a request before a view is resolved."""
+    """The response to a request that fails, or is rejected, outside of DRF's views."""
     response = _answer(request, exc.status_code, code_of(type(exc)), str(exc.detail))
     if wait := getattr(exc, "wait", None):
         response["Retry-After"] = str(wait)
@@ -83,13 +78,12 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return _answer(request, 403, "forbidden", str(exceptions.PermissionDenied.default_detail))
+    return refusal(request, exceptions.PermissionDenied())
 
 
 def method_not_allowed(request: HttpRequest, allowed: list[str]) -> HttpResponse:
     """A request to an HTML page with a method that it does not allow."""
-    detail = str(exceptions.MethodNotAllowed(request.method or "").detail)
-    response = _answer(request, 405, "method_not_allowed", detail)
+    response = refusal(request, exceptions.MethodNotAllowed(request.method or ""))
     response["Allow"] = ", ".join(allowed)
     return response
 
@@ -126,15 +120,10 @@ def _area_of(path: str) -> str:
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """An error in an HTML page; Django calls this while it handles the exception."""
-    kind: type[APIException] = InternalError
-    if isinstance(sys.exc_info()[1], DATABASE_AWAY):
-        kind = Unavailable
-    response = _answer(request, kind.status_code, kind.default_code, str(kind.default_detail))
-    if kind is Unavailable:
-        response["Retry-After"] = str(RETRY_AFTER_SECONDS)
-    return response
+    is_away = isinstance(sys.exc_info()[1], DATABASE_AWAY)
+    return refusal(request, Unavailable() if is_away else InternalError())
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     """A form of the admin site or of the browsable API's login without a valid CSRF token."""
-    return _answer(request, 403, CsrfFailed.default_code, str(CsrfFailed.default_detail))
+    return refusal(request, CsrfFailed())

@@ -32,7 +32,6 @@ from tripcompanion.observability.request_ids import request_id
 logger = logging.getLogger(__name__)
 
 CONTENT_TYPE = "application/problem+json"
-RETRY_AFTER_SECONDS = 2
 #: The database is unreachable, too slow, full, shutting down, or ended an idle transaction.
 DATABASE_AWAY = (OperationalError, InterfaceError, DatabaseState)
 
@@ -95,7 +94,7 @@ class Unavailable(APIException):
     status_code = 503
     default_code = "unavailable"
     default_detail = gettext_lazy("The service is briefly unavailable. Please try again.")
-    wait = RETRY_AFTER_SECONDS
+    wait = 2
 
 
 class TooManyAtOnce(APIException):
