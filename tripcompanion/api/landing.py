@@ -1,6 +1,6 @@
 """The page at `/`: what the service is, and where everything else is."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -15,14 +15,6 @@ _POLICY = (
     "default-src 'none'; style-src 'self'; img-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-
-
-class Link(NamedTuple):
-    """A link of the page, with what it leads to."""
-
-    path: str
-    name: str
-    text: str
 
 
 class LandingPage(ProblemView):
@@ -55,23 +47,24 @@ def _context(language: str) -> dict[str, Any]:
             "This is a REST API for accounts, trips with their members, and the money that members "
             "spend for each other. Front ends, scripts and generated clients use it with JSON."
         ),
+        # Paths with their names, and what they lead to.
         "links": [
-            Link(
+            (
                 "/api/docs",
                 _("API documentation"),
                 _("Every endpoint, with examples that you can send from the page."),
             ),
-            Link(
+            (
                 "/api",
                 _("Browsable API"),
                 _("The API as web pages: log in and follow the links."),
             ),
-            Link(
+            (
                 "/api/schema",
                 _("OpenAPI document"),
                 _("For client generators and other tools, as YAML or JSON."),
             ),
-            Link("/admin", _("Admin site"), _("For administrators.")),
-            Link("/api/health", _("Health"), _("Whether the service is running.")),
+            ("/admin", _("Admin site"), _("For administrators.")),
+            ("/api/health", _("Health"), _("Whether the service is running.")),
         ],
     }

@@ -1,6 +1,7 @@
 """The list of currencies."""
 
-from typing import ClassVar, NamedTuple
+from types import SimpleNamespace
+from typing import ClassVar
 
 from django.conf import settings
 from django.utils.translation import get_language
@@ -13,14 +14,6 @@ from tripcompanion.api.serializers import CamelCaseSerializer
 from tripcompanion.currency.amounts import EXPONENTS
 from tripcompanion.currency.fields import CurrencyField
 from tripcompanion.currency.names import currency_names
-
-
-class Currency(NamedTuple):
-    """A currency of ISO 4217, with its number of decimals."""
-
-    code: str
-    name: str
-    decimals: int
 
 
 class CurrencySerializer(CamelCaseSerializer):
@@ -46,5 +39,8 @@ class CurrencyViewSet(ReferenceViewSet):
         kept for a week.
         """
         names = currency_names(get_language() or settings.LANGUAGE_CODE)
-        rows = [Currency(code, name, EXPONENTS[code]) for code, name in names.items()]
+        rows = [
+            SimpleNamespace(code=code, name=name, decimals=EXPONENTS[code])
+            for code, name in names.items()
+        ]
         return self.reference(request, rows)

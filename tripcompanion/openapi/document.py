@@ -1,9 +1,8 @@
 """Serves the OpenAPI document at `/api/schema`."""
 
 from functools import cache
-from hashlib import sha256
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.conf import settings
 from django.http import HttpResponse
@@ -14,34 +13,26 @@ from drf_spectacular.utils import extend_schema
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework.request import Request
 
-from tripcompanion.api.etags import is_known
-
-
-class Rendered(NamedTuple):
-    """The rendered document with its ETag."""
-
-    body: bytes
-    etag: str
-
+from tripcompanion.api.etags import etag_of, is_known
 
 _generating = Lock()
 
 
-def document(language: str, form: str) -> Rendered:
-    """The document in `language` as "yaml" or "json", generated once."""
+def document(language: str, form: str) -> tuple[bytes, str]:
+    """The document in `language` as "yaml" or "json", generated once, and its ETag."""
     with _generating:
         return _generated(language)[form]
 
 
 @cache
-def _generated(language: str) -> dict[str, Rendered]:
+def _generated(language: str) -> dict[str, tuple[bytes, str]]:
     with override(language):
         # Without the request, because every caller gets the same document.
         schema = SchemaGenerator().get_schema(request=None, public=True)
     forms = {}
     for renderer in (OpenApiYamlRenderer(), OpenApiJsonRenderer()):
         body = renderer.render(schema, renderer_context={})
-        forms[renderer.format] = Rendered(body, f'"{sha256(body).hexdigest()[:32]}"')
+        forms[renderer.format] = body, etag_of(body)
     return forms
 
 
