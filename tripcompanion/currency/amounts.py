@@ -1,12 +1,18 @@
-"""ISO 4217 currencies and their minor units, from the `iso4217` package."""
+"""ISO 4217 currencies and their minor units, from the `iso4217` package.
 
-from collections.abc import Iterable
+Their names are from the Unicode CLDR, which the `babel` package contains.
+"""
+
+from collections.abc import Iterable, Mapping
 from decimal import ROUND_HALF_UP, Context, Decimal
-from functools import lru_cache
+from functools import cache, lru_cache
+from types import MappingProxyType
 from typing import NamedTuple
 
 import iso4217
 import orjson
+from babel import Locale
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import ValidationError
 
@@ -77,3 +83,11 @@ def all_to_major(amounts_minor: Iterable[int], currency: str) -> list[Decimal]:
 def as_number(amount_minor: int, currency: str) -> orjson.Fragment:
     """`to_major` as the digits of a JSON number, cached."""
     return orjson.Fragment(format(to_major(amount_minor, currency), "f"))
+
+
+@cache
+def currency_names(language: str) -> Mapping[str, str]:
+    """The name of each currency in `language`, or in English if the CLDR has none."""
+    english = {currency.code: currency.currency_name for currency in iso4217.Currency}
+    names = {**english, **Locale("en").currencies, **Locale(language).currencies}
+    return MappingProxyType({code: capfirst(names[code]) for code in CODES})

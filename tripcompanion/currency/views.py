@@ -11,9 +11,8 @@ from rest_framework.response import Response
 
 from tripcompanion.api.reference import ReferenceViewSet
 from tripcompanion.api.serializers import CamelCaseSerializer
-from tripcompanion.currency.amounts import EXPONENTS
+from tripcompanion.currency.amounts import EXPONENTS, currency_names
 from tripcompanion.currency.fields import CurrencyField
-from tripcompanion.currency.names import currency_names
 
 
 class CurrencySerializer(CamelCaseSerializer):

@@ -30,8 +30,7 @@ from splits import money
 from splits.models import Category, Expense, Payer, Split
 from splits.reports.balances import balances_of
 from tripcompanion.compiled import ArrayParam, CompiledQuery, Param
-from tripcompanion.currency.amounts import to_minor
-from tripcompanion.currency.names import currency_names
+from tripcompanion.currency.amounts import currency_names, to_minor
 from tripcompanion.database.expressions import OneOf
 from tripcompanion.statistics.kept import KEPT_SUMS, Last, Row, Rows
 from trips.models import Trip
