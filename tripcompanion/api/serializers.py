@@ -35,6 +35,11 @@ def example(value: Any, name: str = "Example") -> Any:
     return extend_schema_serializer(examples=[OpenApiExample(name, value=value)])
 
 
+def _describe(field: Any, schema: dict[str, Any]) -> None:
+    """Set the schema of a field in the OpenAPI document; a decorator of classes does it."""
+    extend_schema_field(schema)(field)
+
+
 class CamelCaseSerializer(serializers.Serializer):
     """Base of every serializer: declared in snake_case, camelCase in JSON.
 
@@ -239,8 +244,7 @@ class BoundedNumber(IdField):
     def __init__(self, *, maximum: int, **options: Any) -> None:
         super().__init__(**options)
         self.maximum = maximum
-        field: Any = self  # A decorator of classes, it takes instances, too.
-        extend_schema_field({"type": "integer", "minimum": 1, "maximum": maximum})(field)
+        _describe(self, {"type": "integer", "minimum": 1, "maximum": maximum})
 
     def to_internal_value(self, data: Any) -> int:
         number = super().to_internal_value(data)
@@ -284,6 +288,8 @@ class ExactNumber(serializers.Field):
     ) -> None:
         super().__init__(**kwargs)
         self.least, self.maximum, self.max_decimals = least, maximum, max_decimals
+        lowest = None if least is None else int(least)
+        _describe(self, number_schema(least=lowest, maximum=int(maximum)))
 
     def to_internal_value(self, data: Any) -> Decimal:
         if isinstance(data, str) and self._PLAIN.fullmatch(data):
@@ -367,7 +373,7 @@ class FixedText(serializers.CharField):
 
     def __init__(self, text: str, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.text = text
+        _describe(self, {"type": "string", "const": text})
 
 
 @extend_schema_field(OpenApiTypes.STR)

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from drf_spectacular.contrib.django_filters import DjangoFilterExtension
-from drf_spectacular.extensions import OpenApiSerializerFieldExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse
@@ -28,7 +27,6 @@ from tripcompanion.api.serializers import (
     CamelCaseSerializer,
     FixedText,
     camel_case,
-    number_schema,
 )
 
 EXAMPLE_REQUEST_ID = "5c1d3f0e9b7a4d60a1c2e3f405162738"
@@ -60,18 +58,6 @@ class Problem(CamelCaseSerializer):
     )
 
 
-class ExactNumberSchema(OpenApiSerializerFieldExtension):
-    """Numbers, which may also be sent as strings, with their limits."""
-
-    target_class = "tripcompanion.api.serializers.ExactNumber"
-    match_subclasses = True
-
-    def map_serializer_field(self, auto_schema: AutoSchema, direction: str) -> dict[str, Any]:
-        field = self.target
-        least = None if field.least is None else int(field.least)
-        return number_schema(least=least, maximum=int(field.maximum))
-
-
 class FilterParameters(DjangoFilterExtension):
     """Filters, which an HTML form also sends when they are empty; they then count as absent."""
 
@@ -80,15 +66,6 @@ class FilterParameters(DjangoFilterExtension):
     def get_schema_operation_parameters(self, *args: Any, **kwargs: Any) -> list[dict[str, Any]]:
         parameters = super().get_schema_operation_parameters(*args, **kwargs)
         return [parameter | {"allowEmptyValue": True} for parameter in parameters]
-
-
-class FixedTextSchema(OpenApiSerializerFieldExtension):
-    """A text that is always the same."""
-
-    target_class = "tripcompanion.api.serializers.FixedText"
-
-    def map_serializer_field(self, auto_schema: AutoSchema, direction: str) -> dict[str, Any]:
-        return {"type": "string", "const": self.target.text}
 
 
 class ProblemAwareSchema(AutoSchema):
