@@ -113,6 +113,13 @@ def _copied(field: Any) -> Any:
     return twin
 
 
+class PlainField(serializers.Field):
+    """A field whose value is in responses as it is."""
+
+    def to_representation(self, value: Any) -> Any:
+        return value
+
+
 class StrictText(serializers.CharField):
     """A JSON string, trimmed; numbers are not converted to strings."""
 
@@ -216,7 +223,7 @@ def parse_id(value: Any) -> int:
 
 
 @extend_schema_field({"oneOf": [NUMBER_SCHEMA, TEXT_SCHEMA]}, component_name="Id")
-class IdField(serializers.Field):
+class IdField(PlainField):
     """An identifier: a JSON integer or a string of its digits; no fraction, no boolean."""
 
     default_error_messages = {
@@ -228,9 +235,6 @@ class IdField(serializers.Field):
             return parse_id(data)
         except ValueError:
             self.fail("invalid")
-
-    def to_representation(self, value: int) -> int:
-        return value
 
 
 class BoundedNumber(IdField):
@@ -257,7 +261,7 @@ class BoundedNumber(IdField):
 _WITH_COMMA = re.compile(r"-?[0-9][0-9.,' ]{0,40}")
 
 
-class ExactNumber(serializers.Field):
+class ExactNumber(PlainField):
     """A finite decimal number as a JSON number or a plain string; `Decimal` in Python.
 
     It is at least `least`, or without it greater than 0, and at most `maximum`; more decimals than
@@ -311,9 +315,6 @@ class ExactNumber(serializers.Field):
             self.fail("too_precise", max_decimals=self.max_decimals)
         return number
 
-    def to_representation(self, value: Decimal) -> Decimal:
-        return value
-
 
 def number_schema(*, maximum: int, least: int | None = None) -> dict[str, Any]:
     """The schema of a number with its limits, which may also be sent as a string."""
@@ -323,7 +324,7 @@ def number_schema(*, maximum: int, least: int | None = None) -> dict[str, Any]:
     return {"oneOf": [{"type": "number", **lower, "maximum": maximum}, text]}
 
 
-class NumbersById(serializers.Field):
+class NumbersById(PlainField):
     """`{"<userId>": number}`, at most 1,000; what the numbers are is validated by `numbers_of`."""
 
     default_error_messages = {
@@ -334,16 +335,13 @@ class NumbersById(serializers.Field):
     def to_internal_value(self, data: Any) -> dict[Any, Any]:
         if not isinstance(data, Mapping) or len(data) > MAX_PEOPLE:
             self.fail("not_object")
-        return {self._user_id(key): value for key, value in data.items()}
-
-    def _user_id(self, key: str) -> int:
-        try:
-            return parse_id(key)
-        except ValueError:
-            self.fail("user_id", text=key[:40])
-
-    def to_representation(self, value: Any) -> Any:
-        return value
+        numbers = {}
+        for key, value in data.items():
+            try:
+                numbers[parse_id(key)] = value
+            except ValueError:
+                self.fail("user_id", text=key[:40])
+        return numbers
 
 
 def numbers_of(raw: Mapping[int, Any], field: ExactNumber) -> dict[int, Decimal]:

@@ -4,12 +4,9 @@ from functools import reduce
 from typing import Any
 
 from django.utils.translation import gettext_lazy
-from drf_spectacular.utils import (
-    extend_schema_field,
-)
-from rest_framework import serializers
+from drf_spectacular.utils import extend_schema_field
 
-from tripcompanion.api.serializers import ExactNumber, StrictChoice
+from tripcompanion.api.serializers import ExactNumber, PlainField, StrictChoice
 from tripcompanion.currency.amounts import CODES, MAX_AMOUNT, as_number
 
 
@@ -40,7 +37,7 @@ class AmountField(ExactNumber):
 
 
 @extend_schema_field({"type": "number"})
-class MoneyField(serializers.Field):
+class MoneyField(PlainField):
     """An amount in responses: the integer `<name>_minor` of the row as an exact JSON number.
 
     `currency` is the dotted path from the row to its currency code; `tripcompanion.compiled` reads
@@ -64,6 +61,3 @@ class MoneyField(serializers.Field):
         if value is None:
             return None
         return self.combine(value, reduce(getattr, self.second_source.split("."), instance))
-
-    def to_representation(self, value: Any) -> Any:
-        return value
