@@ -51,24 +51,18 @@ class LimitState(NamedTuple):
     def is_over(self) -> bool:
         return self.taken > self.quota
 
-    @property
-    def policy(self) -> str:
-        """An item of `RateLimit-Policy`."""
-        return f'"{self.scope}";q={self.quota};w={self.window_seconds}'
-
-    @property
-    def current(self) -> str:
-        """An item of `RateLimit`: requests that remain, and seconds until the next window."""
-        remaining = max(0, self.quota - self.taken)
-        return f'"{self.scope}";r={remaining};t={int(self.seconds_left) + 1}'
-
 
 def limit_headers(counted: Sequence[LimitState]) -> dict[str, str]:
-    """The headers that tell of these limits (draft-ietf-httpapi-ratelimit-headers)."""
-    return {
-        "RateLimit-Policy": ", ".join(state.policy for state in counted),
-        "RateLimit": ", ".join(state.current for state in counted),
-    }
+    """The headers that tell of these limits (draft-ietf-httpapi-ratelimit-headers).
+
+    `RateLimit` has the requests that remain, and the seconds until the next window.
+    """
+    policies = [f'"{state.scope}";q={state.quota};w={state.window_seconds}' for state in counted]
+    current = [
+        f'"{state.scope}";r={max(0, state.quota - state.taken)};t={int(state.seconds_left) + 1}'
+        for state in counted
+    ]
+    return {"RateLimit-Policy": ", ".join(policies), "RateLimit": ", ".join(current)}
 
 
 def count_against_limit(
@@ -260,6 +254,5 @@ class CallerThrottle(WindowThrottle):
         return super().allow_request(request, view)
 
     def identity(self, request: Request, view: Any) -> str:
-        if self.scope == "user":
-            return str(request.user.pk)
-        return super().identity(request, view)
+        is_user = self.scope == "user"
+        return str(request.user.pk) if is_user else super().identity(request, view)
