@@ -168,12 +168,12 @@ class BodyLimits(MiddlewareMixin):
     def process_request(self, request: HttpRequest) -> HttpResponseBase | None:
         text = request.META.get("CONTENT_LENGTH") or "0"
         length = int(text) if text.isdecimal() else 0
-        limit = body_limit(request.path_info, lambda: "Authorization" in request.headers)
+        has_token = "Authorization" in request.headers
+        limit = body_limit(request.path_info, lambda: has_token)
         if length > limit:
             return error_views.refusal(request, PayloadTooLarge(limit))
         # The views of large bodies read a form only after they have asked who sends it.
         is_open = request.content_type in _FORMS and limit == settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-        has_token = "Authorization" in request.headers
         if has_token and request.path_info.startswith(settings.PATHS_WITH_FORMS):
             is_open = False
         if is_open and length > MAX_OPEN_BYTES and SESSION_KEY not in request.session:
