@@ -17,29 +17,6 @@ PAUSE_SECONDS = 2
 PAUSE_AFTER_FAILURE_SECONDS = 30
 
 
-def ended_by_signal() -> Event:
-    """An event that SIGTERM and SIGINT set, so that work in progress can be finished."""
-    ended = Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_signal: ended.set())
-    return ended
-
-
-def watch(ended: Event, work: Callable[[], bool], *, pause_seconds: float = PAUSE_SECONDS) -> None:
-    """Call `work` again and again until `ended` is set; it returns whether it succeeded.
-
-    A database that is unavailable is a failure, after which the pause is longer.
-    """
-    while not ended.is_set():
-        close_old_connections()
-        try:
-            is_well = work()
-        except (OperationalError, InterfaceError) as error:
-            logger.error("The database is unavailable", exc_info=error)
-            is_well = False
-        ended.wait(pause_seconds if is_well else PAUSE_AFTER_FAILURE_SECONDS)
-
-
 class WatchCommand(BaseCommand):
     """A command that works once or, with `--watch`, until SIGTERM or SIGINT."""
 
@@ -49,14 +26,27 @@ class WatchCommand(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        if options["watch"]:
-            self.watch(ended_by_signal())
-        else:
+        if not options["watch"]:
             self.work_once()
+            return
+        ended = Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_signal: ended.set())
+        self.watch(ended)
 
     def watch(self, ended: Event) -> None:
-        """Work until `ended` is set; what is in progress is finished first."""
-        watch(ended, lambda: self.work(ended.is_set))
+        """Work until `ended` is set; what is in progress is finished first.
+
+        A database that is unavailable is a failure, after which the pause is longer.
+        """
+        while not ended.is_set():
+            close_old_connections()
+            try:
+                is_well = self.work(ended.is_set)
+            except (OperationalError, InterfaceError) as error:
+                logger.error("The database is unavailable", exc_info=error)
+                is_well = False
+            ended.wait(PAUSE_SECONDS if is_well else PAUSE_AFTER_FAILURE_SECONDS)
 
     def work(self, is_ended: Callable[[], bool]) -> bool:
         """Do what there is to do, until `is_ended`; returns whether it succeeded."""
