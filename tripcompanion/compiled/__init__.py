@@ -9,7 +9,8 @@ from tripcompanion.compiled.statements import (
     CompiledQuery,
     CompiledUpdate,
     Param,
+    among,
     insert,
 )
 
-__all__ = ["ArrayParam", "CompiledQuery", "CompiledUpdate", "Param", "insert", "serialize"]
+__all__ = ["ArrayParam", "CompiledQuery", "CompiledUpdate", "Param", "among", "insert", "serialize"]

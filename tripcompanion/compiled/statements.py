@@ -74,34 +74,20 @@ class Param(Expression):
             return getattr(value, self.attribute)
         return value if self.column is None else self.column.get_db_prep_value(value, connection)
 
-    def meant(self, value: Any) -> Any:
-        """What replaces it in a queryset that is not compiled."""
-        return value
-
 
 class ArrayParam(Param):
     """A placeholder for any number of integers; `among` compares a column with them."""
-
-    def among(self, column: str) -> Any:
-        """The condition that `column` is one of them."""
-        return _Among(F(column), self)
-
-    def meant(self, value: Any) -> Any:
-        return _Many(list(value))
 
     def of(self, values: Mapping[str, Any]) -> Any:
         numbers = list(values[self.name])
         return numbers if connection.vendor == "postgresql" else json.dumps(numbers)
 
 
-class _Many(NamedTuple):
-    """The values themselves, in a queryset that is not compiled."""
-
-    values: list[Any]
-
-    def among(self, column: str) -> Any:
-        """The condition that `column` is one of them."""
-        return models.Q(**{f"{column}__in": self.values})
+def among(values: ArrayParam | Iterable[int], column: str) -> Any:
+    """The condition that `column` is one of `values`."""
+    if isinstance(values, ArrayParam):
+        return _Among(F(column), values)
+    return models.Q(**{f"{column}__in": list(values)})
 
 
 class _Among(models.Func):
@@ -125,14 +111,18 @@ class Statement(NamedTuple):
     places: tuple[Any, ...]
     make: Make = list
 
-    def fetch(self, values: Sequence[Any]) -> list[Any]:
-        """All results for the values of the placeholders."""
-        return self.make(_fetch_all(self.sql, values))
+    def in_order(self, values: Mapping[str, Any]) -> list[Any]:
+        """The values of the placeholders, which are `Param`s."""
+        return [place.of(values) for place in self.places]
 
-    def chunks(self, values: Sequence[Any]) -> Iterator[list[Any]]:
+    def fetch(self, values: Mapping[str, Any], *more: Any) -> list[Any]:
+        """All results for these values, and `more` that follow them."""
+        return self.make(_fetch_all(self.sql, [*self.in_order(values), *more]))
+
+    def chunks(self, values: Mapping[str, Any]) -> Iterator[list[Any]]:
         """All results, at most a hundred of them in memory at a time."""
         with _cursor() as cursor:
-            cursor.execute(self.sql, values)
+            cursor.execute(self.sql, self.in_order(values))
             rows = cursor.fetchmany(_CHUNK_ROWS)
             while len(rows) == _CHUNK_ROWS:
                 yield self.make(rows)
@@ -162,32 +152,12 @@ class CompiledQuery:
     def fetch(self, **values: Any) -> list[Any]:
         """All rows for these values, in memory."""
         if not IS_COMPILING:
-            return list(_ordinary(self._build, values))
-        return self._statement.fetch(_in_order(self._statement, values))
+            return list(self._build(**values))
+        return self._statement.fetch(values)
 
     def first(self, **values: Any) -> Any:
         """The first row for these values, or None."""
         return next(iter(self.fetch(**values)), None)
-
-    def all(self, values: Mapping[str, Any]) -> Iterator[Any]:
-        """Every row. At most a hundred are instances at a time, so many rows take little memory."""
-        if not IS_COMPILING:
-            return iter(_ordinary(self._build, values))
-        found = self._statement.chunks(_in_order(self._statement, values))
-        return chain.from_iterable(found)
-
-    def page(self, values: Mapping[str, Any], size: int, after: int) -> tuple[list[Any], int]:
-        """At most `size` rows after so many, and how many there are in all."""
-        if IS_COMPILING:
-            paged = [*_in_order(self._paged, values), size, after]
-            rows = self._paged.fetch(paged)
-        else:
-            rows = list(counted(_ordinary(self._build, values))[after : after + size])
-        if not rows and after:
-            total = self.page(values, 1, 0)[1]
-            # Rows may have been inserted between the two statements.
-            return self.page(values, size, after) if total > after else (rows, total)
-        return rows, rows[0].counted if rows else 0
 
     @compiled_once
     def _rows(self) -> QuerySet[Any]:
@@ -211,11 +181,11 @@ class CompiledUpdate:
 
     def __call__(self, **values: Any) -> None:
         if not IS_COMPILING:
-            rows, changes = _ordinary(self._build, values)
+            rows, changes = self._build(**values)
             rows.update(**changes)
             return
         with _cursor() as cursor:
-            cursor.execute(self._statement.sql, _in_order(self._statement, values))
+            cursor.execute(self._statement.sql, self._statement.in_order(values))
 
     @compiled_once
     def _statement(self) -> Statement:
@@ -232,11 +202,22 @@ class Result:
         self._query, self._values = query, values
 
     def __iter__(self) -> Iterator[Any]:
-        return self._query.all(self._values)
+        """Every row. At most a hundred are instances at a time, so many rows take little memory."""
+        if not IS_COMPILING:
+            return iter(self._query._build(**self._values))
+        return chain.from_iterable(self._query._statement.chunks(self._values))
 
     def page(self, size: int, after: int) -> tuple[list[Any], int]:
         """At most `size` rows after so many, and how many there are in all."""
-        return self._query.page(self._values, size, after)
+        if IS_COMPILING:
+            rows = self._query._paged.fetch(self._values, size, after)
+        else:
+            rows = list(counted(self._query._build(**self._values))[after : after + size])
+        if not rows and after:
+            total = self.page(1, 0)[1]
+            # Rows may have been inserted between the two statements.
+            return self.page(size, after) if total > after else (rows, total)
+        return rows, rows[0].counted if rows else 0
 
 
 class _Part(models.Subquery):
@@ -330,11 +311,6 @@ def _prepared(field: Any, value: Any) -> Any:
     return value if type(value) in _PLAIN else field.get_prep_value(value)
 
 
-def _in_order(statement: Statement, values: Mapping[str, Any]) -> list[Any]:
-    """The values of a statement's placeholders, which are `Param`s."""
-    return [place.of(values) for place in statement.places]
-
-
 def _places(build: Callable[..., Any]) -> dict[str, Param]:
     """The placeholder of each argument; a `partial` already has those of `**lookup`."""
     arguments = signature(build).parameters.values()
@@ -343,13 +319,6 @@ def _places(build: Callable[..., Any]) -> dict[str, Param]:
         for each in arguments
         if each.kind is not each.VAR_KEYWORD
     }
-
-
-def _ordinary(build: Callable[..., Any], values: Mapping[str, Any]) -> Any:
-    """The queryset that `build` returns for the values themselves, without compiling."""
-    places = _places(build)
-    meant = {name: place.meant(values[name]) for name, place in places.items()}
-    return build(**{**values, **meant})
 
 
 def _compiled(rows: QuerySet[Any]) -> Statement:
