@@ -108,15 +108,16 @@ def _figures_of_replica() -> Iterator[GaugeMetricFamily]:
         value=lag is not None,
     )
     if lag is not None:
+        size_bytes, seconds = lag
         yield GaugeMetricFamily(
             "tripcompanion_replica_lag_bytes",
             "Bytes of the primary's log that the replica has not replayed.",
-            value=lag.size_bytes,
+            value=size_bytes,
         )
         yield GaugeMetricFamily(
             "tripcompanion_replica_lag_seconds",
             "Age of the last commit that the replica has replayed; 0 if it has all.",
-            value=lag.seconds,
+            value=seconds,
         )
 
 

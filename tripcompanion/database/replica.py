@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from queue import Empty, LifoQueue
 from threading import Lock
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from django.conf import settings
 from django.core.exceptions import PermissionDenied
@@ -111,15 +111,8 @@ def reading_for_long() -> Iterator[None]:
         replica.close()
 
 
-class Lag(NamedTuple):
-    """By how much the replica is behind the primary."""
-
-    size_bytes: int
-    seconds: float
-
-
-def measured_lag() -> Lag | None:
-    """The lag by now; None if the replica is away or is no standby."""
+def measured_lag() -> tuple[int, float] | None:
+    """The bytes and seconds by which the replica is behind; None if it is away or no standby."""
     committed = _number(connections[DEFAULT_DB_ALIAS], _COMMITTED)
     connection = _new_connection()
     try:
@@ -129,33 +122,11 @@ def measured_lag() -> Lag | None:
         if replayed is None:
             return None
         behind = max(0, committed - replayed)
-        return Lag(behind, float(_number(connection, _SECONDS)) if behind else 0.0)
+        return behind, float(_number(connection, _SECONDS)) if behind else 0.0
     except (DatabaseError, InterfaceError):
         return None
     finally:
         connection.close()
-
-
-class _PrimaryPositions:
-    """How far the primary had got in the last seconds, as seen by this process."""
-
-    def __init__(self) -> None:
-        self._seen: tuple[tuple[float, int], ...] = ()
-
-    def before_lag(self) -> int:
-        """A position that contains all that was committed before the greatest lag.
-
-        The replica's own clock and time stamps would not do: they say nothing of a replica that
-        receives nothing, or of a primary that writes nothing.
-        """
-        now, lag = time.monotonic(), settings.DATABASE_REPLICA_MAX_LAG
-        recent = tuple(each for each in self._seen if each[0] >= now - lag)
-        if not recent or recent[-1][0] < now - lag / _NOTES:
-            # The time is from before the query: everything committed until then is before the
-            # position.
-            recent += ((now, _number(connections[DEFAULT_DB_ALIAS], _COMMITTED)),)
-            self._seen = recent
-        return recent[0][1]
 
 
 class _Replica:
@@ -167,7 +138,8 @@ class _Replica:
             self._free.put(None)
         self._connecting = Lock()
         self._retry_at = 0.0
-        self._primary = _PrimaryPositions()
+        #: How far the primary had got in the last seconds, as seen by this process.
+        self._seen: tuple[tuple[float, int], ...] = ()
 
     def close(self) -> None:
         """Close the connections that nobody uses."""
@@ -214,12 +186,27 @@ class _Replica:
         connection.close_if_health_check_failed()
         if connection.connection is None:
             self._connect(connection)
-        least = self._primary.before_lag()
+        least = self._before_lag()
         replayed = self._replayed(connection)
         if replayed < position:
             raise ReplicaUnusable("behind_caller")
         if replayed < least:
             raise ReplicaUnusable("behind")
+
+    def _before_lag(self) -> int:
+        """A position that contains all that was committed before the greatest lag.
+
+        The replica's own clock and time stamps would not do: they say nothing of a replica that
+        receives nothing, or of a primary that writes nothing.
+        """
+        now, lag = time.monotonic(), settings.DATABASE_REPLICA_MAX_LAG
+        recent = tuple(each for each in self._seen if each[0] >= now - lag)
+        if not recent or recent[-1][0] < now - lag / _NOTES:
+            # The time is from before the query: everything committed until then is before the
+            # position.
+            recent += ((now, _number(connections[DEFAULT_DB_ALIAS], _COMMITTED)),)
+            self._seen = recent
+        return recent[0][1]
 
     def _connect(self, connection: Any) -> None:
         """Connect; meanwhile no other request of this process tries to."""
