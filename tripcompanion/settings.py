@@ -373,9 +373,7 @@ CORS_EXPOSE_HEADERS = [
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", gettext_lazy("English")), ("es", gettext_lazy("Spanish"))]
 LOCALE_PATHS = [BASE_DIR / "locale"]
-USE_I18N = True
 TIME_ZONE = "UTC"
-USE_TZ = True
 
 # -- Browser-facing pages: admin site, docs, browsable API -------------------------------------
 

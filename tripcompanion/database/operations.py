@@ -17,8 +17,6 @@ class AddIndexWithoutLock(AddIndex):
     Django's `AddIndexConcurrently` does not run on SQLite.
     """
 
-    atomic = False
-
     def database_forwards(
         self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any
     ) -> None:
@@ -34,8 +32,6 @@ class AddIndexWithoutLock(AddIndex):
 
 class AddCheckWithoutLock(AddConstraint):
     """Add a CHECK, and check the rows while others write to them. The migration is not atomic."""
-
-    atomic = False
 
     def database_forwards(
         self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any
@@ -56,8 +52,6 @@ class RemoveForeignKeyIndex(Operation):
     name of the index comes from a private method of Django's schema editor, as its creation does.
     """
 
-    reduces_to_sql = True
-    atomic = False
     category = OperationCategory.REMOVAL
 
     def __init__(self, model_name: str, name: str) -> None:
@@ -102,8 +96,6 @@ class SetFromParent(Operation):
     because no other release runs beside this one.
     """
 
-    reduces_to_sql = True
-    reversible = True
     category = OperationCategory.SQL
 
     def __init__(self, table: str, column: str, parents: Mapping[str, str]) -> None:
