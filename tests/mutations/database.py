@@ -37,7 +37,7 @@ DATABASE: Guards = {
          "if self.connection is not None or not autocommit:", "if True:",
          f"PG {_SILENCE} -k a_write"),
         ("statements prepared through a pooler",
-         "process_id == connection.info.backend_pid", "True", f"PG {_POSTGRESQL} -k pooler"),
+         "process_id == self.connection.info.backend_pid", "True", f"PG {_POSTGRESQL} -k pooler"),
         ("statements prepared through a pooler that does not support it",
          "            self._require_pooled_statements()\n", "            pass\n",
          f"PG {_POOLER} -k passes_on"),

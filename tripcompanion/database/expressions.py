@@ -85,7 +85,7 @@ class HasWords(models.Func):
         sql, values = self._columns(compiler)
         text = f"concat_ws(chr(10), {sql})"
         bare = f"lower(regexp_replace(normalize({text}, NFD), '{_MARKS}', '', 'g'))"
-        patterns = [f"%{_WILD.sub(_escaped, word)}%" for word in self.words]
+        patterns = ["%" + _WILD.sub(r"\\\g<0>", word) + "%" for word in self.words]
         return f"{bare} LIKE ALL(%s)", [*values, patterns]
 
     def as_sqlite(self, compiler: Any, connection: Any, **_extra: Any) -> Any:
@@ -96,10 +96,6 @@ class HasWords(models.Func):
         compiled = [compiler.compile(column) for column in self.get_source_expressions()]
         values = [value for _sql, some in compiled for value in some]
         return ", ".join(sql for sql, _values in compiled), values
-
-
-def _escaped(found: re.Match[str]) -> str:
-    return f"\\{found[0]}"
 
 
 def add_functions(connection: Any, **_signal: Any) -> None:

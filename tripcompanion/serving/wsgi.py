@@ -137,7 +137,13 @@ class Dispatcher:
 
         The request has waited `since`; both times are monotonic.
         """
-        connections[DEFAULT_DB_ALIAS] = _borrowed(free, since, until)
+        try:
+            connection = free.get(timeout=max(0.0, until - time.monotonic()))
+        except Empty as error:
+            raise Unavailable from error
+        finally:
+            CONNECTION_WAIT.observe(time.monotonic() - since)
+        connections[DEFAULT_DB_ALIAS] = connection
         returning.set(partial(_returned, free))
         try:
             return self._answer(environ, start_response)
@@ -169,18 +175,6 @@ class Dispatcher:
             if hasattr(parts, "close"):
                 # Django ends the request here, while the thread has its database connection.
                 parts.close()
-
-
-def _borrowed(
-    free: "LifoQueue[BaseDatabaseWrapper]", since: float, until: float
-) -> BaseDatabaseWrapper:
-    """A free connection, as soon as there is one; raises `Unavailable` at `until`."""
-    try:
-        return free.get(timeout=max(0.0, until - time.monotonic()))
-    except Empty as error:
-        raise Unavailable from error
-    finally:
-        CONNECTION_WAIT.observe(time.monotonic() - since)
 
 
 @contextmanager

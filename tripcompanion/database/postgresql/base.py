@@ -96,6 +96,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
     `is_pooled`; and `local_settings`, which every transaction and statement begins with.
     """
 
+    #: psycopg's connection.
+    connection: Any
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         options = self.settings_dict["OPTIONS"]
@@ -136,20 +139,18 @@ class DatabaseWrapper(base.DatabaseWrapper):
         if self.is_pooled:
             self._require_time_zone()
         super().init_connection_state()
-        connection: Any = self.connection
-        if connection.prepare_threshold is None:
+        if self.connection.prepare_threshold is None:
             return
-        (process_id,) = connection.execute("SELECT pg_backend_pid()").fetchone()
-        if process_id == connection.info.backend_pid:
+        (process_id,) = self.connection.execute("SELECT pg_backend_pid()").fetchone()
+        if process_id == self.connection.info.backend_pid:
             return
         if self.is_pooled:
             self._require_pooled_statements()
         else:
-            connection.prepare_threshold = None
+            self.connection.prepare_threshold = None
 
     def _require_time_zone(self) -> None:
-        connection: Any = self.connection
-        zone = connection.info.parameter_status("TimeZone")
+        zone = self.connection.info.parameter_status("TimeZone")
         if zone != self.timezone_name:
             raise psycopg.OperationalError(
                 f"the time zone is {zone}, because the pooler does not pass on the start-up "
@@ -161,14 +162,13 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
         psycopg deallocates all of them after a rollback.
         """
-        connection: Any = self.connection
         # How many statements the server knows by names as psycopg gives them.
         listing = "SELECT count(*) FROM pg_prepared_statements WHERE name LIKE %s"
         refusals = (errors.DuplicatePreparedStatement, errors.InvalidSqlStatementName)
-        with suppress(*refusals), connection.transaction():
-            cursor: psycopg.Cursor[Any] = psycopg.Cursor(connection)
+        with suppress(*refusals), self.connection.transaction():
+            cursor: psycopg.Cursor[Any] = psycopg.Cursor(self.connection)
             (passed_on,) = cursor.execute(listing, ["_pg3_%"], prepare=True).fetchone() or (1,)
-            connection.execute("DEALLOCATE ALL")
+            self.connection.execute("DEALLOCATE ALL")
             if not passed_on:
                 cursor.execute(listing, ["_pg3_%"], prepare=True)
                 return
@@ -187,10 +187,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
         if not self.queries_logged:
             self.close_if_health_check_failed()
             self.ensure_connection()
-            connection: Any = self.connection
-            if connection.prepare_threshold is not None:
+            if self.connection.prepare_threshold is not None:
                 self.validate_no_broken_transaction()
-                with self.wrap_database_errors, PreparingCursor(connection) as cursor:
+                with self.wrap_database_errors, PreparingCursor(self.connection) as cursor:
                     cursor.database = self
                     yield cursor
                 return
@@ -207,8 +206,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         if not self.in_atomic_block:
             return self.cursor()
         self.ensure_connection()
-        connection: Any = self.connection
-        if self.local_settings and connection.info.transaction_status.name == "IDLE":
+        if self.local_settings and self.connection.info.transaction_status.name == "IDLE":
             with self.cursor() as cursor:
                 # The declaration of a cursor would begin the transaction without them.
                 cursor.execute("SELECT 1")
@@ -232,9 +230,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
         that needs no statement: it takes 2 microseconds, while Django's `SELECT 1` takes a round
         trip and 45 microseconds of CPU time.
         """
-        connection: Any = self.connection
-        if connection.info.transaction_status.name != "IDLE":
+        if self.connection.info.transaction_status.name != "IDLE":
             return False
         waiting = poll()
-        waiting.register(connection.fileno(), POLLIN)
+        waiting.register(self.connection.fileno(), POLLIN)
         return not waiting.poll(0)
