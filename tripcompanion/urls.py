@@ -63,12 +63,15 @@ from users.views import EmailTokenViewSet, KeySet, OwnSessionViewSet, SessionVie
 
 register_converter(IdConverter, "id")
 
-#: The actions on a row that can be changed in part, and on one that can be replaced, too.
-CHANGED: Any = {"get": "retrieve", "patch": "partial_update", "delete": "destroy"}
+#: The actions on a list, and on a row: as it is, if it can be changed in part or replaced, or both.
+LIST: Any = {"get": "list", "post": "create"}
+KEPT: Any = {"get": "retrieve", "delete": "destroy"}
+CHANGED: Any = {**KEPT, "patch": "partial_update"}
+REPLACED: Any = {**KEPT, "put": "update"}
 ITEM: Any = {**CHANGED, "put": "update"}
 
 ME = [
-    path("", AccountViewSet.as_view({"get": "retrieve", "delete": "destroy"})),
+    path("", AccountViewSet.as_view(KEPT)),
     path("/verify-email", AccountViewSet.as_view({"post": "verify_email"})),
     path("/export", AccountViewSet.as_view({"get": "export"})),
     path("/statistics", PersonalStatisticsViewSet.as_view({"get": "retrieve"})),
@@ -80,17 +83,14 @@ ME = [
     path("/logout-everywhere", OwnSessionViewSet.as_view({"post": "logout_everywhere"})),
     path("/sessions", OwnSessionViewSet.as_view({"get": "list"})),
     path("/sessions/<uuid:session_uuid>", OwnSessionViewSet.as_view({"delete": "destroy"})),
-    path("/filters", SavedFilterViewSet.as_view({"get": "list", "post": "create"})),
-    path(
-        "/filters/<id:filter_id>",
-        SavedFilterViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"}),
-    ),
-    path("/tokens", TokenViewSet.as_view({"get": "list", "post": "create"})),
-    path("/tokens/<id:token_id>", TokenViewSet.as_view({"get": "retrieve", "delete": "destroy"})),
+    path("/filters", SavedFilterViewSet.as_view(LIST)),
+    path("/filters/<id:filter_id>", SavedFilterViewSet.as_view(REPLACED)),
+    path("/tokens", TokenViewSet.as_view(LIST)),
+    path("/tokens/<id:token_id>", TokenViewSet.as_view(KEPT)),
 ]
 
 USER = [
-    path("", UserViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"})),
+    path("", UserViewSet.as_view(REPLACED)),
     path("/profile", UserViewSet.as_view({"put": "profile"})),
     path("/pending-debts", DebtViewSet.as_view({"get": "pending"})),
     path("/total-debt", DebtViewSet.as_view({"get": "total"})),
@@ -117,9 +117,9 @@ PENDING_SPLITS = [
 ]
 
 MEMBERS = [
-    path("", MemberViewSet.as_view({"get": "list", "post": "create"})),
+    path("", MemberViewSet.as_view(LIST)),
     path("/leave", MemberViewSet.as_view({"post": "leave"})),
-    path("/<id:user_id>", MemberViewSet.as_view({"get": "retrieve", "delete": "destroy"})),
+    path("/<id:user_id>", MemberViewSet.as_view(KEPT)),
     path("/<id:user_id>/role", MemberViewSet.as_view({"put": "change_role"})),
 ]
 
@@ -130,12 +130,12 @@ GUESTS = [
 ]
 
 TRIP_INVITATIONS = [
-    path("", InvitationViewSet.as_view({"get": "list", "post": "create"})),
+    path("", InvitationViewSet.as_view(LIST)),
     path("/<id:invitation_id>", InvitationViewSet.as_view({"delete": "destroy"})),
 ]
 
 EXPENSES: list[Any] = [
-    path("", ExpenseViewSet.as_view({"get": "list", "post": "create"})),
+    path("", ExpenseViewSet.as_view(LIST)),
     path("/preview", ExpenseViewSet.as_view({"post": "preview"})),
     path("/bulk", ExpenseViewSet.as_view({"post": "bulk"})),
     path("/<id:expense_id>", ExpenseViewSet.as_view(ITEM)),
@@ -146,15 +146,13 @@ EXPENSES: list[Any] = [
 ]
 
 SETTLEMENTS = [
-    path("", SettlementViewSet.as_view({"get": "list", "post": "create"})),
-    path(
-        "/<id:settlement_id>", SettlementViewSet.as_view({"get": "retrieve", "delete": "destroy"})
-    ),
+    path("", SettlementViewSet.as_view(LIST)),
+    path("/<id:settlement_id>", SettlementViewSet.as_view(KEPT)),
     path("/<id:settlement_id>/restore", SettlementViewSet.as_view({"post": "restore"})),
 ]
 
 RECURRING = [
-    path("", RecurrenceViewSet.as_view({"get": "list", "post": "create"})),
+    path("", RecurrenceViewSet.as_view(LIST)),
     path("/preview", RecurrenceViewSet.as_view({"post": "preview"})),
     path("/<id:recurrence_id>", RecurrenceViewSet.as_view(CHANGED)),
     path("/<id:recurrence_id>/pause", RecurrenceViewSet.as_view({"post": "pause"})),
@@ -179,18 +177,15 @@ TRIP: list[Any] = [
     path("/members", include(MEMBERS)),
     path("/guests", include(GUESTS)),
     path("/invitations", include(TRIP_INVITATIONS)),
-    path("/attachments", TripAttachmentViewSet.as_view({"get": "list", "post": "create"})),
+    path("/attachments", TripAttachmentViewSet.as_view(LIST)),
     path("/code", TripViewSet.as_view({"post": "renew_code"})),
     path("/export", ExportViewSet.as_view({"get": "export"})),
     path("/restore", TripViewSet.as_view({"post": "restore"})),
 ]
 
 TRIPS: list[Any] = [
-    path("", TripViewSet.as_view({"get": "list", "post": "create"})),
-    path(
-        "/my-trips",
-        TripViewSet.as_view({"get": "list"}, operation_ids={"list": "listMyTrips"}),
-    ),
+    path("", TripViewSet.as_view(LIST)),
+    path("/my-trips", TripViewSet.as_view({"get": "list"}, operation_ids={"list": "listMyTrips"})),
     path("/code/<str:code>", TripViewSet.as_view({"get": "by_code"})),
     path("/join", TripViewSet.as_view({"post": "join"})),
     path("/<id:trip_id>", include(TRIP)),
@@ -202,14 +197,14 @@ INVITATIONS = [
 ]
 
 SPLITS = [
-    path("", SplitViewSet.as_view({"get": "list", "post": "create"})),
-    path("/<id:split_id>", SplitViewSet.as_view({"get": "retrieve", "delete": "destroy"})),
+    path("", SplitViewSet.as_view(LIST)),
+    path("/<id:split_id>", SplitViewSet.as_view(KEPT)),
     path("/<id:split_id>/pay", SplitViewSet.as_view({"put": "pay"})),
     path("/<id:split_id>/unpay", SplitViewSet.as_view({"put": "unpay"})),
 ]
 
 WEBHOOKS = [
-    path("", WebhookViewSet.as_view({"get": "list", "post": "create"})),
+    path("", WebhookViewSet.as_view(LIST)),
     path("/<id:webhook_id>", WebhookViewSet.as_view(CHANGED)),
     path("/<id:webhook_id>/test", WebhookViewSet.as_view({"post": "test"})),
     path("/<id:webhook_id>/rotate-secret", WebhookViewSet.as_view({"post": "rotate_secret"})),
@@ -221,13 +216,13 @@ WEBHOOKS = [
 ]
 
 ATTACHMENT = [
-    path("", AttachmentViewSet.as_view({"get": "retrieve", "delete": "destroy"})),
+    path("", AttachmentViewSet.as_view(KEPT)),
     path("/content", AttachmentViewSet.as_view({"get": "content"})),
     path("/thumbnail", AttachmentViewSet.as_view({"get": "thumbnail"})),
 ]
 
 COMMENTS = [
-    path("", CommentViewSet.as_view({"get": "list", "post": "create"})),
+    path("", CommentViewSet.as_view(LIST)),
     path("/<id:comment_id>", CommentViewSet.as_view({"put": "update", "delete": "destroy"})),
 ]
 
@@ -265,10 +260,7 @@ API: list[Any] = [
     path("changes", ChangeViewSet.as_view({"get": "changes"})),
     path("webhooks", include(WEBHOOKS)),
     path("expenses/<id:expense_id>/comments", include(COMMENTS)),
-    path(
-        "expenses/<id:expense_id>/attachments",
-        AttachmentViewSet.as_view({"get": "list", "post": "create"}),
-    ),
+    path("expenses/<id:expense_id>/attachments", AttachmentViewSet.as_view(LIST)),
     path("attachments/<id:attachment_id>", include(ATTACHMENT)),
     path("imports", include(IMPORTS)),
     path("mcp", AssistantView.as_view()),
