@@ -89,23 +89,17 @@ class NumberedPages(BasePagination):
         }
 
     def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
-        def parameter(name: str, default: int, maximum: int, text: str) -> dict[str, Any]:
-            limits = {"minimum": 1, "maximum": maximum}
-            schema = {"type": "integer", "default": default, **limits}
-            return {
-                "name": name,
-                "in": "query",
-                "required": False,
-                "description": text,
-                "schema": schema,
-            }
-
+        text = "The page number, from 1. A page past the end is empty."
         return [
-            parameter(
-                "page", 1, MAX_INTEGER, "The page number, from 1. A page past the end is empty."
-            ),
-            parameter("pageSize", DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, "Rows per page."),
+            _parameter("page", 1, MAX_INTEGER, text),
+            _parameter("pageSize", DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, "Rows per page."),
         ]
+
+
+def _parameter(name: str, default: int, maximum: int, text: str) -> dict[str, Any]:
+    schema = {"type": "integer", "default": default, "minimum": 1, "maximum": maximum}
+    described = {"required": False, "description": text, "schema": schema}
+    return {"name": name, "in": "query", **described}
 
 
 def _positive(request: Request, name: str, default: int, maximum: int) -> int:

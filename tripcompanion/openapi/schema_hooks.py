@@ -186,7 +186,8 @@ def _keep_what_is_omitted(schema: dict[str, Any]) -> None:
 
 def _explain_null(field: dict[str, Any]) -> None:
     description = field.get("description", "")
-    if _is_nullable(field):
+    options = (field, *field.get("oneOf", ()))
+    if any("null" in option.get("type", ()) for option in options):
         if "null" not in description:
             field["description"] = f"{description} `null` clears it.".strip()
         return
@@ -198,8 +199,3 @@ def _explain_null(field: dict[str, Any]) -> None:
     else:
         kind = field.pop("allOf", None) or [{"$ref": field.pop("$ref")}]
         field["oneOf"] = [*kind, _NULL]
-
-
-def _is_nullable(field: dict[str, Any]) -> bool:
-    options = (field, *field.get("oneOf", ()))
-    return any("null" in option.get("type", ()) for option in options)
