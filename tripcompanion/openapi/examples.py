@@ -82,7 +82,8 @@ def add_examples(
         for operation in item.values():
             found = examples().get(operation["operationId"], ())
             shown = [(example, example.description(path)) for example in found]
-            _add_to_parameters(operation, found)
+            if found:
+                _add_to_parameters(operation, found[0])
             _add(
                 operation.get("requestBody", {}).get("content", {}).get(JSON),
                 {
@@ -114,15 +115,14 @@ def _shown(example: Example, description: str, value: Any) -> dict[str, Any]:
     return {"summary": example.summary, "description": description, "value": value}
 
 
-def _add_to_parameters(operation: dict[str, Any], found: Sequence[Example]) -> None:
+def _add_to_parameters(operation: dict[str, Any], example: Example) -> None:
     """The values of the first example, which the documentation page then fills in."""
+    values = {**example.path, **example.query}
     for parameter in operation.get("parameters", ()):
-        for example in found[:1]:
-            values = {**example.path, **example.query}
-            if parameter["name"] in values:
-                value = values[parameter["name"]]
-                is_list = parameter["schema"].get("type") == "array"
-                parameter["example"] = value.split(",") if is_list else value
+        if parameter["name"] in values:
+            value = values[parameter["name"]]
+            is_list = parameter["schema"].get("type") == "array"
+            parameter["example"] = value.split(",") if is_list else value
 
 
 def _add(content: dict[str, Any] | None, added: dict[str, Any]) -> None:

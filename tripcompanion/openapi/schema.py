@@ -22,12 +22,7 @@ from tripcompanion.api.problems import (
     problem,
 )
 from tripcompanion.api.rendering import ExactJSONRenderer
-from tripcompanion.api.serializers import (
-    NUMBER_SCHEMA,
-    CamelCaseSerializer,
-    FixedText,
-    camel_case,
-)
+from tripcompanion.api.serializers import NUMBER_SCHEMA, CamelCaseSerializer, FixedText, camel_case
 
 EXAMPLE_REQUEST_ID = "5c1d3f0e9b7a4d60a1c2e3f405162738"
 
@@ -140,10 +135,7 @@ class ProblemAwareSchema(AutoSchema):
         return self.get_description().split("\n")[0].rstrip(".")
 
     def _resolve_path_parameters(self, variables: list[str]) -> list[dict[str, Any]]:
-        kinds = {
-            "id": NUMBER_SCHEMA,
-            "uuid": {"type": "string", "format": "uuid"},
-        }
+        kinds = {"id": NUMBER_SCHEMA, "uuid": {"type": "string", "format": "uuid"}}
         return [
             {
                 "in": "path",
@@ -216,21 +208,27 @@ class ProblemAwareSchema(AutoSchema):
                 kind = type(refusal)
                 document = problem(refusal.status_code, code_of(kind), str(refusal.detail))
                 yield _example_of(kind, document, getattr(refusal, "example_name", ""))
-        if self._reads_input():
-            name, field, text = self._usual_mistake()
+        if mistake := self._usual_mistake():
+            name, field, text = mistake
             invalid = problem(400, "invalid", f"{field}: {text}", {field: [text]})
             yield _example_of(exceptions.ValidationError, invalid, name)
 
-    def _usual_mistake(self) -> tuple[str, str, str]:
-        """The name of an example, a field or parameter, and what may be wrong with it."""
-        if body := self.view.request_serializers.get(self.view.action):
+    def _usual_mistake(self) -> tuple[str, str, str] | None:
+        """The name of an example, a field or parameter, and what may be wrong with it.
+
+        None if the operation reads no input.
+        """
+        view = self.view
+        if body := view.request_serializers.get(view.action):
             required = [name for name, field in body().fields.items() if field.required]
             return "invalid", next(iter(required), "nonFieldErrors"), "This field is required."
-        if query := self.view.query_serializers.get(self.view.action):
+        if query := view.query_serializers.get(view.action):
             return "invalid_query", next(iter(query().fields)), '"?" is not a valid choice.'
-        if self.view.action in self.view.lists:
+        if view.action in view.lists and view.pagination_class is not None:
             return "invalid_page", "page", "Must be a whole number of at least 1."
-        return "invalid_key", HEADER, "Must be 1 to 255 visible ASCII characters."
+        if self._retries_safely():
+            return "invalid_key", HEADER, "Must be 1 to 255 visible ASCII characters."
+        return None
 
     def _usual_refusals(self) -> Iterator[type[APIException]]:
         view = self.view
@@ -252,14 +250,6 @@ class ProblemAwareSchema(AutoSchema):
             yield OutcomeUnknown
         if view.get_throttles():
             yield exceptions.Throttled
-
-    def _reads_input(self) -> bool:
-        view = self.view
-        is_page = view.action in view.lists and view.pagination_class is not None
-        reads_query = is_page or view.action in view.query_serializers
-        return (
-            bool(view.request_serializers.get(view.action)) or reads_query or self._retries_safely()
-        )
 
     def _example(self, kind: type[APIException]) -> OpenApiExample:
         code = code_of(kind)
