@@ -5,7 +5,7 @@ as the reader prefers. All texts are escaped. Screen readers get its title, and 
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
 from itertools import chain
 from typing import IO, NamedTuple
@@ -46,13 +46,6 @@ class Bar(NamedTuple):
     marks: Sequence[Mark]
 
 
-class Line(NamedTuple):
-    """Points from left to right; the first and the last one are named."""
-
-    name: str
-    points: Sequence[tuple[int, int]]
-
-
 def bars(title: str, bars: Sequence[Bar], series: Sequence[str] = (), more: str = "") -> IO[bytes]:
     """A chart of bars. `series` names the numbers of each; `more` tells of bars beyond the most."""
     shown = bars[:MOST_BARS]
@@ -80,26 +73,28 @@ def bars(title: str, bars: Sequence[Bar], series: Sequence[str] = (), more: str 
 
 
 def lines(
-    title: str, lines: Sequence[Line], ends: Sequence[str], top: Mark, told: Sequence[str]
+    title: str,
+    lines: Mapping[str, Sequence[tuple[int, int]]],
+    ends: Sequence[str],
+    top: Mark,
+    told: Sequence[str],
 ) -> IO[bytes]:
-    """A chart of lines. `ends` name the first and the last place, `top` the highest number.
+    """A chart of lines by name, each with its points from left to right.
 
-    Screen readers are `told` more.
+    `ends` name the first and the last place, `top` the highest number. Screen readers are `told`
+    more.
     """
-    points = [point for line in lines for point in line.points]
+    points = [*chain.from_iterable(lines.values())]
     first, last = min(x for x, _y in points), max(x for x, _y in points)
     low, base, head = min(0, *(y for _x, y in points)), _HEIGHT - 40, 80
     across, up = (_RIGHT - _LEFT) / ((last - first) or 1), (base - head) / ((top.value - low) or 1)
-    parts = [*_legend([line.name for line in lines])]
+    parts = [*_legend(list(lines))]
     zero = base + low * up
     parts.append(f'<path class="z" d="M{_LEFT} {zero:.1f}H{_RIGHT}M{_LEFT} {head}H{_RIGHT}"/>')
     parts.append(_text(_RIGHT, head - 6, top.text, "e"))
     parts += [_text(_LEFT, base + 20, ends[0]), _text(_RIGHT, base + 20, ends[1], "e")]
-    for kind, line in zip(_SERIES, lines, strict=False):
-        drawn = (
-            f"{_LEFT + (x - first) * across:.1f},{base - (y - low) * up:.1f}"
-            for x, y in line.points
-        )
+    for kind, line in zip(_SERIES, lines.values(), strict=False):
+        drawn = (f"{_LEFT + (x - first) * across:.1f},{base - (y - low) * up:.1f}" for x, y in line)
         parts.append(f'<polyline class="{kind} l" points="{" ".join(drawn)}"/>')
     return _chart(title, told, parts, _HEIGHT)
 

@@ -6,7 +6,7 @@ from typing import IO
 from django.utils.translation import gettext as _
 
 from tripcompanion.adminsite.base import formatted
-from tripcompanion.api.pictures import Bar, Line, Mark, bars, lines
+from tripcompanion.api.pictures import Bar, Mark, bars, lines
 from tripcompanion.currency.formats import format_amount
 from tripcompanion.statistics.personal import PersonalStatistics
 from tripcompanion.statistics.report import Group, Statistics
@@ -53,7 +53,7 @@ def _against_budget(shown: Statistics) -> IO[bytes]:
     highest = max([0, *(minor for points in drawn.values() for _day, minor in points)])
     return lines(
         f"{trip.title}: {total}",
-        [Line(name, [(first - 1, 0), *points]) for name, points in drawn.items()],
+        {name: [(first - 1, 0), *points] for name, points in drawn.items()},
         ends=[formatted(date.fromordinal(day)) for day in (first, last)],
         top=Mark(highest, format_amount(highest, shown.currency)),
         told=told,
