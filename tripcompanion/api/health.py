@@ -21,10 +21,7 @@ class HealthViewSet(ApiViewSet):
     """Public probes; the responses reveal no version, host or address."""
 
     tag = "health"
-    operation_ids: ClassVar = {
-        "live": "checkHealth",
-        "ready": "checkReadiness",
-    }
+    operation_ids: ClassVar = {"live": "checkHealth", "ready": "checkReadiness"}
     authentication_classes = ()
     permission_classes = (AllowAny,)
     throttle_classes = ()

@@ -54,11 +54,7 @@ def _context(language: str) -> dict[str, Any]:
                 _("API documentation"),
                 _("Every endpoint, with examples that you can send from the page."),
             ),
-            (
-                "/api",
-                _("Browsable API"),
-                _("The API as web pages: log in and follow the links."),
-            ),
+            ("/api", _("Browsable API"), _("The API as web pages: log in and follow the links.")),
             (
                 "/api/schema",
                 _("OpenAPI document"),

@@ -11,11 +11,7 @@ from urllib.parse import urlsplit
 
 from django.utils.translation import get_language, gettext_lazy
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import (
-    OpenApiExample,
-    extend_schema_field,
-    extend_schema_serializer,
-)
+from drf_spectacular.utils import OpenApiExample, extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
 from tripcompanion.api.near_misses import refused_names

@@ -15,10 +15,7 @@ FORMATS = ("json", "line")
 #: Clients choose a part of each line, so masking must take a time in proportion to its length: a
 #: run of characters is entered only at its start, and not searched again from its middle.
 _HIDDEN = (
-    (
-        re.compile(r"(?<![\w.+%-])(?:[\w.+-]|%(?!40))++(?:@|%40)[\w-]++(?:\.[\w-]++)*+"),
-        "[e-mail]",
-    ),
+    (re.compile(r"(?<![\w.+%-])(?:[\w.+-]|%(?!40))++(?:@|%40)[\w-]++(?:\.[\w-]++)*+"), "[e-mail]"),
     (re.compile(r"(?<![\w-])eyJ[\w-]++\.[\w-]++\.[\w-]++"), "[token]"),
     (re.compile(r"\btci?_[\w-]+"), "[token]"),
     (re.compile(r"(?i)\b(bearer) [^\s\"',]+"), r"\1 [token]"),
