@@ -101,18 +101,6 @@ def _glibc(function: str, *arguments: int) -> None:
         getattr(ctypes.CDLL(None), function)(*arguments)
 
 
-def _return_memory() -> None:
-    """Make glibc return freed memory: one heap for all threads, of which it keeps at most 4 MiB.
-
-    Otherwise every thread keeps the memory of its largest response. Blocks from 1 MiB on, such as
-    the 19 MiB of a login, are returned at once. With glibc's own threshold of 128 KiB, a page of
-    expenses would take new memory from the system for each response, and a twentieth more time.
-    """
-    _glibc("mallopt", -8, 1)  # M_ARENA_MAX
-    _glibc("mallopt", -1, 4 * 1024 * 1024)  # M_TRIM_THRESHOLD
-    _glibc("mallopt", -3, 1024 * 1024)  # M_MMAP_THRESHOLD
-
-
 def on_starting(server: Any) -> None:
     """Stop if a port is in use; gunicorn itself tries for five seconds and logs each attempt.
 
@@ -125,12 +113,20 @@ def on_starting(server: Any) -> None:
 
 
 def when_ready(_server: Any) -> None:
-    """Freeze the loaded objects: workers share them, and their garbage collectors skip them.
+    """Make glibc return freed memory, and freeze the loaded objects.
 
-    A response with thousands of rows creates many short-lived objects; with the default threshold
-    of 700, the search for cycles takes a tenth of the time.
+    glibc has one heap for all threads, of which it keeps at most 4 MiB. Otherwise every thread
+    keeps the memory of its largest response. Blocks from 1 MiB on, such as the 19 MiB of a login,
+    are returned at once. With glibc's own threshold of 128 KiB, a page of expenses would take new
+    memory from the system for each response, and a twentieth more time.
+
+    Workers share frozen objects, and their garbage collectors skip them. A response with thousands
+    of rows creates many short-lived objects; with the default threshold of 700, the search for
+    cycles takes a tenth of the time.
     """
-    _return_memory()
+    _glibc("mallopt", -8, 1)  # M_ARENA_MAX
+    _glibc("mallopt", -1, 4 * 1024 * 1024)  # M_TRIM_THRESHOLD
+    _glibc("mallopt", -3, 1024 * 1024)  # M_MMAP_THRESHOLD
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)

@@ -29,8 +29,6 @@ _MAX_COUNT = 10 * 365 * 24 * 3600
 _KNOWN: set[str] = set()
 #: How similar a misspelt name is to the setting.
 _NEARLY = 0.92
-#: The value of a time-out that disables it.
-NEVER = 0
 #: Variables that a `.env` sets in production only; see `.env.example`.
 _PRODUCTION_NAMES = (
     *("SECRET_KEY", "JWT_SIGNING_KEY", "JWT_VERIFYING_KEYS"),
@@ -133,8 +131,6 @@ def require_development(env_file: Path) -> None:
 
 
 def count(name: str, default: int, minimum: int = 0, maximum: int = _MAX_COUNT) -> int:
-    """A whole number from `minimum` to `maximum`."""
-
     def parse(raw: str) -> int:
         number = int(raw)
         if not minimum <= number <= maximum:
@@ -165,7 +161,6 @@ def origins(name: str, default: Iterable[str]) -> list[str]:
 
 
 def origin(name: str, default: str) -> str:
-    """One origin; see `origins`."""
     raw = text(name, default) or default
     return _require(name, raw, _ORIGIN, f"be one origin such as {default}")
 
@@ -252,7 +247,6 @@ def sender(name: str, default: str) -> str:
 
 
 def choice(name: str, default: str, options: Iterable[str]) -> str:
-    """One of `options`."""
     allowed = {option: option for option in options}
     return _value(name, default, allowed.__getitem__, "one of " + ", ".join(allowed))
 

@@ -97,7 +97,6 @@ class ProblemView(View):
 
 @csrf_exempt
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """A path without a route."""
     is_known = _area_of(request.path_info[1:]) in _areas()
     # A missing object and a hidden one are the same 404.
     detail = str(exceptions.NotFound.default_detail) if is_known else _("There is no such path.")

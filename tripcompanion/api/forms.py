@@ -29,7 +29,6 @@ class SentFile:
         return file_digest(self.file, "sha256").hexdigest()
 
     def start(self, count: int) -> bytes:
-        """Its first bytes."""
         self.file.seek(0)
         return self.file.read(count)
 

@@ -184,7 +184,6 @@ def address_of(request: Request) -> str:
 
 
 def is_local(request: Any) -> bool:
-    """Whether the client is on the same machine."""
     try:
         return ip_address(address_of(request)).is_loopback
     except ValueError:

@@ -340,7 +340,6 @@ class ApiViewSet(GenericViewSet):
         return self.paginated(self.paginate_queryset(queryset), **context)
 
     def paginated(self, rows: Any, **context: Any) -> Response:
-        """The rows of the requested page."""
         return self.get_paginated_response(self._as_declared(rows, context))
 
 

@@ -74,7 +74,6 @@ def to_major(amount_minor: int, currency: str) -> Decimal:
 
 
 def all_to_major(amounts_minor: Iterable[int], currency: str) -> list[Decimal]:
-    """`to_major` for several amounts."""
     exponent = -EXPONENTS[currency]
     return [Decimal(amount_minor).scaleb(exponent) for amount_minor in amounts_minor]
 

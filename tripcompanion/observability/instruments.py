@@ -26,8 +26,7 @@ class _Unmeasured:
     def inc(self, amount: float = 1) -> None:
         pass
 
-    def observe(self, amount: float) -> None:
-        pass
+    observe = inc
 
     def track_inprogress(self) -> Any:
         return nullcontext()
@@ -37,15 +36,10 @@ class _Unmeasured:
         return lambda function: function
 
 
-Counter: Any = _Unmeasured
-Gauge: Any = _Unmeasured
-Histogram: Any = _Unmeasured
-Summary: Any = _Unmeasured
 if settings.METRICS_TOKEN:
-    import prometheus_client
-
-    Counter, Gauge = prometheus_client.Counter, prometheus_client.Gauge
-    Histogram, Summary = prometheus_client.Histogram, prometheus_client.Summary
+    from prometheus_client import Counter, Gauge, Histogram, Summary
+else:
+    Counter = Gauge = Histogram = Summary = _Unmeasured  # type: ignore[assignment, misc]
 
 #: Bounds in seconds; a statement waits for a lock for at most 2 s and runs for at most 5 s.
 _REQUEST_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)

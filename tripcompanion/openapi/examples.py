@@ -65,7 +65,6 @@ def example_files() -> Iterator[Path]:
 
 @cache
 def examples() -> Mapping[str, Sequence[Example]]:
-    """All examples by `operationId`."""
     found: dict[str, list[Example]] = {}
     for file in example_files():
         for operation_id, rows in read_yaml(file).items():

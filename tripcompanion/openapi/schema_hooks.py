@@ -178,7 +178,6 @@ def _finish_body(schema: dict[str, Any], required: Collection[str]) -> None:
 
 
 def _keep_what_is_omitted(schema: dict[str, Any]) -> None:
-    """Say that a PATCH has no defaults."""
     schema["description"] = "What to change; fields that are not sent stay as they are."
     for field in schema["properties"].values():
         field["description"] = re.sub(r" ?Default: [^.]*\.", "", field["description"])
