@@ -100,21 +100,17 @@ def count_against_limit(
 def is_exceeded(scope: str, identity: str) -> bool:
     """Whether `identity` has used up the limit of a guard; this counts no request."""
     limit = _limit_of(scope)
-    if limit is None:
-        return False
-    quota, window_seconds = limit
-    key, _ends_at = _counter(scope, identity, window_seconds)
-    return _has_reached(key, quota)
+    return limit is not None and _has_reached(scope, identity, *limit)
 
 
 def was_counted(scope: str, identity: str, rate: tuple[int, int]) -> bool:
     """Whether a guard with this rate counted a request of `identity` in its last window."""
     _quota, window_seconds = rate
-    key, _ends_at = _counter(scope, identity, window_seconds, ago=1)
-    return _has_reached(key, 1)
+    return _has_reached(scope, identity, 1, window_seconds, ago=1)
 
 
-def _has_reached(key: str, count: int) -> bool:
+def _has_reached(scope: str, identity: str, count: int, window_seconds: int, ago: int = 0) -> bool:
+    key, _ends_at = _counter(scope, identity, window_seconds, ago)
     if not settings.CACHE_URL:
         return ThrottleCounter.objects.filter(key=key, count__gte=count).exists()
     try:
