@@ -4,7 +4,6 @@ They are problem documents, or pages for browsers in the admin site.
 """
 
 import sys
-from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -17,55 +16,29 @@ from django.views import View
 from django.views.decorators.csrf import csrf_exempt
 from rest_framework import exceptions
 from rest_framework.exceptions import APIException
-from rest_framework.settings import api_settings
 
 from tripcompanion.api.problems import (
     CONTENT_TYPE,
     DATABASE_AWAY,
-    TITLES,
     CsrfFailed,
     InternalError,
     Unavailable,
-    code_of,
-    problem,
-    summary,
+    answer_to,
 )
 from tripcompanion.api.rendering import ExactJSONRenderer
 from tripcompanion.api.throttling import is_local
 from tripcompanion.api.url_map import routes_of
-from tripcompanion.observability.instruments import PROBLEMS
-from tripcompanion.observability.request_ids import request_id
-
-
-def _answer(
-    request: HttpRequest,
-    status: int,
-    code: str,
-    detail: str,
-    errors: Mapping[str, list[str]] | None = None,
-) -> HttpResponse:
-    """The problem document, or a page for a browser in the admin site."""
-    PROBLEMS.labels(code).inc()
-    is_browser = "text/html" in request.headers.get("Accept", "")
-    if is_browser and request.path.startswith(reverse("admin:index")):
-        content = {"title": TITLES[status], "detail": detail, "request_id": request_id()}
-        return HttpResponse(render_to_string("admin/problem.html", content), status=status)
-    body = ExactJSONRenderer().render(problem(status, code, detail, errors))
-    return HttpResponse(body, status=status, content_type=CONTENT_TYPE)
 
 
 def refusal(request: HttpRequest, exc: APIException) -> HttpResponse:
-    """The response to a request that fails, or is rejected, outside of DRF's views."""
-    response = _answer(request, exc.status_code, code_of(type(exc)), str(exc.detail))
-    if wait := getattr(exc, "wait", None):
-        response["Retry-After"] = str(wait)
-    return response
-
-
-def invalid(request: HttpRequest, errors: Mapping[str, list[str]]) -> HttpResponse:
-    """The response to invalid input, before a view is resolved; "" is input without a name."""
-    named = {field or api_settings.NON_FIELD_ERRORS_KEY: texts for field, texts in errors.items()}
-    return _answer(request, 400, "invalid", summary(named), named)
+    """The problem document, or a page for a browser in the admin site."""
+    document, headers = answer_to(exc)
+    is_browser = "text/html" in request.headers.get("Accept", "")
+    if is_browser and request.path.startswith(reverse("admin:index")):
+        page = render_to_string("admin/problem.html", document)
+        return HttpResponse(page, status=exc.status_code, headers=headers)
+    body = ExactJSONRenderer().render(document)
+    return HttpResponse(body, status=exc.status_code, content_type=CONTENT_TYPE, headers=headers)
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -74,7 +47,7 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     # Only operators are told about settings.
     if isinstance(exception, DisallowedHost) and is_local(request):
         detail = _("This host is not in ALLOWED_HOSTS.")
-    return _answer(request, 400, "bad_request", detail)
+    return refusal(request, exceptions.ParseError(detail, "bad_request"))
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -102,7 +75,7 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
     detail = str(exceptions.NotFound.default_detail) if is_known else _("There is no such path.")
     if request.path_info.startswith("/api/") and request.path_info.endswith("/"):
         detail = _("There is no such path. Paths of the API have no trailing slash.")
-    return _answer(request, 404, "not_found", detail)
+    return refusal(request, exceptions.NotFound(detail))
 
 
 @cache

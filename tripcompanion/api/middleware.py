@@ -18,6 +18,7 @@ from django.contrib.messages.storage.cookie import CookieStorage
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.deprecation import MiddlewareMixin
 from django.utils.translation import gettext as _
+from rest_framework.exceptions import ValidationError
 
 from tripcompanion.api import error_views
 from tripcompanion.api.parsing import MAX_OPEN_BYTES, LengthRequired, PayloadTooLarge
@@ -141,10 +142,10 @@ class RefuseControlCharacters(MiddlewareMixin):
         if _REFUSED.search(request.path_info):
             return error_views.not_found(request)
         if parameters := list(_broken_parameters(request.META.get("QUERY_STRING", ""))):
-            return error_views.invalid(request, dict.fromkeys(parameters, [_text()]))
+            return _invalid(request, parameters)
         broken = [name for name in _COOKIES if _REFUSED.search(request.COOKIES.get(name, ""))]
         if broken:
-            response = error_views.invalid(request, dict.fromkeys(broken, [_text()]))
+            response = _invalid(request, broken)
             # Otherwise every request would fail until the user deletes the cookie.
             for name in broken:
                 response.delete_cookie(name)
@@ -197,8 +198,9 @@ def is_large_body(path: str) -> bool:
     return settings.LARGE_BODIES.fullmatch(path) is not None
 
 
-def _text() -> str:
-    return _("Contains a character that is not allowed (a control character or invalid UTF-8).")
+def _invalid(request: HttpRequest, names: list[str]) -> HttpResponseBase:
+    text = _("Contains a character that is not allowed (a control character or invalid UTF-8).")
+    return error_views.refusal(request, ValidationError(dict.fromkeys(names, [text])))
 
 
 def _broken_parameters(query: str) -> Iterator[str]:

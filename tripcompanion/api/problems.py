@@ -158,14 +158,7 @@ def exception_handler(exc: Exception, context: Mapping[str, Any]) -> Response:
     if isinstance(known, InternalError):
         logger.error("Unhandled exception", exc_info=exc)
         got_request_exception.send(sender=None, request=context["request"]._request)
-    headers = dict(getattr(known, "headers", {}))
-    scheme, wait_seconds = getattr(known, "auth_header", None), getattr(known, "wait", None)
-    if scheme:
-        headers["WWW-Authenticate"] = scheme
-    if wait_seconds:
-        headers["Retry-After"] = str(max(1, ceil(wait_seconds)))
-    document = _document(known)
-    PROBLEMS.labels(document["code"]).inc()
+    document, headers = answer_to(known)
     response = Response(document, status=known.status_code, headers=headers)
     request = context["request"]
     if not isinstance(getattr(request, "accepted_renderer", None), BrowsableRenderer):
@@ -173,6 +166,19 @@ def exception_handler(exc: Exception, context: Mapping[str, Any]) -> Response:
         request.accepted_media_type = request.accepted_renderer.media_type
         response.content_type = CONTENT_TYPE
     return response
+
+
+def answer_to(exc: APIException) -> tuple[dict[str, Any], dict[str, str]]:
+    """The problem document for an exception, which is counted, and the headers of the response."""
+    headers = dict(getattr(exc, "headers", {}))
+    scheme, wait_seconds = getattr(exc, "auth_header", None), getattr(exc, "wait", None)
+    if scheme:
+        headers["WWW-Authenticate"] = scheme
+    if wait_seconds:
+        headers["Retry-After"] = str(max(1, ceil(wait_seconds)))
+    document = _document(exc)
+    PROBLEMS.labels(document["code"]).inc()
+    return document, headers
 
 
 def _as_api_exception(exc: Exception, method: str | None) -> APIException:
