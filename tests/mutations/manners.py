@@ -312,7 +312,7 @@ KIT: Guards = {
     ],
     "tripcompanion/api/error_views.py": [
         ("unavailable database in a page causes a 500",
-         "isinstance(sys.exc_info()[1], DATABASE_AWAY)", "False",
+         "isinstance(sys.exc_info()[1], problems.DATABASE_AWAY)", "False",
          f"{_PROBLEMS} -k without_its_database"),
     ],
     "tripcompanion/accounts/management/commands/demo.py": [

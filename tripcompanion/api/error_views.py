@@ -17,14 +17,7 @@ from django.views.decorators.csrf import csrf_exempt
 from rest_framework import exceptions
 from rest_framework.exceptions import APIException
 
-from tripcompanion.api.problems import (
-    CONTENT_TYPE,
-    DATABASE_AWAY,
-    CsrfFailed,
-    InternalError,
-    Unavailable,
-    answer_to,
-)
+from tripcompanion.api import problems
 from tripcompanion.api.rendering import ExactJSONRenderer
 from tripcompanion.api.throttling import is_local
 from tripcompanion.api.url_map import routes_of
@@ -32,13 +25,15 @@ from tripcompanion.api.url_map import routes_of
 
 def refusal(request: HttpRequest, exc: APIException) -> HttpResponse:
     """The problem document, or a page for a browser in the admin site."""
-    document, headers = answer_to(exc)
+    document, headers = problems.answer_to(exc)
     is_browser = "text/html" in request.headers.get("Accept", "")
     if is_browser and request.path.startswith(reverse("admin:index")):
         page = render_to_string("admin/problem.html", document)
         return HttpResponse(page, status=exc.status_code, headers=headers)
     body = ExactJSONRenderer().render(document)
-    return HttpResponse(body, status=exc.status_code, content_type=CONTENT_TYPE, headers=headers)
+    return HttpResponse(
+        body, status=exc.status_code, content_type=problems.CONTENT_TYPE, headers=headers
+    )
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -92,10 +87,10 @@ def _area_of(path: str) -> str:
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """An error in an HTML page; Django calls this while it handles the exception."""
-    is_away = isinstance(sys.exc_info()[1], DATABASE_AWAY)
-    return refusal(request, Unavailable() if is_away else InternalError())
+    is_away = isinstance(sys.exc_info()[1], problems.DATABASE_AWAY)
+    return refusal(request, problems.Unavailable() if is_away else problems.InternalError())
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     """A form of the admin site or of the browsable API's login without a valid CSRF token."""
-    return refusal(request, CsrfFailed())
+    return refusal(request, problems.CsrfFailed())

@@ -22,15 +22,8 @@ from rest_framework.exceptions import ValidationError
 
 from tripcompanion.api import error_views
 from tripcompanion.api.parsing import MAX_OPEN_BYTES, LengthRequired, PayloadTooLarge
+from tripcompanion.observability import request_ids
 from tripcompanion.observability.instruments import count_request, database_time
-from tripcompanion.observability.request_ids import HEADER as REQUEST_ID
-from tripcompanion.observability.request_ids import (
-    OTHER,
-    current_request_id,
-    current_route,
-    current_trace_id,
-    trace_id_of,
-)
 
 logger = logging.getLogger("tripcompanion.requests")
 
@@ -58,16 +51,16 @@ class RequestIds:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        given = request.headers.get(REQUEST_ID, "")
+        given = request.headers.get(request_ids.HEADER, "")
         called = given if _ACCEPTABLE_ID.fullmatch(given) else uuid.uuid4().hex
         # Not reset at the end, because Django logs errors after all middlewares have run.
-        current_request_id.set(called)
-        current_route.set("")
-        trace_parent = request.headers.get("traceparent")
-        current_trace_id.set(trace_id_of(trace_parent) if trace_parent else "")
+        request_ids.current_request_id.set(called)
+        request_ids.current_route.set("")
+        trace_parent = request.headers.get("traceparent", "")
+        request_ids.current_trace_id.set(request_ids.trace_id_of(trace_parent))
         started = time.perf_counter()
         response = self.get_response(request)
-        response[REQUEST_ID] = called
+        response[request_ids.HEADER] = called
         if logger.isEnabledFor(logging.INFO):
             duration_ms = round((time.perf_counter() - started) * 1000, 1)
             seen = {"status": response.status_code, "duration_ms": duration_ms}
@@ -79,7 +72,7 @@ class RequestIds:
         route: Any = request.resolver_match
         # The last route in `urls.py` is empty and matches every path.
         is_ours = route.route or request.path_info == "/"
-        current_route.set(f"/{route.route}" if is_ours else OTHER)
+        request_ids.current_route.set(f"/{route.route}" if is_ours else request_ids.OTHER)
 
 
 #: The key in the WSGI environment of an exception with which a request is refused.

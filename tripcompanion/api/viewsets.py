@@ -254,10 +254,10 @@ class ApiViewSet(GenericViewSet):
     def answer(self, instance: Any, *, location: str = "", **context: Any) -> Response:
         """`instance`, or a list of them, with this action's response serializer."""
         headers = {"Location": location} if location else None
-        data = self._as_declared(instance, context)
+        data = self._as_declared(instance, **context)
         return Response(data, status=self.success_status, headers=headers)
 
-    def _as_declared(self, instance: Any, context: Mapping[str, Any]) -> Any:
+    def _as_declared(self, instance: Any, **context: Any) -> Any:
         shape = self.answered(self.action)
         context = {**self.get_serializer_context(), **context}
         many = self.action in self.lists
@@ -335,12 +335,12 @@ class ApiViewSet(GenericViewSet):
         response["ETag"] = tag
         return response
 
-    def page(self, queryset: Any, **context: Any) -> Response:
+    def page(self, queryset: Any) -> Response:
         """The requested page of `queryset`."""
-        return self.paginated(self.paginate_queryset(queryset), **context)
+        return self.paginated(self.paginate_queryset(queryset))
 
-    def paginated(self, rows: Any, **context: Any) -> Response:
-        return self.get_paginated_response(self._as_declared(rows, context))
+    def paginated(self, rows: Any) -> Response:
+        return self.get_paginated_response(self._as_declared(rows))
 
 
 def _require_json_or_nothing(request: Request) -> None:

@@ -26,10 +26,7 @@ from tripcompanion.observability.probes import METRICS_PATH, PROBES
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tripcompanion.settings")
 
-from tripcompanion.observability.instruments import (  # noqa: E402 -- it reads the settings
-    CONNECTION_WAIT,
-    REQUESTS_IN_PROGRESS,
-)
+from tripcompanion.observability import instruments  # noqa: E402 -- it reads the settings
 
 #: How long a probe may wait for the one before it.
 PROBE_SECONDS = 10.0
@@ -56,9 +53,9 @@ class Dispatcher:
         self._connections = _connections(connection_count)
         self._probes = {path: _connections(1) for path in PROBES}
         half = max(1, connection_count // 2)
-        self._callers = Shares(at_once=MOST_AT_ONCE, running=half)
-        self._trips = Shares(at_once=sys.maxsize, running=half)
-        self._deadlines = Deadlines()
+        self._callers = admission.Shares(at_once=admission.MOST_AT_ONCE, running=half)
+        self._trips = admission.Shares(at_once=sys.maxsize, running=half)
+        self._deadlines = admission.Deadlines()
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         # With a body, a probe is a request like any other: its client may be slow.
@@ -71,12 +68,12 @@ class Dispatcher:
                 until = since + PROBE_SECONDS
                 return self._answer_with(free, environ, start_response, since, until)
             with ExitStack() as until_sent:
-                running = until_sent.enter_context(self._callers.held(caller_of(environ)))
+                running = until_sent.enter_context(self._callers.held(admission.caller_of(environ)))
                 self._read_body(environ)
                 since = time.monotonic()
-                until, free = since + WAIT_SECONDS, self._connections
+                until, free = since + admission.WAIT_SECONDS, self._connections
                 with (
-                    REQUESTS_IN_PROGRESS.track_inprogress(),
+                    instruments.REQUESTS_IN_PROGRESS.track_inprogress(),
                     running.acquired(until),
                     self._changing(environ, until),
                 ):
@@ -89,7 +86,8 @@ class Dispatcher:
 
     def _read_body(self, environ: WSGIEnvironment) -> None:
         sock = environ.get("gunicorn.socket")
-        seconds = LARGE_BODY_SECONDS if is_large_body(environ["PATH_INFO"]) else BODY_SECONDS
+        is_large = is_large_body(environ["PATH_INFO"])
+        seconds = admission.LARGE_BODY_SECONDS if is_large else admission.BODY_SECONDS
         watching = (
             self._deadlines.watching(sock, seconds)
             if sock and _has_body(environ)
@@ -109,7 +107,7 @@ class Dispatcher:
         if isinstance(parts, list):
             response = _Parts(parts)
             if sock := environ.get("gunicorn.socket"):
-                until_sent.enter_context(self._deadlines.watching(sock, SEND_SECONDS))
+                until_sent.enter_context(self._deadlines.watching(sock, admission.SEND_SECONDS))
         elif hasattr(parts, "close"):
             until_sent.callback(parts.close)
         response.close = until_sent.close
@@ -118,7 +116,7 @@ class Dispatcher:
     @contextmanager
     def _changing(self, environ: WSGIEnvironment, until: float) -> Iterator[None]:
         """Wait for others who change the same trip."""
-        trip = changed_by(environ)
+        trip = admission.changed_by(environ)
         if trip is None:
             yield
             return
@@ -142,7 +140,7 @@ class Dispatcher:
         except Empty as error:
             raise Unavailable from error
         finally:
-            CONNECTION_WAIT.observe(time.monotonic() - since)
+            instruments.CONNECTION_WAIT.observe(time.monotonic() - since)
         connections[DEFAULT_DB_ALIAS] = connection
         returning.set(partial(_returned, free))
         try:
@@ -269,17 +267,7 @@ _django = get_wsgi_application()
 # They need the applications to be loaded.
 from tripcompanion.api.middleware import REFUSAL, body_limit, is_large_body  # noqa: E402
 from tripcompanion.api.problems import TooManyAtOnce, Unavailable  # noqa: E402
-from tripcompanion.serving.admission import (  # noqa: E402
-    BODY_SECONDS,
-    LARGE_BODY_SECONDS,
-    MOST_AT_ONCE,
-    SEND_SECONDS,
-    WAIT_SECONDS,
-    Deadlines,
-    Shares,
-    caller_of,
-    changed_by,
-)
+from tripcompanion.serving import admission  # noqa: E402
 from users.tokens import account_of  # noqa: E402
 
 application = Dispatcher(_django, settings.DATABASE_POOL_SIZE or 4)
