@@ -276,7 +276,7 @@ KIT: Guards = {
          "if True:", "tests/attachments/test_uploads.py"),
     ],
     "tripcompanion/api/viewsets.py": [
-        ("unexpected body not checked", "            _require_json_or_nothing(request)\n",
+        ("unexpected body not checked", '            require_json(request.content_type or "")\n',
          "            pass\n", _HOSTILE),
         ("idempotency keys ignored",
          " and KEY_HEADER in request.headers and self.repeats_safely:", " and False:",

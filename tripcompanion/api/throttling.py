@@ -69,7 +69,7 @@ def count_against_limit(
     scope: str,
     identity: str,
     *,
-    request: Any = None,
+    request: Any,
     is_guard: bool = True,
     rate: tuple[int, int] | None = None,
 ) -> LimitState | None:
@@ -79,7 +79,7 @@ def count_against_limit(
     the quota and the seconds of a limit that has no setting.
     """
     limit = rate or _limit_of(scope)
-    if limit is None or (request is not None and _is_free(request, scope)):
+    if limit is None or _is_free(request, scope):
         return None
     quota, window_seconds = limit
     now = time.time()

@@ -155,9 +155,11 @@ class ApiViewSet(GenericViewSet):
         if request.query_params:
             self.require_known_parameters()
         has_no_body = self.action not in self.request_serializers and not self.reads_forms
-        # A method without an action is refused by DRF after this.
-        if self.action and request.method not in {"GET", "HEAD"} and has_no_body:
-            _require_json_or_nothing(request)
+        sends_one = request.META.get("CONTENT_LENGTH") not in {None, "", "0"}
+        # Whoever sends one to such an action means another one, or it is a web form. A method
+        # without an action is refused by DRF after this.
+        if self.action and request.method not in {"GET", "HEAD"} and has_no_body and sends_one:
+            require_json(request.content_type or "")
         # DRF looks up the handler after this.
         if request.method == "POST" and KEY_HEADER in request.headers and self.repeats_safely:
             key, is_secret = key_of(request), self.action in self.shows_secret
@@ -341,15 +343,6 @@ class ApiViewSet(GenericViewSet):
 
     def paginated(self, rows: Any) -> Response:
         return self.get_paginated_response(self._as_declared(rows))
-
-
-def _require_json_or_nothing(request: Request) -> None:
-    """Raise `UnsupportedMediaType` if the request has a body of another type.
-
-    For actions that read no body: a client that sends one means another action, or is a web form.
-    """
-    if request.META.get("CONTENT_LENGTH") not in {None, "", "0"}:
-        require_json(request.content_type or "")
 
 
 def _validated(serializer_class: type[BaseSerializer], data: Any) -> dict[str, Any]:
