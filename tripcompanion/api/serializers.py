@@ -288,8 +288,7 @@ class ExactNumber(PlainField):
     ) -> None:
         super().__init__(**kwargs)
         self.least, self.maximum, self.max_decimals = least, maximum, max_decimals
-        lowest = None if least is None else int(least)
-        _describe(self, number_schema(least=lowest, maximum=int(maximum)))
+        _describe(self, number_schema(least=least, maximum=maximum))
 
     def to_internal_value(self, data: Any) -> Decimal:
         if isinstance(data, str) and self._PLAIN.fullmatch(data):
@@ -312,12 +311,12 @@ class ExactNumber(PlainField):
         return number
 
 
-def number_schema(*, maximum: int, least: int | None = None) -> dict[str, Any]:
+def number_schema(*, maximum: Decimal | int, least: Decimal | int | None = None) -> dict[str, Any]:
     """The schema of a number with its limits, which may also be sent as a string."""
-    lower = {"exclusiveMinimum": 0} if least is None else {"minimum": least}
+    lower = {"exclusiveMinimum": 0} if least is None else {"minimum": int(least)}
     sign = "" if least is None or least >= 0 else "-?"
     text = {"type": "string", "pattern": rf"^{sign}[0-9]{{1,12}}(\.[0-9]{{1,40}})?$"}
-    return {"oneOf": [{"type": "number", **lower, "maximum": maximum}, text]}
+    return {"oneOf": [{"type": "number", **lower, "maximum": int(maximum)}, text]}
 
 
 class NumbersById(PlainField):

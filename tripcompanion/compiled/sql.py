@@ -10,7 +10,7 @@ from django.db.models import Expression, QuerySet
 
 def counted(rows: QuerySet[Any]) -> QuerySet[Any]:
     """The rows with the number of all of them, as `counted`."""
-    return rows.annotate(counted=_Count(rows.order_by()))
+    return rows.annotate(counted=_Count(rows.order_by().values("pk")))
 
 
 class _Count(models.Subquery):
@@ -18,9 +18,6 @@ class _Count(models.Subquery):
 
     template = "(SELECT COUNT(*) FROM (%(subquery)s) counted)"
     output_field = models.BigIntegerField()
-
-    def __init__(self, rows: QuerySet[Any]) -> None:
-        super().__init__(rows.values("pk"))
 
 
 def written(compiler: Any) -> tuple[str, tuple[Any, ...]]:
