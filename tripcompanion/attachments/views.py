@@ -26,13 +26,7 @@ from tripcompanion.attachments.models import (
 )
 from tripcompanion.attachments.recognition import START_BYTES, Kind, kind_of
 from tripcompanion.attachments.serializers import AttachmentRequest, AttachmentSerializer
-from tripcompanion.attachments.storage import (
-    StorageUnavailable,
-    discard,
-    keep,
-    link_to,
-    opened,
-)
+from tripcompanion.attachments.storage import StorageUnavailable, discard, keep, link_to, opened
 from tripcompanion.attachments.throttles import UploadThrottle
 from trips.models import Trip, get_visible_or_404
 from trips.roles import Can

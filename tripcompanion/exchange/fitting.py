@@ -49,11 +49,7 @@ class Fitting:
     """
 
     def __init__(
-        self,
-        described: TripDescription,
-        currency: str,
-        people: Set[str],
-        given: Mapping[str, str],
+        self, described: TripDescription, currency: str, people: Set[str], given: Mapping[str, str]
     ) -> None:
         self.described, self.currency = described, currency
         self.people, self.given = people, given

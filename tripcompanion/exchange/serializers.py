@@ -7,11 +7,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from drf_spectacular.utils import (
-    OpenApiExample,
-    extend_schema_field,
-    extend_schema_serializer,
-)
+from drf_spectacular.utils import OpenApiExample, extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
 from tripcompanion.api.parsing import MalformedJSON, read_object
@@ -242,9 +238,7 @@ class ImportedRate(CamelCaseSerializer):
     """A rate that the file lacks."""
 
     currency = CurrencyField(help_text="One unit of it is worth `rate`.")
-    rate = NumberField(
-        help_text="In the trip's currency.",
-    )
+    rate = NumberField(help_text="In the trip's currency.")
     rate_source = serializers.CharField(help_text="`ECB`, or `ENTERED` by the caller.")
     rate_date = serializers.DateField(help_text="The day of the rate.")
 

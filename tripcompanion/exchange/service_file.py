@@ -29,9 +29,7 @@ CHUNK_ROWS = 5000
 #: Each statement inserts so many, as one for each row takes PostgreSQL several times as long.
 STATEMENT_ROWS = 500
 #: Tables that a service makes itself, and what is worth nothing in another one.
-_LEFT_OUT = {
-    *("auth.Permission", "kit.SchemaFloor", "kit.ThrottleCounter", "sessions.Session"),
-}
+_LEFT_OUT = {"auth.Permission", "kit.SchemaFloor", "kit.ThrottleCounter", "sessions.Session"}
 #: Columns that are about the database itself; they are null in another one.
 _OF_DATABASE = {"users.User.wal_position", "splits.AuditRun.snapshot"}
 

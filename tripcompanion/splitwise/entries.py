@@ -233,7 +233,4 @@ def shown(entries: list[Entry]) -> list[dict[str, Any]]:
 
 def shown_with_comments(entry: Entry) -> dict[str, Any]:
     comments = [] if entry.is_payment else comments_of(entry.id)
-    return {
-        **shown([entry])[0],
-        "comments": [objects.comment(comment) for comment in comments],
-    }
+    return {**shown([entry])[0], "comments": [objects.comment(comment) for comment in comments]}

@@ -9,13 +9,7 @@ from itertools import count
 from typing import Any
 
 from tripcompanion.currency.amounts import EXPONENTS
-from tripcompanion.exchange.description import (
-    Entry,
-    Note,
-    Person,
-    SkippedRow,
-    UnreadableFile,
-)
+from tripcompanion.exchange.description import Entry, Note, Person, SkippedRow, UnreadableFile
 from tripcompanion.exchange.source import MAX_NUMBER_CHARS, SourceFile
 
 _SPACES = str.maketrans("", "", " \u00a0\u2009\u202f'’")

@@ -6,12 +6,7 @@ from functools import partial
 from typing import Any
 
 from tripcompanion.currency.amounts import EXPONENTS
-from tripcompanion.exchange.description import (
-    DescribedExpense,
-    Entry,
-    Note,
-    TripDescription,
-)
+from tripcompanion.exchange.description import DescribedExpense, Entry, Note, TripDescription
 from tripcompanion.exchange.formats.entries import expense, in_original, payments
 from tripcompanion.exchange.formats.reading import (
     Record,

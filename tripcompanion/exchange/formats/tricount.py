@@ -3,13 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from tripcompanion.exchange.description import (
-    Entry,
-    Note,
-    Person,
-    SkippedRow,
-    TripDescription,
-)
+from tripcompanion.exchange.description import Entry, Note, Person, SkippedRow, TripDescription
 from tripcompanion.exchange.formats.entries import expense, payments
 from tripcompanion.exchange.formats.reading import (
     Record,
