@@ -169,8 +169,8 @@ EXCHANGE: Guards = {
     ],
     "tripcompanion/exchange/formats/ihatemoney.py": [
         ("weights of ihatemoney's payers not read",
-         "            self.weights,\n            currency=code,",
-         "            {},\n            currency=code,", f"{_WRITTEN} ihatemoney"),
+         "            self.weights,\n            is_payment",
+         "            {},\n            is_payment", f"{_WRITTEN} ihatemoney"),
     ],
     "tripcompanion/exchange/formats/abrechnung.py": [
         ("common part of an item of Abrechnung", "rest -= price * (total - common) / total",

@@ -137,12 +137,12 @@ class TripDescription:
     """
 
     format: str
-    name: str
     currency: str
     people: tuple[Person, ...]
     read_entries: Callable[[], Iterator[Entry]]
     claimed: tuple[ClaimedBalance, ...] = ()
     notes: tuple[Note, ...] = ()
+    name: str = ""
     description: str = ""
     destination: str = ""
     start_date: date | None = None

@@ -17,6 +17,7 @@ from typing import Any, BinaryIO
 
 import ijson
 
+from tripcompanion.currency.amounts import EXPONENTS
 from tripcompanion.exchange.description import Note, UnreadableFile
 
 #: The longest text in a cell of CSV or in JSON, in characters.
@@ -86,6 +87,13 @@ class SourceFile:
         self.kind = "json" if start[0] in "{[" else "csv"
         self.header_line, self.delimiter = 1, ","
         self.head = self._json_head() if self.kind == "json" else self._csv_head()
+
+    def trip_currency(self, *found: str, guess: str = "") -> str:
+        """The first known currency of those in the file, or that of the caller, or else a guess."""
+        for code in (*found, self.currency or "", guess):
+            if code.upper() in EXPONENTS:
+                return code.upper()
+        raise UnreadableFile("currency_needed")
 
     def text(self) -> io.TextIOBase:
         """The text from its start."""

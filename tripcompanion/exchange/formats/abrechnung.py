@@ -1,28 +1,24 @@
 """Abrechnung, JSON of version 1: transactions between accounts, some of which are events."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
 from tripcompanion.exchange.description import (
     DescribedExpense,
-    DescribedSettlement,
     Entry,
     Note,
     TripDescription,
     UnreadableFile,
 )
-from tripcompanion.exchange.formats.entries import by_weight, divided
+from tripcompanion.exchange.formats.entries import by_weight, divided, payments
 from tripcompanion.exchange.formats.reading import (
     Record,
     RowError,
     category,
     clean,
-    currency_of,
-    day,
     each,
-    known_currency,
     people_with_ids,
     rounded,
 )
@@ -43,14 +39,13 @@ def read(file: SourceFile) -> TripDescription:
     texts = file.head.texts
     people = people_with_ids(file, "personal_accounts.item")
     books = _Books(file, {person.key for person in people})
-    rows = file.items
     return TripDescription(
         "abrechnung",
-        clean(str(texts.get("metadata.name") or "")),
-        currency_of(file, str(texts.get("metadata.currency_identifier") or "")),
+        file.trip_currency(str(texts.get("metadata.currency_identifier") or "")),
         people,
-        lambda: each(enumerate(rows("transactions.item"), start=1), books.entries, "name"),
+        lambda: each(enumerate(file.items("transactions.item"), 1), books.entries, "name"),
         notes=(Note("deleted_come_back"),),
+        name=clean(str(texts.get("metadata.name") or "")),
         description=clean(str(texts.get("metadata.description") or "")),
     )
 
@@ -90,9 +85,9 @@ class _Books:
                 found[person] += share * part
         return found
 
-    def entries(self, line: int, value: Any) -> Iterator[Entry]:
+    def entries(self, line: int, value: Any) -> Iterable[Entry]:
         row = Record(value)
-        currency = known_currency(row.text("currency_identifier"))
+        currency = row.currency("currency_identifier")
         amount, notes = rounded(row.number("value"), currency)
         if not amount:
             raise RowError("no_amount")
@@ -107,23 +102,20 @@ class _Books:
             paid, owed = ({k: -v for k, v in side.items()} for side in (owed, paid))
         payers, parts = whole(paid, amount), whole(owed, amount)
         fields: dict[str, Any] = {
-            "line": line,
-            "date": day(row.text("billed_at")),
-            "amount_minor": amount,
+            "date": row.day("billed_at"),
             "currency": currency,
             "key": row.text("id"),
             "rate": rate if rate > 0 and rate != 1 else None,
         }
         title = row.text("name", "")
         if is_transfer and len(payers) == len(parts) == 1:
-            (sender,), (receiver,) = payers, parts
-            yield DescribedSettlement(
-                sender=sender, receiver=receiver, note=title, notes=notes, **fields
-            )
-            return
+            [sender] = payers
+            return payments(line, sender, parts, title, notes=notes, **fields)
         tags = [str(tag) for tag in row.list("tags")]
         named = [self.names[k] for k in weights(row, "debitor_shares") if k in self.names]
-        yield DescribedExpense(
+        found = DescribedExpense(
+            line=line,
+            amount_minor=amount,
             description=title,
             notes_text=row.text("description", ""),
             tags=(*tags, *named),
@@ -133,6 +125,7 @@ class _Books:
             **self._division(line, row, amount, parts),
             **fields,
         )
+        return [found]
 
     def _owed(self, row: Record, amount: int) -> tuple[dict[str, Fraction], tuple[Note, ...]]:
         """The part of each person of `amount` minor units, not rounded."""
@@ -177,7 +170,7 @@ class _Books:
 
 def weights(row: Record, name: str) -> dict[str, Fraction]:
     """The weights of accounts by their ids."""
-    found = Record(row.mapping(name))
+    found = Record(row.values.get(name) or {})
     shares = {str(key): Fraction(found.number(key)) for key in found.values}
     if any(share < 0 for share in shares.values()):
         raise RowError("negative_part")

@@ -2,7 +2,7 @@
 
 import csv
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date, datetime
 from decimal import Decimal
 from urllib.parse import unquote_plus
@@ -15,8 +15,6 @@ from tripcompanion.exchange.formats.reading import (
     RowError,
     category,
     clean,
-    currency_of,
-    day,
     each,
     number,
     unquoted,
@@ -54,7 +52,6 @@ def read(file: SourceFile) -> TripDescription:
     people = tuple(Person(name, name) for name in project.weights)
     return TripDescription(
         "cospend",
-        "",
         project.currency,
         people,
         lambda: each(project.rows("bills"), project.entries, "what"),
@@ -85,7 +82,7 @@ class _Project:
         rows = list(self.rows("currencies"))
         self.has_other_currencies = len(rows) > 1
         main = [row["currencyname"] for _line, row in rows if row.get("exchange_rate") == "1"]
-        self.currency = currency_of(file, *(name for name in main if name in EXPONENTS))
+        self.currency = file.trip_currency(*(name for name in main if name in EXPONENTS))
         self.categories = _CATEGORIES | {
             row.get("categoryid", ""): row.get("categoryname", "")
             for _line, row in self.rows("categories")
@@ -120,12 +117,11 @@ class _Project:
         except RowError:
             self.weights.setdefault(key, Decimal(1))
 
-    def entries(self, line: int, value: dict[str, str]) -> Iterator[Entry]:
+    def entries(self, line: int, value: dict[str, str]) -> Iterable[Entry]:
         row = Record(value)
         title = row.text("what", "")
         if row.text("deleted", "0") == "1":
-            yield SkippedRow(line, Note("deleted_in_source"), title)
-            return
+            return [SkippedRow(line, Note("deleted_in_source"), title)]
         owers, notes = names_in(row.text("owers"), self.weights)
         if len(owers) == 1 and self.alone[value.get("what", ""), value.get("date", "")] > 1:
             notes += (Note("perhaps_one_expense"),)
@@ -133,26 +129,26 @@ class _Project:
         comment = unquote_plus(row.text("comment", ""))
         if row.text("repeat", "n") not in {"n", ""}:
             notes += (Note("repeats"),)
-        yield from entries(
+        return entries(
             line,
             row.text("payer_name"),
             self.numbers(row.text("amount")),
             owers,
             self.weights,
-            currency=self.currency,
             is_payment=row.text("categoryid", "0") == _REIMBURSEMENT,
+            description=title or label,
             notes=notes,
+            category=category(label),
+            notes_text="\n".join(filter(None, [comment, label])),
+            currency=self.currency,
             date=self._day(row),
             instant=row.text("timestamp", ""),
-            description=title or label,
-            notes_text="\n".join(filter(None, [comment, label])),
-            category=category(label),
         )
 
     def _day(self, row: Record) -> date:
         """The date in the caller's zone, where the file has the moment: its own date is in UTC."""
         if "timestamp" not in row:
-            return day(row.text("date"))
+            return row.day("date")
         seconds = int(number(row.text("timestamp")))
         if abs(seconds) > 10**11:
             raise RowError("bad_date", text=str(seconds)[:30])

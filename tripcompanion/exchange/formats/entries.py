@@ -95,28 +95,22 @@ def apportioned(total: int, weights: Mapping[str, int], seed: int = 0) -> dict[s
 
 def expense(
     line: int,
-    payer: str,
-    amount_minor: int,
+    paid: Mapping[str, int],
     shares: Mapping[str, int],
     *,
     is_equal: bool | None = None,
     split: tuple[str, Mapping[str, int]] | None = None,
-    notes: tuple[Note, ...] = (),
     **fields: Any,
 ) -> DescribedExpense:
-    """An expense that one person paid, with exact shares, which add up to the amount.
+    """An expense of what people paid, with exact shares, which add up to that.
 
     A negative amount is a refund. Raises `RowError` for an amount of zero.
     """
+    amount_minor, payers = sum(paid.values()), tuple(paid.items())
     if not amount_minor:
         raise RowError("no_amount")
-    return DescribedExpense(
-        line=line,
-        amount_minor=amount_minor,
-        payers=((payer, amount_minor),),
-        notes=notes,
-        **{**divided(shares, is_equal=is_equal, split=split), **fields},
-    )
+    fields |= divided(shares, is_equal=is_equal, split=split)
+    return DescribedExpense(line=line, amount_minor=amount_minor, payers=payers, **fields)
 
 
 def in_original(

@@ -1,6 +1,6 @@
 """ihatemoney, the bills of a project as JSON or CSV, of versions 6 and 7."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -11,8 +11,6 @@ from tripcompanion.exchange.formats.reading import (
     Record,
     RowError,
     clean,
-    currency_of,
-    day,
     each,
     guard_notes,
     people_named,
@@ -39,11 +37,11 @@ def read(file: SourceFile) -> TripDescription:
     bills = _Bills(file)
     return TripDescription(
         "ihatemoney",
-        file.name.rpartition("-bills.")[0],
         bills.currency,
         people_named(bills.names),
         lambda: each(bills.rows(), bills.entries, "what"),
         notes=guard_notes(bills.written),
+        name=file.name.rpartition("-bills.")[0],
     )
 
 
@@ -71,7 +69,7 @@ class _Bills:
             self.written |= dict.fromkeys(self._owers(row)[0])
         self.names = list(dict.fromkeys(map(unguarded, self.written)))
         used = sorted(codes, key=lambda code: -codes[code])
-        self.currency = currency_of(file, *(str(code) for code in used if code != _NO_CURRENCY))
+        self.currency = file.trip_currency(*(str(code) for code in used if code != _NO_CURRENCY))
 
     def rows(self) -> Iterator[tuple[int, Any]]:
         if self.file.kind == "json":
@@ -102,22 +100,22 @@ class _Bills:
             return [clean(name) for name in found if isinstance(name, str)], ()
         return names_in(clean(found), self.payers) if isinstance(found, str) else ([], ())
 
-    def entries(self, line: int, value: Any) -> Iterator[Entry]:
+    def entries(self, line: int, value: Any) -> Iterable[Entry]:
         row = Record(value)
         owers, notes = self._owers(value)
         code = row.text("currency", _NO_CURRENCY)
         if code not in EXPONENTS:
             code = self.currency
-        yield from entries(
+        return entries(
             line,
             unguarded(row.text("payer_name")),
             self._number(row, "amount"),
             [unguarded(name) for name in owers],
             self.weights,
-            currency=code,
             is_payment=row.text("bill_type", "Expense") == "Reimbursement",
-            notes=notes,
-            date=day(row.text("date")),
+            date=row.day("date"),
+            currency=code,
             description=unguarded(row.text("what", "")),
+            notes=notes,
             category="OTHER",
         )

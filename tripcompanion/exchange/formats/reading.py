@@ -91,9 +91,15 @@ class Record:
             raise RowError("missing_field", name=name)
         return value
 
-    def mapping(self, name: str) -> Mapping[str, Any]:
-        """An object whose names are data, such as ids; an absent one is empty."""
-        return self.record(name).values if self.values.get(name) else {}
+    def day(self, name: str) -> date:
+        return day(self.text(name))
+
+    def currency(self, name: str) -> str:
+        return known_currency(self.text(name))
+
+    def minor(self, name: str, currency: str) -> int:
+        """The number as an amount, in minor units."""
+        return to_minor(self.number(name), currency)
 
 
 def clean(text: str) -> str:
@@ -198,14 +204,6 @@ def known_currency(code: str) -> str:
     if code.upper() not in EXPONENTS:
         raise RowError("unknown_currency", currency=code[:20])
     return code.upper()
-
-
-def currency_of(file: SourceFile, *found: str | None, guess: str | None = None) -> str:
-    """The first known currency of those in the file, or that of the caller, or else a guess."""
-    for code in (*found, file.currency, guess):
-        if code and code.upper() in EXPONENTS:
-            return code.upper()
-    raise UnreadableFile("currency_needed")
 
 
 def any_record(value: Any) -> Record:

@@ -1,8 +1,7 @@
 """Settle Up, CSV: lists of payers and of people paid for, with the amount of each."""
 
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterable
 from typing import Any
 
 from tripcompanion.currency.amounts import to_major
@@ -14,10 +13,7 @@ from tripcompanion.exchange.formats.reading import (
     RowError,
     category,
     clean,
-    currency_of,
-    day,
     each,
-    known_currency,
     people_named,
     to_minor,
 )
@@ -34,8 +30,7 @@ def read(file: SourceFile) -> TripDescription:
     table = _Table(file)
     return TripDescription(
         "settle_up",
-        "",
-        currency_of(file, *table.currencies),
+        file.trip_currency(*table.currencies),
         people_named(table.names),
         lambda: each(file.named_records(), table.entries, "Purpose"),
     )
@@ -80,24 +75,23 @@ class _Table:
         minor = [to_minor(self.numbers(cell), currency) for cell in cells]
         return dict(zip(names, minor, strict=True))
 
-    def entries(self, line: int, value: dict[str, str]) -> Iterator[Entry]:
+    def entries(self, line: int, value: dict[str, str]) -> Iterable[Entry]:
         row = Record(value)
-        currency = known_currency(row.text("Currency"))
+        currency = row.currency("Currency")
         paid = self._amounts(row, "Who paid", "Amount", currency)
         shares = self._amounts(row, "For whom", "Split amounts", currency)
         amount, kind = sum(paid.values()), row.text("Type", "expense")
         shares, notes = completed(amount, shares)
         label, title = row.text("Category", ""), row.text("Purpose", "")
-        fields: dict[str, Any] = {"date": day(row.text("Date & time")), "currency": currency}
+        fields: dict[str, Any] = {"date": row.day("Date & time"), "currency": currency}
         if self.main not in {"", currency} and amount and "Converted amount" in row:
             whole = to_major(amount, currency)
             fields["rate"] = abs(self.numbers(row.text("Converted amount")) / whole)
-        payer = next(iter(paid))
         if kind == "transfer" and len(paid) == 1:
             if not amount:
                 raise RowError("no_amount")
-            yield from payments(line, payer, shares, title, notes=notes, **fields)
-            return
+            [payer] = paid
+            return payments(line, payer, shares, title, notes=notes, **fields)
         if kind == "transfer":
             kind, notes = "expense", (*notes, Note("payment_of_several"))
         if kind != "expense":
@@ -106,5 +100,4 @@ class _Table:
         fields["notes_text"] = label
         if "Receipt" in row:
             fields["receipt_url"] = row.text("Receipt")
-        found = expense(line, payer, amount, shares, notes=notes, **fields)
-        yield found if len(paid) == 1 else replace(found, payers=tuple(paid.items()))
+        return [expense(line, paid, shares, notes=notes, **fields)]

@@ -1,6 +1,6 @@
 """Spliit, "Export to CSV": each person's part, positive for the payer."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from tripcompanion.currency.amounts import EXPONENTS
@@ -11,7 +11,6 @@ from tripcompanion.exchange.formats.reading import (
     RowError,
     category,
     clean,
-    currency_of,
     day,
     each,
     guard_notes,
@@ -36,62 +35,52 @@ def recognises(head: Head) -> bool:
 
 
 def read(file: SourceFile) -> TripDescription:
-    header = file.head.header
-    # After the last column, as somebody may have the name of another one.
-    start = header.index("Split mode") + 1
-    names = [clean(unguarded(name)) for name in header[start:]]
-    people = people_named(name or "?" for name in names)
-    cost_at = header.index("Cost")
-    cells = [cost_at, *range(start, len(header))]
-    numbers = Numbers(
-        (line, row[at]) for line, row in file.records() for at in cells if at < len(row)
-    )
-    code_at = header.index("Currency")
-    codes = {row[code_at].strip() for _line, row in file.records() if len(row) > code_at}
-    guesses = (SYMBOLS[code] for code in sorted(codes) if code in SYMBOLS)
-    currency = currency_of(file, *sorted(codes), guess=next(guesses, None))
-    table = _Table([person.key for person in people], header, start, numbers, currency)
+    table = _Table(file)
     has_payments = any("Yes" in row for _line, row in file.records())
+    better = (Note("better_as_json"),) if has_payments and len(table.people) > 2 else ()
     return TripDescription(
         "spliit_csv",
-        "",
-        currency,
-        people,
-        lambda: each(table.rows(file), table.entries, "Description"),
-        notes=name_notes(names)
-        + guard_notes(header[start:])
-        + ((Note("better_as_json"),) if has_payments and len(people) > 2 else ()),
+        table.currency,
+        table.people,
+        lambda: each(table.rows(), table.entries, "Description"),
+        notes=table.notes + better,
     )
 
 
 class _Table:
-    """The rows of a file, whose columns from `start` on are `people`."""
+    """The rows of a file, whose columns from `start` on are people."""
 
-    def __init__(
-        self,
-        people: list[str],
-        header: tuple[str, ...],
-        start: int,
-        numbers: Numbers,
-        currency: str,
-    ) -> None:
-        self.people, self.header, self.start = people, header, start
-        self.numbers, self.currency = numbers, currency
-        self.unit = smallest(currency, decimals(currency))
+    def __init__(self, file: SourceFile) -> None:
+        self.file, header = file, file.head.header
+        # After the last column, as somebody may have the name of another one.
+        self.start = start = header.index("Split mode") + 1
+        names = [clean(unguarded(name)) for name in header[start:]]
+        self.notes = name_notes(names) + guard_notes(header[start:])
+        self.people = people_named(name or "?" for name in names)
+        self.keys = [person.key for person in self.people]
+        cells = [header.index("Cost"), *range(start, len(header))]
+        self.numbers = Numbers(
+            (line, row[at]) for line, row in file.records() for at in cells if at < len(row)
+        )
+        code_at = header.index("Currency")
+        codes = {row[code_at].strip() for _line, row in file.records() if len(row) > code_at}
+        guesses = (SYMBOLS[code] for code in sorted(codes) if code in SYMBOLS)
+        self.currency = file.trip_currency(*sorted(codes), guess=next(guesses, ""))
+        self.unit = smallest(self.currency, decimals(self.currency))
 
-    def rows(self, file: SourceFile) -> Iterator[tuple[int, dict[str, Any]]]:
-        for line, row in file.records():
+    def rows(self) -> Iterator[tuple[int, dict[str, Any]]]:
+        for line, row in self.file.records():
             cells = [unguarded(cell) for cell in row[: self.start]]
-            named = dict(zip(self.header, cells, strict=False))
+            named = dict(zip(self.file.head.header, cells, strict=False))
             yield line, {**dict.fromkeys(_COLUMNS, ""), **named, "parts": row[self.start :]}
 
-    def entries(self, line: int, row: dict[str, Any]) -> Iterator[Entry]:
-        if len(row["parts"]) != len(self.people):
-            raise RowError("other_columns", columns=len(row["parts"]), expected=len(self.people))
+    def entries(self, line: int, row: dict[str, Any]) -> Iterable[Entry]:
+        if len(row["parts"]) != len(self.keys):
+            raise RowError("other_columns", columns=len(row["parts"]), expected=len(self.keys))
         cost = to_minor(self.numbers(row["Cost"]), self.currency)
         cells = {
             person: to_minor(self.numbers(cell), self.currency)
-            for person, cell in zip(self.people, row["parts"], strict=True)
+            for person, cell in zip(self.keys, row["parts"], strict=True)
             if cell.strip()
         }
         payer = self._payer(cost, cells)
@@ -100,22 +89,20 @@ class _Table:
         fields: dict[str, Any] = {"date": day(row["Date"]), "currency": self.currency}
         title = clean(row["Description"]) or clean(row["Category"])
         if row["Is Reimbursement"] == "Yes" and cost > 0 and not shares.get(payer):
-            yield from payments(line, payer, shares, title, notes=notes, **fields)
-            return
+            return payments(line, payer, shares, title, notes=notes, **fields)
         signed = {person: minor if cost > 0 else -minor for person, minor in shares.items()}
         fields |= {"description": title, "notes_text": clean(row["Category"])}
-        found = expense(
-            line, payer, cost, signed, notes=notes, category=category(row["Category"]), **fields
-        )
-        yield self._in_original(row, found) if cost > 0 else found
+        fields |= {"category": category(row["Category"]), "notes": notes}
+        found = expense(line, {payer: cost}, signed, **fields)
+        return [self._in_original(row, found) if cost > 0 else found]
 
     def _payer(self, cost: int, cells: dict[str, int]) -> str:
         """The one whose cell has the sign of the cost; of two people, also the one who has none."""
         found = [person for person, minor in cells.items() if minor * cost > 0]
         if len(found) == 1:
             return found[0]
-        others = [person for person in self.people if not cells.get(person)]
-        if not found and len(self.people) == 2 and len(others) == 1:
+        others = [person for person in self.keys if not cells.get(person)]
+        if not found and len(self.keys) == 2 and len(others) == 1:
             return others[0]
         raise RowError("payer_unknown")
 

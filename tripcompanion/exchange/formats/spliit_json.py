@@ -1,6 +1,6 @@
 """Spliit, "Export to JSON": a group with amounts in minor units, and how each was divided."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -14,8 +14,6 @@ from tripcompanion.exchange.formats.reading import (
     any_record,
     category,
     clean,
-    currency_of,
-    day,
     each,
     people_with_ids,
     smallest,
@@ -49,17 +47,17 @@ def read(file: SourceFile) -> TripDescription:
     texts = file.head.texts
     code = str(texts.get("currencyCode") or "")
     symbol = str(texts.get("currency") or "").strip()
-    currency = currency_of(file, code, symbol, guess=SYMBOLS.get(symbol))
+    currency = file.trip_currency(code, symbol, guess=SYMBOLS.get(symbol, ""))
     people = people_with_ids(file, "participants.item")
     digits = decimals(code)
     entry = partial(_entry, currency, digits, {person.key for person in people})
     return TripDescription(
         "spliit_json",
-        clean(str(texts.get("name") or "")),
         currency,
         people,
         lambda: each(enumerate(file.items("expenses.item"), start=1), entry, "title"),
         notes=_deleted(file),
+        name=clean(str(texts.get("name") or "")),
         description=clean(str(texts.get("information") or "")),
     )
 
@@ -72,7 +70,7 @@ def _deleted(file: SourceFile) -> tuple[Note, ...]:
     return (Note("deleted_elsewhere", {"count": len(titles), "titles": text}),) if titles else ()
 
 
-def _entry(currency: str, digits: int, people: set[str], line: int, value: Any) -> Iterator[Entry]:
+def _entry(currency: str, digits: int, people: set[str], line: int, value: Any) -> Iterable[Entry]:
     row = Record(value)
     amount = to_minor(row.number("amount").scaleb(-digits), currency)
     payer, key, title = row.text("paidById"), row.text("id", ""), row.text("title", "")
@@ -86,13 +84,12 @@ def _entry(currency: str, digits: int, people: set[str], line: int, value: Any) 
     if notes:
         mode = "BY_SHARES"
     fields: dict[str, Any] = {
-        "date": day(row.text("expenseDate")),
+        "date": row.day("expenseDate"),
         "currency": currency,
         "key": key or None,
     }
     if row.flag("isReimbursement") and amount > 0 and payer not in shares:
-        yield from payments(line, payer, shares, title, notes=notes, **fields)
-        return
+        return payments(line, payer, shares, title, notes=notes, **fields)
     label = row.record("category") if "category" in row else Record({})
     names = (label.text("name", ""), label.text("grouping", ""))
     if row.text("recurrenceRule", "NONE") not in {"NONE", ""}:
@@ -106,8 +103,9 @@ def _entry(currency: str, digits: int, people: set[str], line: int, value: Any) 
     split = None
     if mode in _SPLITS:
         split = _SPLITS[mode], {person: 100 * weight for person, weight in weights.items()}
-    found = expense(line, payer, amount, shares, is_equal=mode == "EVENLY", split=split, **fields)
-    yield _in_original(row, currency, digits, found) if amount > 0 else found
+    paid = {payer: amount}
+    found = expense(line, paid, shares, is_equal=mode == "EVENLY", split=split, **fields)
+    return [_in_original(row, currency, digits, found) if amount > 0 else found]
 
 
 def _weights(row: Record, mode: str) -> dict[str, int]:

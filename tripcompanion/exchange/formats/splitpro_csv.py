@@ -2,7 +2,7 @@
 
 import csv
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -20,10 +20,7 @@ from tripcompanion.exchange.formats.reading import (
     Record,
     RowError,
     category,
-    currency_of,
-    day,
     each,
-    known_currency,
     to_minor,
     unquoted,
 )
@@ -41,8 +38,7 @@ def read(file: SourceFile) -> TripDescription:
     people = (Person(_CALLER, _CALLER, is_caller=True), Person(table.friend, table.friend))
     return TripDescription(
         "splitpro_csv",
-        "",
-        currency_of(file, *table.currencies),
+        file.trip_currency(*table.currencies),
         people,
         lambda: each(_rows(file), table.entries, "Name"),
     )
@@ -98,22 +94,20 @@ class _Table:
             is_plain=True,
         )
 
-    def entries(self, line: int, value: dict[str, str]) -> Iterator[Entry]:
+    def entries(self, line: int, value: dict[str, str]) -> Iterable[Entry]:
         row = Record(value)
-        currency, kind = known_currency(row.text("Currency")), row.text("Split Type")
+        currency, kind = row.currency("Currency"), row.text("Split Type")
         payer, title = row.text("Paid By"), row.text("Name", "")
         if payer not in {_CALLER, self.friend}:
             raise RowError("unknown_person")
         other = self.friend if payer == _CALLER else _CALLER
-        fields: dict[str, Any] = {"date": day(row.text("Expense Date")), "currency": currency}
+        fields: dict[str, Any] = {"date": row.day("Expense Date"), "currency": currency}
         if kind == "CURRENCY_CONVERSION":
             raise RowError("half_a_conversion")
         if kind == "SETTLEMENT":
             minor = to_minor(self.numbers(row.text("Settlement")), currency)
-            yield DescribedSettlement(
-                line=line, amount_minor=minor, sender=payer, receiver=other, note=title, **fields
-            )
-            return
+            fields |= {"amount_minor": minor, "note": title}
+            return [DescribedSettlement(line=line, sender=payer, receiver=other, **fields)]
         amount = to_minor(self.numbers(row.text("Amount")), currency)
         cell = row.text("You Lent" if payer == _CALLER else "You Owe")
         share, notes = self._share(cell, currency)
@@ -123,10 +117,9 @@ class _Table:
         if kind == "EQUAL" and not is_half:
             notes += (Note("more_people"),)
         label = row.text("Category", "")
-        yield expense(
+        found = expense(
             line,
-            payer,
-            amount,
+            {payer: amount},
             {payer: amount - share, other: share},
             is_equal=kind == "EQUAL" and is_half,
             notes=notes,
@@ -135,6 +128,7 @@ class _Table:
             category=category(label),
             **fields,
         )
+        return [found]
 
     def _share(self, cell: str, currency: str) -> tuple[int, tuple[Note, ...]]:
         """A share in minor units.

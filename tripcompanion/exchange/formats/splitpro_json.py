@@ -1,23 +1,16 @@
 """SplitPro, the file of an account: who owes whom, without expenses."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date
 from typing import Any
 
-from tripcompanion.exchange.description import (
-    DescribedSettlement,
-    Entry,
-    Note,
-    Person,
-    TripDescription,
-    UnreadableFile,
-)
+from tripcompanion.exchange.description import Entry, Note, Person, TripDescription, UnreadableFile
+from tripcompanion.exchange.formats.entries import payments
 from tripcompanion.exchange.formats.reading import (
     Record,
     any_record,
     any_records,
-    currency_of,
     day,
     each,
     known_currency,
@@ -46,11 +39,11 @@ def read(file: SourceFile) -> TripDescription:
     codes = [str(row["currency"]) for row in balances]
     return TripDescription(
         "splitpro_json",
-        str(group.values.get("name") or ""),
-        currency_of(file, str(group.values.get("defaultCurrency") or ""), *codes),
+        file.trip_currency(str(group.values.get("defaultCurrency") or ""), *codes),
         people,
         lambda: each(enumerate(balances, start=1), _entries, ""),
         notes=(Note("balances_only"),),
+        name=str(group.values.get("name") or ""),
     )
 
 
@@ -131,20 +124,19 @@ def _whole(value: Any) -> int:
     return int(text) if text.removeprefix("-").isdecimal() and len(text) < 16 else 0
 
 
-def _entries(line: int, row: dict[str, Any]) -> Iterator[Entry]:
+def _entries(line: int, row: dict[str, Any]) -> Iterable[Entry]:
     """An opening balance: a payment that makes the balances of two people what they were."""
     currency, minor = known_currency(str(row["currency"])), _whole(row["amount"])
     if not minor:
-        return
+        return []
     user, friend = row["userId"], row["friendId"]
     sender, receiver = (user, friend) if minor > 0 else (friend, user)
-    yield DescribedSettlement(
-        line=line,
-        date=day(str(row["updatedAt"])) if row["updatedAt"] else date.today(),  # noqa: DTZ011
-        amount_minor=abs(minor),
-        currency=currency,
+    return payments(
+        line,
+        sender,
+        {receiver: abs(minor)},
+        "SplitPro: opening balance",
         key=f"{user}-{friend}-{currency}",
-        sender=sender,
-        receiver=receiver,
-        note="SplitPro: opening balance",
+        date=day(str(row["updatedAt"])) if row["updatedAt"] else date.today(),  # noqa: DTZ011
+        currency=currency,
     )

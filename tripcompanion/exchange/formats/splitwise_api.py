@@ -1,15 +1,13 @@
 """Splitwise, answers of its API, saved one by one or merged: expenses, groups, friends, user."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from typing import Any
 
 from tripcompanion.exchange.description import (
     ClaimedBalance,
     DescribedComment,
-    DescribedExpense,
-    DescribedSettlement,
     Entry,
     Note,
     Person,
@@ -17,19 +15,16 @@ from tripcompanion.exchange.description import (
     TripDescription,
     UnreadableFile,
 )
-from tripcompanion.exchange.formats.entries import divided, payments
+from tripcompanion.exchange.formats.entries import expense, payments
 from tripcompanion.exchange.formats.reading import (
     Record,
     RowError,
     any_record,
     any_records,
     category,
-    currency_of,
     each,
     instant,
-    known_currency,
     rounded,
-    to_minor,
 )
 from tripcompanion.exchange.source import Head, SourceFile
 
@@ -82,12 +77,12 @@ def read(file: SourceFile) -> TripDescription:
         notes += (Note("balances_only"),)
     return TripDescription(
         "splitwise_api",
-        name,
-        currency_of(file, *currencies, *(claim.currency for claim in claimed)),
+        file.trip_currency(*currencies, *(claim.currency for claim in claimed)),
         tuple(people.values()),
         lambda: _entries(file, group, newest) if rows else each(enumerate(debts, 1), _opening, ""),
         claimed,
         notes,
+        name,
     )
 
 
@@ -168,8 +163,8 @@ def _claimed(members: list[Record]) -> Iterator[ClaimedBalance]:
     for member in members:
         try:
             for balance in member.records("balance"):
-                currency = known_currency(balance.text("currency_code"))
-                minor = to_minor(balance.number("amount"), currency)
+                currency = balance.currency("currency_code")
+                minor = balance.minor("amount", currency)
                 yield ClaimedBalance(member.text("id"), currency, minor)
         except RowError:
             continue
@@ -179,41 +174,33 @@ def _entries(file: SourceFile, group: str, newest: dict[str, str]) -> Iterator[E
     """The entries of the group. Pages of a list that moved repeat some: the newest one counts."""
     seen: set[str] = set()
 
-    def entry(line: int, value: Any) -> Iterator[Entry]:
+    def entries(line: int, value: Any) -> Iterable[Entry]:
         row = Record(value)
         if _group_of(row) != group:
-            return
+            return []
         key = row.text("id")
         if key in seen or row.text("updated_at", "") != newest.get(key):
-            yield SkippedRow(line, Note("repeated"), row.text("description", ""))
-            return
+            return [SkippedRow(line, Note("repeated"), row.text("description", ""))]
         seen.add(key)
-        yield _entry(file, line, key, row)
+        return _entries_of(file, line, key, row)
 
-    yield from each(_expenses(file), entry, "description")
+    return each(_expenses(file), entries, "description")
 
 
-def _entry(file: SourceFile, line: int, key: str, row: Record) -> Entry:
+def _entries_of(file: SourceFile, line: int, key: str, row: Record) -> Iterable[Entry]:
     title = row.text("description", "")
     if "deleted_at" in row:
-        return SkippedRow(line, Note("deleted_in_source"), title)
-    currency = known_currency(row.text("currency_code"))
+        return [SkippedRow(line, Note("deleted_in_source"), title)]
+    currency = row.currency("currency_code")
     amount, notes = rounded(row.number("cost"), currency)
     if not amount:
         raise RowError("no_amount")
     paid, owed = (_shares(row, name, currency) for name in ("paid_share", "owed_share"))
-    fields: dict[str, Any] = {
-        "line": line,
-        "date": instant(row.text("date"), file.zone).date(),
-        "amount_minor": amount,
-        "currency": currency,
-        "key": key,
-    }
+    date = instant(row.text("date"), file.zone).date()
+    fields: dict[str, Any] = {"date": date, "currency": currency, "key": key}
     if row.flag("payment") and len(paid) == len(owed) == 1:
         (sender,), (receiver,) = paid, owed
-        return DescribedSettlement(
-            sender=sender, receiver=receiver, note=title, notes=notes, **fields
-        )
+        return payments(line, sender, {receiver: amount}, title, notes=notes, **fields)
     if not sum(paid.values()) == sum(owed.values()) == amount:
         raise RowError("does_not_add_up")
     label = row.record("category").text("name", "") if "category" in row else ""
@@ -222,33 +209,34 @@ def _entry(file: SourceFile, line: int, key: str, row: Record) -> Entry:
     is_equal = None if row.text("creation_method", "") == "equal" else False
     if row.text("repeat_interval", "never") not in {"never", ""}:
         notes += (Note("repeats"),)
-    return DescribedExpense(
+    found = expense(
+        line,
+        paid,
+        owed,
+        is_equal=is_equal,
         description=title or label,
         notes_text=row.text("details", ""),
         category=category(label),
-        payers=tuple(paid.items()),
         notes=notes,
         comments=tuple(_comments(row)),
-        **divided(owed, is_equal=is_equal),
         **fields,
     )
+    return [found]
 
 
-def _opening(line: int, value: Any) -> Iterator[Entry]:
+def _opening(line: int, value: Any) -> Iterable[Entry]:
     """A debt between two people, which a payment of the one who is owed makes."""
     row = Record(value)
-    currency, sender = known_currency(row.text("currency_code")), row.text("to")
-    minor, key = to_minor(row.number("amount"), currency), f"{row.text('from')}-{sender}-{currency}"
+    currency, sender = row.currency("currency_code"), row.text("to")
+    minor, key = row.minor("amount", currency), f"{row.text('from')}-{sender}-{currency}"
     shares, today = {row.text("from"): minor}, date.today()  # noqa: DTZ011 -- it has no date
-    yield from payments(
-        line, sender, shares, "Opening balance", key=key, date=today, currency=currency
-    )
+    return payments(line, sender, shares, "Opening balance", key=key, date=today, currency=currency)
 
 
 def _shares(row: Record, name: str, currency: str) -> dict[str, int]:
     """What each person paid or owes; people without a share are left out."""
     users = row.records("users")
-    shares = {user.text("user_id"): to_minor(user.number(name), currency) for user in users}
+    shares = {user.text("user_id"): user.minor(name, currency) for user in users}
     return {person: minor for person, minor in shares.items() if minor}
 
 

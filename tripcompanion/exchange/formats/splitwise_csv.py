@@ -2,26 +2,18 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import Any
 
 from tripcompanion.currency.amounts import EXPONENTS
-from tripcompanion.exchange.description import (
-    ClaimedBalance,
-    DescribedExpense,
-    DescribedSettlement,
-    Entry,
-    Note,
-    TripDescription,
-)
-from tripcompanion.exchange.formats.entries import apportioned, divided, expense
+from tripcompanion.exchange.description import ClaimedBalance, Entry, Note, TripDescription
+from tripcompanion.exchange.formats.entries import apportioned, expense, payments
 from tripcompanion.exchange.formats.reading import (
     Numbers,
     RowError,
     category,
     clean,
-    currency_of,
     day,
     each,
     known_currency,
@@ -68,17 +60,17 @@ def read(file: SourceFile) -> TripDescription:
     cells = ((line, cell) for line, row in file.records() for cell in (row[3:4] + row[_LABELS:]))
     numbers = Numbers((line, cell) for line, cell in cells if cell.strip())
     used: Counter[str] = Counter(row[4].strip() for _line, row in file.records() if _has_cost(row))
-    currency = currency_of(file, *(code for code, _count in used.most_common()))
+    currency = file.trip_currency(*(code for code, _count in used.most_common()))
     table = _Table(keys, numbers)
     match = _FILE_NAME.fullmatch(file.name)
     return TripDescription(
         "splitwise_csv",
-        match["group"].replace("-", " ").strip() if match else "",
         currency,
         people,
         lambda: each(table.rows(file), table.entries, "description"),
         tuple(table.claimed(file)),
         name_notes(header[_LABELS:]),
+        match["group"].replace("-", " ").strip() if match else "",
     )
 
 
@@ -95,7 +87,7 @@ class _Table:
     def rows(self, file: SourceFile) -> Iterator[tuple[int, dict[str, Any]]]:
         for line, row in file.records():
             if _has_cost(row) or len(row) <= _LABELS:
-                cells = dict(zip([*_ENGLISH, "more"], [*row, *[""] * _LABELS], strict=False))
+                cells = dict(zip(_ENGLISH, [*row, *[""] * _LABELS], strict=False))
                 yield line, {**cells, "nets": row[_LABELS:]}
 
     def claimed(self, file: SourceFile) -> Iterator[ClaimedBalance]:
@@ -108,7 +100,7 @@ class _Table:
                         minor = to_minor(self.numbers(cell), currency)
                         yield ClaimedBalance(person, currency, minor)
 
-    def entries(self, line: int, row: dict[str, Any]) -> Iterator[Entry]:
+    def entries(self, line: int, row: dict[str, Any]) -> Iterable[Entry]:
         currency = known_currency(row["currency"].strip())
         if len(row["nets"]) != len(self.people):
             raise RowError("other_columns", columns=len(row["nets"]), expected=len(self.people))
@@ -125,20 +117,12 @@ class _Table:
         minus = [person for person, minor in nets.items() if minor < 0]
         is_payment = row["category"].strip().casefold() in _PAYMENT
         if is_payment and len(plus) == len(minus) == 1:
-            yield DescribedSettlement(
-                line=line,
-                amount_minor=nets[plus[0]],
-                sender=plus[0],
-                receiver=minus[0],
-                note=title,
-                **fields,
-            )
-            return
+            return payments(line, plus[0], {minus[0]: nets[plus[0]]}, title, **fields)
         fields["description"] = title
         fields["category"] = category(row["category"])
         fields["notes_text"] = clean(row["category"])
         notes = (Note("payment_of_several"),) if is_payment else ()
-        yield _expense(line, cost, nets, plus, notes, fields)
+        return [_expense(line, cost, nets, plus, notes, fields)]
 
 
 def _expense(
@@ -148,7 +132,7 @@ def _expense(
     plus: list[str],
     notes: tuple[Note, ...],
     fields: dict[str, Any],
-) -> DescribedExpense:
+) -> Entry:
     """The expense of a row in which those in `plus` paid more than they owe."""
     if not cost:
         raise RowError("no_amount")
@@ -167,15 +151,12 @@ def _expense(
     rest = cost - sum(owed.values())
     if rest < 0:
         raise RowError("does_not_add_up")
-    if len(plus) == 1:
-        shares = {person: rest if person == plus[0] else owed.get(person, 0) for person in nets}
-        return expense(line, plus[0], cost, shares, notes=notes, **fields)
-    own = apportioned(rest, dict.fromkeys(plus, 1), line)
-    return DescribedExpense(
-        line=line,
-        amount_minor=cost,
-        payers=tuple((person, nets[person] + own[person]) for person in plus),
-        notes=(*notes, Note("payers_unknown")),
-        **divided({person: own.get(person, owed.get(person, 0)) for person in nets}),
-        **fields,
-    )
+    own = {plus[0]: rest}
+    if len(plus) > 1:
+        own, notes = (
+            apportioned(rest, dict.fromkeys(plus, 1), line),
+            (*notes, Note("payers_unknown")),
+        )
+    paid = {person: nets[person] + part for person, part in own.items()}
+    shares = {person: own.get(person, owed.get(person, 0)) for person in nets}
+    return expense(line, paid, shares, notes=notes, **fields)

@@ -1,6 +1,6 @@
 """Tricount, the registry of a group as its service answers it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import Any
 
 from tripcompanion.exchange.description import Entry, Note, Person, SkippedRow, TripDescription
@@ -11,11 +11,8 @@ from tripcompanion.exchange.formats.reading import (
     any_record,
     category,
     clean,
-    currency_of,
-    day,
     each,
     known_currency,
-    to_minor,
 )
 from tripcompanion.exchange.source import Head, SourceFile
 
@@ -30,10 +27,10 @@ def read(file: SourceFile) -> TripDescription:
     registry = _Registry(file, start)
     return TripDescription(
         "tricount",
-        clean(str(file.first(f"{start}title") or "")),
         registry.currency,
         tuple(registry.people.values()),
         lambda: each(enumerate(file.items(f"{where}.item"), start=1), registry.entries, ""),
+        name=clean(str(file.first(f"{start}title") or "")),
         description=clean(str(file.first(f"{start}description") or "")),
     )
 
@@ -47,7 +44,7 @@ def unwrapped(value: Any) -> Record:
 
 class _Registry:
     def __init__(self, file: SourceFile, start: str) -> None:
-        self.currency = currency_of(file, str(file.first(f"{start}currency") or ""))
+        self.currency = file.trip_currency(str(file.first(f"{start}currency") or ""))
         self.people: dict[str, Person] = {}
         for value in file.items(f"{start}memberships.item"):
             row = unwrapped(value if isinstance(value, dict) else {})
@@ -68,35 +65,32 @@ class _Registry:
             if name in row:
                 found = row.record(name)
                 if found.text("currency") == self.currency:
-                    return to_minor(found.number("value"), self.currency)
+                    return found.minor("value", self.currency)
         raise RowError("unknown_currency", currency="?")
 
-    def entries(self, line: int, value: Any) -> Iterator[Entry]:
+    def entries(self, line: int, value: Any) -> Iterable[Entry]:
         row = unwrapped(value)
         title = row.text("description", "")
         if row.text("status", "ACTIVE") != "ACTIVE":
-            yield SkippedRow(line, Note("deleted_in_source"), title)
-            return
+            return [SkippedRow(line, Note("deleted_in_source"), title)]
         kind = row.text("type_transaction", "NORMAL")
         payer = self._person(row.values.get("membership_owned"))
         amount, shares = abs(self._minor(row)), self._shares(row)
         if sum(shares.values()) != amount:
             raise RowError("does_not_add_up")
         fields: dict[str, Any] = {
-            "date": day(row.text("date")),
+            "date": row.day("date"),
             "currency": self.currency,
             "key": row.text("uuid", "") or row.text("id"),
         }
         if kind == "BALANCE" and not shares.get(payer):
-            yield from payments(line, payer, shares, title, **fields)
-            return
+            return payments(line, payer, shares, title, **fields)
         label = row.text("category_custom", "") or row.text("category", "")
         # Whoever got an income is its "payer".
         sign = -1 if kind == "INCOME" else 1
-        yield expense(
+        found = expense(
             line,
-            payer,
-            sign * amount,
+            {payer: sign * amount},
             {person: sign * minor for person, minor in shares.items()},
             description=title or label or "Tricount",
             notes_text=label,
@@ -104,6 +98,7 @@ class _Registry:
             notes=self._original(row),
             **fields,
         )
+        return [found]
 
     def _shares(self, row: Record) -> dict[str, int]:
         """Everybody's part. Those of expenses are negative there."""

@@ -4,8 +4,7 @@ A new trip is made of the whole file instead, with its history; see `exchange.re
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -21,14 +20,7 @@ from tripcompanion.exchange.description import (
     TripDescription,
     UnreadableFile,
 )
-from tripcompanion.exchange.formats.reading import (
-    Record,
-    RowError,
-    day,
-    each,
-    known_currency,
-    to_minor,
-)
+from tripcompanion.exchange.formats.reading import Record, RowError, each, to_minor
 from tripcompanion.exchange.source import Head, SourceFile
 
 FORMAT, VERSION = "trip-companion", 1
@@ -50,7 +42,7 @@ def read(file: SourceFile) -> TripDescription:
     if file.head.texts.get("version") != VERSION:
         raise UnreadableFile("unknown_version")
     trip = Record(file.first("trip"))
-    currency = known_currency(trip.text("currency"))
+    currency = trip.currency("currency")
     people = tuple(
         Person(row.text("id"), row.text("name"), row.text("email", "") or None)
         for row in map(Record, file.items("people.item"))
@@ -70,63 +62,57 @@ def read(file: SourceFile) -> TripDescription:
         claimed=tuple(claimed),
         description=trip.text("description"),
         destination=trip.text("destination"),
-        start_date=day(trip.text("startDate")),
-        end_date=day(trip.text("endDate")),
+        start_date=trip.day("startDate"),
+        end_date=trip.day("endDate"),
         is_own=True,
     )
 
 
 def _balance(row: Record, currency: str) -> int:
-    paid, share, sent, received = (
-        to_minor(row.number(name), currency) for name in ("paid", "share", "sent", "received")
-    )
+    names = ("paid", "share", "sent", "received")
+    paid, share, sent, received = (row.minor(name, currency) for name in names)
     return paid - share + sent - received
 
 
-@dataclass(frozen=True)
-class _Parts:
-    """The rows of payers, splits and comments by the ids of their expenses."""
-
-    payers: Mapping[str, list[Record]]
-    splits: Mapping[str, list[Record]]
-    comments: Mapping[str, list[Record]]
-
-    @classmethod
-    def of(cls, file: SourceFile) -> "_Parts":
-        """Read the three tables. Raises `UnreadableFile` for a row that belongs to no expense."""
-        tables = []
-        for table in ("payers", "splits", "comments"):
-            rows: dict[str, list[Record]] = defaultdict(list)
-            for line, value in enumerate(file.items(f"{table}.item"), start=1):
-                try:
-                    row = Record(value)
-                    rows[row.text("expenseId")].append(row)
-                except RowError as error:
-                    raise error.of_file(line) from error
-            tables.append(rows)
-        return cls(*tables)
+def _by_expense(file: SourceFile, table: str) -> dict[str, list[Record]]:
+    """The rows of a table by the ids of their expenses; `UnreadableFile` for one without."""
+    rows: dict[str, list[Record]] = defaultdict(list)
+    for line, value in enumerate(file.items(f"{table}.item"), start=1):
+        try:
+            row = Record(value)
+            rows[row.text("expenseId")].append(row)
+        except RowError as error:
+            raise error.of_file(line) from error
+    return rows
 
 
 def _entries(file: SourceFile, currency: str) -> Iterator[Entry]:
-    parts = _Parts.of(file)
+    tables = [_by_expense(file, table) for table in ("payers", "splits", "comments")]
 
-    def expense(line: int, row: Any) -> Iterator[Entry]:
-        yield _expense(line, Record(row), parts, currency)
+    def expense(line: int, value: Any) -> Iterable[Entry]:
+        row = Record(value)
+        return [_expense(line, row, currency, *(rows[row.text("id")] for rows in tables))]
 
-    def settlement(line: int, row: Any) -> Iterator[Entry]:
-        yield _settlement(line, Record(row), currency)
+    def settlement(line: int, value: Any) -> Iterable[Entry]:
+        return [_settlement(line, Record(value), currency)]
 
     yield from each(enumerate(file.items("expenses.item"), 1), expense, "description")
     yield from each(enumerate(file.items("settlements.item"), 1), settlement, "note")
 
 
-def _expense(line: int, row: Record, rows: _Parts, currency: str) -> DescribedExpense:
-    expense_id, own = row.text("id"), known_currency(row.text("currency"))
+def _expense(
+    line: int,
+    row: Record,
+    currency: str,
+    payers: list[Record],
+    splits: list[Record],
+    comments: list[Record],
+) -> DescribedExpense:
+    own = row.currency("currency")
     is_foreign = own != currency
-    payers, splits = rows.payers[expense_id], rows.splits[expense_id]
-    amount_minor = to_minor(row.number("amount"), currency)
+    amount_minor = row.minor("amount", currency)
     shares, paid = (
-        {int(part.number(name)): to_minor(part.number("amount"), currency) for part in some}
+        {int(part.number(name)): part.minor("amount", currency) for part in some}
         for name, some in (("participantId", splits), ("userId", payers))
     )
     sign = -1 if amount_minor < 0 else 1
@@ -143,9 +129,9 @@ def _expense(line: int, row: Record, rows: _Parts, currency: str) -> DescribedEx
         split_type = "EQUAL"
     return DescribedExpense(
         line=line,
-        key=f"expense {expense_id}",
-        date=day(row.text("expenseDate")),
-        amount_minor=to_minor(row.number("entered"), own),
+        key=f"expense {row.text('id')}",
+        date=row.day("expenseDate"),
+        amount_minor=row.minor("entered", own),
         currency=own,
         rate=row.number("exchangeRate") if is_foreign else None,
         converted_minor=amount_minor if is_foreign else None,
@@ -154,12 +140,12 @@ def _expense(line: int, row: Record, rows: _Parts, currency: str) -> DescribedEx
         category=row.text("category"),
         receipt_url=row.text("receiptUrl", ""),
         tags=tuple(map(str, row.list("tags"))),
-        payers=tuple((p.text("userId"), to_minor(p.number("entered"), own)) for p in payers),
+        payers=tuple((p.text("userId"), p.minor("entered", own)) for p in payers),
         split_type=split_type,
         entered=tuple((str(key), value) for key, value in entered.items()),
         parts=tuple((str(key), part) for key, part in parts.items() if key in entered),
         items=row.values.get("items") if split_type == "ITEMIZED" else None,
-        comments=tuple(map(_comment, rows.comments[expense_id])),
+        comments=tuple(map(_comment, comments)),
     )
 
 
@@ -179,8 +165,8 @@ def _settlement(line: int, row: Record, currency: str) -> DescribedSettlement:
     return DescribedSettlement(
         line=line,
         key=f"settlement {row.text('id')}",
-        date=day(row.text("settledOn")),
-        amount_minor=to_minor(row.number("amount"), currency),
+        date=row.day("settledOn"),
+        amount_minor=row.minor("amount", currency),
         currency=currency,
         sender=row.text("senderId"),
         receiver=row.text("receiverId"),

@@ -1,7 +1,6 @@
 """Expenses divided by the weight that a person has in the whole file: ihatemoney and Cospend."""
 
-from collections.abc import Container, Iterator, Mapping
-from datetime import date
+from collections.abc import Container, Iterable, Mapping
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -43,17 +42,16 @@ def entries(
     weights: Mapping[str, Decimal],
     *,
     is_payment: bool,
-    currency: str,
-    date: date,
     description: str,
     notes: tuple[Note, ...],
-    instant: str = "",
+    category: str,
+    notes_text: str = "",
     **fields: Any,
-) -> Iterator[Entry]:
+) -> Iterable[Entry]:
     """The entries of a bill. An ower whose weight is not in `weights` has 1, with a note."""
     if description == _NO_BILL and owers == [payer]:
-        return
-    minor, changed = rounded(amount, currency)
+        return []
+    minor, changed = rounded(amount, fields["currency"])
     notes += changed
     if not minor:
         raise RowError("no_amount")
@@ -61,12 +59,18 @@ def entries(
     if unknown and len(owers) > 1:
         notes += (Note("weight_unknown", {"names": ", ".join(unknown)[:200]}),)
     shares = {name: Fraction(weights.get(name, 1)) for name in owers}
-    common: dict[str, Any] = {"date": date, "instant": instant, "currency": currency}
-    common["notes"] = notes
     if is_payment and minor > 0 and payer not in shares:
         parts = apportioned(minor, whole_weights(shares), line)
-        yield from payments(line, payer, parts, description, **common)
-        return
-    fields |= {**common, "description": description}
-    fields |= by_weight(minor, shares, line)
-    yield DescribedExpense(line=line, amount_minor=minor, payers=((payer, minor),), **fields)
+        return payments(line, payer, parts, description, notes=notes, **fields)
+    found = DescribedExpense(
+        line=line,
+        amount_minor=minor,
+        payers=((payer, minor),),
+        description=description,
+        notes_text=notes_text,
+        category=category,
+        notes=notes,
+        **by_weight(minor, shares, line),
+        **fields,
+    )
+    return [found]
