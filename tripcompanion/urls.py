@@ -32,8 +32,7 @@ from tripcompanion.api.landing import LandingPage
 from tripcompanion.api.url_map import IdConverter
 from tripcompanion.attachments.views import AttachmentViewSet, TripAttachmentViewSet
 from tripcompanion.currency.views import CurrencyViewSet
-from tripcompanion.exchange.parsing import FILE_PARSERS
-from tripcompanion.exchange.views import ExportViewSet, ImportViewSet
+from tripcompanion.exchange.views import FILE_PARSERS, ExportViewSet, ImportViewSet
 from tripcompanion.mcp.views import AssistantView
 from tripcompanion.notices.unsubscribe import UnsubscribePage
 from tripcompanion.openapi.document import DocumentView

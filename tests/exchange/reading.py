@@ -14,10 +14,10 @@ from tripcompanion.exchange.description import (
     TripDescription,
 )
 from tripcompanion.exchange.fitting import Fitting
+from tripcompanion.exchange.formats import describe
 from tripcompanion.exchange.formats.reading import RowError
 from tripcompanion.exchange.models import Import
 from tripcompanion.exchange.planning import Choices, plan_import
-from tripcompanion.exchange.recognition import describe
 from tripcompanion.exchange.source import SourceFile
 from users.models import User
 

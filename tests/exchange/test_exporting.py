@@ -31,7 +31,7 @@ from tripcompanion.api.serializers import camel_case
 from tripcompanion.attachments.models import Attachment
 from tripcompanion.exchange import sheet
 from tripcompanion.exchange.tables import ATTACHMENTS, TABLES, TRIP
-from tripcompanion.exchange.trip_schema import trip_schema
+from tripcompanion.exchange.trip_file import trip_schema
 from trips.models import JournalEntry, Member, Trip
 from users.models import User
 from users.scopes import Scope

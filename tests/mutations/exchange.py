@@ -14,7 +14,7 @@ _MOVING = "tests/exchange/test_moving.py -k"
 _BACKUPS = "tests/exchange/test_backups.py -k"
 
 EXCHANGE: Guards = {
-    "tripcompanion/exchange/views/imports.py": [
+    "tripcompanion/exchange/views.py": [
         ("imports without a throttle", "[ImportThrottle, MappingThrottle]", "[MappingThrottle]",
          f"{_IMPORTING} throttled"),
         ("confirming imports without a throttle", '"confirm": [ImportThrottle],', "",
@@ -28,15 +28,15 @@ EXCHANGE: Guards = {
          f"{_RIGHTS} scopes"),
         ("plan into a trip is no answer", "            self.note_answer_in(stored.trip_id)",
          "            pass", f"{_RIGHTS} answers"),
+        ("mapping to those one knows counted as look-ups",
+         'strangers = chosen - {*shared.values_list("user", flat=True)} if chosen else chosen',
+         "strangers = chosen", f"{_WIRE} by_hand"),
+        ("export without expenses:read", "    more_scopes = (Scope.EXPENSES_READ,)\n", "",
+         f"{_EXPORTING} both_scopes"),
     ],
     "tripcompanion/exchange/serializers.py": [
         ("trip for what makes a new one", """if attrs.get("as_new_trip") and "trip_id" in attrs:""",
          "if False:", f"{_IMPORTING} new_trip"),
-    ],
-    "tripcompanion/exchange/throttles.py": [
-        ("mapping to those one knows counted as look-ups",
-         'strangers = chosen - {*shared.values_list("user", flat=True)} if chosen else chosen',
-         "strangers = chosen", f"{_WIRE} by_hand"),
     ],
     "tripcompanion/exchange/models.py": [
         ("import locked before the accounts that it names",
@@ -232,10 +232,6 @@ EXCHANGE: Guards = {
          f"{_EXPORTING} more_people"),
         ("formula in a workbook", "sheet.write_string(place, column, str(value))",
          "sheet.write(place, column, str(value))", f"{_EXPORTING} no_formula"),
-    ],
-    "tripcompanion/exchange/views/exports.py": [
-        ("export without expenses:read", "    more_scopes = (Scope.EXPENSES_READ,)\n", "",
-         f"{_EXPORTING} both_scopes"),
     ],
     "tripcompanion/exchange/restoring.py": [
         ("people beside each other change places in an imported trip",

@@ -14,12 +14,14 @@ from rest_framework.exceptions import ValidationError
 from splits.models import Category, Expense, Rate, Settlement
 from splits.models.comment import MAX_COMMENT_CHARS, MAX_COMMENTS
 from splits.models.division import OF_AMOUNTS, PERCENTAGE_WHOLE, SCALE, Division, Money
+from splits.models.items import EXTRAS, Items
 from splits.models.payer import MAX_PAYERS
 from splits.models.rate import ENTERED, NoRate
 from splits.models.recording import KEPT_TYPES
 from splits.models.tag import MAX_TAG_CHARS, MAX_TAGS, clean_tags
+from splits.serializers.expense import ExpenseRequest, items_of
 from tripcompanion.api.serializers import MAX_URL_CHARS
-from tripcompanion.currency.amounts import MAX_AMOUNT, convert, to_major, to_minor
+from tripcompanion.currency.amounts import EXPONENTS, MAX_AMOUNT, convert, to_major, to_minor
 from tripcompanion.exchange.description import (
     DescribedComment,
     DescribedExpense,
@@ -30,7 +32,6 @@ from tripcompanion.exchange.description import (
 )
 from tripcompanion.exchange.formats.entries import apportioned
 from tripcompanion.exchange.formats.reading import RowError
-from tripcompanion.exchange.items import items_from
 from trips.models.default_division import MAX_WEIGHT
 
 _FIRST_DAY, _LAST_DAY = date(1970, 1, 1), date(2100, 12, 31)
@@ -251,6 +252,23 @@ def _items_text(entry: DescribedExpense) -> str | None:
     except (UnreadableFile, ValidationError) as error:
         raise RowError("does_not_add_up") from error
     return items and items.text(entry.currency)
+
+
+def items_from(shown: Any, currency: str, people: Mapping[int, int], line: int) -> Items:
+    """The items of a file in our own format, with other ids of people. Raises `UnreadableFile`."""
+    wrong, fields = UnreadableFile("bad_value", line, name="items"), ExpenseRequest().fields
+    if not isinstance(shown, dict) or currency not in EXPONENTS:
+        raise wrong
+    try:
+        extras = {
+            name: fields[name].run_validation(shown[name]) for name in EXTRAS if name in shown
+        }
+        rows = fields["items"].run_validation(shown["items"])
+        for row in rows:
+            row["shares"] = {people[pk]: weight for pk, weight in row["shares"].items()}
+        return items_of(rows, extras, currency)
+    except (KeyError, ValidationError) as error:
+        raise wrong from error
 
 
 def longest(model: Any, name: str) -> int:

@@ -32,9 +32,9 @@ from tripcompanion.exchange.description import (
     UnreadableFile,
 )
 from tripcompanion.exchange.fitting import Fitting, longest, plain
+from tripcompanion.exchange.formats import describe
 from tripcompanion.exchange.formats.reading import RowError
-from tripcompanion.exchange.identity import Identity, identified
-from tripcompanion.exchange.known_rows import KnownRows, known_trip
+from tripcompanion.exchange.known_rows import Identity, KnownRows, identified, known_trip
 from tripcompanion.exchange.models import (
     MAX_PLANS,
     AlreadyImported,
@@ -45,7 +45,6 @@ from tripcompanion.exchange.models import (
 )
 from tripcompanion.exchange.notes import FileUnreadable
 from tripcompanion.exchange.people import PlannedPerson, planned_people
-from tripcompanion.exchange.recognition import describe
 from tripcompanion.exchange.source import SourceFile, as_json
 from trips.models import Trip, get_visible_or_404
 from trips.roles import Can, may

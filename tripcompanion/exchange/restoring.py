@@ -30,9 +30,9 @@ from tripcompanion.api.problems import LimitReached
 from tripcompanion.api.serializers import MAX_INTEGER
 from tripcompanion.currency.amounts import EXPONENTS
 from tripcompanion.exchange.description import UnreadableFile
+from tripcompanion.exchange.fitting import items_from
 from tripcompanion.exchange.formats.trip_companion import FORMAT, VERSION
 from tripcompanion.exchange.imported_history import imported_history, instant
-from tripcompanion.exchange.items import items_from
 from tripcompanion.exchange.source import SourceFile
 from tripcompanion.exchange.tables import CHUNK_ROWS, TABLES, TRIP, Column, Table
 from tripcompanion.recurring.body import imported

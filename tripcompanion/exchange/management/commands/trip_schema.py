@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from tripcompanion.exchange.trip_schema import trip_schema
+from tripcompanion.exchange.trip_file import trip_schema
 
 
 class Command(BaseCommand):

@@ -1,7 +1,12 @@
-"""Views of imports: plan, read, confirm, undo."""
+"""Views of imports (plan, read, confirm, undo) and of exports."""
 
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from io import BytesIO
+from typing import IO, Any, ClassVar
 
+from django.core.files import File
+from django.http import FileResponse
+from django.utils import timezone
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import NotFound, PermissionDenied, ValidationError
@@ -9,9 +14,10 @@ from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from tripcompanion.api.forms import SentFile
-from tripcompanion.api.parsing import PayloadTooLarge
+from tripcompanion.api.forms import FileFormParser, SentFile
+from tripcompanion.api.parsing import PayloadTooLarge, StrictJSONParser, require_json
 from tripcompanion.api.problems import LimitReached
+from tripcompanion.api.throttling import UserThrottle
 from tripcompanion.exchange.confirming import confirm, delete, undo
 from tripcompanion.exchange.models import AlreadyImported, ChangedSince, Import, NotImported
 from tripcompanion.exchange.notes import FileUnreadable, UnknownFormat
@@ -24,8 +30,12 @@ from tripcompanion.exchange.serializers import (
     ImportTexts,
     RowsQuery,
 )
-from tripcompanion.exchange.throttles import ImportThrottle, MappingThrottle
+from tripcompanion.exchange.sheet import csv_file, xlsx_file
+from tripcompanion.exchange.trip_file import TripFile, json_file
+from trips.models import Member, Trip
 from trips.models.conflicts import CurrencyChanged, InviteInstead
+from trips.roles import Can
+from trips.throttles import LookupThrottle
 from trips.viewsets import InTripViewSet
 from users.scopes import Scope
 
@@ -33,6 +43,39 @@ from users.scopes import Scope
 MAX_FILE_BYTES = 10 * 1024 * 1024
 #: Why a plan is refused.
 _PLANNING = [FileUnreadable, UnknownFormat, InviteInstead, LimitReached, NotFound, PermissionDenied]
+_WRITERS = {"json": json_file, "csv": csv_file, "xlsx": xlsx_file}
+
+
+class FileParser(StrictJSONParser):
+    """A JSON file of any shape; the query has what the caller chooses."""
+
+    def parse(
+        self,
+        stream: IO[bytes],
+        media_type: str | None = None,
+        parser_context: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        require_json(media_type or "")
+        return {"file": SentFile(File(BytesIO(stream.read()), name=""))}
+
+
+FILE_PARSERS = (FileParser, FileFormParser)
+
+
+class ImportThrottle(UserThrottle):
+    """Files that are planned, and plans that are confirmed, per user."""
+
+    scope = "import"
+
+
+class MappingThrottle(LookupThrottle):
+    """Accounts that people of a file are mapped to, unless they share a trip with the caller."""
+
+    def allow_request(self, request: Request, view: Any) -> bool:
+        chosen = {*view.choices.get("mapping", {}).values()} - {None, view.caller.pk}
+        shared = Member.objects.sharing_a_trip_with(view.caller).filter(user__in=chosen)
+        strangers = chosen - {*shared.values_list("user", flat=True)} if chosen else chosen
+        return all(super(MappingThrottle, self).allow_request(request, view) for _ in strangers)
 
 
 class ImportViewSet(InTripViewSet):
@@ -153,3 +196,34 @@ class ImportViewSet(InTripViewSet):
         """Delete a plan, or an import that was undone. What is done can only be undone."""
         delete(import_id, self.caller)
         return self.no_content()
+
+
+class ExportViewSet(InTripViewSet):
+    """A trip as a file."""
+
+    tag = "trips"
+    operation_ids: ClassVar = {"export": "exportTrip"}
+    scope_prefix = "trips"
+    more_scopes = (Scope.EXPENSES_READ,)
+    needs: ClassVar = {"export": Can.READ}
+    response_serializers: ClassVar = {"export": TripFile}
+    files: ClassVar = {
+        "export": {
+            "csv": "text/csv",
+            "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        }
+    }
+    problems: ClassVar = {"export": [LimitReached]}
+
+    def export(self, request: Request, trip_id: int) -> FileResponse:
+        """A trip as a file: JSON, or a table as CSV or XLSX.
+
+        JSON has all that was entered and can be imported without loss;
+        `docs/trip-export.schema.json` describes it. The table has a row for each expense and
+        settlement, and two columns for each person: what they put in, and their part. `Accept`
+        chooses, or `?format=` with `json`, `csv` or `xlsx`.
+        """
+        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        chosen = request.accepted_renderer.format
+        write = _WRITERS.get(chosen, json_file)
+        return self.file(write(trip), f"trip-{trip_id}-{timezone.now():%Y-%m-%d}")
