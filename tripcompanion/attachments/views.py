@@ -15,6 +15,7 @@ from tripcompanion.api.idempotency import REPLAYED
 from tripcompanion.api.parsing import PayloadTooLarge
 from tripcompanion.api.problems import LimitReached
 from tripcompanion.api.rendering import FileRenderer
+from tripcompanion.api.throttling import UserThrottle
 from tripcompanion.attachments.models import (
     MAX_NAME_CHARS,
     Attachment,
@@ -27,13 +28,18 @@ from tripcompanion.attachments.models import (
 from tripcompanion.attachments.recognition import START_BYTES, Kind, kind_of
 from tripcompanion.attachments.serializers import AttachmentRequest, AttachmentSerializer
 from tripcompanion.attachments.storage import StorageUnavailable, discard, keep, link_to, opened
-from tripcompanion.attachments.throttles import UploadThrottle
 from trips.models import Trip, get_visible_or_404
 from trips.roles import Can
 from trips.viewsets import InTripViewSet
 
 #: Forbids everything, in case a browser displays a file instead of saving it.
 _SANDBOX = "sandbox; default-src 'none'; frame-ancestors 'none'"
+
+
+class UploadThrottle(UserThrottle):
+    """Uploaded files, per user."""
+
+    scope = "upload"
 
 
 class AttachmentViewSet(InTripViewSet):

@@ -4,14 +4,13 @@ Beside each is a manifest with its SHA-256 and the migrations that it has. Whoev
 processes of the machine sees their arguments, so passwords go into the environment.
 """
 
-import hashlib
 import json
 import os
 import sqlite3
 import subprocess
-from collections.abc import Iterator
 from contextlib import closing
 from datetime import datetime, timedelta
+from hashlib import file_digest
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 
-_PREFIX, _PIECE = "tripcompanion-", 1024 * 1024
+_PREFIX = "tripcompanion-"
 
 
 class BackupFailed(Exception):
@@ -33,11 +32,12 @@ def back_up(folder: Path) -> Path:
     file = folder / f"{name}{'.dump' if connection.vendor == 'postgresql' else '.sqlite3'}"
     part = file.with_name(f"{file.name}.part")
     part.touch(mode=0o600)
-    migrations = _applied()
+    migrations = sorted(MigrationRecorder(connection).applied_migrations())
     if connection.vendor == "postgresql":
         _run("pg_dump", "--format=custom", "--no-owner", f"--file={part}")
     else:
-        _copy_sqlite(_connected(), part)
+        with closing(sqlite3.connect(part)) as target:
+            _connected().backup(target)
     manifest = {
         "database": connection.vendor,
         "sha256": _sha256(part),
@@ -77,17 +77,9 @@ def restore(file: Path, *, overwrite: bool = False) -> None:
 def delete_old(folder: Path, days: int) -> None:
     """Delete the backups that are older than `days`, and what failed ones left."""
     oldest = timezone.now() - timedelta(days=days)
-    for file in _backups_in(folder):
+    for file in folder.glob(f"{_PREFIX}*Z.*"):
         if datetime.fromtimestamp(file.stat().st_mtime, oldest.tzinfo) < oldest:
             file.unlink()
-
-
-def _backups_in(folder: Path) -> Iterator[Path]:
-    return folder.glob(f"{_PREFIX}*Z.*")
-
-
-def _applied() -> list[tuple[str, str]]:
-    return sorted(MigrationRecorder(connection).applied_migrations())
 
 
 def _has_accounts() -> bool:
@@ -102,11 +94,6 @@ def _connected() -> Any:
     """The driver's own connection."""
     connection.ensure_connection()
     return connection.connection
-
-
-def _copy_sqlite(source: Any, path: Path) -> None:
-    with closing(sqlite3.connect(path)) as target:
-        source.backup(target)
 
 
 def _run(program: str, *arguments: str, last: list[str] | None = None) -> None:
@@ -142,8 +129,5 @@ def _read_manifest(file: Path) -> dict[str, Any]:
 
 
 def _sha256(file: Path) -> str:
-    digest = hashlib.sha256()
     with file.open("rb") as opened:
-        while piece := opened.read(_PIECE):
-            digest.update(piece)
-    return digest.hexdigest()
+        return file_digest(opened, "sha256").hexdigest()

@@ -37,6 +37,8 @@ from trips.models.conflicts import AlreadyMember
 from trips.roles import DEFAULT_ROLE, Can
 from users.models import User
 
+_OF_TRIP = ("title", "destination", "description", "currency", "start_date", "end_date")
+
 
 def confirm(import_id: int, by: User, progress: Any = iter) -> Import:
     """Record everything that a plan contains. `progress` wraps the batches of rows.
@@ -51,7 +53,7 @@ def confirm(import_id: int, by: User, progress: Any = iter) -> Import:
         plan = stored.plan
         if plan.is_copy:
             return _make_copy(stored, by)
-        trip = stored.trip or _start_trip(by, plan)
+        trip = stored.trip or Trip.start(by, **{name: getattr(plan, name) for name in _OF_TRIP})
         people = _admit(trip, by, plan.people)
         can = Can.RECORD if plan.counts[EntryKind.EXPENSE] else Can.SETTLE
         with locked_trip(trip.pk, by, can, lambda _trip: True) as locked:
@@ -119,11 +121,6 @@ def _with_ids(stored: Import, ids: Mapping[str, int]) -> str:
         person |= {"was_member": person["is_member"], "user_id": ids[person["key"]]}
         person["is_member"] = True
     return as_json(content)
-
-
-def _start_trip(by: User, plan: Any) -> Trip:
-    names = ("title", "destination", "description", "currency", "start_date", "end_date")
-    return Trip.start(by, **{name: getattr(plan, name) for name in names})
 
 
 def _admit(trip: Trip, by: User, people: list[Any]) -> dict[str, int]:

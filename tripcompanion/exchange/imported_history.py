@@ -57,9 +57,11 @@ def imported_history(
 
 
 def _entry(row: Any, line: int, trip: Trip, ids: Ids, names: Mapping[int, str]) -> JournalEntry:
-    event, people = Event(row["event"]), ids[User]
+    event, people, at = Event(row["event"]), ids[User], instant(row["at"])
     if row["number"] != line:
         raise ValueError("not counted without gaps")
+    if at is None:
+        raise ValueError("not an instant")
     changes = {
         str(name): {side: _mapped(name, pair[side], people) for side in ("old", "new")}
         for name, pair in row["changes"].items()
@@ -69,7 +71,7 @@ def _entry(row: Any, line: int, trip: Trip, ids: Ids, names: Mapping[int, str]) 
     entry = JournalEntry(
         trip=trip,
         number=line,
-        at=_moment(row["at"]),
+        at=at,
         via=Via.IMPORT,
         event=event,
         object_id=_new_id(row["objectId"], ids.get(_MODELS.get(event.object_type, Model), {})),
@@ -85,13 +87,6 @@ def _entry(row: Any, line: int, trip: Trip, ids: Ids, names: Mapping[int, str]) 
     # Whoever reads the history must get a sentence for it.
     sentence(entry, Names({entry.by_id: ""} if entry.by_id else {}, None), trip.currency)
     return entry
-
-
-def _moment(value: Any) -> datetime:
-    moment = instant(value)
-    if moment is None:
-        raise ValueError("not an instant")
-    return moment
 
 
 def _optional(value: Any, ids: Mapping[int, int]) -> int | None:

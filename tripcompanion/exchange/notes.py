@@ -8,8 +8,8 @@ from rest_framework.exceptions import ParseError
 
 from tripcompanion.exchange.description import UnreadableFile
 
-#: Why a file cannot be read.
-OF_FILES: Mapping[str, Any] = {
+_TEXTS: Mapping[str, Any] = {
+    # Why a file cannot be read. Some are also why a row is skipped.
     "bad_number": gettext_lazy("A number cannot be read: %(text)s."),
     "bad_history": gettext_lazy("This change in the history cannot be shown."),
     "bad_value": gettext_lazy("The value of %(name)s is not possible."),
@@ -49,14 +49,11 @@ OF_FILES: Mapping[str, Any] = {
     "wrong_encoding": gettext_lazy(
         "The encoding of the file is not known. Please save it as UTF-8."
     ),
-}
-#: Why a row is skipped.
-OF_SKIPPED_ROWS: Mapping[str, Any] = {
+    # Why a row is skipped.
     "weight_too_large": gettext_lazy("The weight of a person is above 1,000,000."),
     "amount_out_of_range": gettext_lazy("The amount is too small or too large."),
     "amount_too_large": gettext_lazy("The amount is too large."),
     "bad_date": gettext_lazy("This is not a date: %(text)s."),
-    "bad_number": OF_FILES["bad_number"],
     "bad_rate": gettext_lazy(
         "There is no rate by which this amount of %(currency)s can be converted."
     ),
@@ -67,13 +64,11 @@ OF_SKIPPED_ROWS: Mapping[str, Any] = {
         "This is half of a change of money, which has no other side here."
     ),
     "item_of_nobody": gettext_lazy("Nobody takes part in the item %(name)s."),
-    "missing_field": OF_FILES["missing_field"],
     "named_twice": gettext_lazy("Somebody is named twice."),
     "negative_part": gettext_lazy("Somebody has a negative part."),
     "no_amount": gettext_lazy("The amount is zero."),
     "no_rate": gettext_lazy("There is no rate from %(currency)s. Please send `exchangeRates`."),
     "nobody_takes_part": gettext_lazy("Nobody takes part."),
-    "not_an_object": OF_FILES["not_an_object"],
     "other_columns": gettext_lazy("It has %(columns)s columns of people instead of %(expected)s."),
     "payer_unknown": gettext_lazy("The file does not say who paid."),
     "repeated": gettext_lazy("A newer state of it is in the file, too."),
@@ -84,10 +79,7 @@ OF_SKIPPED_ROWS: Mapping[str, Any] = {
     "unknown_currency": gettext_lazy("This is not the code of a currency: %(currency)s."),
     "unknown_kind": gettext_lazy("The type %(text)s is not known."),
     "unknown_person": gettext_lazy("It names somebody who is not in the group."),
-    "unknown_split": OF_FILES["unknown_split"],
-}
-#: What is worth knowing of a row that is taken, or of the whole file.
-OF_TAKEN_ROWS: Mapping[str, Any] = {
+    # What is worth knowing of a row that is taken, or of the whole file.
     "balances_only": gettext_lazy(
         "The file has balances and no expenses, so each is one payment here."
     ),
@@ -153,15 +145,12 @@ OF_TAKEN_ROWS: Mapping[str, Any] = {
         "The file does not say the weight of %(names)s, which is taken as 1."
     ),
     "windows_1252": gettext_lazy("The file is not UTF-8, and was read as Windows-1252."),
-}
-#: Why the balance of a person is another one than the file says.
-OF_BALANCES: Mapping[str, Any] = {
+    # Why the balance of a person is another one than the file says.
     "contradicts_rows": gettext_lazy("The file does not add up to its own balances."),
     "noted_rows": gettext_lazy("These rows were read with a note: %(lines)s."),
     "rounding": gettext_lazy("It is at most the smallest unit for each row, as by rounding."),
     "skipped_rows": gettext_lazy("The file counts these rows, which are skipped: %(lines)s."),
 }
-_TEXTS = {**OF_BALANCES, **OF_TAKEN_ROWS, **OF_SKIPPED_ROWS, **OF_FILES}
 
 
 def text_of(code: str, values: Mapping[str, Any]) -> str:
@@ -194,5 +183,5 @@ class UnknownFormat(FileUnreadable):
     """400 `unknown_format`: no format is recognised from the content of the file."""
 
     default_code = "unknown_format"
-    default_detail = OF_FILES["unknown_format"]
+    default_detail = _TEXTS["unknown_format"]
     extensions: Mapping[str, Any] = {"reason": "unknown_format", "line": None}

@@ -22,8 +22,7 @@ from tripcompanion.api.parsing import PayloadTooLarge
 from tripcompanion.attachments.models import Attachment, UnsupportedType
 from tripcompanion.attachments.serializers import AttachmentRequest
 from tripcompanion.attachments.storage import discard
-from tripcompanion.attachments.throttles import UploadThrottle
-from tripcompanion.attachments.views import store_file
+from tripcompanion.attachments.views import UploadThrottle, store_file
 from tripcompanion.currency.amounts import CODES, MAX_AMOUNT, to_minor
 from tripcompanion.splitwise.adding import Person, accounts_locked, friendship
 from tripcompanion.splitwise.categories import our_category
