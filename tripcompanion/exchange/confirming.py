@@ -37,6 +37,7 @@ from trips.models.conflicts import AlreadyMember
 from trips.roles import DEFAULT_ROLE, Can
 from users.models import User
 
+#: The fields of a plan that a new trip gets.
 _OF_TRIP = ("title", "destination", "description", "currency", "start_date", "end_date")
 
 

@@ -85,12 +85,10 @@ class Choices:
             changes = {"trip_id": None, "as_new_trip": False, **changes}
         return replace(self, **changes)
 
-    def described(self, file: BinaryIO) -> TripDescription:
-        """The trip in a file. Raises `UnreadableFile`."""
-        zone, group = ZoneInfo(self.time_zone), self.group
-        return describe(
-            SourceFile(file, self.file_name, currency=self.currency, zone=zone, group=group)
-        )
+    def source(self, file: BinaryIO) -> SourceFile:
+        """A file with what it may not say. Raises `UnreadableFile`."""
+        zone = ZoneInfo(self.time_zone)
+        return SourceFile(file, self.file_name, self.currency or "", zone, self.group)
 
 
 def plan_import(
@@ -110,7 +108,7 @@ def plan_import(
     if choices.trip_id is not None:
         trip = get_visible_or_404(Trip.objects.all, caller, pk=choices.trip_id)
     try:
-        described = choices.described(file)
+        described = describe(choices.source(file))
         is_known = trip is None and not choices.as_new_trip
         if is_known:
             trip = known_trip(caller, described)

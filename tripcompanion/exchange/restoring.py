@@ -224,33 +224,24 @@ class _Maker:
         return made
 
     def _stored_text(self, made: Any, name: str, shown: Any, line: int) -> str | None:
-        """A JSON value as it is stored, with the new ids of people."""
-        if isinstance(made, Trip):
-            return self._of_trip(name, shown, line)
-        if isinstance(made, Recurrence):
-            return self._recurring_expense(shown, line)
+        """A JSON value as it is stored, with the new ids of people.
+
+        A recurring expense may name somebody of whom nothing else in the file tells.
+        """
+        people = _OrNobody(self.ids[User])
+        try:
+            if isinstance(made, Recurrence):
+                return as_text(imported(shown, people))
+            if isinstance(made, Trip):
+                value = _checked(TripRequest().fields[name], {"it": shown}, "it", line)
+                if name == "categoryBudgets":
+                    return budgets_text(value, self.currency)
+                return division_text(value and renamed_division(value, people))
+        except ValidationError as error:
+            raise UnreadableFile("bad_value", line, name=name) from error
         if shown is None:
             return None
-        people = _OrNobody(self.ids[User])
         return items_from(shown, made.currency, people, line).text(made.currency)
-
-    def _recurring_expense(self, shown: Any, line: int) -> str:
-        """What is recorded; it may name somebody of whom nothing else in the file tells."""
-        try:
-            return as_text(imported(shown, _OrNobody(self.ids[User])))
-        except ValidationError as error:
-            raise UnreadableFile("bad_value", line, name="expense") from error
-
-    def _of_trip(self, name: str, shown: Any, line: int) -> str | None:
-        """A field of the trip as JSON is stored, with the new ids of people."""
-        checked = _checked(TripRequest().fields[name], {"it": shown}, "it", line)
-        if name == "categoryBudgets":
-            try:
-                return budgets_text(checked, self.currency)
-            except ValidationError as error:
-                raise UnreadableFile("bad_value", line, name=name) from error
-        people = _OrNobody(self.ids[User])
-        return division_text(checked and renamed_division(checked, people))
 
     def _entered_in(self, made: Any, row: Row) -> str:
         """The currency of what was entered. The column of the expense comes before it."""

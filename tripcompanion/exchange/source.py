@@ -72,8 +72,7 @@ class SourceFile:
         self,
         file: BinaryIO,
         name: str = "",
-        *,
-        currency: str | None = None,
+        currency: str = "",
         zone: tzinfo = UTC,
         group: str = "",
     ) -> None:
@@ -90,7 +89,7 @@ class SourceFile:
 
     def trip_currency(self, *found: str, guess: str = "") -> str:
         """The first known currency of those in the file, or that of the caller, or else a guess."""
-        for code in (*found, self.currency or "", guess):
+        for code in (*found, self.currency, guess):
             if code.upper() in EXPONENTS:
                 return code.upper()
         raise UnreadableFile("currency_needed")

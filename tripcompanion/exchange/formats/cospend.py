@@ -9,6 +9,7 @@ from urllib.parse import unquote_plus
 
 from tripcompanion.currency.amounts import EXPONENTS
 from tripcompanion.exchange.description import Entry, Note, Person, SkippedRow, TripDescription
+from tripcompanion.exchange.formats.entries import bill, names_in
 from tripcompanion.exchange.formats.reading import (
     Numbers,
     Record,
@@ -19,7 +20,6 @@ from tripcompanion.exchange.formats.reading import (
     number,
     unquoted,
 )
-from tripcompanion.exchange.formats.weights import entries, names_in
 from tripcompanion.exchange.source import Head, SourceFile
 
 #: The names of columns that begin a section, by its name.
@@ -129,7 +129,7 @@ class _Project:
         comment = unquote_plus(row.text("comment", ""))
         if row.text("repeat", "n") not in {"n", ""}:
             notes += (Note("repeats"),)
-        return entries(
+        return bill(
             line,
             row.text("payer_name"),
             self.numbers(row.text("amount")),

@@ -6,6 +6,7 @@ from typing import Any
 
 from tripcompanion.currency.amounts import EXPONENTS
 from tripcompanion.exchange.description import Entry, Note, TripDescription, UnreadableFile
+from tripcompanion.exchange.formats.entries import bill, names_in
 from tripcompanion.exchange.formats.reading import (
     Numbers,
     Record,
@@ -16,7 +17,6 @@ from tripcompanion.exchange.formats.reading import (
     people_named,
     unguarded,
 )
-from tripcompanion.exchange.formats.weights import entries, names_in
 from tripcompanion.exchange.source import Head, SourceFile
 
 _COLUMNS = {"what", "amount", "date", "payer_name", "payer_weight", "owers"}
@@ -106,7 +106,7 @@ class _Bills:
         code = row.text("currency", _NO_CURRENCY)
         if code not in EXPONENTS:
             code = self.currency
-        return entries(
+        return bill(
             line,
             unguarded(row.text("payer_name")),
             self._number(row, "amount"),
