@@ -50,8 +50,8 @@ SPLITWISE: Guards = {
          f"{_ACCESS} -k hostile"),
     ],
     "tripcompanion/splitwise/oauth.py": [
-        ("programs that guess secrets", "if state is not None and state.is_over:", "if False:",
-         f"{_OAUTH} -k slowed_down"),
+        ("programs that guess secrets", "if not throttle.allow_request(request, None):",
+         "if False:", f"{_OAUTH} -k slowed_down"),
         ("codes that work twice",
          "elif not Grant.objects.filter(code=request.code, application=request.client)"
          ".delete()[0]:",

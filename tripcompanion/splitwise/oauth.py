@@ -22,7 +22,6 @@ from oauthlib.oauth2.rfc6749 import errors
 from rest_framework.exceptions import APIException, Throttled
 
 from tripcompanion.api.error_views import ProblemView, refusal
-from tripcompanion.api.throttling import count_against_limit
 from users.models import MAX_TOKEN_NAME_CHARS, ScopedToken, User
 from users.scopes import Scope
 from users.throttles import LoginAddressThrottle
@@ -136,10 +135,8 @@ class ConsentPage(ProblemView, AuthorizationView):
 def count_log_in(request: HttpRequest) -> None:
     """Count that a program asks for a token; raises `Throttled`."""
     throttle = LoginAddressThrottle()
-    identity = throttle.identity(request, None)  # type: ignore[arg-type]
-    state = count_against_limit(throttle.scope, identity, request=request)
-    if state is not None and state.is_over:
-        raise Throttled(state.seconds_left)
+    if not throttle.allow_request(request, None):  # type: ignore[arg-type]
+        raise Throttled(throttle.wait())
 
 
 class TokenEndpoint(ProblemView, TokenView):
@@ -161,23 +158,19 @@ class TokenEndpoint(ProblemView, TokenView):
         return HttpResponse(body, status=status, headers=headers)
 
 
-def scopes_in_words() -> dict[str, str]:
-    """What each scope lets a program do, for the page."""
-    return {
-        Scope.TRIPS_READ: _("See your trips and their members"),
-        Scope.TRIPS_WRITE: _("Create, change and delete trips, and invite members"),
-        Scope.EXPENSES_READ: _("See expenses, settlements and balances"),
-        Scope.EXPENSES_WRITE: _("Record, change and delete expenses and settlements"),
-    }
-
-
 class Scopes:
     """The scopes of tokens, for the toolkit. A program that names none asks for all of them."""
 
     def get_all_scopes(self) -> dict[str, str]:
-        return scopes_in_words()
+        """What each scope lets a program do, for the page."""
+        return {
+            Scope.TRIPS_READ: _("See your trips and their members"),
+            Scope.TRIPS_WRITE: _("Create, change and delete trips, and invite members"),
+            Scope.EXPENSES_READ: _("See expenses, settlements and balances"),
+            Scope.EXPENSES_WRITE: _("Record, change and delete expenses and settlements"),
+        }
 
     def get_available_scopes(self, *arguments: Any, **options: Any) -> list[str]:
-        return list(scopes_in_words())
+        return list(self.get_all_scopes())
 
     get_default_scopes = get_available_scopes

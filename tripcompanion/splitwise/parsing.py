@@ -40,7 +40,10 @@ class JsonBody(StrictJSONParser):
     """A JSON object, as strict as everywhere."""
 
     def parse(self, *arguments: Any, **context: Any) -> dict[str, Any]:
-        return _few(super().parse(*arguments, **context))
+        values = super().parse(*arguments, **context)
+        if len(values) > MAX_KEYS:
+            raise ParseError(_("The body has too many fields."))
+        return values
 
 
 class FormBody(BaseParser):
@@ -82,12 +85,6 @@ def _once(pairs: list[tuple[str, str]]) -> dict[str, Any]:
     values = dict(pairs)
     if len(values) < len(pairs):
         raise ParseError(_("The form contains the same field twice."))
-    return values
-
-
-def _few(values: dict[str, Any]) -> dict[str, Any]:
-    if len(values) > MAX_KEYS:
-        raise ParseError(_("The body has too many fields."))
     return values
 
 
