@@ -78,15 +78,12 @@ class Api:
         response = found.func(request, *found.args, **found.kwargs)
         if isinstance(response, SimpleTemplateResponse):  # a replayed one is not
             response.render()
-        answer = _json_of(response.content)
+        content = response.content
+        answer: Any = json.loads(content, parse_float=Decimal) if content else None
         if response.status_code >= 400:
             raise ToolFailed(answer["detail"], answer)
         self.was_replayed = self.was_replayed or "Idempotency-Replayed" in response
         return answer
-
-
-def _json_of(content: bytes) -> Any:
-    return json.loads(content, parse_float=Decimal) if content else None
 
 
 def _as_text(value: Any) -> str:

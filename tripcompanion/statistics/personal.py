@@ -1,5 +1,6 @@
 """What somebody's trips have cost, and what is between two people: sums over several trips."""
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from django.db.models import OuterRef, QuerySet, Subquery
@@ -99,12 +100,13 @@ class TripBetween:
         self.you_owe_minor = self.owes_you_minor = self.you_sent_minor = self.sent_you_minor = 0
 
 
-class CurrencyBetween(NamedTuple):
+@dataclass
+class CurrencyBetween:
     """The open debts in trips of one currency; `net_minor` is what the other owes on balance."""
 
     currency: str
-    you_owe_minor: int
-    owes_you_minor: int
+    you_owe_minor: int = 0
+    owes_you_minor: int = 0
 
     @property
     def net_minor(self) -> int:
@@ -138,11 +140,13 @@ class Between(NamedTuple):
                 trips[trip_id].you_sent_minor = joined(*halves)
             else:
                 trips[trip_id].sent_you_minor = joined(*halves)
-        rows = list(trips.values())
-        currencies = [
-            _in_currency(currency, rows) for currency in sorted({row.currency for row in rows})
-        ]
-        return cls(summaries([other_id])[other_id], currencies, rows)
+        sums: dict[str, CurrencyBetween] = {}
+        for row in trips.values():
+            of_currency = sums.setdefault(row.currency, CurrencyBetween(row.currency))
+            of_currency.you_owe_minor += row.you_owe_minor
+            of_currency.owes_you_minor += row.owes_you_minor
+        currencies = [sums[currency] for currency in sorted(sums)]
+        return cls(summaries([other_id])[other_id], currencies, list(trips.values()))
 
 
 @CompiledForViewer
@@ -168,9 +172,3 @@ def _sent(pair: ArrayParam = _PAIR) -> QuerySet[Settlement, Any]:
 
 def _sums(rows: QuerySet[Any], person: str, column: str) -> QuerySet[Any, Any]:
     return rows.order_by().values_list("trip", person).annotate(**halves_of(column))
-
-
-def _in_currency(currency: str, rows: list[TripBetween]) -> CurrencyBetween:
-    some = [row for row in rows if row.currency == currency]
-    owed = (sum(row.you_owe_minor for row in some), sum(row.owes_you_minor for row in some))
-    return CurrencyBetween(currency, *owed)
