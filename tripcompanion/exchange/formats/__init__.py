@@ -40,18 +40,8 @@ class Format(Protocol):
 
 #: In the order in which they are tried: the labels of Splitwise's CSV are in any language.
 FORMATS: Iterable[Format] = (
-    trip_companion,
-    abrechnung,
-    spliit_json,
-    ihatemoney,
-    splitpro_json,
-    splitwise_api,
-    tricount,
-    cospend,
-    settle_up,
-    splitpro_csv,
-    spliit_csv,
-    splitwise_csv,
+    *(trip_companion, abrechnung, spliit_json, ihatemoney, splitpro_json, splitwise_api, tricount),
+    *(cospend, settle_up, splitpro_csv, spliit_csv, splitwise_csv),
 )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from splits.models.division import SCALE
 from splits.money import apportion
 from tripcompanion.exchange.description import DescribedExpense, DescribedSettlement, Entry, Note
-from tripcompanion.exchange.formats.reading import RowError, rounded
+from tripcompanion.exchange.formats.reading import RowError, category, rounded
 
 #: A bill of somebody for themselves that only declares a member, in old files of Cospend.
 _NO_BILL = "deleteMeIfYouWant"
@@ -103,18 +103,20 @@ def expense(
     paid: Mapping[str, int],
     shares: Mapping[str, int],
     *,
+    label: str = "",
     is_equal: bool | None = None,
     split: tuple[str, Mapping[str, int]] | None = None,
     **fields: Any,
 ) -> DescribedExpense:
     """An expense of what people paid, with exact shares, which add up to that.
 
-    A negative amount is a refund. Raises `RowError` for an amount of zero.
+    `label` is what the source calls its category. A negative amount is a refund. Raises `RowError`
+    for an amount of zero.
     """
     amount_minor, payers = sum(paid.values()), tuple(paid.items())
     if not amount_minor:
         raise RowError("no_amount")
-    fields |= divided(shares, is_equal=is_equal, split=split)
+    fields |= {"category": category(label), **divided(shares, is_equal=is_equal, split=split)}
     return DescribedExpense(line=line, amount_minor=amount_minor, payers=payers, **fields)
 
 
@@ -190,7 +192,7 @@ def bill(
     is_payment: bool,
     description: str,
     notes: tuple[Note, ...],
-    category: str,
+    label: str = "",
     notes_text: str = "",
     **fields: Any,
 ) -> Iterable[Entry]:
@@ -214,7 +216,7 @@ def bill(
         payers=((payer, minor),),
         description=description,
         notes_text=notes_text,
-        category=category,
+        category=category(label),
         notes=notes,
         **by_weight(minor, shares, line),
         **fields,

@@ -117,5 +117,4 @@ class _Bills:
             currency=code,
             description=unguarded(row.text("what", "")),
             notes=notes,
-            category="OTHER",
         )

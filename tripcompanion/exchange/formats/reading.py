@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, date, datetime, tzinfo
+from datetime import date
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 from itertools import count
 from typing import Any
@@ -221,15 +221,6 @@ def day(text: str) -> date:
     try:
         return date.fromisoformat(text.strip()[:10])
     except ValueError as error:
-        raise RowError("bad_date", text=text[:30]) from error
-
-
-def instant(text: str, zone: tzinfo = UTC) -> datetime:
-    """An instant; without an offset it is in `zone`."""
-    try:
-        found = datetime.fromisoformat(text.strip().replace(" UTC", "Z"))
-        return (found if found.tzinfo else found.replace(tzinfo=zone)).astimezone(zone)
-    except (ValueError, OverflowError) as error:
         raise RowError("bad_date", text=text[:30]) from error
 
 

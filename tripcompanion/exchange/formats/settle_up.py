@@ -11,7 +11,6 @@ from tripcompanion.exchange.formats.reading import (
     Numbers,
     Record,
     RowError,
-    category,
     clean,
     each,
     people_named,
@@ -96,7 +95,7 @@ class _Table:
             kind, notes = "expense", (*notes, Note("payment_of_several"))
         if kind != "expense":
             raise RowError("unknown_kind", text=kind[:30])
-        fields |= {"description": title or label or "Settle Up", "category": category(label)}
+        fields |= {"description": title or label or "Settle Up", "label": label}
         fields["notes_text"] = label
         if "Receipt" in row:
             fields["receipt_url"] = row.text("Receipt")

@@ -9,7 +9,6 @@ from tripcompanion.exchange.formats.entries import completed, expense, in_origin
 from tripcompanion.exchange.formats.reading import (
     Numbers,
     RowError,
-    category,
     clean,
     day,
     each,
@@ -92,7 +91,7 @@ class _Table:
             return payments(line, payer, shares, title, notes=notes, **fields)
         signed = {person: minor if cost > 0 else -minor for person, minor in shares.items()}
         fields |= {"description": title, "notes_text": clean(row["Category"])}
-        fields |= {"category": category(row["Category"]), "notes": notes}
+        fields |= {"label": row["Category"], "notes": notes}
         found = expense(line, {payer: cost}, signed, **fields)
         return [self._in_original(row, found) if cost > 0 else found]
 

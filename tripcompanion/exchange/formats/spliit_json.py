@@ -12,7 +12,6 @@ from tripcompanion.exchange.formats.reading import (
     Record,
     RowError,
     any_record,
-    category,
     clean,
     each,
     people_with_ids,
@@ -97,7 +96,7 @@ def _entry(currency: str, digits: int, people: set[str], line: int, value: Any) 
     fields |= {
         "description": title or names[0],
         "notes_text": row.text("notes", ""),
-        "category": category(*names),
+        "label": " ".join(names),
         "notes": notes,
     }
     split = None

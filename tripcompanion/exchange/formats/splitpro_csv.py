@@ -19,7 +19,6 @@ from tripcompanion.exchange.formats.reading import (
     Numbers,
     Record,
     RowError,
-    category,
     each,
     to_minor,
     unquoted,
@@ -125,7 +124,7 @@ class _Table:
             notes=notes,
             description=title or label,
             notes_text=label,
-            category=category(label),
+            label=label,
             **fields,
         )
         return [found]

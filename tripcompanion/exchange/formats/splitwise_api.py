@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import date
+from datetime import date, datetime, tzinfo
 from typing import Any
 
 from tripcompanion.exchange.description import (
@@ -21,9 +21,7 @@ from tripcompanion.exchange.formats.reading import (
     RowError,
     any_record,
     any_records,
-    category,
     each,
-    instant,
     rounded,
 )
 from tripcompanion.exchange.source import Head, SourceFile
@@ -196,8 +194,8 @@ def _entries_of(file: SourceFile, line: int, key: str, row: Record) -> Iterable[
     if not amount:
         raise RowError("no_amount")
     paid, owed = (_shares(row, name, currency) for name in ("paid_share", "owed_share"))
-    date = instant(row.text("date"), file.zone).date()
-    fields: dict[str, Any] = {"date": date, "currency": currency, "key": key}
+    day = _day_of(row.text("date"), file.zone)
+    fields: dict[str, Any] = {"date": day, "currency": currency, "key": key}
     if row.flag("payment") and len(paid) == len(owed) == 1:
         (sender,), (receiver,) = paid, owed
         return payments(line, sender, {receiver: amount}, title, notes=notes, **fields)
@@ -216,12 +214,21 @@ def _entries_of(file: SourceFile, line: int, key: str, row: Record) -> Iterable[
         is_equal=is_equal,
         description=title or label,
         notes_text=row.text("details", ""),
-        category=category(label),
+        label=label,
         notes=notes,
         comments=tuple(_comments(row)),
         **fields,
     )
     return [found]
+
+
+def _day_of(text: str, zone: tzinfo) -> date:
+    """The day of an instant in `zone`, in which it is without an offset."""
+    try:
+        found = datetime.fromisoformat(text.strip().replace(" UTC", "Z"))
+        return (found if found.tzinfo else found.replace(tzinfo=zone)).astimezone(zone).date()
+    except (ValueError, OverflowError) as error:
+        raise RowError("bad_date", text=text[:30]) from error
 
 
 def _opening(line: int, value: Any) -> Iterable[Entry]:

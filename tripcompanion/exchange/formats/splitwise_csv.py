@@ -12,7 +12,6 @@ from tripcompanion.exchange.formats.entries import apportioned, expense, payment
 from tripcompanion.exchange.formats.reading import (
     Numbers,
     RowError,
-    category,
     clean,
     day,
     each,
@@ -119,7 +118,7 @@ class _Table:
         if is_payment and len(plus) == len(minus) == 1:
             return payments(line, plus[0], {minus[0]: nets[plus[0]]}, title, **fields)
         fields["description"] = title
-        fields["category"] = category(row["category"])
+        fields["label"] = row["category"]
         fields["notes_text"] = clean(row["category"])
         notes = (Note("payment_of_several"),) if is_payment else ()
         return [_expense(line, cost, nets, plus, notes, fields)]

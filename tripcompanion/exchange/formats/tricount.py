@@ -9,7 +9,6 @@ from tripcompanion.exchange.formats.reading import (
     Record,
     RowError,
     any_record,
-    category,
     clean,
     each,
     known_currency,
@@ -94,7 +93,7 @@ class _Registry:
             {person: sign * minor for person, minor in shares.items()},
             description=title or label or "Tricount",
             notes_text=label,
-            category=category(label),
+            label=label,
             notes=self._original(row),
             **fields,
         )
