@@ -41,6 +41,7 @@ Amounts = Mapping[int, int]
 class _Entry(NamedTuple):
     """An expense or a settlement: its cells, and what everybody put in and bears of it."""
 
+    row: Expense | Settlement
     day: date
     cells: Mapping[str, Any]
     put_in: Amounts
@@ -92,9 +93,16 @@ def _lines(trip: Trip) -> Iterator[Line]:
     columns = [f"{name}: {side}" for name in names.values() for side in (_("put in"), _("part"))]
     yield [*_HEADING, *columns]
     for entry in merge(_expenses(trip), _settlements(trip), key=lambda entry: entry.day):
+        cells = {
+            "id": entry.row.pk,
+            "date": entry.day,
+            **entry.cells,
+            "tripAmount": to_major(entry.row.amount_minor, trip.currency),
+            "tripCurrency": trip.currency,
+        }
         amounts = [side.get(pk) for pk in names for side in (entry.put_in, entry.parts)]
         yield [
-            *(entry.cells.get(name) for name in _HEADING),
+            *map(cells.get, _HEADING),
             *(None if minor is None else to_major(minor, trip.currency) for minor in amounts),
         ]
 
@@ -116,32 +124,20 @@ def _expenses(trip: Trip) -> Iterator[_Entry]:
         paid = {payer.user_id: payer.amount_minor for payer in expense.payers.all()}
         shares = {split.participant_id: split.amount_minor for split in expense.splits.all()}
         cells = {
+            "type": "expense",
             **plain_values(expense),
             "tags": ", ".join(expense.tags),
             "amount": to_major(expense.entered_minor, expense.currency),
             "currency": expense.currency,
         }
         parts = money.own_parts(shares, paid, expense.number, expense.places)
-        yield _entry("expense", expense, expense.expense_date, cells, paid, parts)
+        yield _Entry(expense, expense.expense_date, cells, paid, parts)
 
 
 def _settlements(trip: Trip) -> Iterator[_Entry]:
     for row in trip.settlements.order_by("settled_on", "id").iterator(CHUNK_ROWS):
-        row.trip = trip
         amount = to_major(row.amount_minor, trip.currency)
-        cells = {"notes": row.note, "amount": amount, "currency": trip.currency}
+        cells = {"type": "settlement", "notes": row.note, "amount": amount}
+        cells["currency"] = trip.currency
         put_in, part = {row.sender_id: row.amount_minor}, {row.receiver_id: row.amount_minor}
-        yield _entry("settlement", row, row.settled_on, cells, put_in, part)
-
-
-def _entry(
-    kind: str,
-    row: Expense | Settlement,
-    day: date,
-    cells: Mapping[str, Any],
-    put_in: Amounts,
-    parts: Amounts,
-) -> _Entry:
-    currency = row.trip.currency
-    amount = {"tripAmount": to_major(row.amount_minor, currency), "tripCurrency": currency}
-    return _Entry(day, {"type": kind, "id": row.pk, "date": day, **cells, **amount}, put_in, parts)
+        yield _Entry(row, row.settled_on, cells, put_in, part)
