@@ -231,6 +231,6 @@ def shown(entries: list[Entry]) -> list[dict[str, Any]]:
     return [entry.shown(people, outside) for entry in entries]
 
 
-def shown_with_comments(entry: Entry) -> dict[str, Any]:
-    comments = [] if entry.is_payment else comments_of(entry.id)
-    return {**shown([entry])[0], "comments": [objects.comment(comment) for comment in comments]}
+def comments_on(entry: Entry) -> list[dict[str, Any]]:
+    """The objects of the comments on an entry."""
+    return [] if entry.is_payment else [objects.comment(row) for row in comments_of(entry.id)]

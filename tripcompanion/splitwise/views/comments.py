@@ -8,10 +8,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from splits.models import Comment, Expense
-from splits.models.comment import comments_of
 from splits.serializers.comment import CommentRequest
 from tripcompanion.splitwise import objects
-from tripcompanion.splitwise.entries import find_one
+from tripcompanion.splitwise.entries import comments_on, find_one
 from tripcompanion.splitwise.errors import refused
 from tripcompanion.splitwise.notifications import newest
 from tripcompanion.splitwise.viewset import SplitwiseViewSet
@@ -28,8 +27,7 @@ class CommentViewSet(SplitwiseViewSet):
     def get_comments(self, request: Request) -> Response:
         entry = find_one(self.caller, self.parameters.required_id("expense_id"))
         self.note_answer_in(entry.trip.pk)
-        rows = [] if entry.is_payment else comments_of(entry.id)
-        return Response({"comments": [objects.comment(row) for row in rows]})
+        return Response({"comments": comments_on(entry)})
 
     def create_comment(self, request: Request) -> Response:
         expense_id = self.fields.required_id("expense_id")

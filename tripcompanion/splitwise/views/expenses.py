@@ -29,10 +29,10 @@ from tripcompanion.splitwise.categories import our_category
 from tripcompanion.splitwise.entries import (
     MAX_ROWS,
     Filters,
+    comments_on,
     find,
     find_one,
     shown,
-    shown_with_comments,
 )
 from tripcompanion.splitwise.errors import refused
 from tripcompanion.splitwise.models import GivenCategory, Group
@@ -111,7 +111,7 @@ class ExpenseViewSet(SplitwiseViewSet):
     def get_expense(self, request: Request, expense_id: int) -> Response:
         entry = find_one(self.caller, expense_id)
         self.note_answer_in(entry.trip.pk)
-        return Response({"expense": shown_with_comments(entry)})
+        return Response({"expense": {**shown([entry])[0], "comments": comments_on(entry)}})
 
     def get_expenses(self, request: Request) -> Response:
         query = self.parameters
