@@ -239,7 +239,10 @@ class Recurrence(models.Model):
             with override(self.created_by.notice_language), transaction.atomic():
                 recorded = body.record(expense, trip, self.created_by, day)
         except APIException as error:
-            self._stop(error)
+            self.state, self.reason_code = RecurrenceState.PAUSED, code_of(type(error))
+            self.reason_text = body.text_of(error)
+            self.save()
+            self._tell()
             return False
         self.occurrences.create(trip=trip, day=day, expense_id=recorded.pk)
         if not set(left_out) <= set(self.left_out):
@@ -248,12 +251,6 @@ class Recurrence(models.Model):
         self._find_next()
         self.save()
         return True
-
-    def _stop(self, error: APIException) -> None:
-        self.state, self.reason_code = RecurrenceState.PAUSED, code_of(type(error))
-        self.reason_text = body.text_of(error)
-        self.save()
-        self._tell()
 
     def _tell(self) -> None:
         """Mail the account that records it, if the address is known to be its own."""
