@@ -321,16 +321,12 @@ def _member(trip: Trip, row: Fields) -> int:
 def _shares(rows: list[Fields], user_ids: list[int]) -> Shares:
     if len(set(user_ids)) < len(user_ids):
         raise refused(_("Somebody is listed twice."), "users")
-    by_id = dict(zip(user_ids, rows, strict=True))
-    paid = {pk: row.get("paid_share") for pk, row in by_id.items()}
-    owed = {pk: row.get("owed_share") for pk, row in by_id.items()}
-    return Shares(_present(paid), _present(owed))
 
+    def given(name: str) -> dict[int, Any]:
+        sent = {pk: row.get(name) for pk, row in zip(user_ids, rows, strict=True)}
+        return {pk: one for pk, one in sent.items() if one is not None and _decimal("users", one)}
 
-def _present(amounts: Mapping[int, Any]) -> dict[int, Any]:
-    return {
-        pk: value for pk, value in amounts.items() if value is not None and _decimal("users", value)
-    }
+    return Shares(given("paid_share"), given("owed_share"))
 
 
 def _decimal(name: str, value: Any) -> Decimal:

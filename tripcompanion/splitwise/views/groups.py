@@ -66,12 +66,9 @@ class GroupViewSet(SplitwiseViewSet):
         simplify = fields.flag("simplify_by_default")
         body = self._described(fields)
         people = [Person(self, row) for row in fields.rows()]
-        known: dict[str, Any] = {
-            "group_type": group_type,
-            "simplify_by_default": simplify is not False,
-        }
+        body |= {"group_type": group_type, "simplify_by_default": simplify is not False}
         with accounts_locked(self.caller, people):
-            trip = start_trip(self.caller, **body, **known)
+            trip = start_trip(self.caller, **body)
             for person in people:
                 if person.user is None or person.user.pk != self.caller.pk:
                     person.add_to(trip, MEMBER_ROLE)
@@ -84,8 +81,7 @@ class GroupViewSet(SplitwiseViewSet):
         body["description"] = fields.text("whiteboard") or ""
         currency = self.caller.currency
         body = self.validated(TripRequest, body, currency=currency)
-        about = {"title": body["title"], "description": body["description"]}
-        return {**about, "currency": currency}
+        return {name: body[name] for name in ("title", "description")} | {"currency": currency}
 
     def delete_group(self, request: Request, group_id: int) -> Response:
         self.trip(group_id).remove(by=self.caller)
@@ -172,10 +168,10 @@ class FriendViewSet(SplitwiseViewSet):
 
     def _end(self, trip_id: int, *, has_account: bool) -> None:
         with locked_trip(trip_id, self.caller, Can.LEAVE) as trip:
-            if has_account:
-                trip.members.get(user=self.caller).leave(by=self.caller)
-                return
             own = trip.members.get(user=self.caller)
-            if own.balance_minor:
+            if has_account:
+                own.leave(by=self.caller)
+            elif own.balance_minor:
                 raise BalanceOpen.shown_to(self.caller, own.balance_minor, trip.currency)
-            trip.remove(by=self.caller)
+            else:
+                trip.remove(by=self.caller)
