@@ -1,7 +1,7 @@
 """Attachments: files that belong to an expense or to a trip."""
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from datetime import timedelta
 from functools import partial
 from typing import Any, ClassVar
@@ -227,15 +227,11 @@ class Attachment(models.Model):
             write(self.trip_id, by, entry)
             transaction.on_commit(partial(discard, stored.file, stored.thumbnail))
 
-    @contextmanager
-    def _locked_parent(self, by: User) -> Iterator[None]:
+    def _locked_parent(self, by: User) -> AbstractContextManager[Any]:
         if self.expense_id is None:
-            locked: Any = locked_trip(self.trip_id, by, Can.ATTACH)
-        else:
-            rows, where = Expense.objects.with_trip, {"pk": self.expense_id}
-            locked = locked_row(rows, by, Can.ATTACH, trip_id=self.trip_id, **where)
-        with locked:
-            yield
+            return locked_trip(self.trip_id, by, Can.ATTACH)
+        rows = Expense.objects.with_trip
+        return locked_row(rows, by, Can.ATTACH, trip_id=self.trip_id, pk=self.expense_id)
 
     def _entry(self, ids: tuple[int | None, int | None]) -> Entry:
         """What the journal says: the expense or the trip got an attachment, or lost one."""
