@@ -292,10 +292,9 @@ def _cut(entry: Any, name: str, limit: int) -> tuple[Any, list[Note]]:
 
 
 def _web_address(text: str | None) -> str | None:
-    is_short = (
-        text is not None and len(text) <= MAX_URL_CHARS and text.isprintable() and " " not in text
-    )
-    return text if is_short and text and text.startswith(("https://", "http://")) else None
+    if not text or not text.startswith(("https://", "http://")) or len(text) > MAX_URL_CHARS:
+        return None
+    return text if text.isprintable() and " " not in text else None
 
 
 def _storable(numerator: Decimal, denominator: Decimal) -> Decimal:

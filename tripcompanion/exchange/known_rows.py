@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import blake2b
+from itertools import islice
 from typing import Any, NamedTuple
 
 from tripcompanion.exchange.description import (
@@ -74,10 +75,8 @@ def _digest(*values: object) -> str:
 
 def known_trip(caller: User, described: TripDescription) -> Trip | None:
     """The trip that the caller imported an older file of the same group into, if there is one."""
-    keys = set()
-    for (_entry, identity), _at in zip(identified(described), range(_SAMPLE_ROWS), strict=False):
-        if identity:
-            keys.add(identity.key)
+    sample = islice(identified(described), _SAMPLE_ROWS)
+    keys = {identity.key for _entry, identity in sample if identity}
     imports = Import.objects.recorded().filter(user=caller)
     rows = ImportedRow.objects.filter(key__in=keys, plan__in=imports)
     ids = rows.values_list("plan__trip", flat=True).distinct()

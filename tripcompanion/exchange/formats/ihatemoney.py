@@ -1,5 +1,6 @@
 """ihatemoney, the bills of a project as JSON or CSV, of versions 6 and 7."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import Any
@@ -53,13 +54,17 @@ class _Bills:
         self.weights: dict[str, Decimal] = {}
         #: The names as they stand in the file, in the order in which they occur; first of payers.
         self.written: dict[str, None] = {}
-        codes: dict[str, int] = {}
+        codes: Counter[str] = Counter()
         self.numbers = Numbers(self._amounts(), is_plain=file.delimiter == ",")
         for line, row in self.rows():
             try:
-                self._note_payer(line, Record(row))
-                code = row.get("currency", _NO_CURRENCY)
-                codes[code] = codes.get(code, 0) + 1
+                record = Record(row)
+                written, weight = record.text("payer_name"), self._number(record, "payer_weight")
+                self.written[written] = None
+                name = unguarded(written)
+                if self.weights.setdefault(name, weight) != weight:
+                    raise UnreadableFile("two_weights", line, name=name[:50])
+                codes[row.get("currency", _NO_CURRENCY)] += 1
             except (RowError, TypeError):
                 # It is skipped with its reason below.
                 continue
@@ -68,8 +73,8 @@ class _Bills:
         for _line, row in self.rows():
             self.written |= dict.fromkeys(self._owers(row)[0])
         self.names = list(dict.fromkeys(map(unguarded, self.written)))
-        used = sorted(codes, key=lambda code: -codes[code])
-        self.currency = file.trip_currency(*(str(code) for code in used if code != _NO_CURRENCY))
+        del codes[_NO_CURRENCY]
+        self.currency = file.trip_currency(*(str(code) for code, _count in codes.most_common()))
 
     def rows(self) -> Iterator[tuple[int, Any]]:
         if self.file.kind == "json":
@@ -82,13 +87,6 @@ class _Bills:
     def _amounts(self) -> Iterator[tuple[int, str]]:
         if self.file.kind == "csv":
             yield from ((line, row.get("amount", "")) for line, row in self.rows())
-
-    def _note_payer(self, line: int, row: Record) -> None:
-        written, weight = row.text("payer_name"), self._number(row, "payer_weight")
-        self.written[written] = None
-        name = unguarded(written)
-        if self.weights.setdefault(name, weight) != weight:
-            raise UnreadableFile("two_weights", line, name=name[:50])
 
     def _number(self, row: Record, name: str) -> Decimal:
         return row.number(name) if self.file.kind == "json" else self.numbers(row.text(name))
