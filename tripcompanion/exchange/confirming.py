@@ -11,7 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 from rest_framework.exceptions import PermissionDenied
 
-from splits.models import Allocation, Division, Settlement
+from splits.models import Allocation, Division, Expense, Settlement
 from splits.models.erasing import erase
 from splits.models.items import Items
 from splits.models.merge import Merge
@@ -74,10 +74,14 @@ def confirm(import_id: int, by: User, progress: Any = iter) -> Import:
 
 
 def _finish(stored: Import, trip: Trip, people: Mapping[str, int]) -> None:
-    """Store the ids of what was recorded."""
+    """Store the ids of what was recorded and of people, and whether each was a member before."""
     numbers = JournalEntry.objects.filter(trip=trip.pk).order_by("-number")
     stored.last_number = numbers.values_list("number", flat=True).first() or 0
-    stored.trip, stored.content = trip, _with_ids(stored, people)
+    content = orjson.loads(stored.content)
+    for person in content["people"]:
+        person |= {"was_member": person["is_member"], "user_id": people[person["key"]]}
+        person["is_member"] = True
+    stored.trip, stored.content = trip, as_json(content)
     stored.confirmed_at, stored.file = timezone.now(), None
     del stored.plan
     stored.save()
@@ -99,29 +103,22 @@ def _make_copy(stored: Import, by: User) -> Import:
         raise FileUnreadable.of(error) from error
     made.trip.change(by, title=plan.title, destination=plan.destination)
     for key, user_id in people.items():
-        guest_id = made.people[int(key)]
+        guest_id = made.ids[User][int(key)]
         guest = made.trip.members.get(user=guest_id)
         if user_id in {None, by.pk} or guest.left_at is not None:
             people[key] = guest_id
         else:
             Member.add(made.trip, by, role=DEFAULT_ROLE, user_id=user_id)
             Merge.order(guest, by, user_id)
+    models = {EntryKind.EXPENSE: Expense, EntryKind.SETTLEMENT: Settlement}
+    ids = {str(kind): list(made.ids[model].values()) for kind, model in models.items()}
     rows = list(stored.rows.exclude(kind=""))
     for row in rows:
-        row.object_id = made.entries[row.kind][row.line - 1]
+        row.object_id = ids[row.kind][row.line - 1]
         row.outcome = row.outcome if row.outcome in TAKEN else Outcome.TAKEN
     ImportedRow.objects.bulk_update(rows, ["object_id", "outcome"], batch_size=BATCH_ROWS)
     _finish(stored, made.trip, people)
     return stored
-
-
-def _with_ids(stored: Import, ids: Mapping[str, int]) -> str:
-    """The plan with the ids that its people have got, and whether each was a member before."""
-    content = orjson.loads(stored.content)
-    for person in content["people"]:
-        person |= {"was_member": person["is_member"], "user_id": ids[person["key"]]}
-        person["is_member"] = True
-    return as_json(content)
 
 
 def _admit(trip: Trip, by: User, people: list[Any]) -> dict[str, int]:

@@ -6,10 +6,10 @@ written. All of it is in a trip of the caller's own, where everybody else is a g
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import ValidationError as DjangoValidationError
@@ -77,19 +77,7 @@ class _OrNobody(dict[int, int]):
         return max(key, MAX_INTEGER - key)
 
 
-class Made(NamedTuple):
-    """A trip that was made of a file.
-
-    `people` are the ids of its people by those in the file; `entries` are the new ids of expenses
-    and settlements by kind, in the order of the file.
-    """
-
-    trip: Trip
-    people: Mapping[int, int]
-    entries: Mapping[str, Sequence[int]]
-
-
-def trip_from(file: SourceFile, by: User, own_id: int | None = None) -> Made:
+def trip_from(file: SourceFile, by: User, own_id: int | None = None) -> "Copy":
     """Make the trip in `file`, with `by` as its OWNER; everybody else becomes a guest.
 
     The person with the id `own_id` is `by`; without one, that with the address of `by`. Raises
@@ -102,20 +90,20 @@ def trip_from(file: SourceFile, by: User, own_id: int | None = None) -> Made:
         require_trip_quota(account)
         try:
             with transaction.atomic():
-                maker = _Maker(file, account, own_id)
-                trip = maker.make()
+                made = Copy(file, account, own_id)
+                made.make()
         except (DatabaseError, UnicodeEncodeError) as error:
             raise UnreadableFile("contradiction", text=str(error)[:200]) from error
         joined = Entry(Event.MEMBER_JOINED, by.pk, {"role": (None, CREATOR_ROLE)})
-        write(trip.pk, by, joined)
-    trip.caller_role = CREATOR_ROLE
-    kinds = {"expense": Expense, "settlement": Settlement}
-    entries = {kind: list(maker.ids[model].values()) for kind, model in kinds.items()}
-    return Made(trip, maker.ids[User], entries)
+        write(made.trip.pk, by, joined)
+    made.trip.caller_role = CREATOR_ROLE
+    return made
 
 
-class _Maker:
-    """A new trip, and the new ids of the rows of the file, by their tables."""
+class Copy:
+    """A new trip, and the new ids of the rows of the file by those in it, by their tables."""
+
+    trip: Trip
 
     def __init__(self, file: SourceFile, by: User, own_id: int | None) -> None:
         self.file, self.by, self.own_id = file, by, own_id
@@ -125,7 +113,7 @@ class _Maker:
         #: The currencies of the expenses that are not in that of the trip, by their new ids.
         self.currencies: dict[int, str] = {}
 
-    def make(self) -> Trip:
+    def make(self) -> None:
         row = self.file.first(TRIP.name)
         self.currency = _checked(TripRequest().fields["currency"], row, "currency", 1)
         self._add_people()
@@ -143,7 +131,6 @@ class _Maker:
             JournalEntry.objects.bulk_create(entries)
         self._require_sound()
         Recurrence.resume_imported(self.trip)
-        return self.trip
 
     def _add_people(self) -> None:
         """Make a guest of everybody but the caller."""
