@@ -9,23 +9,21 @@ from django.utils.html import format_html
 from django.utils.translation import gettext_lazy
 
 from tripcompanion.adminsite.base import ReadOnlyAdmin, page_url
-from tripcompanion.adminsite.csv_export import CsvColumns, named
+from tripcompanion.adminsite.csv_export import named
 from tripcompanion.attachments.models import Attachment
 from tripcompanion.attachments.storage import opened
 from trips.admin import person
-
-CSV_COLUMNS: CsvColumns = {
-    **named("id", "trip_id", "expense_id"),
-    "uploaded_by": "created_by__email",
-    **named("name", "type", "size_bytes", "state", "refusal", "created_at"),
-}
 
 
 @admin.register(Attachment)
 class AttachmentAdmin(ReadOnlyAdmin):
     """What was attached to expenses and trips. Of the files, only thumbnails are displayed."""
 
-    csv_columns = CSV_COLUMNS
+    csv_columns = {
+        **named("id", "trip_id", "expense_id"),
+        "uploaded_by": "created_by__email",
+        **named("name", "type", "size_bytes", "state", "refusal", "created_at"),
+    }
     list_display = (
         "id",
         "name",

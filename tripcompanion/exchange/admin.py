@@ -8,15 +8,9 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy
 
 from tripcompanion.adminsite.base import ReadOnlyAdmin, StateFilter
-from tripcompanion.adminsite.csv_export import CsvColumns, named
+from tripcompanion.adminsite.csv_export import named
 from tripcompanion.exchange.models import EntryKind, Import, Outcome
 from trips.admin import person
-
-CSV_COLUMNS: CsvColumns = {
-    **named("id"),
-    "user_email": "user__email",
-    **named("trip_id", "makes_trip", "format", "created_at", "confirmed_at", "undone_at"),
-}
 
 
 class ImportStateFilter(StateFilter):
@@ -44,7 +38,11 @@ def _count(name: str, label: Any) -> Any:
 class ImportAdmin(ReadOnlyAdmin):
     """Who imported what into which trip. The files and their rows are not displayed."""
 
-    csv_columns = CSV_COLUMNS
+    csv_columns = {
+        **named("id"),
+        "user_email": "user__email",
+        **named("trip_id", "makes_trip", "format", "created_at", "confirmed_at", "undone_at"),
+    }
     list_display = (
         "id",
         person("user", gettext_lazy("imported by")),

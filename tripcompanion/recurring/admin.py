@@ -4,21 +4,19 @@ from django.contrib import admin
 from django.utils.translation import gettext_lazy
 
 from tripcompanion.adminsite.base import ReadOnlyAdmin
-from tripcompanion.adminsite.csv_export import CsvColumns, named
+from tripcompanion.adminsite.csv_export import named
 from tripcompanion.recurring.models import Recurrence
 from trips.admin import person
-
-CSV_COLUMNS: CsvColumns = named(
-    *("id", "trip_id", "created_by_id", "rule", "time_zone", "starts_on"),
-    *("state", "reason_code", "due_at", "created_at"),
-)
 
 
 @admin.register(Recurrence)
 class RecurrenceAdmin(ReadOnlyAdmin):
     """What is recorded again and again, and why it is not."""
 
-    csv_columns = CSV_COLUMNS
+    csv_columns = named(
+        *("id", "trip_id", "created_by_id", "rule", "time_zone", "starts_on"),
+        *("state", "reason_code", "due_at", "created_at"),
+    )
     list_display = (
         "id",
         "trip",
