@@ -80,17 +80,13 @@ def preview(body: Mapping[str, Any], trip: Trip, by: User, day: date, **context:
     Raises `ValidationError` on fields of `expense`, and `NoRate`.
     """
     try:
-        return preview_of(trip, by, **_arguments(body, trip, day, **context))
+        return preview_of(trip, by, **arguments(body, trip, day, **context))
     except ValidationError as error:
         raise ValidationError({"expense": error.detail}) from error
 
 
-def record(body: Mapping[str, Any], trip: Trip, by: User, day: date) -> Expense:
-    """Record it; raises what `Expense.record` raises."""
-    return Expense.record(trip, by, **_arguments(body, trip, day))
-
-
-def _arguments(body: Mapping[str, Any], trip: Trip, day: date, **context: Any) -> dict[str, Any]:
+def arguments(body: Mapping[str, Any], trip: Trip, day: date, **context: Any) -> dict[str, Any]:
+    """What `Expense.record` takes to record it on `day`. Raises `ValidationError`."""
     dated = {**body, "expenseDate": day.isoformat()}
     request = ExpenseRequest(data=dated, context={**context, "trip": trip})
     request.is_valid(raise_exception=True)

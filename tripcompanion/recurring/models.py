@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, override
 from rest_framework.exceptions import APIException, NotFound, ValidationError
 
+from splits.models import Expense
 from splits.models.in_trip import InTrip
 from tripcompanion.api.problems import Conflict, code_of
 from tripcompanion.recurring import body
@@ -237,7 +238,8 @@ class Recurrence(models.Model):
         expense, left_out = body.without_former(self.expense, trip.present_roles)
         try:
             with override(self.created_by.notice_language), transaction.atomic():
-                recorded = body.record(expense, trip, self.created_by, day)
+                new = body.arguments(expense, trip, day)
+                recorded = Expense.record(trip, self.created_by, **new)
         except APIException as error:
             self.state, self.reason_code = RecurrenceState.PAUSED, code_of(type(error))
             self.reason_text = body.text_of(error)
