@@ -18,7 +18,6 @@ from tripcompanion.splitwise.people import Circle
 from trips.models import Trip, get_visible_or_404
 from trips.throttles import InvitationMailThrottle
 from trips.viewsets import PeopleViewSet
-from users.scopes import Scope
 from users.throttles import account_key
 from users.tokens import BearerAuthentication
 
@@ -102,7 +101,3 @@ class SplitwiseViewSet(PeopleViewSet):
     def require_replayable(self, location: str) -> None:
         if location:
             self.trip(resolve(location).kwargs["group_id"])
-
-
-#: For what shows groups with their balances.
-WITH_BALANCES = (Scope.EXPENSES_READ,)

@@ -21,11 +21,12 @@ from tripcompanion.splitwise.errors import refused
 from tripcompanion.splitwise.models import GROUP_TYPES
 from tripcompanion.splitwise.parsing import Fields
 from tripcompanion.splitwise.people import Circle
-from tripcompanion.splitwise.viewset import WITH_BALANCES, SplitwiseViewSet
+from tripcompanion.splitwise.viewset import SplitwiseViewSet
 from trips.models import Member, Trip, get_visible_or_404, locked_trip
 from trips.models.conflicts import BalanceOpen
 from trips.roles import Can
 from trips.serializers import TripRequest
+from users.scopes import Scope
 
 _FAILED: dict[str, Any] = {"success": False}
 _NO_GROUP: dict[str, Any] = {
@@ -41,7 +42,8 @@ class GroupViewSet(SplitwiseViewSet):
     """Groups are trips. Group 0 is what the caller shares with single people."""
 
     scope_prefix = "trips"
-    more_scopes = WITH_BALANCES
+    # Groups and friends are shown with their balances.
+    more_scopes = (Scope.EXPENSES_READ,)
     stubs: ClassVar = {
         "create_group": {"group": _NO_GROUP},
         "delete_group": _FAILED,
@@ -119,7 +121,7 @@ class FriendViewSet(SplitwiseViewSet):
     """Friends are all with whom the caller shares a trip."""
 
     scope_prefix = "trips"
-    more_scopes = WITH_BALANCES
+    more_scopes = (Scope.EXPENSES_READ,)
     stubs: ClassVar = {
         "create_friend": {"friend": None},
         "create_friends": {"users": []},
