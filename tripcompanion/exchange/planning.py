@@ -183,7 +183,6 @@ class _Plan:
         self.people, self.trip = people, trip
         self.currency = trip.currency if trip else choices.currency or described.currency
         self.user_ids = {person.key: person.user_id for person in people}
-        self.order = {person.key: at for at, person in enumerate(people)}
         self.fitting = Fitting(
             described, self.currency, self.user_ids.keys(), choices.exchange_rates
         )

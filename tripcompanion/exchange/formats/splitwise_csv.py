@@ -152,10 +152,8 @@ def _expense(
         raise RowError("does_not_add_up")
     own = {plus[0]: rest}
     if len(plus) > 1:
-        own, notes = (
-            apportioned(rest, dict.fromkeys(plus, 1), line),
-            (*notes, Note("payers_unknown")),
-        )
+        notes = (*notes, Note("payers_unknown"))
+        own = apportioned(rest, dict.fromkeys(plus, 1), line)
     paid = {person: nets[person] + part for person, part in own.items()}
     shares = {person: own.get(person, owed.get(person, 0)) for person in nets}
     return expense(line, paid, shares, notes=notes, **fields)
