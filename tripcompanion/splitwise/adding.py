@@ -52,7 +52,7 @@ class Person:
         self.view.count(LookupThrottle())
         return User.objects.with_email(self.email).first()
 
-    def add_to(self, trip: Trip, role: str) -> User:
+    def add_to(self, trip: Trip, role: str = MEMBER_ROLE) -> User:
         """Make them a member: an account by its id or address, anybody else as a guest."""
         if self.user is not None and self.user.is_guest:
             text = _("%(name)s has no account, and can be in one group only.")

@@ -2,17 +2,12 @@
 
 from django.urls import path
 
-from tripcompanion.splitwise.oauth import ConsentPage, TokenEndpoint
-from tripcompanion.splitwise.oauth1 import (
-    AccessTokenEndpoint,
-    RequestTokenEndpoint,
-    SignedConsentPage,
-)
+from tripcompanion.splitwise import oauth, oauth1
 
 urlpatterns = [
-    path("oauth/authorize", ConsentPage.as_view()),
-    path("oauth/token", TokenEndpoint.as_view()),
-    path("authorize", SignedConsentPage.as_view()),
-    path("api/v3.0/get_request_token", RequestTokenEndpoint.as_view()),
-    path("api/v3.0/get_access_token", AccessTokenEndpoint.as_view()),
+    path("oauth/authorize", oauth.ConsentPage.as_view()),
+    path("oauth/token", oauth.TokenEndpoint.as_view()),
+    path("authorize", oauth1.SignedConsentPage.as_view()),
+    path("api/v3.0/get_request_token", oauth1.RequestTokenEndpoint.as_view()),
+    path("api/v3.0/get_access_token", oauth1.AccessTokenEndpoint.as_view()),
 ]

@@ -26,14 +26,7 @@ from tripcompanion.attachments.views import UploadThrottle, store_file
 from tripcompanion.currency.amounts import CODES, MAX_AMOUNT, to_minor
 from tripcompanion.splitwise.adding import Person, accounts_locked, friendship
 from tripcompanion.splitwise.categories import our_category
-from tripcompanion.splitwise.entries import (
-    MAX_ROWS,
-    Filters,
-    comments_on,
-    find,
-    find_one,
-    shown,
-)
+from tripcompanion.splitwise.entries import MAX_ROWS, Filters, comments_on, find, find_one, shown
 from tripcompanion.splitwise.errors import refused
 from tripcompanion.splitwise.models import GivenCategory, Group
 from tripcompanion.splitwise.objects import PAYMENT, PAYMENTS_FROM, Entry, row_id

@@ -10,13 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from tripcompanion.splitwise import objects
-from tripcompanion.splitwise.adding import (
-    MEMBER_ROLE,
-    Person,
-    accounts_locked,
-    friendship,
-    start_trip,
-)
+from tripcompanion.splitwise.adding import Person, accounts_locked, friendship, start_trip
 from tripcompanion.splitwise.errors import refused
 from tripcompanion.splitwise.models import GROUP_TYPES
 from tripcompanion.splitwise.parsing import Fields
@@ -73,7 +67,7 @@ class GroupViewSet(SplitwiseViewSet):
             trip = start_trip(self.caller, **body)
             for person in people:
                 if person.user is None or person.user.pk != self.caller.pk:
-                    person.add_to(trip, MEMBER_ROLE)
+                    person.add_to(trip)
         return self.done({"group": self._group(trip), "errors": {}}, trip.pk)
 
     def _described(self, fields: Fields) -> dict[str, Any]:
@@ -98,7 +92,7 @@ class GroupViewSet(SplitwiseViewSet):
         trip = self.trip(self.fields.required_id("group_id"))
         person = Person(self, self.fields)
         with accounts_locked(self.caller, [person]):
-            user = person.add_to(trip, MEMBER_ROLE)
+            user = person.add_to(trip)
         shown = {**objects.user(user), "balance": []}
         return self.done({"success": True, "user": shown, "errors": {}}, trip.pk)
 
