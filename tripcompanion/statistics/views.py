@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from splits.models.settlement import today
-from tripcompanion.statistics.charts import chart_of, personal_chart
+from tripcompanion.statistics.files import chart_of, csv_file, personal_chart, personal_csv
 from tripcompanion.statistics.personal import Between, PersonalStatistics
 from tripcompanion.statistics.report import Statistics
 from tripcompanion.statistics.serializers import (
@@ -18,7 +18,6 @@ from tripcompanion.statistics.serializers import (
     StatisticsSerializer,
     YearQuery,
 )
-from tripcompanion.statistics.sheet import csv_file, personal_csv
 from trips.models import Trip
 from trips.roles import Can
 from trips.viewsets import ETAG_ACTIONS, InTripViewSet

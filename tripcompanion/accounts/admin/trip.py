@@ -43,7 +43,7 @@ from tripcompanion.api.serializers import UrlOrPath
 from tripcompanion.currency.amounts import Amount, to_major
 from tripcompanion.currency.fields import AmountField
 from tripcompanion.currency.formats import format_amount
-from tripcompanion.statistics.charts import chart_of
+from tripcompanion.statistics.files import chart_of
 from tripcompanion.statistics.report import Statistics
 from trips import csv_columns
 from trips.admin import MEMBER_COLUMNS, caller_of, money_column, person
