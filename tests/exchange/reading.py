@@ -75,8 +75,7 @@ def exact(entry: DescribedExpense) -> list[tuple[str, int]]:
 
 
 def claimed(trip: TripDescription) -> dict[tuple[str, str], int]:
-    rows = {(row.person, row.currency): row.amount_minor for row in trip.claimed}
-    return {key: minor for key, minor in rows.items() if minor}
+    return {key: minor for key, minor in trip.claimed.items() if minor}
 
 
 class PlannedRow(NamedTuple):

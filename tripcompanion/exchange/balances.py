@@ -22,7 +22,7 @@ def compared(
     `why` are notes. A difference is explained by skipped rows, which the file counts and we do not,
     by rounding, or by rows with a note; `entries` were rounded at most.
     """
-    claimed = {(row.person, row.currency): row.amount_minor for row in described.claimed}
+    claimed = described.claimed
     found = []
     for person in described.people:
         codes = sorted(code for key, code in {*claimed, *planned} if key == person.key)

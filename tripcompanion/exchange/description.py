@@ -118,29 +118,20 @@ class SkippedRow:
 Entry = DescribedExpense | DescribedSettlement | SkippedRow
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimedBalance:
-    """What the file says that a person is owed, or with a minus owes, in minor units."""
-
-    person: str
-    currency: str
-    amount_minor: int
-
-
 @dataclass(frozen=True)
 class TripDescription:
     """A trip as a file describes it. `format` is the name of the module that read it.
 
     `currency` is that of the trip. Iterating over `entries` reads the file, again each time;
-    `claimed` is what the file says about balances. `is_own` is for our own export, of which a new
-    trip is made as it was.
+    `claimed` is what the file says that people are owed, or with a minus owe, in minor units by
+    person and currency. `is_own` is for our own export, of which a new trip is made as it was.
     """
 
     format: str
     currency: str
     people: tuple[Person, ...]
     read_entries: Callable[[], Iterator[Entry]]
-    claimed: tuple[ClaimedBalance, ...] = ()
+    claimed: Mapping[tuple[str, str], int] = field(default_factory=dict)
     notes: tuple[Note, ...] = ()
     name: str = ""
     description: str = ""

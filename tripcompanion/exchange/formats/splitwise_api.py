@@ -6,7 +6,6 @@ from datetime import date, datetime, tzinfo
 from typing import Any
 
 from tripcompanion.exchange.description import (
-    ClaimedBalance,
     DescribedComment,
     Entry,
     Note,
@@ -66,7 +65,7 @@ def read(file: SourceFile) -> TripDescription:
         if str(person.values.get("id")) in people:
             _add(people, person)
     _note_caller(file, people)
-    claimed = tuple(_claimed(members))
+    claimed = dict(_claimed(members))
     currencies = [code for code, _count in used.most_common()]
     notes: tuple[Note, ...] = () if members else (Note("no_balances_claimed"),)
     if rows == _PAGE_ROWS:
@@ -75,7 +74,7 @@ def read(file: SourceFile) -> TripDescription:
         notes += (Note("balances_only"),)
     return TripDescription(
         "splitwise_api",
-        file.trip_currency(*currencies, *(claim.currency for claim in claimed)),
+        file.trip_currency(*currencies, *(currency for _person, currency in claimed)),
         tuple(people.values()),
         lambda: _entries(file, group, newest) if rows else each(enumerate(debts, 1), _opening, ""),
         claimed,
@@ -157,13 +156,13 @@ def _add(people: dict[str, Person], row: Record) -> None:
     )
 
 
-def _claimed(members: list[Record]) -> Iterator[ClaimedBalance]:
+def _claimed(members: list[Record]) -> Iterator[tuple[tuple[str, str], int]]:
     for member in members:
         try:
             for balance in member.records("balance"):
                 currency = balance.currency("currency_code")
                 minor = balance.minor("amount", currency)
-                yield ClaimedBalance(member.text("id"), currency, minor)
+                yield (member.text("id"), currency), minor
         except RowError:
             continue
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from tripcompanion.currency.amounts import EXPONENTS
-from tripcompanion.exchange.description import ClaimedBalance, Entry, Note, TripDescription
+from tripcompanion.exchange.description import Entry, Note, TripDescription
 from tripcompanion.exchange.formats.entries import apportioned, expense, payments
 from tripcompanion.exchange.formats.reading import (
     Numbers,
@@ -67,7 +67,7 @@ def read(file: SourceFile) -> TripDescription:
         currency,
         people,
         lambda: each(table.rows(file), table.entries, "description"),
-        tuple(table.claimed(file)),
+        dict(table.claimed(file)),
         name_notes(header[_LABELS:]),
         match["group"].replace("-", " ").strip() if match else "",
     )
@@ -89,15 +89,14 @@ class _Table:
                 cells = dict(zip(_ENGLISH, [*row, *[""] * _LABELS], strict=False))
                 yield line, {**cells, "nets": row[_LABELS:]}
 
-    def claimed(self, file: SourceFile) -> Iterator[ClaimedBalance]:
+    def claimed(self, file: SourceFile) -> Iterator[tuple[tuple[str, str], int]]:
         """The rows without a cost: the total of each person in a currency."""
         for _line, row in file.records():
             if len(row) > _LABELS and not _has_cost(row) and row[4].strip() in EXPONENTS:
                 currency = row[4].strip()
                 for person, cell in zip(self.people, row[_LABELS:], strict=False):
                     if cell.strip():
-                        minor = to_minor(self.numbers(cell), currency)
-                        yield ClaimedBalance(person, currency, minor)
+                        yield (person, currency), to_minor(self.numbers(cell), currency)
 
     def entries(self, line: int, row: dict[str, Any]) -> Iterable[Entry]:
         currency = known_currency(row["currency"].strip())

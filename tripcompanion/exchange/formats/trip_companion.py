@@ -10,7 +10,6 @@ from typing import Any
 
 from splits.money import own_parts
 from tripcompanion.exchange.description import (
-    ClaimedBalance,
     DescribedComment,
     DescribedExpense,
     DescribedSettlement,
@@ -48,7 +47,7 @@ def read(file: SourceFile) -> TripDescription:
         for row in map(Record, file.items("people.item"))
     )
     named = {row.text("userId"): row for row in map(Record, file.items("members.item"))}
-    claimed = [ClaimedBalance(key, currency, _balance(row, currency)) for key, row in named.items()]
+    claimed = {(key, currency): _balance(row, currency) for key, row in named.items()}
     if file.first("attachments.item") is not None:
         file.notes.append(Note("files_left_out"))
     if file.first("recurring.item") is not None:
@@ -59,7 +58,7 @@ def read(file: SourceFile) -> TripDescription:
         currency=currency,
         people=tuple(person for person in people if person.key in named),
         read_entries=lambda: _entries(file, currency),
-        claimed=tuple(claimed),
+        claimed=claimed,
         description=trip.text("description"),
         destination=trip.text("destination"),
         start_date=trip.day("startDate"),
