@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from decimal import Decimal, InvalidOperation
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 from django.conf import settings
 from django.db import transaction
@@ -39,13 +39,8 @@ _FAILED: dict[str, Any] = {"success": False}
 _PAGE = 20
 #: What is kept of an expense, by its name here and in our own API.
 _TEXTS = {"description": "description", "details": "notes"}
-
-
-class Shares(NamedTuple):
-    """What the rows of a body say: texts of amounts by user id, without those of zero."""
-
-    paid: Mapping[int, Any]
-    owed: Mapping[int, Any]
+#: What people paid, or owe, in the rows of a body: texts of amounts by user id, without zeros.
+Shares = Mapping[int, Any]
 
 
 class ExpenseViewSet(SplitwiseViewSet):
@@ -139,9 +134,9 @@ class ExpenseViewSet(SplitwiseViewSet):
         rows = fields.rows()
         trip, user_ids = self._place(fields, rows)
         _refuse_currency(fields, trip)
-        shares = _shares(rows, user_ids)
+        paid, owed = _shares(rows, user_ids)
         record = self._pay if fields.flag("payment") else self._record
-        return self._answer(record(trip, fields, shares))
+        return self._answer(record(trip, fields, paid, owed))
 
     def _place(self, fields: Fields, rows: list[Fields]) -> tuple[Trip, list[int]]:
         """The trip of the expense, and the ids of the people in its rows."""
@@ -163,17 +158,17 @@ class ExpenseViewSet(SplitwiseViewSet):
         accounts = User.objects.with_email(row.text("email") or "")
         return accounts.filter(pk=self.caller.pk).exists()
 
-    def _record(self, trip: Trip, fields: Fields, shares: Shares) -> int:
+    def _record(self, trip: Trip, fields: Fields, paid: Shares, owed: Shares) -> int:
         body: dict[str, Any] = dict(_texts(fields))
         body["amount"], body["expenseDate"] = fields.get("cost"), str(fields.day("date") or today())
         if fields.flag("split_equally"):
-            if shares.paid or shares.owed:
+            if paid or owed:
                 raise refused(_("Send either split_equally or the shares."), "split_equally")
             members = list(trip.members.present().values_list("user", flat=True))
             body |= {"splitType": SplitType.EQUAL, "participantUserIds": members}
             body["paidByUserId"] = self.caller.pk
         else:
-            body |= _body_of(shares)
+            body |= _body_of(paid, owed)
         body |= _category(fields)
         new = self.validated(ExpenseRequest, body, trip=trip)
         new["division"] = Division(**new["division"])
@@ -183,15 +178,14 @@ class ExpenseViewSet(SplitwiseViewSet):
             _keep_category(trip, expense.pk, fields)
         return expense.pk
 
-    def _pay(self, trip: Trip, fields: Fields, shares: Shares) -> int:
-        if not (
-            len(shares.paid) == len(shares.owed) == 1 and shares.paid.keys() != shares.owed.keys()
-        ):
+    def _pay(self, trip: Trip, fields: Fields, paid: Shares, owed: Shares) -> int:
+        if not (len(paid) == len(owed) == 1 and paid.keys() != owed.keys()):
             text = _("In a payment, one person pays, and another one receives all of it.")
             raise refused(text, "users")
-        [(sender, paid)], [(receiver, owed)] = shares.paid.items(), shares.owed.items()
+        [sender], [receiver] = paid, owed
         cost = _minor("cost", fields.get("cost"), trip.currency)
-        if {_minor("users", one, trip.currency) for one in (paid, owed)} != {cost}:
+        sums = (paid[sender], owed[receiver])
+        if {_minor("users", one, trip.currency) for one in sums} != {cost}:
             raise refused(_("The shares do not add up to the cost."), "users")
         if self.draft is not None:
             raise refused(_("A payment has no receipt."), RECEIPT)
@@ -256,11 +250,11 @@ class ExpenseViewSet(SplitwiseViewSet):
         rows = fields.rows()
         if not rows:
             return body
-        shares = _shares(rows, [_member(trip, row) for row in rows])
-        new = _body_of(shares)
-        if has_new_cost or _minors(shares.paid, trip.currency) != _nonzero(entry.paid):
+        paid, owed = _shares(rows, [_member(trip, row) for row in rows])
+        new = _body_of(paid, owed)
+        if has_new_cost or _minors(paid, trip.currency) != _nonzero(entry.paid):
             body["payers"] = new["payers"]
-        if has_new_cost or _minors(shares.owed, trip.currency) != _nonzero(entry.owed):
+        if has_new_cost or _minors(owed, trip.currency) != _nonzero(entry.owed):
             names = ("splitType", "participantUserIds", "splitAmounts")
             body |= {name: new[name] for name in names}
         return body
@@ -311,7 +305,7 @@ def _member(trip: Trip, row: Fields) -> int:
     return found
 
 
-def _shares(rows: list[Fields], user_ids: list[int]) -> Shares:
+def _shares(rows: list[Fields], user_ids: list[int]) -> tuple[Shares, Shares]:
     if len(set(user_ids)) < len(user_ids):
         raise refused(_("Somebody is listed twice."), "users")
 
@@ -319,7 +313,7 @@ def _shares(rows: list[Fields], user_ids: list[int]) -> Shares:
         sent = {pk: row.get(name) for pk, row in zip(user_ids, rows, strict=True)}
         return {pk: one for pk, one in sent.items() if one is not None and _decimal("users", one)}
 
-    return Shares(given("paid_share"), given("owed_share"))
+    return given("paid_share"), given("owed_share")
 
 
 def _decimal(name: str, value: Any) -> Decimal:
@@ -345,15 +339,15 @@ def _nonzero(amounts: Mapping[int, int]) -> dict[int, int]:
     return {pk: minor for pk, minor in amounts.items() if minor}
 
 
-def _body_of(shares: Shares) -> dict[str, Any]:
+def _body_of(paid: Shares, owed: Shares) -> dict[str, Any]:
     """The shares as the body of an expense has them."""
-    if not (shares.paid and shares.owed):
+    if not (paid and owed):
         raise refused(_("Somebody must have paid, and somebody must bear it."), "users")
     return {
-        "payers": [{"userId": pk, "amount": value} for pk, value in shares.paid.items()],
+        "payers": [{"userId": pk, "amount": value} for pk, value in paid.items()],
         "splitType": SplitType.MANUAL,
-        "participantUserIds": list(shares.owed),
-        "splitAmounts": {str(pk): value for pk, value in shares.owed.items()},
+        "participantUserIds": list(owed),
+        "splitAmounts": {str(pk): value for pk, value in owed.items()},
     }
 
 
