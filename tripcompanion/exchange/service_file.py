@@ -15,9 +15,9 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import orjson
 from django.apps import apps
 from django.core.management.color import no_style
-from django.db import connection, transaction
+from django.db import connection, models, transaction
 from django.db.migrations.recorder import MigrationRecorder
-from django.db.models import BinaryField, Field, Model
+from django.db.models import Field, Model
 from django.utils import timezone
 
 from splits.reports.audit import Difference, differences
@@ -32,6 +32,8 @@ STATEMENT_ROWS = 500
 _LEFT_OUT = {"auth.Permission", "kit.SchemaFloor", "kit.ThrottleCounter", "sessions.Session"}
 #: Columns that are about the database itself; they are null in another one.
 _OF_DATABASE = {"users.User.wal_position", "splits.AuditRun.snapshot"}
+#: Fields whose values JSON has as the database has them.
+_PLAIN = (models.IntegerField, models.BooleanField, models.CharField, models.TextField)
 
 #: Passes rows on and shows how many; tqdm is one.
 Watch = Callable[..., Iterable[Any]]
@@ -169,18 +171,10 @@ def _stored(line: bytes, readers: list[Callable[[Any], Any]]) -> list[Any]:
 def _reader(field: Any) -> Callable[[Any], Any]:
     """Turns a value of the file into one that the database takes."""
     kind = field.target_field if field.is_relation else field
-    if isinstance(kind, BinaryField):
+    if isinstance(kind, models.BinaryField):
         return lambda text: kind.get_db_prep_save(b64decode(text), connection)
-    if kind.get_internal_type() in _PLAIN:
+    if isinstance(kind, _PLAIN):
         return lambda value: value
-    if kind.get_internal_type() == "DateTimeField":
+    if isinstance(kind, models.DateTimeField):
         return lambda text: connection.ops.adapt_datetimefield_value(datetime.fromisoformat(text))
     return lambda value: kind.get_db_prep_save(kind.to_python(value), connection)
-
-
-#: Fields whose values JSON has as the database has them.
-_PLAIN = {
-    *("AutoField", "BigAutoField", "BigIntegerField", "IntegerField", "PositiveBigIntegerField"),
-    *("PositiveIntegerField", "PositiveSmallIntegerField", "SmallIntegerField", "BooleanField"),
-    *("CharField", "TextField"),
-}
