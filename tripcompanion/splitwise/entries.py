@@ -5,22 +5,8 @@ from datetime import date, datetime
 from typing import Any, NamedTuple
 
 from django.conf import settings
-from django.db.models import (
-    Case,
-    CharField,
-    DateField,
-    Exists,
-    F,
-    JSONField,
-    Max,
-    OuterRef,
-    Prefetch,
-    Q,
-    QuerySet,
-    Subquery,
-    Value,
-    When,
-)
+from django.db import models
+from django.db.models import Exists, F, OuterRef, Prefetch, Q, QuerySet
 from django.db.models.fields.json import KT
 from django.db.models.functions import Cast, Coalesce, Greatest
 from rest_framework.exceptions import NotFound
@@ -108,7 +94,7 @@ def _expenses(trip_ids: Collection[int], filters: Filters) -> QuerySet[Any]:
     return rows.annotate(
         day=F("expense_date"),
         entry=F("pk"),
-        source=Value("expense", CharField()),
+        source=models.Value("expense", models.CharField()),
         updated=_later("updated_at", restored, "expense_id"),
     )
 
@@ -123,25 +109,25 @@ def _settlements(trip_ids: Collection[int], filters: Filters) -> QuerySet[Any]:
     return rows.annotate(
         day=F("settled_on"),
         entry=F("pk") + PAYMENTS_FROM,
-        source=Value("settlement", CharField()),
+        source=models.Value("settlement", models.CharField()),
         updated=_later("created_at", restored, "object_id"),
     )
 
 
 def _later(column: str, restored: QuerySet[Any], group: str) -> Greatest:
     """When a row was last changed. Restoring it does not change its own columns."""
-    last = restored.values(group).annotate(last=Max("at")).values("last")
-    return Greatest(column, Coalesce(Subquery(last), column))
+    last = restored.values(group).annotate(last=models.Max("at")).values("last")
+    return Greatest(column, Coalesce(models.Subquery(last), column))
 
 
 def _deleted(trip_ids: Collection[int]) -> QuerySet[Any]:
     day = Coalesce(KT("rows__expense__0__expense_date"), KT("rows__settlement__0__settled_on"))
     is_payment = Q(kind=DeletedKind.SETTLEMENT)
     rows = DeletedEntry.objects.filter(trip__in=trip_ids)
-    return rows.annotate(rows=Cast("stored_rows", JSONField())).annotate(
-        day=Cast(day, DateField()),
-        entry=F("object_id") + Case(When(is_payment, then=PAYMENTS_FROM), default=0),
-        source=Value("deleted", CharField()),
+    return rows.annotate(rows=Cast("stored_rows", models.JSONField())).annotate(
+        day=Cast(day, models.DateField()),
+        entry=F("object_id") + models.Case(models.When(is_payment, then=PAYMENTS_FROM), default=0),
+        source=models.Value("deleted", models.CharField()),
         updated=F("deleted_at"),
     )
 

@@ -10,17 +10,8 @@ from itertools import groupby
 from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
-from django.db.models import (
-    Count,
-    DateField,
-    F,
-    FilteredRelation,
-    OuterRef,
-    Q,
-    QuerySet,
-    Subquery,
-    Sum,
-)
+from django.db import models
+from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery, Sum
 from django.utils.formats import date_format
 from django.utils.text import capfirst
 from django.utils.translation import get_language
@@ -40,7 +31,7 @@ from users.models import User
 _UPPER = 2**32
 #: Trips and days in the statements.
 _TRIPS = ArrayParam("trips")
-_DAY, _FIRST, _LAST = (Param(name, DateField()) for name in ("day", "first", "last"))
+_DAY, _FIRST, _LAST = (Param(name, models.DateField()) for name in ("day", "first", "last"))
 #: The columns of an expense by which groups are made.
 _COLUMNS = ("trip", "expense_date", "category", "currency", "tags")
 #: The keys of the groups to which a row of `_sums` belongs.
@@ -231,7 +222,8 @@ def _spent(
     # Looked up and not joined: PostgreSQL would read all payers to find those of a day.
     paid = Payer.objects.filter(expense=OuterRef("pk"), trip=OuterRef("trip"), user=user)
     rows = _between(among(trips, "trip"), first, last).alias(
-        own=FilteredRelation("splits", condition=own), paid=Subquery(paid.values("amount_minor"))
+        own=models.FilteredRelation("splits", condition=own),
+        paid=Subquery(paid.values("amount_minor")),
     )
     halves = halves_of() | halves_of("own__amount_minor", "own_") | halves_of("paid", "paid_")
     return rows.values_list(*_COLUMNS).annotate(*map(Count, ("pk", "paid", "own")), **halves)
