@@ -213,7 +213,7 @@ EXCHANGE: Guards = {
          f"{_WRITTEN} cells_of_spliit"),
     ],
     "tripcompanion/exchange/formats/spliit_json.py": [
-        ("forints of Spliit divided like cents", "smallest(currency, digits)", "1",
+        ("forints of Spliit divided like cents", "reading.smallest(currency, digits)", "1",
          f"{_WRITTEN} parts_of_spliit"),
     ],
     "tripcompanion/exchange/formats/splitwise_api.py": [

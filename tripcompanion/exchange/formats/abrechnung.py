@@ -12,16 +12,9 @@ from tripcompanion.exchange.description import (
     TripDescription,
     UnreadableFile,
 )
+from tripcompanion.exchange.formats import reading
 from tripcompanion.exchange.formats.entries import by_weight, divided, payments
-from tripcompanion.exchange.formats.reading import (
-    Record,
-    RowError,
-    category,
-    clean,
-    each,
-    people_with_ids,
-    rounded,
-)
+from tripcompanion.exchange.formats.reading import Record, RowError
 from tripcompanion.exchange.source import Head, SourceFile
 
 Shares = Mapping[str, Fraction]
@@ -37,16 +30,16 @@ def recognises(head: Head) -> bool:
 
 def read(file: SourceFile) -> TripDescription:
     texts = file.head.texts
-    people = people_with_ids(file, "personal_accounts.item")
+    people = reading.people_with_ids(file, "personal_accounts.item")
     books = _Books(file, {person.key for person in people})
     return TripDescription(
         "abrechnung",
         file.trip_currency(str(texts.get("metadata.currency_identifier") or "")),
         people,
-        lambda: each(enumerate(file.items("transactions.item"), 1), books.entries, "name"),
+        lambda: reading.each(enumerate(file.items("transactions.item"), 1), books.entries, "name"),
         notes=(Note("deleted_come_back"),),
-        name=clean(str(texts.get("metadata.name") or "")),
-        description=clean(str(texts.get("metadata.description") or "")),
+        name=reading.clean(str(texts.get("metadata.name") or "")),
+        description=reading.clean(str(texts.get("metadata.description") or "")),
     )
 
 
@@ -88,7 +81,7 @@ class _Books:
     def entries(self, line: int, value: Any) -> Iterable[Entry]:
         row = Record(value)
         currency = row.currency("currency_identifier")
-        amount, notes = rounded(row.number("value"), currency)
+        amount, notes = reading.rounded(row.number("value"), currency)
         if not amount:
             raise RowError("no_amount")
         rate = row.number("currency_conversion_rate")
@@ -119,7 +112,7 @@ class _Books:
             description=title,
             notes_text=row.text("description", ""),
             tags=(*tags, *named),
-            category=category(title, *tags),
+            category=reading.category(title, *tags),
             payers=tuple(payers.items()),
             notes=notes + ((Note("files_left_out"),) if row.list("files") else ()),
             **self._division(line, row, amount, parts),

@@ -9,16 +9,9 @@ from urllib.parse import unquote_plus
 
 from tripcompanion.currency.amounts import EXPONENTS
 from tripcompanion.exchange.description import Entry, Note, Person, SkippedRow, TripDescription
+from tripcompanion.exchange.formats import reading
 from tripcompanion.exchange.formats.entries import bill, names_in
-from tripcompanion.exchange.formats.reading import (
-    Numbers,
-    Record,
-    RowError,
-    clean,
-    each,
-    number,
-    unquoted,
-)
+from tripcompanion.exchange.formats.reading import Numbers, Record, RowError
 from tripcompanion.exchange.source import Head, SourceFile
 
 #: The names of columns that begin a section, by its name.
@@ -53,7 +46,7 @@ def read(file: SourceFile) -> TripDescription:
         "cospend",
         project.currency,
         people,
-        lambda: each(project.rows("bills"), project.entries, "what"),
+        lambda: reading.each(project.rows("bills"), project.entries, "what"),
         notes=(Note("rates_of_today"),) if project.has_other_currencies else (),
     )
 
@@ -74,7 +67,7 @@ class _Project:
         #: How many bills for one person have a title and a date.
         self.alone: Counter[tuple[str, str]] = Counter()
         for _line, row in self.rows("bills"):
-            owers, _notes = names_in(clean(row.get("owers", "")), self.weights)
+            owers, _notes = names_in(reading.clean(row.get("owers", "")), self.weights)
             self.alone[row.get("what", ""), row.get("date", "")] += len(owers) == 1
             for name in owers:
                 self.weights.setdefault(name, Decimal(1))
@@ -104,15 +97,15 @@ class _Project:
             elif current == section:
                 if section != "bills":
                     extra = max(len(row) - len(header), 0) + 1
-                    row = [unquoted(cell) for cell in (",".join(row[:extra]), *row[extra:])]
+                    row = [reading.unquoted(cell) for cell in (",".join(row[:extra]), *row[extra:])]
                 yield line, dict(zip(header, row, strict=False))
 
     def _add(self, row: dict[str, str], name: str, weight: str) -> None:
-        key = clean(row.get(name, ""))
+        key = reading.clean(row.get(name, ""))
         if not key:
             return
         try:
-            self.weights.setdefault(key, number(row.get(weight) or "1"))
+            self.weights.setdefault(key, reading.number(row.get(weight) or "1"))
         except RowError:
             self.weights.setdefault(key, Decimal(1))
 
@@ -148,7 +141,7 @@ class _Project:
         """The date in the caller's zone, where the file has the moment: its own date is in UTC."""
         if "timestamp" not in row:
             return row.day("date")
-        seconds = int(number(row.text("timestamp")))
+        seconds = int(reading.number(row.text("timestamp")))
         if abs(seconds) > 10**11:
             raise RowError("bad_date", text=str(seconds)[:30])
         return datetime.fromtimestamp(seconds, self.file.zone).date()

@@ -7,17 +7,9 @@ from typing import Any
 
 from tripcompanion.currency.amounts import EXPONENTS
 from tripcompanion.exchange.description import Entry, Note, TripDescription, UnreadableFile
+from tripcompanion.exchange.formats import reading
 from tripcompanion.exchange.formats.entries import bill, names_in
-from tripcompanion.exchange.formats.reading import (
-    Numbers,
-    Record,
-    RowError,
-    clean,
-    each,
-    guard_notes,
-    people_named,
-    unguarded,
-)
+from tripcompanion.exchange.formats.reading import Numbers, Record, RowError
 from tripcompanion.exchange.source import Head, SourceFile
 
 _COLUMNS = {"what", "amount", "date", "payer_name", "payer_weight", "owers"}
@@ -39,9 +31,9 @@ def read(file: SourceFile) -> TripDescription:
     return TripDescription(
         "ihatemoney",
         bills.currency,
-        people_named(bills.names),
-        lambda: each(bills.rows(), bills.entries, "what"),
-        notes=guard_notes(bills.written),
+        reading.people_named(bills.names),
+        lambda: reading.each(bills.rows(), bills.entries, "what"),
+        notes=reading.guard_notes(bills.written),
         name=file.name.rpartition("-bills.")[0],
     )
 
@@ -61,7 +53,7 @@ class _Bills:
                 record = Record(row)
                 written, weight = record.text("payer_name"), self._number(record, "payer_weight")
                 self.written[written] = None
-                name = unguarded(written)
+                name = reading.unguarded(written)
                 if self.weights.setdefault(name, weight) != weight:
                     raise UnreadableFile("two_weights", line, name=name[:50])
                 codes[row.get("currency", _NO_CURRENCY)] += 1
@@ -72,7 +64,7 @@ class _Bills:
         self.payers = {*self.written, *self.weights}
         for _line, row in self.rows():
             self.written |= dict.fromkeys(self._owers(row)[0])
-        self.names = list(dict.fromkeys(map(unguarded, self.written)))
+        self.names = list(dict.fromkeys(map(reading.unguarded, self.written)))
         del codes[_NO_CURRENCY]
         self.currency = file.trip_currency(*(str(code) for code, _count in codes.most_common()))
 
@@ -95,8 +87,8 @@ class _Bills:
         """The names as they stand in the file."""
         found = row.get("owers") if isinstance(row, dict) else None
         if isinstance(found, list):
-            return [clean(name) for name in found if isinstance(name, str)], ()
-        return names_in(clean(found), self.payers) if isinstance(found, str) else ([], ())
+            return [reading.clean(name) for name in found if isinstance(name, str)], ()
+        return names_in(reading.clean(found), self.payers) if isinstance(found, str) else ([], ())
 
     def entries(self, line: int, value: Any) -> Iterable[Entry]:
         row = Record(value)
@@ -106,13 +98,13 @@ class _Bills:
             code = self.currency
         return bill(
             line,
-            unguarded(row.text("payer_name")),
+            reading.unguarded(row.text("payer_name")),
             self._number(row, "amount"),
-            [unguarded(name) for name in owers],
+            [reading.unguarded(name) for name in owers],
             self.weights,
             is_payment=row.text("bill_type", "Expense") == "Reimbursement",
             date=row.day("date"),
             currency=code,
-            description=unguarded(row.text("what", "")),
+            description=reading.unguarded(row.text("what", "")),
             notes=notes,
         )

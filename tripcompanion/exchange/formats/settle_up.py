@@ -6,16 +6,9 @@ from typing import Any
 
 from tripcompanion.currency.amounts import to_major
 from tripcompanion.exchange.description import Entry, Note, TripDescription
+from tripcompanion.exchange.formats import reading
 from tripcompanion.exchange.formats.entries import completed, expense, payments
-from tripcompanion.exchange.formats.reading import (
-    Numbers,
-    Record,
-    RowError,
-    clean,
-    each,
-    people_named,
-    to_minor,
-)
+from tripcompanion.exchange.formats.reading import Numbers, Record, RowError
 from tripcompanion.exchange.source import Head, SourceFile
 
 _SEPARATOR = ";"
@@ -30,13 +23,13 @@ def read(file: SourceFile) -> TripDescription:
     return TripDescription(
         "settle_up",
         file.trip_currency(*table.currencies),
-        people_named(table.names),
-        lambda: each(file.named_records(), table.entries, "Purpose"),
+        reading.people_named(table.names),
+        lambda: reading.each(file.named_records(), table.entries, "Purpose"),
     )
 
 
 def listed(text: str) -> list[str]:
-    return [clean(part) for part in text.split(_SEPARATOR)] if text else []
+    return [reading.clean(part) for part in text.split(_SEPARATOR)] if text else []
 
 
 class _Table:
@@ -71,7 +64,7 @@ class _Table:
             raise RowError("unequal_lists")
         if len(set(names)) < len(names):
             raise RowError("named_twice")
-        minor = [to_minor(self.numbers(cell), currency) for cell in cells]
+        minor = [reading.to_minor(self.numbers(cell), currency) for cell in cells]
         return dict(zip(names, minor, strict=True))
 
     def entries(self, line: int, value: dict[str, str]) -> Iterable[Entry]:

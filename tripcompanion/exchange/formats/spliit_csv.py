@@ -5,21 +5,9 @@ from typing import Any
 
 from tripcompanion.currency.amounts import EXPONENTS
 from tripcompanion.exchange.description import Entry, Note, TripDescription
+from tripcompanion.exchange.formats import reading
 from tripcompanion.exchange.formats.entries import completed, expense, in_original, payments
-from tripcompanion.exchange.formats.reading import (
-    Numbers,
-    RowError,
-    clean,
-    day,
-    each,
-    guard_notes,
-    name_notes,
-    number,
-    people_named,
-    smallest,
-    to_minor,
-    unguarded,
-)
+from tripcompanion.exchange.formats.reading import Numbers, RowError
 from tripcompanion.exchange.formats.spliit_json import SYMBOLS, decimals
 from tripcompanion.exchange.source import Head, SourceFile
 
@@ -41,7 +29,7 @@ def read(file: SourceFile) -> TripDescription:
         "spliit_csv",
         table.currency,
         table.people,
-        lambda: each(table.rows(), table.entries, "Description"),
+        lambda: reading.each(table.rows(), table.entries, "Description"),
         notes=table.notes + better,
     )
 
@@ -53,9 +41,9 @@ class _Table:
         self.file, header = file, file.head.header
         # After the last column, as somebody may have the name of another one.
         self.start = start = header.index("Split mode") + 1
-        names = [clean(unguarded(name)) for name in header[start:]]
-        self.notes = name_notes(names) + guard_notes(header[start:])
-        self.people = people_named(name or "?" for name in names)
+        names = [reading.clean(reading.unguarded(name)) for name in header[start:]]
+        self.notes = reading.name_notes(names) + reading.guard_notes(header[start:])
+        self.people = reading.people_named(name or "?" for name in names)
         self.keys = [person.key for person in self.people]
         cells = [header.index("Cost"), *range(start, len(header))]
         self.numbers = Numbers(
@@ -65,32 +53,32 @@ class _Table:
         codes = {row[code_at].strip() for _line, row in file.records() if len(row) > code_at}
         guesses = (SYMBOLS[code] for code in sorted(codes) if code in SYMBOLS)
         self.currency = file.trip_currency(*sorted(codes), guess=next(guesses, ""))
-        self.unit = smallest(self.currency, decimals(self.currency))
+        self.unit = reading.smallest(self.currency, decimals(self.currency))
 
     def rows(self) -> Iterator[tuple[int, dict[str, Any]]]:
         for line, row in self.file.records():
-            cells = [unguarded(cell) for cell in row[: self.start]]
+            cells = [reading.unguarded(cell) for cell in row[: self.start]]
             named = dict(zip(self.file.head.header, cells, strict=False))
             yield line, {**dict.fromkeys(_COLUMNS, ""), **named, "parts": row[self.start :]}
 
     def entries(self, line: int, row: dict[str, Any]) -> Iterable[Entry]:
         if len(row["parts"]) != len(self.keys):
             raise RowError("other_columns", columns=len(row["parts"]), expected=len(self.keys))
-        cost = to_minor(self.numbers(row["Cost"]), self.currency)
+        cost = reading.to_minor(self.numbers(row["Cost"]), self.currency)
         cells = {
-            person: to_minor(self.numbers(cell), self.currency)
+            person: reading.to_minor(self.numbers(cell), self.currency)
             for person, cell in zip(self.keys, row["parts"], strict=True)
             if cell.strip()
         }
         payer = self._payer(cost, cells)
         parts = {person: abs(minor) for person, minor in cells.items()}
         shares, notes = completed(abs(cost), parts, payer, self.unit)
-        fields: dict[str, Any] = {"date": day(row["Date"]), "currency": self.currency}
-        title = clean(row["Description"]) or clean(row["Category"])
+        fields: dict[str, Any] = {"date": reading.day(row["Date"]), "currency": self.currency}
+        title = reading.clean(row["Description"]) or reading.clean(row["Category"])
         if row["Is Reimbursement"] == "Yes" and cost > 0 and not shares.get(payer):
             return payments(line, payer, shares, title, notes=notes, **fields)
         signed = {person: minor if cost > 0 else -minor for person, minor in shares.items()}
-        fields |= {"description": title, "notes_text": clean(row["Category"])}
+        fields |= {"description": title, "notes_text": reading.clean(row["Category"])}
         fields |= {"label": row["Category"], "notes": notes}
         found = expense(line, {payer: cost}, signed, **fields)
         return [self._in_original(row, found) if cost > 0 else found]
@@ -109,8 +97,8 @@ class _Table:
         code = row["Original currency"].strip()
         if code not in EXPONENTS or code == self.currency or not row["Original cost"].strip():
             return found
-        minor = to_minor(self.numbers(row["Original cost"]), code)
+        minor = reading.to_minor(self.numbers(row["Original cost"]), code)
         if minor <= 0:
             return found
         rate = row["Conversion rate"].strip().replace(",", ".")
-        return in_original(found, code, minor, number(rate) if rate else None)
+        return in_original(found, code, minor, reading.number(rate) if rate else None)

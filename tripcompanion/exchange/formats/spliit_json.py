@@ -7,17 +7,9 @@ from typing import Any
 
 from tripcompanion.currency.amounts import EXPONENTS
 from tripcompanion.exchange.description import DescribedExpense, Entry, Note, TripDescription
+from tripcompanion.exchange.formats import reading
 from tripcompanion.exchange.formats.entries import expense, in_original, payments
-from tripcompanion.exchange.formats.reading import (
-    Record,
-    RowError,
-    any_record,
-    clean,
-    each,
-    people_with_ids,
-    smallest,
-    to_minor,
-)
+from tripcompanion.exchange.formats.reading import Record, RowError
 from tripcompanion.exchange.source import Head, SourceFile
 
 #: Currencies that have no decimals in Spliit; ISO 4217 gives some of them two.
@@ -47,23 +39,23 @@ def read(file: SourceFile) -> TripDescription:
     code = str(texts.get("currencyCode") or "")
     symbol = str(texts.get("currency") or "").strip()
     currency = file.trip_currency(code, symbol, guess=SYMBOLS.get(symbol, ""))
-    people = people_with_ids(file, "participants.item")
+    people = reading.people_with_ids(file, "participants.item")
     digits = decimals(code)
     entry = partial(_entry, currency, digits, {person.key for person in people})
     return TripDescription(
         "spliit_json",
         currency,
         people,
-        lambda: each(enumerate(file.items("expenses.item"), start=1), entry, "title"),
+        lambda: reading.each(enumerate(file.items("expenses.item"), start=1), entry, "title"),
         notes=_deleted(file),
-        name=clean(str(texts.get("name") or "")),
-        description=clean(str(texts.get("information") or "")),
+        name=reading.clean(str(texts.get("name") or "")),
+        description=reading.clean(str(texts.get("information") or "")),
     )
 
 
 def _deleted(file: SourceFile) -> tuple[Note, ...]:
     """A note with the titles of deleted expenses, of which the file has nothing else."""
-    rows = [any_record(value).values for value in file.items("activities.item")]
+    rows = [reading.any_record(value).values for value in file.items("activities.item")]
     titles = [str(row.get("data") or "?") for row in rows if row.get("activityType") == _DELETED]
     text = ", ".join(titles)[:500]
     return (Note("deleted_elsewhere", {"count": len(titles), "titles": text}),) if titles else ()
@@ -71,14 +63,14 @@ def _deleted(file: SourceFile) -> tuple[Note, ...]:
 
 def _entry(currency: str, digits: int, people: set[str], line: int, value: Any) -> Iterable[Entry]:
     row = Record(value)
-    amount = to_minor(row.number("amount").scaleb(-digits), currency)
+    amount = reading.to_minor(row.number("amount").scaleb(-digits), currency)
     payer, key, title = row.text("paidById"), row.text("id", ""), row.text("title", "")
     mode = row.text("splitMode", "EVENLY")
     weights = _weights(row, mode)
     if not {payer, *weights} <= people:
         raise RowError("unknown_person")
     notes = _proportions(row.number("amount"), mode, weights)
-    unit = smallest(currency, digits)
+    unit = reading.smallest(currency, digits)
     shares = _shares(amount, weights, key, unit)
     if notes:
         mode = "BY_SHARES"
@@ -171,7 +163,7 @@ def _in_original(
     group, as_minor = row.number("amount").scaleb(-digits), original.scaleb(-theirs)
     if theirs and rate and abs(group - original * rate) < abs(group - as_minor * rate):
         as_minor = original
-    minor = to_minor(as_minor, code)
+    minor = reading.to_minor(as_minor, code)
     if minor <= 0:
         return found
     return in_original(found, code, minor, rate)

@@ -14,15 +14,9 @@ from tripcompanion.exchange.description import (
     Person,
     TripDescription,
 )
+from tripcompanion.exchange.formats import reading
 from tripcompanion.exchange.formats.entries import expense
-from tripcompanion.exchange.formats.reading import (
-    Numbers,
-    Record,
-    RowError,
-    each,
-    to_minor,
-    unquoted,
-)
+from tripcompanion.exchange.formats.reading import Numbers, Record, RowError
 from tripcompanion.exchange.source import Head, SourceFile
 
 _CALLER = "You"
@@ -39,7 +33,7 @@ def read(file: SourceFile) -> TripDescription:
         "splitpro_csv",
         file.trip_currency(*table.currencies),
         people,
-        lambda: each(_rows(file), table.entries, "Name"),
+        lambda: reading.each(_rows(file), table.entries, "Name"),
     )
 
 
@@ -59,7 +53,7 @@ def _rows(file: SourceFile) -> Iterator[tuple[int, dict[str, str]]]:
         if not begun:
             first = [_first(pieces, mark) for _name in header[:before]]
             last = [_last(pieces, mark) for _name in header[before + 1 :]]
-            cells = [*first, unquoted(mark.join(pieces)), *reversed(last)]
+            cells = [*first, reading.unquoted(mark.join(pieces)), *reversed(last)]
             yield line, dict(zip(header, cells, strict=True))
     if begun:
         yield line, dict(zip(header, begun, strict=False))
@@ -70,14 +64,14 @@ def _first(pieces: list[str], mark: str) -> str:
     cell = pieces.pop(0) if pieces else ""
     while pieces and cell.startswith('"') and not cell[1:].endswith('"'):
         cell += mark + pieces.pop(0)
-    return unquoted(cell)
+    return reading.unquoted(cell)
 
 
 def _last(pieces: list[str], mark: str) -> str:
     cell = pieces.pop() if pieces else ""
     while pieces and cell.endswith('"') and not cell.startswith('"'):
         cell = pieces.pop() + mark + cell
-    return unquoted(cell)
+    return reading.unquoted(cell)
 
 
 class _Table:
@@ -104,10 +98,10 @@ class _Table:
         if kind == "CURRENCY_CONVERSION":
             raise RowError("half_a_conversion")
         if kind == "SETTLEMENT":
-            minor = to_minor(self.numbers(row.text("Settlement")), currency)
+            minor = reading.to_minor(self.numbers(row.text("Settlement")), currency)
             fields |= {"amount_minor": minor, "note": title}
             return [DescribedSettlement(line=line, sender=payer, receiver=other, **fields)]
-        amount = to_minor(self.numbers(row.text("Amount")), currency)
+        amount = reading.to_minor(self.numbers(row.text("Amount")), currency)
         cell = row.text("You Lent" if payer == _CALLER else "You Owe")
         share, notes = self._share(cell, currency)
         if share > amount:
@@ -139,4 +133,4 @@ class _Table:
         if digits > 1 and mark and len(decimals) == digits - 1:
             minor = int(value.scaleb(digits - 1))
             return minor, (Note("small_share", {"cell": cell, "minor": str(Decimal(minor))}),)
-        return to_minor(value, currency), ()
+        return reading.to_minor(value, currency), ()

@@ -6,15 +6,9 @@ from datetime import date
 from typing import Any
 
 from tripcompanion.exchange.description import Entry, Note, Person, TripDescription, UnreadableFile
+from tripcompanion.exchange.formats import reading
 from tripcompanion.exchange.formats.entries import payments
-from tripcompanion.exchange.formats.reading import (
-    Record,
-    any_record,
-    any_records,
-    day,
-    each,
-    known_currency,
-)
+from tripcompanion.exchange.formats.reading import Record
 from tripcompanion.exchange.source import Head, SourceFile
 
 #: The "group" of what is owed outside of groups.
@@ -41,7 +35,7 @@ def read(file: SourceFile) -> TripDescription:
         "splitpro_json",
         file.trip_currency(str(group.values.get("defaultCurrency") or ""), *codes),
         people,
-        lambda: each(enumerate(balances, start=1), _entries, ""),
+        lambda: reading.each(enumerate(balances, start=1), _entries, ""),
         notes=(Note("balances_only"),),
         name=str(group.values.get("name") or ""),
     )
@@ -52,18 +46,18 @@ class _Account:
 
     def __init__(self, file: SourceFile) -> None:
         self.friends = {
-            str(key): any_record(value)
-            for key, value in any_record(file.first("friends")).values.items()
+            str(key): reading.any_record(value)
+            for key, value in reading.any_record(file.first("friends")).values.items()
         }
         self.outside = Record({"id": _OUTSIDE, "name": ""})
-        self.groups = [any_record(value) for value in file.items("groups.item")]
+        self.groups = [reading.any_record(value) for value in file.items("groups.item")]
         users = Counter(key for group in self.groups for key in self.members(group))
         strangers = [key for key, _count in users.most_common() if key not in self.friends]
         #: The only person who is in every group without being a friend.
         self.caller = strangers[0] if strangers else "me"
 
     def members(self, group: Record) -> list[str]:
-        rows = any_records(group.values.get("groupUsers"))
+        rows = reading.any_records(group.values.get("groupUsers"))
         found = [row.values.get("userId") for row in rows]
         return [str(key) for key in found if key is not None]
 
@@ -87,7 +81,7 @@ class _Account:
         if group is self.outside:
             yield from self._outside()
             return
-        for row in any_records(group.values.get("groupBalances")):
+        for row in reading.any_records(group.values.get("groupBalances")):
             values = row.values
             user, friend = str(values.get("userId")), str(values.get("friendId"))
             if (len(user), user) < (len(friend), friend):
@@ -105,7 +99,7 @@ class _Account:
                     friend = pair[1] if sign == 1 else pair[0]
                     owed[friend, str(row["currency"])] += sign * minor
         for key, friend in self.friends.items():
-            for balance in any_records(friend.values.get("balances")):
+            for balance in reading.any_records(friend.values.get("balances")):
                 owed_row = balance.values
                 code = str(owed_row.get("currency"))
                 minor = _whole(owed_row.get("amount")) - owed[key, code]
@@ -126,7 +120,7 @@ def _whole(value: Any) -> int:
 
 def _entries(line: int, row: dict[str, Any]) -> Iterable[Entry]:
     """An opening balance: a payment that makes the balances of two people what they were."""
-    currency, minor = known_currency(str(row["currency"])), _whole(row["amount"])
+    currency, minor = reading.known_currency(str(row["currency"])), _whole(row["amount"])
     if not minor:
         return []
     user, friend = row["userId"], row["friendId"]
@@ -137,6 +131,6 @@ def _entries(line: int, row: dict[str, Any]) -> Iterable[Entry]:
         {receiver: abs(minor)},
         "SplitPro: opening balance",
         key=f"{user}-{friend}-{currency}",
-        date=day(str(row["updatedAt"])) if row["updatedAt"] else date.today(),  # noqa: DTZ011
+        date=reading.day(str(row["updatedAt"])) if row["updatedAt"] else date.today(),  # noqa: DTZ011
         currency=currency,
     )

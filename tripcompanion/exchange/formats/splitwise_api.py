@@ -14,15 +14,9 @@ from tripcompanion.exchange.description import (
     TripDescription,
     UnreadableFile,
 )
+from tripcompanion.exchange.formats import reading
 from tripcompanion.exchange.formats.entries import expense, payments
-from tripcompanion.exchange.formats.reading import (
-    Record,
-    RowError,
-    any_record,
-    any_records,
-    each,
-    rounded,
-)
+from tripcompanion.exchange.formats.reading import Record, RowError
 from tripcompanion.exchange.source import Head, SourceFile
 
 #: The user who writes comments of the system.
@@ -76,7 +70,11 @@ def read(file: SourceFile) -> TripDescription:
         "splitwise_api",
         file.trip_currency(*currencies, *(currency for _person, currency in claimed)),
         tuple(people.values()),
-        lambda: _entries(file, group, newest) if rows else each(enumerate(debts, 1), _opening, ""),
+        lambda: (
+            _entries(file, group, newest)
+            if rows
+            else reading.each(enumerate(debts, 1), _opening, "")
+        ),
         claimed,
         notes,
         name,
@@ -106,10 +104,10 @@ def _chosen_group(file: SourceFile) -> tuple[str, str, list[Record], Sequence[An
     for path, end in (("groups", ".item"), ("group", "")):
         for where in _paths(file, path):
             for value in file.items(where + end):
-                row = any_record(value)
+                row = reading.any_record(value)
                 groups[str(row.values.get("id") or 0)] = row
     names = {key: str(row.values.get("name") or "") for key, row in groups.items()}
-    used = dict.fromkeys(_group_of(any_record(value)) for _at, value in _expenses(file))
+    used = dict.fromkeys(_group_of(reading.any_record(value)) for _at, value in _expenses(file))
     found = list(used) or [key for key in names if key != "0"]
     if file.group:
         found = [key for key in {*found, *names} if file.group in {key, names.get(key)}]
@@ -119,7 +117,7 @@ def _chosen_group(file: SourceFile) -> tuple[str, str, list[Record], Sequence[An
     [chosen] = found
     row = groups.get(chosen, Record({}))
     name = names.get(chosen, "") if chosen != "0" else ""
-    return chosen, name, any_records(row.values.get("members")), row.list("original_debts")
+    return chosen, name, reading.any_records(row.values.get("members")), row.list("original_debts")
 
 
 def _group_of(row: Record) -> str:
@@ -129,12 +127,12 @@ def _group_of(row: Record) -> str:
 def _others(file: SourceFile) -> list[Record]:
     friends = [v for path in _paths(file, "friends") for v in file.items(f"{path}.item")]
     user = [v for path in _paths(file, "user") for v in file.items(path)]
-    return [any_record(value) for value in friends + user]
+    return [reading.any_record(value) for value in friends + user]
 
 
 def _note_caller(file: SourceFile, people: dict[str, Person]) -> None:
     for path in _paths(file, "user"):
-        key = str(any_record(file.first(path)).values.get("id"))
+        key = str(reading.any_record(file.first(path)).values.get("id"))
         if person := people.get(key):
             people[key] = Person(key, person.name, person.email, is_caller=True)
 
@@ -181,7 +179,7 @@ def _entries(file: SourceFile, group: str, newest: dict[str, str]) -> Iterator[E
         seen.add(key)
         return _entries_of(file, line, key, row)
 
-    return each(_expenses(file), entries, "description")
+    return reading.each(_expenses(file), entries, "description")
 
 
 def _entries_of(file: SourceFile, line: int, key: str, row: Record) -> Iterable[Entry]:
@@ -189,7 +187,7 @@ def _entries_of(file: SourceFile, line: int, key: str, row: Record) -> Iterable[
     if "deleted_at" in row:
         return [SkippedRow(line, Note("deleted_in_source"), title)]
     currency = row.currency("currency_code")
-    amount, notes = rounded(row.number("cost"), currency)
+    amount, notes = reading.rounded(row.number("cost"), currency)
     if not amount:
         raise RowError("no_amount")
     paid, owed = (_shares(row, name, currency) for name in ("paid_share", "owed_share"))
@@ -248,6 +246,6 @@ def _shares(row: Record, name: str, currency: str) -> dict[str, int]:
 
 def _comments(row: Record) -> Iterator[DescribedComment]:
     for comment in row.records("comments"):
-        author = str(any_record(comment.values.get("user")).values.get("id") or 0)
+        author = str(reading.any_record(comment.values.get("user")).values.get("id") or 0)
         if author != _SYSTEM and "deleted_at" not in comment and "content" in comment:
             yield DescribedComment(comment.text("content"), author)

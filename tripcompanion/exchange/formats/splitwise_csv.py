@@ -8,19 +8,9 @@ from typing import Any
 
 from tripcompanion.currency.amounts import EXPONENTS
 from tripcompanion.exchange.description import Entry, Note, TripDescription
+from tripcompanion.exchange.formats import reading
 from tripcompanion.exchange.formats.entries import apportioned, expense, payments
-from tripcompanion.exchange.formats.reading import (
-    Numbers,
-    RowError,
-    clean,
-    day,
-    each,
-    known_currency,
-    name_notes,
-    people_named,
-    smallest,
-    to_minor,
-)
+from tripcompanion.exchange.formats.reading import Numbers, RowError
 from tripcompanion.exchange.source import Head, SourceFile
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -54,7 +44,7 @@ def recognises(head: Head) -> bool:
 
 def read(file: SourceFile) -> TripDescription:
     header = file.head.header
-    people = people_named(clean(name) or "?" for name in header[_LABELS:])
+    people = reading.people_named(reading.clean(name) or "?" for name in header[_LABELS:])
     keys = [person.key for person in people]
     cells = ((line, cell) for line, row in file.records() for cell in (row[3:4] + row[_LABELS:]))
     numbers = Numbers((line, cell) for line, cell in cells if cell.strip())
@@ -66,9 +56,9 @@ def read(file: SourceFile) -> TripDescription:
         "splitwise_csv",
         currency,
         people,
-        lambda: each(table.rows(file), table.entries, "description"),
+        lambda: reading.each(table.rows(file), table.entries, "description"),
         dict(table.claimed(file)),
-        name_notes(header[_LABELS:]),
+        reading.name_notes(header[_LABELS:]),
         match["group"].replace("-", " ").strip() if match else "",
     )
 
@@ -96,21 +86,21 @@ class _Table:
                 currency = row[4].strip()
                 for person, cell in zip(self.people, row[_LABELS:], strict=False):
                     if cell.strip():
-                        yield (person, currency), to_minor(self.numbers(cell), currency)
+                        yield (person, currency), reading.to_minor(self.numbers(cell), currency)
 
     def entries(self, line: int, row: dict[str, Any]) -> Iterable[Entry]:
-        currency = known_currency(row["currency"].strip())
+        currency = reading.known_currency(row["currency"].strip())
         if len(row["nets"]) != len(self.people):
             raise RowError("other_columns", columns=len(row["nets"]), expected=len(self.people))
-        cost = to_minor(self.numbers(row["cost"]), currency)
+        cost = reading.to_minor(self.numbers(row["cost"]), currency)
         values = [self.numbers(cell) if cell.strip() else Decimal(0) for cell in row["nets"]]
         nets = {
-            person: to_minor(value, currency)
+            person: reading.to_minor(value, currency)
             for person, value in zip(self.people, values, strict=True)
             if value
         }
-        fields: dict[str, Any] = {"date": day(row["date"]), "currency": currency}
-        title = clean(row["description"]) or clean(row["category"])
+        fields: dict[str, Any] = {"date": reading.day(row["date"]), "currency": currency}
+        title = reading.clean(row["description"]) or reading.clean(row["category"])
         plus = [person for person, minor in nets.items() if minor > 0]
         minus = [person for person, minor in nets.items() if minor < 0]
         is_payment = row["category"].strip().casefold() in _PAYMENT
@@ -118,7 +108,7 @@ class _Table:
             return payments(line, plus[0], {minus[0]: nets[plus[0]]}, title, **fields)
         fields["description"] = title
         fields["label"] = row["category"]
-        fields["notes_text"] = clean(row["category"])
+        fields["notes_text"] = reading.clean(row["category"])
         notes = (Note("payment_of_several"),) if is_payment else ()
         return [_expense(line, cost, nets, plus, notes, fields)]
 
@@ -139,7 +129,7 @@ def _expense(
     if not plus:
         raise RowError("payer_unknown")
     if drift := sum(nets.values()):
-        if abs(drift) > len(nets) * smallest(fields["currency"], _DECIMALS):
+        if abs(drift) > len(nets) * reading.smallest(fields["currency"], _DECIMALS):
             raise RowError("does_not_add_up")
         notes = (*notes, Note("rounded_shares"))
         nets = {**nets, plus[0]: nets[plus[0]] - drift}

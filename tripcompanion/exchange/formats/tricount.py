@@ -4,15 +4,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from tripcompanion.exchange.description import Entry, Note, Person, SkippedRow, TripDescription
+from tripcompanion.exchange.formats import reading
 from tripcompanion.exchange.formats.entries import expense, payments
-from tripcompanion.exchange.formats.reading import (
-    Record,
-    RowError,
-    any_record,
-    clean,
-    each,
-    known_currency,
-)
+from tripcompanion.exchange.formats.reading import Record, RowError
 from tripcompanion.exchange.source import Head, SourceFile
 
 
@@ -28,9 +22,9 @@ def read(file: SourceFile) -> TripDescription:
         "tricount",
         registry.currency,
         tuple(registry.people.values()),
-        lambda: each(enumerate(file.items(f"{where}.item"), start=1), registry.entries, ""),
-        name=clean(str(file.first(f"{start}title") or "")),
-        description=clean(str(file.first(f"{start}description") or "")),
+        lambda: reading.each(enumerate(file.items(f"{where}.item"), start=1), registry.entries, ""),
+        name=reading.clean(str(file.first(f"{start}title") or "")),
+        description=reading.clean(str(file.first(f"{start}description") or "")),
     )
 
 
@@ -49,8 +43,10 @@ class _Registry:
             row = unwrapped(value if isinstance(value, dict) else {})
             if "uuid" in row:
                 key = row.text("uuid")
-                name = str(any_record(row.values.get("alias")).values.get("display_name") or "?")
-                self.people[key] = Person(key, clean(name))
+                name = str(
+                    reading.any_record(row.values.get("alias")).values.get("display_name") or "?"
+                )
+                self.people[key] = Person(key, reading.clean(name))
 
     def _person(self, value: Any) -> str:
         key = unwrapped(value).text("uuid")
@@ -112,6 +108,8 @@ class _Registry:
         for name in ("amount", "amount_local"):
             found = row.record(name) if name in row else Record({"currency": self.currency})
             if (code := found.text("currency")) != self.currency:
-                amount = f"{abs(found.number('value')).normalize():f} {known_currency(code)}"
+                amount = (
+                    f"{abs(found.number('value')).normalize():f} {reading.known_currency(code)}"
+                )
                 return (Note("original_amount", {"amount": amount}),)
         return ()
