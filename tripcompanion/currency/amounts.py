@@ -24,7 +24,7 @@ EXPONENTS: dict[str, int] = {
 }
 CODES: tuple[str, ...] = tuple(sorted(EXPONENTS))
 
-#: Enough digits for the largest amount times the longest rate, without rounding.
+#: Enough digits for the longest amount, and for the largest times the longest rate, unrounded.
 _WIDE = Context(prec=60)
 
 #: The largest amount that can be entered, in major units.
@@ -40,8 +40,8 @@ class Amount(NamedTuple):
 
 def to_minor(amount: Decimal, currency: str) -> int:
     """`amount` in major units as a whole number of minor units, rounded half up."""
-    scaled = amount.scaleb(EXPONENTS[currency])
-    return int(scaled.quantize(Decimal(1), rounding=ROUND_HALF_UP))
+    scaled = _WIDE.scaleb(amount, EXPONENTS[currency])
+    return int(scaled.quantize(Decimal(1), rounding=ROUND_HALF_UP, context=_WIDE))
 
 
 def minor_units(path: str, amount: Decimal, currency: str, *, signed: bool = False) -> int:

@@ -342,5 +342,5 @@ def _whole(value: Any, exponent: int) -> int | None:
     """A number of major units as whole minor units; None if it is none."""
     if isinstance(value, bool) or not isinstance(value, int | Decimal):
         return None
-    scaled = Decimal(value).scaleb(exponent)
-    return int(scaled) if scaled == scaled.to_integral_value() else None
+    whole = int(Decimal(value).scaleb(exponent))
+    return whole if Decimal(whole).scaleb(-exponent) == value else None

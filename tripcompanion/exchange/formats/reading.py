@@ -4,11 +4,11 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
-from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
+from decimal import Decimal, InvalidOperation
 from itertools import count
 from typing import Any
 
-from tripcompanion.currency.amounts import EXPONENTS
+from tripcompanion.currency import amounts
 from tripcompanion.exchange.description import Entry, Note, Person, SkippedRow, UnreadableFile
 from tripcompanion.exchange.source import MAX_NUMBER_CHARS, SourceFile
 
@@ -120,7 +120,7 @@ def unquoted(cell: str) -> str:
 
 def smallest(currency: str, decimals: int) -> int:
     """In minor units, the smallest amount that a file with so many decimals can have."""
-    return int(10 ** max(0, EXPONENTS[currency] - decimals))
+    return int(10 ** max(0, amounts.EXPONENTS[currency] - decimals))
 
 
 def number(text: str) -> Decimal:
@@ -184,24 +184,24 @@ def _mark_of(plain: str) -> str:
 def to_minor(value: Decimal, currency: str) -> int:
     """Minor units, rounded half up. Raises `RowError` for an amount that is out of range."""
     try:
-        scaled = value.scaleb(EXPONENTS[currency]).quantize(Decimal(1), rounding=ROUND_HALF_UP)
+        minor = amounts.to_minor(value, currency)
     except InvalidOperation as error:
         raise RowError("amount_too_large") from error
-    if abs(scaled) >= 10**15:
+    if abs(minor) >= 10**15:
         raise RowError("amount_too_large")
-    return int(scaled)
+    return minor
 
 
 def rounded(value: Decimal, currency: str) -> tuple[int, tuple[Note, ...]]:
     """`to_minor`, with a note if that changed the amount."""
     minor = to_minor(value, currency)
-    changed = Decimal(minor) != value.scaleb(EXPONENTS[currency])
+    changed = amounts.to_major(minor, currency) != value
     return minor, (Note("rounded", {"amount": f"{value.normalize():f}"}),) if changed else ()
 
 
 def known_currency(code: str) -> str:
     """Raises `RowError` if `code` is none of ISO 4217."""
-    if code.upper() not in EXPONENTS:
+    if code.upper() not in amounts.EXPONENTS:
         raise RowError("unknown_currency", currency=code[:20])
     return code.upper()
 
