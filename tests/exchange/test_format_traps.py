@@ -758,6 +758,14 @@ def test_a_pair_of_splitpro_stands_twice_and_strangers_have_no_name() -> None:
     assert balances(trip) == {("1", "JPY"): -500, ("2", "JPY"): 500}
 
 
+def test_a_group_of_splitpro_without_a_proper_name_is_not_the_chosen_one() -> None:
+    file = changed(samples.SPLITPRO_JSON, "groups", 0, name=["Alps"])
+    with pytest.raises(UnreadableFile) as caught:
+        read(file, group="Alps")
+    assert caught.value.code == "several_groups"
+    assert read(file, group="5").people
+
+
 # -- Settle Up ------------------------------------------------------------------------------------
 
 

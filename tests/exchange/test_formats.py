@@ -155,6 +155,7 @@ def test_one_of_several_groups_has_to_be_chosen() -> None:
     with pytest.raises(UnreadableFile) as caught:
         read(json.dumps(page))
     assert caught.value.code == "several_groups"
+    assert caught.value.values == {"groups": "Alps (3), (0)"}
     assert len(entries(read(json.dumps(page), group="Alps"))) == 1
     assert len(entries(read(json.dumps(page), group="0"))) == 1
 

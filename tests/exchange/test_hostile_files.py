@@ -37,6 +37,11 @@ FILES = {
     "a compressed file": (gzip.compress(b"a,b\n", mtime=0), "not_text", 1),
     "no text": (SPLITWISE + b"a\x00b\n", "not_text", 2),
     "wrong UTF-8": (SPLITWISE + b"\xff\xfe\x81,x\n", "wrong_encoding", 2),
+    "wrong UTF-8 far below a control character": (
+        SPLITWISE + b"\x01" + b"x\n" * 100_000 + b"\xff\n",
+        "wrong_encoding",
+        100_002,
+    ),
     "half of UTF-16": (b"\xff\xfea", "wrong_encoding", 1),
     "a long cell": (SPLITWISE + b"x" * (MAX_CELL_CHARS + 1) + b",y\n", "too_long", 2),
     "a long line": (

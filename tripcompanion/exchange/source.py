@@ -153,18 +153,19 @@ class SourceFile:
         try:
             self._try(found)
         except UnicodeDecodeError as error:
-            if found != "utf-8":
-                raise UnreadableFile("wrong_encoding", self._line_of(error)) from error
-            found = self._windows(error)
+            line = self._lines_read + error.object[: error.start].count(b"\n")
+            if found != "utf-8" or not self._is_windows():
+                raise UnreadableFile("wrong_encoding", line) from error
+            self.notes.append(Note("windows_1252"))
+            return "cp1252"
         return found
 
-    def _windows(self, error: UnicodeDecodeError) -> str:
+    def _is_windows(self) -> bool:
         try:
             self._try("cp1252")
         except UnicodeDecodeError:
-            raise UnreadableFile("wrong_encoding", self._line_of(error)) from error
-        self.notes.append(Note("windows_1252"))
-        return "cp1252"
+            return False
+        return True
 
     def _try(self, encoding: str) -> None:
         """Read everything; raises `UnicodeDecodeError` if it has another encoding."""
@@ -186,9 +187,6 @@ class SourceFile:
             self._lines_read += text.count("\n")
             if not piece:
                 return
-
-    def _line_of(self, error: UnicodeDecodeError) -> int:
-        return self._lines_read + error.object[: error.start].count(b"\n")
 
     def _start(self) -> str:
         """The first letters that are not blank."""

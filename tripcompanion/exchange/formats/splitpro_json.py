@@ -69,7 +69,7 @@ class _Account:
         found = [
             group
             for group in choices
-            if not name or name in {str(group.values.get("id")), group.values.get("name")}
+            if not name or name in (str(group.values.get("id")), group.values.get("name"))
         ]
         if len(found) != 1:
             shown = [f"{g.values.get('name')} ({g.values.get('id')})" for g in choices]

@@ -112,7 +112,8 @@ def _chosen_group(file: SourceFile) -> tuple[str, str, list[Record], Sequence[An
     if file.group:
         found = [key for key in {*found, *names} if file.group in {key, names.get(key)}]
     if len(found) != 1:
-        shown = ", ".join(f"{names.get(key, '')} ({key})".strip() for key in {*used, *names})
+        keys = dict.fromkeys([*used, *names])
+        shown = ", ".join(f"{names.get(key, '')} ({key})".strip() for key in keys)
         raise UnreadableFile("several_groups", groups=shown[:500])
     [chosen] = found
     row = groups.get(chosen, Record({}))
