@@ -29,6 +29,8 @@ _MAX_COUNT = 10 * 365 * 24 * 3600
 _KNOWN: set[str] = set()
 #: How similar a misspelt name is to the setting.
 _NEARLY = 0.92
+#: The value of a time-out that disables it.
+NEVER = 0
 #: Variables that a `.env` sets in production only; see `.env.example`.
 _PRODUCTION_NAMES = (
     *("SECRET_KEY", "JWT_SIGNING_KEY", "JWT_VERIFYING_KEYS"),

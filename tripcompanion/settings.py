@@ -133,7 +133,7 @@ DATABASE_URL = env.text("DATABASE_URL") or f"sqlite:///{BASE_DIR / 'db.sqlite3'}
 DATABASE_POOL_SIZE = env.count("DATABASE_POOL_SIZE", 4)
 # The statement time-out in seconds; 0 means none. Only the server process sets it, since commands
 # such as an audit may run longer than a request may.
-DATABASE_TIMEOUT = env.count("DATABASE_TIMEOUT", 0, maximum=3600)
+DATABASE_TIMEOUT = env.count("DATABASE_TIMEOUT", env.NEVER, maximum=3600)
 # If false, the ORM builds every query and DRF serializes every row, for each request.
 COMPILED_QUERIES = env.boolean("COMPILED_QUERIES", True)
 # With `transaction`, a pooler may run each transaction on another server connection, so nothing

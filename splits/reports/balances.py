@@ -5,14 +5,12 @@ from decimal import Decimal
 from hashlib import sha256
 from typing import IO
 
-from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
+from django.db.models import Q, QuerySet, Sum
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from splits.models.payer import Payer
 from splits.models.rate import ExchangeRate, Rate
 from splits.models.settlement import Settlement, settlement_entries
-from splits.models.split import Split
 from splits.settling import fewest_transfers
 from tripcompanion.api.pictures import Bar, Mark, bars
 from tripcompanion.api.problems import Conflict
@@ -88,15 +86,11 @@ class Plan:
 def balances_of(user: ViewerParam, trip: Param) -> MemberQuerySet:
     """Current members and others with an entry, in the order in which they joined.
 
-    No rows if the caller may not see the trip, or if everybody has left it.
+    Somebody who has left is not listed if refunds cancel all that they paid and bear. No rows if
+    the caller may not see the trip, or if everybody has left it.
     """
-    # Sums of expenses do not say it: a refund makes them smaller, down to zero and below.
-    same = {"trip": OuterRef("trip")}
-    payments = Payer.objects.filter(user=OuterRef("user"), **same)
-    parts = Split.objects.filter(participant=OuterRef("user"), **same).exclude(amount_minor=0)
-    has_entry = Q(sent_minor__gt=0) | Q(received_minor__gt=0)
-    has_entry |= Q(Exists(payments)) | Q(Exists(parts))
-    rows = Member.objects.visible_to(user).filter(Q(left_at=None) | has_entry, trip=trip)
+    has_sum = ~Q(paid_minor=0, share_minor=0, sent_minor=0, received_minor=0)
+    rows = Member.objects.visible_to(user).filter(Q(left_at=None) | has_sum, trip=trip)
     columns = (*SUMS, "trip__currency", *summary_of("user"))
     return rows.select_related("user", "trip").only(*columns).order_by("joined_at", "id")
 

@@ -241,9 +241,8 @@ LEDGER: Guards = {
          _PAYING),
     ],
     "splits/reports/balances.py": [
-        ("balances forget payers who have left", "has_entry |= Q(Exists(payments)) | Q(",
-         "has_entry |= Q(", _REFUNDS),
-        ("balances forget participants who have left", " | Q(Exists(parts))", "", _REFUNDS),
+        ("balances forget who has left with a refund", "has_sum = ~Q(paid_minor=0, share_minor=0,",
+         "has_sum = Q(paid_minor__gt=0) | Q(share_minor__gt=0) | ~Q(", _REFUNDS),
         ("ownership of plans not checked under the lock",
          "lambda locked: cls(locked).is_own(by, Can.SETTLE)", "lambda locked: True",
          f"{_LOCK} plan"),

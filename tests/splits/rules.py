@@ -3,6 +3,7 @@
 All amounts are minor units. The machine of the ledger compares the service with this.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -145,13 +146,13 @@ class Rules:
         return paid - share + sent - received
 
     def people(self) -> set[int]:
-        """Everybody with an entry of more than nothing."""
+        """Everybody of whose sums one is not zero."""
         sides = {user for money in self.money.values() for user in money[:2]}
-        payers = {user for bill in self.bills.values() for user in bill.paid_by_user}
-        bearers = {
-            user for bill in self.bills.values() for user, part in borne(bill).items() if part
-        }
-        return sides | payers | bearers
+        paid, shares = Counter[int](), Counter[int]()
+        for bill in self.bills.values():
+            paid.update(bill.paid_by_user)
+            shares.update(borne(bill))
+        return sides | {user for sums in (paid, shares) for user in sums if sums[user]}
 
     # -- Commands ---------------------------------------------------------------------------------
 

@@ -56,21 +56,6 @@ def test_balances_list_who_has_left_with_a_refund(
     assert ledger.balances() == {olga.pk: -30, ed.pk: 0, vera.pk: 30}
 
 
-@pytest.mark.parametrize("is_payer", [True, False])
-def test_balances_list_who_has_left_with_an_expense_and_its_refund(
-    ledger: Ledger, olga: User, ed: User, vera: User, is_payer: bool
-) -> None:
-    payer, bearer = (ed, olga) if is_payer else (olga, ed)
-    ledger.spend(payer, 30, bearer, expenseDate="2026-05-14")
-    ledger.spend(payer, -30, bearer, expenseDate="2026-05-15")
-    assert ledger.answer(ed, "post", "members/leave").status_code == 204
-    assert ledger.balances() == {olga.pk: 0, ed.pk: 0, vera.pk: 0}
-    query = "statistics?by=member&asOf=2026-05-14"
-    people = ledger.answer(olga, "get", query).json()["groups"]
-    name = "paid" if is_payer else "share"
-    assert {row["key"]: row[name] for row in people if row[name]} == {str(ed.pk): 30}
-
-
 def test_a_refund_undoes_what_the_expense_made(
     ledger: Ledger, olga: User, ed: User, vera: User
 ) -> None:
