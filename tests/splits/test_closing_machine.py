@@ -19,6 +19,8 @@ from users.models import User
 seen: Counter[str] = Counter()
 
 OWNER = 0
+#: From so many entries on, no trip is closed once more; other steps make one of them.
+MOST = 45
 
 
 def closings(machine: Histories) -> list[int]:
@@ -37,6 +39,11 @@ def closed_splits(machine: Histories) -> list[int]:
     return sorted({use.debt.split for use in machine.rules.uses if use.closed_by and use.debt})
 
 
+def on_one_page(machine: Histories) -> bool:
+    """Whether all entries fit on one page of their list, whatever else happens."""
+    return max(len(machine.rules.bills), len(machine.rules.money)) < MOST
+
+
 class Closings(Trip):
     """A trip that is closed again and again, so that its history is about that."""
 
@@ -45,6 +52,7 @@ class Closings(Trip):
     leave_or_come_back = None
     add_a_split = None
 
+    @precondition(on_one_page)
     @rule(amount=AMOUNTS, payers=weighted_people())
     def close_once_more(self, amount: int, payers: dict[int, int]) -> None:
         """Two debts that cancel out, and one to several, which the plan settles."""
@@ -56,7 +64,7 @@ class Closings(Trip):
             self.follow_the_plan()
         self._note(f"{min(len(closings(self)), 3)} closings stand")
 
-    @precondition(closings)
+    @precondition(lambda machine: closings(machine) and on_one_page(machine))
     @rule(amount=AMOUNTS, payers=weighted_people())
     def close_on_top_and_open_what_is_below(self, amount: int, payers: dict[int, int]) -> None:
         self.close_once_more(amount, payers)
