@@ -67,6 +67,8 @@ from users.models.user import Access
 
 Row = TypeVar("Row", bound=models.Model)
 
+#: How many trips are looked up at a time to be purged.
+BATCH_TRIPS = 100
 _CODE_ATTEMPTS = 5
 
 
@@ -117,8 +119,12 @@ class TripQuerySet(InTripQuerySet["Trip"]):
         Each is deleted in a transaction of its own. Trips that somebody else has locked are
         skipped. Their journals stay until `prune` deletes them.
         """
-        pks = list(self.order_by("deleted_at").values_list("pk", flat=True))
-        return sum(map(self._purge_one, pks))
+        purged = found = done = 0
+        while found == done:
+            pks = list(self.order_by("deleted_at").values_list("pk", flat=True)[:BATCH_TRIPS])
+            found, done = BATCH_TRIPS, sum(map(self._purge_one, pks))
+            purged += done
+        return purged
 
     def _purge_one(self, trip_id: int) -> bool:
         """Delete this trip for good; False if it is locked, or was restored."""
