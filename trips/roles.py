@@ -16,6 +16,8 @@ class TripRole(TextChoices):
 
 
 class Can(Enum):
+    """A capability in a trip."""
+
     READ = "read everything of the trip"
     LEAVE = "leave the trip"
     SETTLE = "pay or unpay a split, record a settlement"
@@ -82,6 +84,7 @@ OWNER_ROLES = [role for role in TripRole if TABLE[Can.MANAGE_TRIP][role] is Acce
 
 
 def access_of(role: str, can: Can) -> Access:
+    """The access that `can` gives `role`."""
     return TABLE[can][TripRole(role)]
 
 

@@ -69,6 +69,8 @@ class PeopleViewSet(ApiViewSet):
 
 
 class InTripViewSet(PeopleViewSet):
+    """Base of viewsets for objects of a trip."""
+
     permission_classes: Any = (MayInTrip,)
     needs: ClassVar[Mapping[str, Can | None]] = {}
     #: Actions that write nothing, or end something: the quota of changes holds nobody in a trip.

@@ -19,6 +19,8 @@ PERCENTAGE_WHOLE = 100 * SCALE
 
 
 class SplitType(models.TextChoices):
+    """How an expense is divided."""
+
     EQUAL = "EQUAL", gettext_lazy("equally")
     MANUAL = "MANUAL", gettext_lazy("by exact amounts")
     PERCENTAGE = "PERCENTAGE", gettext_lazy("by percentages")

@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy
 from splits.models.allocation import Allocation, AllocationQuerySet
 from splits.models.debt import Debt, DebtQuerySet
 from splits.models.deleted import DeletedEntry, DeletedKind
-from tripcompanion.compiled import ArrayParam, CompiledQuery, CompiledUpdate, Param, among, insert
+from tripcompanion.compiled import ArrayParam, CompiledQuery, CompiledUpdate, Param, insert
 from tripcompanion.currency.amounts import Amount, all_to_major
 from tripcompanion.currency.formats import format_amount
 from tripcompanion.database.deletes import delete_unread
@@ -291,7 +291,7 @@ def credit_between(
     receivers: ArrayParam = ArrayParam("receivers"),
 ) -> SettlementQuerySet:
     """Settlements in a trip from one of `senders` to one of `receivers` with unused credit."""
-    between = [among(senders, "sender_id"), among(receivers, "receiver_id")]
+    between = [ArrayParam.among(senders, "sender_id"), ArrayParam.among(receivers, "receiver_id")]
     found = Settlement.objects.with_credit().filter(*between, trip=trip)
     # Ordered by the plain id, SQLite would read all settlements of the trip to avoid sorting.
     return found.order_by(F("id") + 0)
@@ -379,7 +379,7 @@ def _recompute_debts(
         "open_minor": F("amount_minor") - covered,
         "covered_at": Case(When(amount_minor=covered, then=Coalesce(F("covered_at"), now))),
     }
-    return Debt.objects.filter(among(debts, "id"), trip=trip), changes
+    return Debt.objects.filter(ArrayParam.among(debts, "id"), trip=trip), changes
 
 
 @CompiledUpdate
@@ -388,7 +388,7 @@ def _recompute_settlements(
 ) -> tuple[SettlementQuerySet, dict[str, Any]]:
     used = _sum_of(Allocation.objects.all(), "settlement")
     changes = {"credit_minor": F("amount_minor") - used}
-    return Settlement.objects.filter(among(settlements, "id"), trip=trip), changes
+    return Settlement.objects.filter(ArrayParam.among(settlements, "id"), trip=trip), changes
 
 
 def _sum_of(allocations: AllocationQuerySet, side: str) -> Coalesce:

@@ -132,8 +132,8 @@ class BalanceViewSet(InTripViewSet):
     def list(self, request: Request, trip_id: int) -> HttpResponseBase:
         """The balances of a trip, which add up to zero.
 
-        They include all members, and former members with an entry. With `Accept: image/svg+xml`
-        it is a picture.
+        They include all members, and former members with an entry, unless refunds cancel all that
+        they paid and bear. With `Accept: image/svg+xml` it is a picture.
         """
         rows = self.get_permitted_list(balances_of(self.caller, trip=trip_id), trip_id)
         if request.accepted_renderer.format == "svg":

@@ -14,7 +14,7 @@ from splits.models import Debt, Expense, Payer, Rate, Settlement, Split
 from tests.compiled_only import compiled_only, queries_of_parts
 from tests.factories import TripFactory, join, settle, spend
 from tripcompanion.api.serializers import MAX_INTEGER
-from tripcompanion.compiled import ArrayParam, CompiledQuery, CompiledUpdate, Param, among, insert
+from tripcompanion.compiled import ArrayParam, CompiledQuery, CompiledUpdate, Param, insert
 from trips.models import Member, Trip, get_visible_or_404, lock_trip
 from trips.models.events import Event
 from trips.models.journal import Entry, JournalEntry, write
@@ -29,7 +29,7 @@ def expenses_in(trip: Param) -> models.QuerySet[Expense]:
 
 @CompiledQuery
 def settlements_by_id(ids: ArrayParam = ArrayParam("ids")) -> models.QuerySet[Settlement]:
-    return Settlement.objects.filter(among(ids, "id")).order_by("id")
+    return Settlement.objects.filter(ArrayParam.among(ids, "id")).order_by("id")
 
 
 @CompiledQuery

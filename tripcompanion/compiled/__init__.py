@@ -9,8 +9,7 @@ from tripcompanion.compiled.statements import (
     CompiledQuery,
     CompiledUpdate,
     Param,
-    among,
     insert,
 )
 
-__all__ = ["ArrayParam", "CompiledQuery", "CompiledUpdate", "Param", "among", "insert", "serialize"]
+__all__ = ["ArrayParam", "CompiledQuery", "CompiledUpdate", "Param", "insert", "serialize"]

@@ -76,18 +76,18 @@ class Param(Expression):
 
 
 class ArrayParam(Param):
-    """A placeholder for any number of integers; `among` compares a column with them."""
+    """A placeholder for any number of integers."""
+
+    @staticmethod
+    def among(values: "ArrayParam | Iterable[int]", column: str) -> Any:
+        """The condition that `column` is one of `values`: of the placeholder, or uncompiled."""
+        if isinstance(values, ArrayParam):
+            return _Among(F(column), values)
+        return models.Q(**{f"{column}__in": list(values)})
 
     def of(self, values: Mapping[str, Any]) -> Any:
         numbers = list(values[self.name])
         return numbers if connection.vendor == "postgresql" else json.dumps(numbers)
-
-
-def among(values: ArrayParam | Iterable[int], column: str) -> Any:
-    """The condition that `column` is one of `values`."""
-    if isinstance(values, ArrayParam):
-        return _Among(F(column), values)
-    return models.Q(**{f"{column}__in": list(values)})
 
 
 class _Among(models.Func):

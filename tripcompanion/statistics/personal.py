@@ -7,7 +7,7 @@ from django.db.models import OuterRef, QuerySet, Subquery
 from rest_framework.exceptions import NotFound
 
 from splits.models import Debt, Settlement
-from tripcompanion.compiled import ArrayParam, CompiledQuery, Param, among
+from tripcompanion.compiled import ArrayParam, CompiledQuery, Param
 from tripcompanion.database.expressions import OneOf
 from tripcompanion.statistics.kept import Row
 from tripcompanion.statistics.report import Group, halves_of, joined, label_of, sums_of
@@ -159,14 +159,18 @@ def _shared(user: ViewerParam, other: Param) -> QuerySet[Trip]:
 
 @CompiledQuery
 def _owed(pair: ArrayParam = _PAIR, trips: ArrayParam = _TRIPS) -> QuerySet[Debt, Any]:
-    rows = Debt.objects.open().filter(among(pair, "debtor"), among(pair, "creditor"))
-    return _sums(rows.filter(among(trips, "trip")), "debtor", "open_minor")
+    rows = Debt.objects.open().filter(
+        ArrayParam.among(pair, "debtor"), ArrayParam.among(pair, "creditor")
+    )
+    return _sums(rows.filter(ArrayParam.among(trips, "trip")), "debtor", "open_minor")
 
 
 @CompiledQuery
 def _sent(pair: ArrayParam = _PAIR) -> QuerySet[Settlement, Any]:
     """In all trips: with those given, SQLite would read all settlements in them."""
-    rows = Settlement.objects.filter(among(pair, "sender"), among(pair, "receiver"))
+    rows = Settlement.objects.filter(
+        ArrayParam.among(pair, "sender"), ArrayParam.among(pair, "receiver")
+    )
     return _sums(rows, "sender", "amount_minor")
 
 

@@ -20,7 +20,7 @@ from django.utils.translation import gettext as _
 from splits import money
 from splits.models import Category, Expense, Payer, Split
 from splits.reports.balances import balances_of
-from tripcompanion.compiled import ArrayParam, CompiledQuery, Param, among
+from tripcompanion.compiled import ArrayParam, CompiledQuery, Param
 from tripcompanion.currency.amounts import currency_names, to_minor
 from tripcompanion.database.expressions import OneOf
 from tripcompanion.statistics.kept import KEPT_SUMS, Last, Row, Rows
@@ -221,7 +221,7 @@ def _spent(
     own = Q(splits__participant=user, splits__trip=F("trip"))
     # Looked up and not joined: PostgreSQL would read all payers to find those of a day.
     paid = Payer.objects.filter(expense=OuterRef("pk"), trip=OuterRef("trip"), user=user)
-    rows = _between(among(trips, "trip"), first, last).alias(
+    rows = _between(ArrayParam.among(trips, "trip"), first, last).alias(
         own=models.FilteredRelation("splits", condition=own),
         paid=Subquery(paid.values("amount_minor")),
     )
@@ -233,8 +233,10 @@ def _spent(
 def _uncovered(
     trips: ArrayParam = _TRIPS, first: Param = _FIRST, last: Param = _LAST
 ) -> QuerySet[Payer, Any]:
-    expenses = _between(among(trips, "trip"), first, last).filter(divided=False)
-    rows = Payer.objects.filter(OneOf("expense", expenses.values("pk")), among(trips, "trip"))
+    expenses = _between(ArrayParam.among(trips, "trip"), first, last).filter(divided=False)
+    rows = Payer.objects.filter(
+        OneOf("expense", expenses.values("pk")), ArrayParam.among(trips, "trip")
+    )
     return with_uncovered(rows, *(f"expense__{name}" for name in _COLUMNS))
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from tripcompanion.compiled import ArrayParam, CompiledQuery, among
+from tripcompanion.compiled import ArrayParam, CompiledQuery
 from users.models.user import User, UserQuerySet
 
 _COLUMNS = ("name", "email", "profile_picture", "is_guest", "is_unanswered")
@@ -31,4 +31,4 @@ def named(user_ids: Iterable[int]) -> dict[int, User]:
 
 @CompiledQuery
 def _summaries(ids: ArrayParam = ArrayParam("ids")) -> UserQuerySet:
-    return User.objects.filter(among(ids, "id")).only(*_COLUMNS, "notice_mode")
+    return User.objects.filter(ArrayParam.among(ids, "id")).only(*_COLUMNS, "notice_mode")

@@ -1857,8 +1857,8 @@ export interface paths {
          * The balances of a trip, which add up to zero
          * @description The balances of a trip, which add up to zero.
          *
-         *     They include all members, and former members with an entry. With `Accept: image/svg+xml`
-         *     it is a picture.
+         *     They include all members, and former members with an entry, unless refunds cancel all that
+         *     they paid and bear. With `Accept: image/svg+xml` it is a picture.
          *
          *     Every member may do this.
          */
@@ -1882,8 +1882,8 @@ export interface paths {
          * The balances of a trip, which add up to zero
          * @description The balances of a trip, which add up to zero.
          *
-         *     They include all members, and former members with an entry. With `Accept: image/svg+xml`
-         *     it is a picture.
+         *     They include all members, and former members with an entry, unless refunds cancel all that
+         *     they paid and bear. With `Accept: image/svg+xml` it is a picture.
          *
          *     Every member may do this.
          *
@@ -3720,7 +3720,7 @@ export interface components {
             claimed: {
                 [key: string]: number;
             } | null;
-            /** @description By its rows, by currency. */
+            /** @description By its rows, by currency. Where the file has only weights, odd cents may be recorded for somebody else. */
             ours: {
                 [key: string]: number;
             };
