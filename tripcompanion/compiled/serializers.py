@@ -1,9 +1,9 @@
 """Fast serialization: the fields of a serializer class, compiled once into attribute reads.
 
 DRF copies the declared fields for every request and calls each of them for every row. Here the
-fields of a class are compiled once into a list of names, one read of all attributes, and the few
-functions that convert a value. The serializer remains the declaration: a test checks that both
-ways give the same result.
+fields of a class are compiled once into a Python function that reads the attributes of a row and
+converts those that need it. The serializer remains the declaration: a test checks that both ways
+give the same result.
 
 A field that combines two values of a row has an attribute `second_source`, the dotted path to the
 second one, and a method `combine(value, second)`, which is not called if the first one is None.
@@ -11,17 +11,16 @@ second one, and a method `combine(value, second)`, which is not called if the fi
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 from rest_framework import serializers
 
-from tripcompanion.compiled.once import IS_COMPILING
+from tripcompanion.compiled.once import IS_COMPILING, function_of
 
 #: Serialized nested rows by `id()` of the row; holds the row, so that its id stays unique.
 Seen = dict[tuple[int, Any], tuple[Any, Any]]
-#: Converts the value of an attribute; the second argument is the value of `second_source`.
-Convert = Callable[[Any, Any, Seen], Any]
+#: Serializes a row.
+Read = Callable[[Any, Seen], Any]
 
 #: Fields whose value needs no conversion; the renderer handles dates and times.
 _PLAIN = (
@@ -43,65 +42,37 @@ def serialize(shape: Any, instance: Any, context: Mapping[str, Any], *, many: bo
     if not IS_COMPILING or not _is_plain(shape):
         # Not `data`, from which DRF's HTML pages would take the values of their forms.
         return shape(many=many, context=dict(context)).to_representation(instance)
-    compiled, seen = _compiled(shape), Seen()
-    if many:
-        return [_read(compiled, row, seen) for row in instance]
-    return _read(compiled, instance, seen)
-
-
-class _Compiled(NamedTuple):
-    """A serializer's field names, their attributes, and the values to convert.
-
-    The second attributes follow those of the names; `converted` has the position of the one that a
-    field with a `second_source` needs.
-    """
-
-    names: tuple[str, ...]
-    attributes: Callable[[Any], tuple[Any, ...]]
-    converted: tuple[tuple[str, Convert, int], ...]
-
-
-def _read(shape: _Compiled, row: Any, seen: Seen) -> dict[str, Any]:
-    values = shape.attributes(row)
-    shown = dict(zip(shape.names, values, strict=False))
-    for name, convert, at in shape.converted:
-        shown[name] = convert(shown[name], values[at], seen)
-    return shown
+    read, seen = _reading(shape), Seen()
+    return [read(row, seen) for row in instance] if many else read(instance, seen)
 
 
 @cache
-def _compiled(shape: Any) -> _Compiled:
-    declared: Any = shape()
-    fields = dict(declared.fields)
-    paths = [field.source for field in fields.values()]
-    converted = []
-    for name, field in fields.items():
-        at = 0
-        if second := getattr(field, "second_source", None):
-            if second not in paths[len(fields) :]:
-                paths.append(second)
-            at = paths.index(second, len(fields))
-        if (convert := _converting(field)) is not None:
-            converted.append((name, convert, at))
-    # With a single path, attrgetter would not return a tuple.
-    return _Compiled(tuple(fields), attrgetter(*paths, paths[0]), tuple(converted))
+def _reading(shape: Any) -> Read:
+    """The function that serializes a row as `shape` declares."""
+    names: dict[str, Any] = {}
+    fields = shape().fields.items()
+    parts = [
+        f"{name!r}: {_expression(field, f'row.{field.source}', names)}" for name, field in fields
+    ]
+    return function_of(f"lambda row, seen: {{{', '.join(parts)}}}", names)
 
 
-def _converting(field: Any) -> Convert | None:
-    """The conversion of a field's value; None if it needs none."""
+def _expression(field: Any, value: str, names: dict[str, Any]) -> str:
+    """Python that converts the `value` of a field; it adds what it calls to `names`."""
     if isinstance(field, _PLAIN):
-        return None
-    if hasattr(field, "second_source"):
-        combine = field.combine
-        return lambda value, second, _: None if value is None else combine(value, second)
+        return value
+    call = f"call_{len(names)}"
     if isinstance(field, serializers.ListSerializer):
         child: Any = type(field.child)
-        inner = _compiled(child)
-        return lambda rows, _second, seen: [_read(inner, row, seen) for row in rows]
-    if isinstance(field, serializers.Serializer) and _is_plain(type(field)):
-        return _reading_once(type(field))
-    show_value = field.to_representation
-    return lambda value, _second, _seen: None if value is None else show_value(value)
+        names[call] = _reading(child)
+        return f"[{call}(row, seen) for row in {value}]"
+    if hasattr(field, "second_source"):
+        names[call], more = field.combine, f", row.{field.second_source}"
+    elif isinstance(field, serializers.Serializer) and _is_plain(type(field)):
+        names[call], more = _reading_once(type(field)), ", seen"
+    else:
+        names[call], more = field.to_representation, ""
+    return f"None if (value := {value}) is None else {call}(value{more})"
 
 
 def _is_plain(shape: Any) -> bool:
@@ -109,15 +80,13 @@ def _is_plain(shape: Any) -> bool:
     return shape.to_representation is serializers.Serializer.to_representation
 
 
-def _reading_once(shape: Any) -> Convert:
-    inner = _compiled(shape)
+def _reading_once(shape: Any) -> Read:
+    read = _reading(shape)
 
-    def read_once(row: Any, _second: Any, seen: Seen) -> Any:
-        if row is None:
-            return None
+    def read_once(row: Any, seen: Seen) -> Any:
         key = (id(row), shape)
         if key not in seen:
-            seen[key] = (row, _read(inner, row, seen))
+            seen[key] = (row, read(row, seen))
         return seen[key][1]
 
     return read_once

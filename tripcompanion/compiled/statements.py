@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from inspect import signature
 from itertools import chain
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import orjson
@@ -33,7 +33,7 @@ from django.db.models import Expression, F, OuterRef, Prefetch, QuerySet
 from django.db.models.base import ModelState
 from django.db.models.sql import UpdateQuery
 
-from tripcompanion.compiled.once import IS_COMPILING, compiled_once
+from tripcompanion.compiled.once import IS_COMPILING, compiled_once, function_of
 from tripcompanion.compiled.sql import counted, insert_into, rows_as_json, written
 
 _CHUNK_ROWS = 100
@@ -428,20 +428,16 @@ def _maker_of_one(info: Any, select: Any, annotations: Mapping[str, int] | None)
     columns = {select[at][0].target.attname: at for at in info["select_fields"]}
     key_at, is_root = columns[model._meta.pk.attname], annotations is not None
     columns |= annotations or {}
-    names, pick = tuple(columns), itemgetter(*columns.values())
-    related = tuple(
-        (inner["field"].name, _maker_of_one(inner, select, None))
+    values = ", ".join(f"{name!r}: row[{at}]" for name, at in columns.items())
+    related = {
+        inner["field"].name: _maker_of_one(inner, select, None)
         for inner in info.get("related_klass_infos", ())
+    }
+    instances = ", ".join(f"{name!r}: related[{name!r}](row, known)" for name in related)
+    make: MakeOne = function_of(
+        f"lambda row, known: loaded(model, {{{values}}}, {{{instances}}})",
+        {"loaded": _loaded, "model": model, "related": related},
     )
-    alias = connection.alias
-
-    def make(row: Row, known: dict[Any, Any]) -> Any:
-        instance, state = model.__new__(model), ModelState()
-        loaded = instance.__dict__ = dict(zip(names, pick(row), strict=True))
-        loaded["_state"] = state
-        cached = {name: make_related(row, known) for name, make_related in related}
-        state.__dict__ = {"adding": False, "db": alias, "fields_cache": cached}
-        return instance
 
     def make_once(row: Row, known: dict[Any, Any]) -> Any:
         key = (model, row[key_at])
@@ -451,3 +447,12 @@ def _maker_of_one(info: Any, select: Any, annotations: Mapping[str, int] | None)
         return found
 
     return make if is_root else make_once
+
+
+def _loaded(model: Any, values: dict[str, Any], related: dict[str, Any]) -> Any:
+    """An instance with the values of its columns and its related instances."""
+    instance, state = model.__new__(model), ModelState()
+    state.__dict__ = {"adding": False, "db": DEFAULT_DB_ALIAS, "fields_cache": related}
+    values["_state"] = state
+    instance.__dict__ = values
+    return instance
