@@ -50,8 +50,9 @@ class Service:
                 "DATABASE_TIMEOUT": "5",
                 "WEB_CONCURRENCY": str(WORKERS),
                 "LOG_LEVEL": "ERROR",
-                # All faults together record more than a trip may on a day.
+                # All faults together record and change more than a trip may on a day.
                 "QUOTA_EXPENSES": "1000000",
+                "QUOTA_CHANGES": "1000000",
             }
             | environment
         )
