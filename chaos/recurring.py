@@ -24,8 +24,7 @@ def recorders_are_killed(environment: Environment) -> Journal:
     scene, service = environment.scene, environment.service
     first = datetime.now(UTC).date() - timedelta(days=_DAYS - 1)
     path, headers = f"/trips/{scene.trip_id}", {"Authorization": f"Bearer {scene.tokens[0]}"}
-    # One person alone owes nothing, however many open debts the trip has by then.
-    expense = {"amount": 10, "splitType": "EQUAL", "participantUserIds": scene.user_ids[:1]}
+    expense = {"amount": 10, "splitType": "EQUAL", "participantUserIds": scene.user_ids}
     rule = {"rule": f"FREQ=DAILY;COUNT={_DAYS}", "startsOn": first.isoformat()}
     with httpx.Client(base_url=f"{scene.url}/api", timeout=30, headers=headers) as http:
 

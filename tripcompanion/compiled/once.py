@@ -4,7 +4,6 @@ The setting `COMPILED_QUERIES` switches this off. Then the ORM and DRF do the wo
 request, with the same responses.
 """
 
-from collections.abc import Mapping
 from functools import cached_property
 from threading import RLock
 from typing import Any, TypeVar
@@ -31,11 +30,3 @@ class compiled_once(cached_property[Compiled]):  # noqa: N801 -- named as `cache
         """Called only while the instance has no value of that name."""
         with _COMPILING:
             return super().__get__(instance, owner)
-
-
-def function_of(source: str, names: Mapping[str, Any]) -> Any:
-    """The value of a Python expression, a lambda, which may use these names.
-
-    Its source must contain only names from declarations, nothing that a user entered.
-    """
-    return eval(compile(source, "<compiled>", "eval"), dict(names))  # noqa: S307 -- names of the code

@@ -1,4 +1,4 @@
-"""Fast serialization: the fields of a serializer class, compiled once into attribute reads.
+"""Fast serialization: a serializer class is compiled once into a function.
 
 DRF copies the declared fields for every request and calls each of them for every row. Here the
 fields of a class are compiled once into a Python function that reads the attributes of a row and
@@ -15,7 +15,8 @@ from typing import Any
 
 from rest_framework import serializers
 
-from tripcompanion.compiled.once import IS_COMPILING, function_of
+from tripcompanion.compiled.functions import function_of
+from tripcompanion.compiled.once import IS_COMPILING
 
 #: Serialized nested rows by `id()` of the row; holds the row, so that its id stays unique.
 Seen = dict[tuple[int, Any], tuple[Any, Any]]

@@ -33,7 +33,8 @@ from django.db.models import Expression, F, OuterRef, Prefetch, QuerySet
 from django.db.models.base import ModelState
 from django.db.models.sql import UpdateQuery
 
-from tripcompanion.compiled.once import IS_COMPILING, compiled_once, function_of
+from tripcompanion.compiled.functions import function_of
+from tripcompanion.compiled.once import IS_COMPILING, compiled_once
 from tripcompanion.compiled.sql import counted, insert_into, rows_as_json, written
 
 _CHUNK_ROWS = 100
@@ -190,8 +191,8 @@ class CompiledUpdate:
     @compiled_once
     def _statement(self) -> Statement:
         rows, changes = self._build(**_places(self._build))
-        query = rows.query.chain(UpdateQuery)
-        query.add_update_values(changes)  # type: ignore[attr-defined]
+        query: Any = rows.query.chain(UpdateQuery)
+        query.add_update_values(changes)
         return Statement(*written(query.get_compiler(connection=connection)))
 
 
@@ -321,14 +322,14 @@ def _places(build: Callable[..., Any]) -> dict[str, Param]:
     }
 
 
-def _compiled(rows: QuerySet[Any]) -> Statement:
-    lookups: Any = rows._prefetch_related_lookups  # type: ignore[attr-defined]
+def _compiled(rows: Any) -> Statement:
+    lookups = rows._prefetch_related_lookups
     parts = {lookup.to_attr: _Part(rows.model, lookup) for lookup in lookups}
     compiler = (
         rows.prefetch_related(None).annotate(**parts).query.get_compiler(connection=connection)
     )
     statement = Statement(*written(compiler))
-    if compiler.klass_info is None or rows._fields is not None:  # type: ignore[attr-defined]
+    if compiler.klass_info is None or rows._fields is not None:
         # The tuples of a `values_list`.
         converters = _converters(compiler, _as_read)
         return statement._replace(make=lambda rows: list(map(tuple, _converted(rows, converters))))
