@@ -3,6 +3,7 @@
 import os
 import re
 import sqlite3
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from functools import partial
@@ -49,6 +50,8 @@ HASH_COSTS = {
 Api = Callable[[User | None], APIClient]
 
 
+#: What a test with `limits` has left of a window at least; none takes as long.
+SECONDS_IN_A_WINDOW = 5
 #: What `--short` runs on SQLite besides what is marked `once` or `either`: the ledger.
 ON_BOTH = "tests/splits/"
 
@@ -235,9 +238,12 @@ def full_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def limits(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """`limits(login="3/min")` sets rate limits."""
+    """`limits(login="3/min")` sets rate limits, never shortly before their windows end."""
 
     def set_limits(**rates: str) -> None:
+        # A window is a minute or an hour of the clock.
+        if (left := 60 - time.time() % 60) < SECONDS_IN_A_WINDOW:
+            time.sleep(left)
         rates_now = api_settings.DEFAULT_THROTTLE_RATES | rates
         monkeypatch.setattr(api_settings, "DEFAULT_THROTTLE_RATES", rates_now)
 
