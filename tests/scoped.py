@@ -7,8 +7,8 @@ from rest_framework.test import APIClient
 
 from trips.models import Trip
 from users.models import ScopedToken, User
-from users.models.session import note_use
 from users.scopes import Scope
+from users.tokens import note_use
 
 TOKENS = "/api/users/me/tokens"
 ALL = [scope.value for scope in Scope]

@@ -1,12 +1,14 @@
 """Authentication by token. SimpleJWT signs and verifies; the session row decides validity."""
 
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from functools import lru_cache
 from typing import Any, NamedTuple
 from uuid import UUID
 
 import jwt
 from django.conf import settings
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework.authentication import (
@@ -29,12 +31,13 @@ from rest_framework_simplejwt.utils import aware_utcnow, datetime_from_epoch
 from tripcompanion.api.problems import CsrfFailed
 from tripcompanion.api.throttling import address_of
 from users.models import Session, User, Via, sessions_of
-from users.models.session import note_use
 from users.models.token import PREFIX, ScopedToken
 from users.random_tokens import digest_of
 from users.signing_keys import SigningKey
 
 _SCHEME = b"bearer"
+#: The accuracy of `used_at`: it is updated only if it is older than this.
+NOTED_EVERY = timedelta(minutes=10)
 #: What reading a token raises that is not one of ours, besides `ExpiredTokenError`.
 _FORGED = (TokenError, KeyError, ValueError, TypeError, AttributeError, OverflowError)
 
@@ -263,6 +266,13 @@ class BearerAuthentication(BaseAuthentication):
 
     def authenticate_header(self, request: Request) -> str:
         return "Bearer"
+
+
+def note_use(row: Session | ScopedToken) -> None:
+    """Set `used_at` of a session or token to now, unless it is more recent than `NOTED_EVERY`."""
+    now = timezone.now()
+    if row.used_at is None or row.used_at <= now - NOTED_EVERY:
+        type(row).objects.filter(pk=row.pk, used_at=row.used_at).update(used_at=now)
 
 
 def use_scoped_token(token: ScopedToken | None) -> tuple[User, ScopedToken]:

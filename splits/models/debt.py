@@ -26,11 +26,6 @@ COUNT_EVERY, FEW_DEBTS = 20, 20
 _ROOM = (COUNT_EVERY - 1) * FEW_DEBTS
 
 
-def is_counted(number: int, debts: int) -> bool:
-    """Whether a new expense with this `number` and so many debts makes its trip count them."""
-    return debts > FEW_DEBTS or number % COUNT_EVERY == 0
-
-
 class TooManyDebts(Conflict):
     """409 `too_many_debts`: the trip would have more open debts than can be closed at once."""
 

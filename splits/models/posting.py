@@ -11,7 +11,7 @@ from django.db.models import Prefetch, Q
 
 from splits import money
 from splits.models.allocation import Allocation
-from splits.models.debt import Debt, is_counted, require_few_debts
+from splits.models.debt import COUNT_EVERY, FEW_DEBTS, Debt, require_few_debts
 from splits.models.division import Part, Payment
 from splits.models.payer import Payer
 from splits.models.settlement import (
@@ -121,7 +121,8 @@ class ExpensePosting:
         )
         debts = insert(new_debts(self.trip.pk, splits, owed))
         is_new = not self.paid_by_user
-        if debts and (not is_new or is_counted(self.number, len(debts))):
+        is_counted = len(debts) > FEW_DEBTS or self.number % COUNT_EVERY == 0
+        if debts and (not is_new or is_counted):
             require_few_debts(self.trip.pk)
         self._cover_by_credit(splits, debts, owed)
         return payers, splits

@@ -175,13 +175,12 @@ class Settlement(models.Model):
         make_allocations(self.trip_id, allocations, [self])
 
     @classmethod
-    def pay(
-        cls, split_id: int, trip: Trip, by: User
-    ) -> "tuple[int, datetime, list[Settlement]] | None":
+    def pay(cls, split_id: int, trip: Trip, by: User) -> tuple[int, datetime, list[Entry]] | None:
         """Cover the open debts of a split; None if it has none. Call under the trip's lock.
 
         Credit between the two people is used first. The rest is recorded as a settlement for each
-        creditor. Returns how much was open, when it was covered (UTC), and these settlements.
+        creditor. Returns how much was open, when it was covered (UTC), and what the journal records
+        of these settlements.
         """
         debts = open_debts_of.fetch(trip=trip.pk, split=split_id)
         if not debts:
@@ -206,7 +205,8 @@ class Settlement(models.Model):
         allocations = [*from_credit, *allocate(debts, settlements)]
         insert(settlements)
         paid_at = make_allocations(trip.pk, allocations, settlements)
-        return open_minor, paid_at, settlements
+        recorded = settlement_entries(Event.SETTLEMENT_CREATED, settlements, trip.currency)
+        return open_minor, paid_at, recorded
 
     def remove(self, by: User) -> None:
         """Delete the settlement, and reopen what it covered or closed."""

@@ -2,7 +2,7 @@
 
 from contextlib import AbstractContextManager
 from datetime import datetime
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 from django.db import models
 from django.db.models import Aggregate, F, Max, OuterRef, Q, Subquery, Sum
@@ -15,12 +15,12 @@ from splits.models.allocation import Allocation
 from splits.models.debt import Debt
 from splits.models.in_trip import InTrip
 from splits.models.settlement import Settlement, settlement_entries
-from tripcompanion.currency.amounts import to_major
+from tripcompanion.currency.amounts import all_to_major
 from tripcompanion.currency.formats import format_amount
 from tripcompanion.database.expressions import OneOf
 from trips.models import InTripQuerySet, ViewerParam, locked_row
 from trips.models.events import Event
-from trips.models.journal import entries_between, write
+from trips.models.journal import Entry, entries_between, write
 from trips.roles import Can
 from users.models import User, summary_of
 
@@ -173,14 +173,10 @@ class Split(InTrip):
             payment = Settlement.pay(split.pk, trip, by)
             if payment is None:
                 return Split.objects.with_details().get(pk=self.pk)
-            open_minor, paid_at, settlements = payment
+            open_minor, paid_at, recorded = payment
             split.open_minor, split.covered_at = 0, paid_at
             split.trip_currency = trip.currency
-            payments = (split._payment(open_minor), split._payment(0))
-            ids = (split.expense_id, split.participant_id)
-            paid = entries_between(Event.SPLIT_PAID, split.pk, *payments, *ids)
-            recorded = settlement_entries(Event.SETTLEMENT_CREATED, settlements, trip.currency)
-            write(trip.pk, by, *paid, *recorded)
+            write(trip.pk, by, *split._entries(Event.SPLIT_PAID, open_minor, 0), *recorded)
             if split.participant.may_want_notices:
                 split.expense.notify("split.paid", Q(pk=split.participant_id), by)
             return split
@@ -197,17 +193,21 @@ class Split(InTrip):
             debts = self.debts.filter(trip=trip)
             Allocation.objects.filter(trip=trip, debt__in=debts.values("pk")).unallocate(trip.pk)
             after = Split.objects.with_details().get(pk=self.pk)
-            payments = (before._payment(before.open_minor), after._payment(after.open_minor))
-            ids = (split.expense_id, split.participant_id)
-            unpaid = entries_between(Event.SPLIT_UNPAID, self.pk, *payments, *ids)
+            unpaid = after._entries(Event.SPLIT_UNPAID, before.open_minor, after.open_minor)
             deleted = settlement_entries(Event.SETTLEMENT_DELETED, revoked, trip.currency)
             write(trip.pk, by, *unpaid, *deleted)
             return after
 
-    def _payment(self, open_minor: int) -> dict[str, Any]:
-        """How much of it is paid, as the API shows it, if `open_minor` is open."""
-        paid_amount = to_major(self.covered_minor(open_minor), self.trip_currency)
-        return {"paid": not open_minor, "paidAmount": paid_amount}
+    def _entries(self, event: Event, *open_minor: int) -> list[Entry]:
+        """What the journal records of how much is paid, by what was open before and after."""
+        paid_minor = [self.covered_minor(minor) for minor in open_minor]
+        old, new = (
+            {"paid": not minor, "paidAmount": amount}
+            for minor, amount in zip(
+                open_minor, all_to_major(paid_minor, self.trip_currency), strict=True
+            )
+        )
+        return entries_between(event, self.pk, old, new, self.expense_id, self.participant_id)
 
     def _locked(self, by: User) -> AbstractContextManager["Split"]:
         rows = Split.objects.with_expense

@@ -146,8 +146,6 @@ LEDGER: Guards = {
         ("creditors are not a party", " or self.debts.filter(sides).exists()", "", _OWN),
     ],
     "splits/models/debt.py": [
-        ("any number of debts is uncounted", "debts > FEW_DEBTS or ", "",
-         f"{_NEUTRAL} -k open_debts"),
         ("any number of open debts", "    if debt_above_limit.first(trip=trip_id):\n",
          "    if False:\n", f"{_NEUTRAL} -k open_debts"),
         ("amount freed by a smaller debt not owed again",
@@ -224,7 +222,9 @@ LEDGER: Guards = {
     ],
     "splits/models/posting.py": [
         ("open debts of a new expense are never counted",
-         "if debts and (not is_new or is_counted(self.number, len(debts))):", "if not is_new:",
+         "if debts and (not is_new or is_counted):", "if not is_new:",
+         f"{_NEUTRAL} -k open_debts"),
+        ("any number of debts is uncounted", "len(debts) > FEW_DEBTS or ", "",
          f"{_NEUTRAL} -k open_debts"),
         ("open debts of a changed expense are not counted", "not is_new or ", "",
          f"{_NEUTRAL} -k open_debts"),

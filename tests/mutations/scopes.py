@@ -88,6 +88,9 @@ SCOPES: Guards = {
     "users/tokens.py": [
         ("expired scoped token is accepted", "if token.has_expired:", "if False:", _TOKENS),
         ("session use not recorded", "        note_use(session)\n", "", _SESSIONS),
+        ("every request writes used_at",
+         "if row.used_at is None or row.used_at <= now - NOTED_EVERY:", "if True:",
+         _SESSIONS),
     ],
     "users/models/user.py": [
         ("ADMIN's scoped token has ADMIN rights", " and self.by_token is None", "", _ACCESS),
@@ -145,8 +148,5 @@ SCOPES: Guards = {
          "return self.filter(ended_at=None).update(ended_at=timezone.now())",
          "return self.update(ended_at=timezone.now())", _SESSIONS),
         ("device stored with control characters", "if letter.isprintable()", "if True", _SESSIONS),
-        ("every request writes used_at",
-         "if row.used_at is None or row.used_at <= now - NOTED_EVERY:", "if True:",
-         _SESSIONS),
     ],
 }  # fmt: skip

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from splits.models import Debt, debt
+from splits.models import Debt, debt, posting
 from splits.reports.audit import differences
 from tests.conftest import Api
 from tests.document import problem_of
@@ -160,7 +160,7 @@ def test_no_command_leaves_more_open_debts_than_a_trip_may_have(
     lunch = ledger.spend(olga, 30, vera)
     body = ledger.expense_body(9, vera)
     with monkeypatch.context() as patched:
-        patched.setattr(debt, "FEW_DEBTS", 0)
+        patched.setattr(posting, "FEW_DEBTS", 0)
         problem_of(ledger.answer(olga, "post", "expenses", body), 409, "too_many_debts")
     Trip.objects.filter(pk=ledger.trip.pk).update(expenses_recorded=debt.COUNT_EVERY)
     problem_of(ledger.answer(olga, "post", "expenses", body), 409, "too_many_debts")

@@ -29,6 +29,10 @@ logger = logging.getLogger("tripcompanion.requests")
 
 #: The ids accepted from a client or a proxy; any other id is replaced, not rejected.
 _ACCEPTABLE_ID = re.compile(r"[A-Za-z0-9._:/+=-]{1,128}")
+#: `traceparent` (W3C Trace Context): version, trace id, span id, flags. Ids of zeros are invalid.
+_TRACE_PARENT = re.compile(
+    r"(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}"
+)
 #: A response that is not a page must not load or run anything, even if a browser displays it.
 _FOR_DATA = "default-src 'none'; frame-ancestors 'none'"
 #: The admin site, the browsable API and the docs: from here only. Swagger's page has styles inside.
@@ -56,8 +60,8 @@ class RequestIds:
         # Not reset at the end, because Django logs errors after all middlewares have run.
         request_ids.current_request_id.set(called)
         request_ids.current_route.set("")
-        trace_parent = request.headers.get("traceparent", "")
-        request_ids.current_trace_id.set(request_ids.trace_id_of(trace_parent))
+        trace = _TRACE_PARENT.fullmatch(request.headers.get("traceparent", ""))
+        request_ids.current_trace_id.set(trace[1] if trace else "")
         started = time.perf_counter()
         response = self.get_response(request)
         response[request_ids.HEADER] = called

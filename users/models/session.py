@@ -16,8 +16,6 @@ from django.utils.translation import gettext_lazy
 from tripcompanion.compiled import CompiledQuery, Param
 from users.models.user import User
 
-#: The accuracy of `used_at`: it is updated only if it is older than this.
-NOTED_EVERY = timedelta(minutes=10)
 MAX_DEVICE_CHARS = 200
 MAX_ADDRESS_CHARS = 64
 
@@ -126,13 +124,6 @@ class Session(models.Model):
     def end(self) -> None:
         """End this session, which revokes its tokens."""
         Session.objects.filter(pk=self.pk).end()
-
-
-def note_use(row: Any) -> None:
-    """Set `used_at` of a session or token to now, unless it is more recent than `NOTED_EVERY`."""
-    now = timezone.now()
-    if row.used_at is None or row.used_at <= now - NOTED_EVERY:
-        type(row).objects.filter(pk=row.pk, used_at=row.used_at).update(used_at=now)
 
 
 def _printable(text: str) -> str:
