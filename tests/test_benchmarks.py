@@ -1,7 +1,10 @@
 """The benchmark: baseline, reference and service agree, and wrong responses are detected."""
 
 import copy
+import re
 import shutil
+import subprocess
+import sys
 from dataclasses import replace
 from typing import Any
 
@@ -20,6 +23,7 @@ from benchmarks.reference import Reference
 from benchmarks.replicas import of_several
 from benchmarks.report import Row, above, table
 from benchmarks.servers import home
+from tests.document import ROOT
 
 SIZE = 20
 
@@ -91,6 +95,22 @@ def test_ratios_and_growth_are_those_of_the_medians() -> None:
     assert slow == "page(10,000): 6.0 times the baseline, the goal is 5"
     assert grown == "page(10,000): grows 1.50 times, the goal is 1.2"
     assert list(above(rows, {"page": 7.0}, flat=())) == []
+
+
+@pytest.mark.once
+def test_the_moves_between_files_are_as_documented() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.trace"],
+        cwd=ROOT,
+        env={"DEBUG": "true", "DATABASE_URL": "sqlite://:memory:"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    moves = re.findall(r"^(.+): \d+ files, (\d+) moves", done.stdout, re.MULTILINE)
+    document = (ROOT / "benchmarks" / "README.md").read_text()
+    assert moves == re.findall(r"^\| `(\w+ /.+)` \| (\d+) \|", document, re.MULTILINE)
+    assert moves
 
 
 @pytest.mark.slow
