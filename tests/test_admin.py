@@ -29,6 +29,7 @@ from splits.models import (
 )
 from splits.models.settlement import today
 from tests.admin_client import AdminClient, tables, text
+from tests.compiled_only import compiled_only
 from tests.exchange.reading import planned
 from tests.factories import PASSWORD, TripFactory, UserFactory, join, settle, spend
 from tests.trips.access import FILE
@@ -295,6 +296,7 @@ def test_scoped_tokens_can_be_ended_and_what_they_are_checked_by_is_not_shown(
 
 
 @pytest.mark.slow
+@compiled_only  # otherwise parts are read by themselves, unless there are none
 def test_no_page_asks_the_database_more_often_when_there_is_more_to_show(
     admin_client: AdminClient, fill: Callable[[int], None], trip: Trip, olga: User
 ) -> None:

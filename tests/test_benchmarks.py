@@ -23,12 +23,14 @@ from benchmarks.reference import Reference
 from benchmarks.replicas import of_several
 from benchmarks.report import Row, above, table
 from benchmarks.servers import home
+from tests.compiled_only import compiled_only
 from tests.document import ROOT
 
 SIZE = 20
 
 
 @pytest.mark.slow
+@compiled_only  # otherwise wide pages take so much memory that the worker is replaced
 def test_a_small_run_finds_no_wrong_answer(capsys: pytest.CaptureFixture[str]) -> None:
     database = ["--sqlite"] if connection.vendor == "sqlite" else []
     status = main(["--sizes", str(SIZE), "--seconds", "0.01", "--rounds", "1", *database])

@@ -28,7 +28,7 @@ JOURNAL: Guards = {
     ],
     "splits/models/split.py": [
         ("payment is not in the journal",
-         "write(trip.pk, by, *paid, *recorded)",
+         "write(trip.pk, by, *split._entries(Event.SPLIT_PAID, open_minor, 0), *recorded)",
          "pass", _WALK),
     ],
     "splits/models/posting.py": [

@@ -4,9 +4,11 @@ import pytest
 from django.db import connection
 
 from benchmarks.closing import main
+from tests.compiled_only import compiled_only
 
 
 @pytest.mark.slow
+@compiled_only  # otherwise it takes 2 MB more
 def test_t133_a_trip_full_of_debts_is_closed_opened_and_deleted_in_bounded_memory(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -14,6 +14,7 @@ from splits.models import Allocation, Debt, Division, Expense, Settlement, Split
 from splits.models.erasing import erase
 from splits.models.recording import NewExpense, Recording
 from splits.reports.audit import differences
+from tests.compiled_only import compiled_only
 from tests.conftest import trip_of
 from tripcompanion.currency.amounts import Amount, to_major
 from trips.models import JournalEntry, Member, Trip, locked_trip
@@ -180,6 +181,7 @@ def test_a_foreign_expense_keeps_exact_parts_of_the_trips_currency(
     assert not list(differences())
 
 
+@compiled_only  # otherwise SQLite takes a statement for so many rows
 def test_hundreds_take_as_many_statements_as_ten(trip: Trip, olga: User, ed: User) -> None:
     def statements(number: int) -> int:
         entries: list[Any] = []
