@@ -91,18 +91,16 @@ class ArrayParam(Param):
         return numbers if connection.vendor == "postgresql" else json.dumps(numbers)
 
 
-class _Among(models.Func):
+class _Among(models.Lookup):
     """One statement for any number of values; `IN` would need one for each number."""
 
-    template, arg_joiner = "%(expressions)s)", " = ANY("
-    output_field = models.BooleanField()
-
-    def as_sqlite(self, compiler: Any, connection: Any, **extra: Any) -> Any:
-        options = {
-            "template": "%(expressions)s))",
-            "arg_joiner": " IN (SELECT value FROM json_each(",
-        }
-        return self.as_sql(compiler, connection, **options, **extra)
+    def as_sql(self, compiler: Any, connection: Any) -> Any:
+        column, values = self.process_lhs(compiler, connection)
+        array, more = self.process_rhs(compiler, connection)
+        template = "{} IN (SELECT value FROM json_each({}))"
+        if connection.vendor == "postgresql":
+            template = "{} = ANY({})"
+        return template.format(column, array), [*values, *more]
 
 
 class Statement(NamedTuple):

@@ -14,22 +14,23 @@ _MARKS = "[\u0300-\u036f]"
 _WILD = re.compile(r"[%_\\]")
 
 
-class OneOf(models.Func):
+class OneOf(models.Lookup):
     """Whether `column` is one of the values of `rows`: `IN`, but with an index look-up per value.
 
     PostgreSQL plans `IN` as a join. For a prepared statement it does not know the number of values;
-    if it assumes many, it reads the whole table to find a few.
+    if it assumes many, it reads the whole table to find a few. It is a lookup because Django
+    compares functions in `WHERE` with TRUE, which SQLite answers without an index.
     """
-
-    template, arg_joiner = "%(expressions)s)", " = ANY(ARRAY"
-    output_field = models.BooleanField()
 
     def __init__(self, column: str, rows: models.QuerySet[Any, Any]) -> None:
         super().__init__(F(column), models.Subquery(rows))
 
-    def as_sqlite(self, compiler: Any, connection: Any, **extra: Any) -> Any:
-        options = {"template": "%(expressions)s", "arg_joiner": " IN "}
-        return self.as_sql(compiler, connection, **options, **extra)
+    def as_sql(self, compiler: Any, connection: Any) -> Any:
+        column, values = self.process_lhs(compiler, connection)
+        rows, more = self.process_rhs(compiler, connection)
+        if connection.vendor == "sqlite":
+            return f"{column} IN {rows}", [*values, *more]
+        return f"{column} = ANY(ARRAY{rows})", [*values, *more]
 
 
 class HasOneOf(models.Func):

@@ -92,7 +92,8 @@ def _people(trip: Trip) -> Iterator[dict[str, Any]]:
             for model in (Expense, Settlement, Comment, Attachment, Recurrence)
         ),
     ]
-    ids = sorted(pk for (pk,) in named.union(*(rows.order_by() for rows in others)))
+    named = named.union(*(rows.order_by() for rows in others)).order_by()
+    ids = sorted(pk for (pk,) in named)
     for first in range(0, len(ids), _CHUNK_PEOPLE):
         found = User.objects.filter(pk__in=ids[first : first + _CHUNK_PEOPLE])
         for user in found.order_by("pk"):
