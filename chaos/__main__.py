@@ -43,7 +43,7 @@ class Fault(NamedTuple):
 FAULTS = [
     Fault("F01", processes.workers_are_killed, is_short=True),
     Fault("F02", processes.the_master_is_killed),
-    Fault("F03", processes.it_is_deployed_anew, is_short=True),
+    Fault("F03", processes.it_is_deployed_anew),
     Fault("F04", database.the_database_restarts),
     Fault("F05", database.the_database_crashes, is_short=True),
     Fault("F06", database.the_database_is_down),
@@ -56,7 +56,7 @@ FAULTS = [
     Fault("F13", loads.clients_are_slow),
     Fault("F14", loads.the_disk_is_full, environment="small sqlite"),
     Fault("F15", loads.the_disk_is_full, environment="small postgresql"),
-    Fault("F16", loads.sixteen_write_at_once, environment="sqlite", is_short=True),
+    Fault("F16", loads.sixteen_write_at_once, environment="sqlite"),
     Fault("F20", loads.clients_give_up_early, is_short=True),
     Fault("F21", migrating.tables_change_in_use),
     Fault("F22", migrating.three_migrate_at_once),

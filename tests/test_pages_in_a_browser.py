@@ -95,6 +95,7 @@ def test_a_trip_is_recorded_and_settled_by_forms_alone(tab: Page) -> None:
     assert "HTTP 204" in tab.text
 
 
+@pytest.mark.slow
 def test_what_was_authorized_in_swagger_ui_stays_over_a_reload(
     server: Server, tmp_path: Any
 ) -> None:

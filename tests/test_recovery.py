@@ -26,6 +26,7 @@ def home() -> Iterator[Path]:
         yield made
 
 
+@pytest.mark.slow
 def test_a_deleted_trip_is_back_at_the_second_before(home: Path) -> None:
     backup, key = PgBackRest(home), {"SECRET_KEY": secrets.token_hex(32)}
     with new_cluster(home, backup.server_settings) as cluster:

@@ -177,6 +177,7 @@ FUZZ = settings(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("files", "damage"), [(SOME_CSV, damaged_csv), (SOME_JSON, damaged_json)], ids=["csv", "json"]
 )
