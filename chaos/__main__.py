@@ -157,7 +157,7 @@ def perform(fault: Fault, environment: Environment, place: Path) -> Row:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="make chaos", description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--short", action="store_true", help="a few faults, in half a minute")
+    parser.add_argument("--short", action="store_true", help="a few faults, in less than a minute")
     parser.add_argument("--only", default="", help="comma-separated numbers: F01,F05")
     parser.add_argument("--seconds", type=float, default=0, help="duration of each fault")
     options = parser.parse_args()

@@ -17,6 +17,7 @@ from tests.bulk import OPEN_DEBTS, analyse, long_trip
 from tests.conftest import Api
 from tests.factories import TripFactory, UserFactory
 from tripcompanion.statistics.report import KINDS, Statistics
+from users.models import User
 
 pytestmark = citus.hides_plans
 
@@ -94,6 +95,17 @@ def aliases(sql: str) -> dict[str, str]:
     return {alias: table for table, alias in re.findall(r'"(\w+)" (?:AS )?"?([T-W]\d+)"?', sql)}
 
 
+def boat(amount: float, day: date, people: Iterable[User]) -> dict[str, Any]:
+    """The body of a new expense."""
+    return {
+        "description": "Boat",
+        "amount": amount,
+        "expenseDate": day,
+        "splitType": "EQUAL",
+        "participantUserIds": [person.pk for person in people],
+    }
+
+
 def asked_of_a_long_trip(api: Api) -> dict[str, list[Statement]]:
     """The statements of each hot request on a long trip."""
     trip, people = long_trip()
@@ -101,14 +113,8 @@ def asked_of_a_long_trip(api: Api) -> dict[str, list[Statement]]:
     path = f"/api/trips/{trip.pk}"
     newest = trip.expenses.latest("id")
     split = Split.objects.filter(participant=debtor, debts__open_minor__gt=0).latest("id")
-    body = {
-        "description": "Boat",
-        "amount": 62.53,
-        # All others are of the day before.
-        "expenseDate": date(2026, 5, 15),
-        "splitType": "EQUAL",
-        "participantUserIds": [person.pk for person in people],
-    }
+    # All others are of the day before.
+    body = boat(62.53, date(2026, 5, 15), people)
     mine, theirs = api(owner), api(debtor)
     requests = {
         "expense": lambda: mine.get(f"{path}/expenses/{newest.pk}"),
@@ -144,13 +150,7 @@ def asked_of_a_closed_trip(api: Api) -> dict[str, list[Statement]]:
     there, back = ({"fromUserId": a.pk, "toUserId": b.pk, "amount": 1} for a, b in (
         (first, last), (last, first)
     ))  # fmt: skip
-    expense = {
-        "description": "Boat",
-        "amount": 10,
-        "expenseDate": date(2026, 5, 14),
-        "splitType": "EQUAL",
-        "participantUserIds": [last.pk],
-    }
+    expense = boat(10, date(2026, 5, 14), [last])
     closed = trip.expenses.earliest("id")
     unpaid = closed.splits.get(participant=last)
 

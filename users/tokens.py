@@ -37,7 +37,7 @@ from users.signing_keys import SigningKey
 
 _SCHEME = b"bearer"
 #: The accuracy of `used_at`: it is updated only if it is older than this.
-NOTED_EVERY = timedelta(minutes=10)
+_NOTED_EVERY = timedelta(minutes=10)
 #: What reading a token raises that is not one of ours, besides `ExpiredTokenError`.
 _FORGED = (TokenError, KeyError, ValueError, TypeError, AttributeError, OverflowError)
 
@@ -116,7 +116,7 @@ class AccessToken(_WithOurKeys, simplejwt.AccessToken):
     """A token that authenticates requests."""
 
 
-class RefreshToken(_WithOurKeys, simplejwt.RefreshToken):  # type: ignore[misc]
+class RefreshToken(_WithOurKeys, simplejwt.RefreshToken):  # type: ignore[misc]  # its own bases disagree
     """A token that is exchanged for a new pair."""
 
 
@@ -200,7 +200,7 @@ def issuing_session(
     """
     try:
         # Checked here, because SimpleJWT applies its leeway to `exp` too.
-        token = _claims(raw_token, kind)  # type: ignore[arg-type]
+        token = _claims(raw_token, kind)  # type: ignore[arg-type]  # classes have a hash
         if datetime_from_epoch(token["exp"]) <= aware_utcnow():
             raise TokenExpired
         session = sessions_of.first(pk=UUID(hex=token["sid"]))
@@ -269,9 +269,9 @@ class BearerAuthentication(BaseAuthentication):
 
 
 def note_use(row: Session | ScopedToken) -> None:
-    """Set `used_at` of a session or token to now, unless it is more recent than `NOTED_EVERY`."""
+    """Set `used_at` of a session or token to now, unless it is more recent than `_NOTED_EVERY`."""
     now = timezone.now()
-    if row.used_at is None or row.used_at <= now - NOTED_EVERY:
+    if row.used_at is None or row.used_at <= now - _NOTED_EVERY:
         type(row).objects.filter(pk=row.pk, used_at=row.used_at).update(used_at=now)
 
 

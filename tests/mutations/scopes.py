@@ -89,7 +89,7 @@ SCOPES: Guards = {
         ("expired scoped token is accepted", "if token.has_expired:", "if False:", _TOKENS),
         ("session use not recorded", "        note_use(session)\n", "", _SESSIONS),
         ("every request writes used_at",
-         "if row.used_at is None or row.used_at <= now - NOTED_EVERY:", "if True:",
+         "if row.used_at is None or row.used_at <= now - _NOTED_EVERY:", "if True:",
          _SESSIONS),
     ],
     "users/models/user.py": [

@@ -97,10 +97,9 @@ class _Among(models.Lookup):
     def as_sql(self, compiler: Any, connection: Any) -> Any:
         column, values = self.process_lhs(compiler, connection)
         array, more = self.process_rhs(compiler, connection)
-        template = "{} IN (SELECT value FROM json_each({}))"
-        if connection.vendor == "postgresql":
-            template = "{} = ANY({})"
-        return template.format(column, array), [*values, *more]
+        is_json = connection.vendor == "sqlite"
+        condition = "IN (SELECT value FROM json_each({}))" if is_json else "= ANY({})"
+        return f"{column} {condition.format(array)}", [*values, *more]
 
 
 class Statement(NamedTuple):

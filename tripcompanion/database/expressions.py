@@ -28,9 +28,8 @@ class OneOf(models.Lookup):
     def as_sql(self, compiler: Any, connection: Any) -> Any:
         column, values = self.process_lhs(compiler, connection)
         rows, more = self.process_rhs(compiler, connection)
-        if connection.vendor == "sqlite":
-            return f"{column} IN {rows}", [*values, *more]
-        return f"{column} = ANY(ARRAY{rows})", [*values, *more]
+        condition = f"IN {rows}" if connection.vendor == "sqlite" else f"= ANY(ARRAY{rows})"
+        return f"{column} {condition}", [*values, *more]
 
 
 class HasOneOf(models.Func):
