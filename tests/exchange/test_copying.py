@@ -400,6 +400,7 @@ def forged(content: bytes, table: str, place: int, **fields: Any) -> bytes:
         ("trip", {"id": "1"}),
         ("people", {"name": ""}),
         ("people", {"id": "one"}),
+        ("people", {"id": 2**70}),
         ("history", {"byId": None, "authorName": "x" * 51}),
         ("members", {"paid": 1_000_000}),
         ("expenses", {"amount": 10.02}),
@@ -426,6 +427,9 @@ def forged(content: bytes, table: str, place: int, **fields: Any) -> bytes:
         ("history", {"event": "settlement.deleted", "changes": {}}),
         ("history", {"event": "trip.stolen"}),
         ("history", {"byId": 1_000_000}),
+        ("history", {"objectId": 2**63}),
+        ("history", {"expenseId": 2**63}),
+        ("history", {"changes": {"toUserId": {"old": None, "new": -(2**63)}}}),
     ],
 )
 def test_a_file_that_contradicts_itself_makes_nothing(

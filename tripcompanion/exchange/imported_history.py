@@ -7,13 +7,14 @@ did not see it happen. Its author is the caller, or else only a name.
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeGuard
 
 from django.db.models import Model
 from django.utils.dateparse import parse_datetime
 
 from splits.models import Comment, Expense, Settlement, Split
 from splits.reports.sentences import Names, sentence
+from tripcompanion.api.serializers import MAX_INTEGER
 from tripcompanion.exchange.description import UnreadableFile
 from trips.models import JournalEntry, Trip
 from trips.models.events import Event
@@ -94,8 +95,8 @@ def _optional(value: Any, ids: Mapping[int, int]) -> int | None:
 
 
 def _new_id(value: Any, ids: Mapping[int, int]) -> int:
-    if type(value) is not int:
-        raise TypeError("an id is a whole number")
+    if not is_id(value):
+        raise TypeError("an id is a whole number of at most 64 bits")
     return ids.get(value, -abs(value))
 
 
@@ -114,6 +115,11 @@ def _mapped(name: str, value: Any, people: Mapping[int, int]) -> Any:
     if isinstance(value, list | dict):
         raise TypeError("no value of a field")
     return _new_id(value, people) if name in _PEOPLE and value is not None else value
+
+
+def is_id(value: Any) -> TypeGuard[int]:
+    """Whether it can be stored as an id; one of something that was deleted is negative."""
+    return type(value) is int and abs(value) <= MAX_INTEGER
 
 
 def instant(value: Any) -> datetime | None:

@@ -32,7 +32,7 @@ from tripcompanion.currency.amounts import EXPONENTS
 from tripcompanion.exchange.description import UnreadableFile
 from tripcompanion.exchange.fitting import items_from
 from tripcompanion.exchange.formats.trip_companion import FORMAT, VERSION
-from tripcompanion.exchange.imported_history import imported_history, instant
+from tripcompanion.exchange.imported_history import imported_history, instant, is_id
 from tripcompanion.exchange.source import SourceFile
 from tripcompanion.exchange.tables import CHUNK_ROWS, TABLES, TRIP, Column, Table
 from tripcompanion.recurring.body import imported
@@ -322,7 +322,7 @@ def _get(row: Any, name: str, line: int) -> Any:
 
 def _id(row: Any, line: int) -> int:
     found = _get(row, "id", line)
-    if type(found) is not int:
+    if not is_id(found):
         raise UnreadableFile("bad_value", line, name="id")
     return found
 
