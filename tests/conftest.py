@@ -1,5 +1,6 @@
 """Fixtures, and the cast: Olga owns, Ed edits, Vera views, Sam is a stranger, Ada is admin."""
 
+import gc
 import os
 import re
 import sqlite3
@@ -48,6 +49,9 @@ HASH_COSTS = {
 }
 
 Api = Callable[[User | None], APIClient]
+
+# What is collected is large and stays; to read it again and again takes a twentieth of the time.
+gc.set_threshold(20_000, 20, 50)
 
 
 #: What a test with `limits` has left of a window at least; none takes as long.

@@ -1,10 +1,11 @@
-"""Everything in the database, to compare it before and after a request."""
+"""Everything in the database, to compare it before and after a request, and to take it back."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from django.apps import apps
-from django.db import connection
+from django.db import connection, transaction
 
 
 def everything_stored() -> dict[str, list[dict[str, Any]]]:
@@ -26,3 +27,11 @@ def filled(tables: Iterable[str]) -> list[str]:
     with connection.cursor() as cursor:
         cursor.execute(" UNION ALL ".join(parts))
         return [name for (name,) in cursor.fetchall()]
+
+
+@contextmanager
+def undone() -> Iterator[None]:
+    """Take back what is stored inside."""
+    with transaction.atomic():
+        yield
+        transaction.set_rollback(True)

@@ -78,7 +78,7 @@ RECURRING: Guards = {
          ' or "BYMONTH" in given\n', "\n", f"{_RULES} no_month_has"),
     ],
     "tripcompanion/recurring/serializers.py": [
-        ("any time zone", "        if name not in available_timezones():", "        if False:",
+        ("any time zone", "        if name not in _time_zones():", "        if False:",
          f"{_RECURRING} makes_no_sense"),
         ("it starts too late", "        if day > timezone.now().date() + _LATEST:",
          "        if False:", f"{_RECURRING} makes_no_sense"),

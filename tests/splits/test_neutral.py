@@ -176,6 +176,7 @@ def test_no_command_leaves_more_open_debts_than_a_trip_may_have(
     assert list(differences(ledger.trip.pk)) == []
 
 
+@pytest.mark.either
 @pytest.mark.soak
 @given(
     kinds=st.lists(KIND, min_size=2, max_size=2),

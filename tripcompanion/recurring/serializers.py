@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import date, timedelta
+from functools import cache
 from typing import Any
 from zoneinfo import available_timezones
 
@@ -17,6 +18,8 @@ from tripcompanion.recurring.rules import MAX_OVERDUE, MAX_RULE_CHARS, parse_rul
 
 #: How far the start may lie in the future.
 _LATEST = timedelta(days=3660)
+#: Each call reads several hundred files.
+_time_zones = cache(available_timezones)
 
 
 @extend_schema_field(RecurringExpense)
@@ -63,7 +66,7 @@ class TimeZoneField(StrictText):
 
     def to_internal_value(self, data: Any) -> str:
         name = super().to_internal_value(data)
-        if name not in available_timezones():
+        if name not in _time_zones():
             self.fail("unknown")
         return name
 
