@@ -86,8 +86,9 @@ def _reading_once(shape: Any) -> Read:
 
     def read_once(row: Any, seen: Seen) -> Any:
         key = (id(row), shape)
-        if key not in seen:
-            seen[key] = (row, read(row, seen))
-        return seen[key][1]
+        found = seen.get(key)
+        if found is None:
+            found = seen[key] = (row, read(row, seen))
+        return found[1]
 
     return read_once

@@ -385,7 +385,7 @@ def _as_read(functions: list[Any], column: Any) -> Callable[[Any], Any] | None:
 def _in_json(functions: list[Any], column: Any) -> Callable[[Any], Any] | None:
     """The same for a column in JSON, where times are text. Other dates and decimals are refused."""
     if isinstance(column.output_field, models.DateTimeField):
-        return _instant
+        return _instant if connection.vendor == "sqlite" else _with_offset
     if isinstance(column.output_field, models.IntegerField):
         return None
     if isinstance(column.output_field, (models.DateField, models.DecimalField)):
@@ -415,10 +415,15 @@ def _converted(rows: Sequence[Row], converters: Sequence[Converter]) -> Sequence
 
 
 def _instant(value: Any) -> datetime | None:
-    """A time as SQLite stores it, which is UTC without an offset, or as it is in JSON."""
+    """A time as SQLite stores it, also in JSON, which is UTC without an offset."""
     if isinstance(value, str):
         value = datetime.fromisoformat(value)
     return None if value is None else value.replace(tzinfo=UTC)
+
+
+def _with_offset(value: str | None) -> datetime | None:
+    """A time as PostgreSQL writes it in JSON."""
+    return None if value is None else datetime.fromisoformat(value)
 
 
 def _maker_of_one(info: Any, select: Any, annotations: Mapping[str, int] | None) -> MakeOne:
