@@ -257,6 +257,8 @@ EXCHANGE: Guards = {
     "tripcompanion/exchange/imported_history.py": [
         ("imported history that cannot be shown", "    if isinstance(value, list | dict):",
          "    if False:", f"{_COPYING} contradicts_itself_makes"),
+        ("imported ids of more than 64 bits", " and abs(value) <= MAX_INTEGER", "",
+         f"{_COPYING} contradicts_itself_makes"),
         ("imported history with gaps", '    if row["number"] != line:', "    if False:",
          f"{_COPYING} contradicts_itself_makes"),
     ],
