@@ -1,4 +1,4 @@
-"""Everything in the database, to compare it before and after a request, and to take it back."""
+"""Everything in the database, to compare it before and after a request, and to roll it back."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -30,8 +30,8 @@ def filled(tables: Iterable[str]) -> list[str]:
 
 
 @contextmanager
-def undone() -> Iterator[None]:
-    """Take back what is stored inside."""
+def rolled_back() -> Iterator[None]:
+    """Roll back what is stored inside."""
     with transaction.atomic():
         yield
         transaction.set_rollback(True)

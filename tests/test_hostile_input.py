@@ -10,7 +10,7 @@ import pytest
 
 from tests.document import METHODS, OPERATIONS, Operation, problem_of, resolved
 from tests.hostile import World, fields_of, hostile, names, replaced
-from tests.stored import everything_stored, undone
+from tests.stored import everything_stored, rolled_back
 from tripcompanion.api.parsing import MAX_OPEN_BYTES
 
 # What one database refuses by an error the other one stores; either is noticed.
@@ -131,7 +131,7 @@ def test_the_bodies_that_the_hostile_ones_are_made_of_are_good_and_name_every_fi
     bodies = world.bodies[str(operation)]
     assert {name for body in bodies for name in body} == operation.body["properties"].keys()
     for body in bodies:
-        with undone():
+        with rolled_back():
             response = world.send(operation, json.dumps(body).encode())
         forbidden_by_state = {"already_member", "account_in_use", "divided_by_hand"}
         assert response.status_code < 300 or response.json()["code"] in forbidden_by_state, body
@@ -226,7 +226,7 @@ def test_a_body_of_another_type_is_refused_where_only_an_admin_may_send_one(api,
 @pytest.mark.parametrize("operation", WITHOUT_BODY, ids=str)
 def test_where_no_body_is_read_json_and_nothing_are_alike(world, operation):
     def answered(body: bytes, content_type: str) -> tuple[int, bytes]:
-        with undone():
+        with rolled_back():
             url = world.url(operation)
             response = world.client.generic(operation.method, url, body, content_type)
         return response.status_code, response.json().get("code") if response.content else None
@@ -255,7 +255,7 @@ def test_null_in_a_field_that_may_be_left_out_counts_as_left_out(world, operatio
 
 def outcome(world: World, operation: Operation, body: bytes) -> Any:
     """What a request answers and stores, apart from keys, instants and secrets; then undone."""
-    with undone():
+    with rolled_back():
         response = world.send(operation, body)
         stored = {
             table: sorted(map(lasting, found), key=repr)
@@ -332,7 +332,7 @@ def test_a_hostile_query_is_refused_by_the_name_of_its_parameter(world, operatio
             url = world.url(operation) + query
             response = world.client.get(url, HTTP_ACCEPT_LANGUAGE=language)
             if response.status_code != 400:
-                faults.append((query[:60], response.status_code))
+                faults.append((query[:60], language, response.status_code))
                 continue
             document = problem_of(response, 400, "invalid")
             assert names(document, (parameter["name"],)), (query, document)

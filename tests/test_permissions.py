@@ -2,7 +2,6 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -14,7 +13,7 @@ from tests.document import operation_at
 from tests.factories import TripFactory, join
 from tests.scoped import script_of
 from tests.server import ROOT
-from tests.stored import everything_stored, undone
+from tests.stored import everything_stored, rolled_back
 from tests.trips.access import CALLERS, ROWS, Row, Scene, call, endpoints
 from tests.trips.scopes import AREAS, OPEN, SCOPES_OF, scope_of, scopes_of
 from tests.users.logins import bearer
@@ -70,14 +69,6 @@ def test_roles_are_compared_where_their_table_is() -> None:
     assert set(files) == NAMES_ROLES
 
 
-def callers_of(row: Row) -> Iterator[tuple[str, bool]]:
-    """Everybody who may ask, and what is their own if that makes a difference."""
-    for caller in CALLERS:
-        yield caller, False
-        if row.has_own(caller):
-            yield caller, True
-
-
 @pytest.fixture
 def cast(request: pytest.FixtureRequest, trip: Trip, sam: User, ada: User) -> dict[str, Any]:
     return {who: name and request.getfixturevalue(name) for who, name in CAST.items()}
@@ -87,8 +78,8 @@ def cast(request: pytest.FixtureRequest, trip: Trip, sam: User, ada: User) -> di
 def test_each_caller_may_do_what_the_table_says(
     api: Api, cast: dict[str, Any], trip: Trip, row: Row
 ) -> None:
-    for caller, own in callers_of(row):
-        with undone():
+    for caller, own in row.cells():
+        with rolled_back():
             response = answer_of(row, Scene(trip, cast[caller], own), api(cast[caller]))
         assert response.status_code == row.expected(caller, own), (caller, own, response.content)
         if response.status_code in REFUSED:
@@ -185,9 +176,10 @@ def test_a_token_with_the_needed_scope_alone_may_do_what_its_owner_may(
     cast: dict[str, Any], trip: Trip, row: Row
 ) -> None:
     """An ADMIN's token is that of a stranger, who may look and owns nothing here."""
-    cells = [cell for cell in callers_of(row) if cell[0] not in {"anonymous", "admin"}]
-    for caller, own in (*cells, ("admin", False)):
-        with undone():
+    cells = [cell for cell in row.cells() if cell[0] not in {"anonymous", "admin"}]
+    cells += [("admin", own) for caller, own in cells if caller == "stranger"]
+    for caller, own in cells:
+        with rolled_back():
             client = bearer(script_of(cast[caller], *scopes_of(row)).token)
             response = answer_of(row, Scene(trip, cast[caller], own), client)
         expected = row.expected("stranger" if caller == "admin" else caller, own)

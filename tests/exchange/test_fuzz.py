@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
-from django.db import transaction
 from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -36,6 +35,7 @@ from tests.exchange.samples import (
     TRICOUNT,
 )
 from tests.factories import TripFactory, add_guest, join, settle, spend
+from tests.stored import rolled_back
 from tripcompanion.exchange.models import Import, ImportedRow
 from tripcompanion.recurring.models import Recurrence
 from trips.models import Trip
@@ -229,11 +229,10 @@ def test_a_damaged_file_of_ours_becomes_a_sound_trip_or_none(
     if answer.status_code == 200:
         assert not list(differences(answer.json()["tripId"]))
         assert client.get(f"/api/trips/{answer.json()['tripId']}/recurring").status_code == 200
-        with transaction.atomic():
+        with rolled_back():
             Recurrence.objects.exclude(due_at=None).update(due_at=timezone.now())
             call_command("record_recurring", stdout=io.StringIO())
             assert not list(differences(answer.json()["tripId"]))
-            transaction.set_rollback(True)
         assert client.post(f"/api/imports/{answer.json()['id']}/undo").status_code == 200
     else:
         assert answer.status_code == 400, answer.content

@@ -56,9 +56,8 @@ CAST = dict(zip(CALLERS, ("olga", "ed", "vera", "sam", None, "ada"), strict=True
 
 def cells() -> Iterator[Any]:
     for row in ROWS:
-        for caller in CALLERS:
-            for own in (False, True) if row.has_own(caller) else (False,):
-                yield pytest.param(row, caller, own, id=f"{row}-{caller}{' own' if own else ''}")
+        for caller, own in row.cells():
+            yield pytest.param(row, caller, own, id=f"{row}-{caller}{' own' if own else ''}")
 
 
 @pytest.fixture

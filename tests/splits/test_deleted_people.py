@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from django.db import transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -15,6 +14,7 @@ from tests.splits.ledger import exact
 from tests.splits.scripted_history import STEPS, ScriptedHistory, history_with_guest, play
 from tests.splits.test_claims import accept, invite
 from tests.splits.test_merges import merge
+from tests.stored import rolled_back
 from trips.models import Trip
 from users.models import User
 
@@ -134,10 +134,9 @@ def test_the_order_of_replacing_and_restoring_does_not_matter(
             send(ada, "post", "expenses", history.sent(**division).body)
         play(history, steps)
         ids = [row["id"] for row in exact(send(ada, "get", "expenses?pageSize=100"))["items"]]
-        with transaction.atomic():
+        with rolled_back():
             before = replace(api, history, guest, way, sam, granny)
             expected = picture(history)
-            transaction.set_rollback(True)
         for pk in ids:
             assert send(ada, "delete", f"expenses/{pk}").status_code == 204
         assert replace(api, history, guest, way, sam, granny) == before

@@ -8,7 +8,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from django.db import connection, transaction
+from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -19,6 +19,7 @@ from splits.money import divide, parse_places
 from tests.conftest import Api
 from tests.factories import TripFactory, add_guest, join, spend
 from tests.splits.ledger import Json, Ledger
+from tests.stored import rolled_back
 from tripcompanion.statistics import kept, report
 from tripcompanion.statistics.kept import KeptSums
 from tripcompanion.statistics.personal import PersonalStatistics
@@ -108,10 +109,9 @@ class History:
         sides = {"fromUserId": ed.pk, "toUserId": olga.pk, "amount": 1}
         part = {"participantUserId": self.people[at % 3].pk, "amount": 1}
         if step == "undone":
-            with transaction.atomic():
+            with rolled_back():
                 self.answer("patch", path, fields)
                 shown(self.ledger.trip, olga)
-                transaction.set_rollback(True)
             return
         requests: dict[str, tuple[Any, ...]] = {
             "change": ("patch", path, fields),
@@ -286,10 +286,9 @@ def test_after_many_changes_everything_is_read_in_as_many_statements(
 def test_what_was_rolled_back_is_in_no_sum(trip: Trip, olga: User) -> None:
     spend(trip, 1000, paid_by=olga, among=[olga])
     before = shown(trip, olga)
-    with transaction.atomic():
+    with rolled_back():
         spend(trip, 500, paid_by=olga, among=[olga])
         assert shown(trip, olga) != before
-        transaction.set_rollback(True)
     assert shown(trip, olga) == before
     spend(trip, 70, paid_by=olga, among=[olga])
     assert Statistics(trip, olga, DAYS[-1], "day").total_minor == 1070
@@ -301,10 +300,9 @@ def test_a_journal_row_of_another_time_is_another_history(
     """As after a backup was restored: the row has the same number."""
     for at, amount_minor in enumerate((500, 70)):
         time_machine.move_to(datetime(2026, 5, 14, at, tzinfo=UTC), tick=False)
-        with transaction.atomic():
+        with rolled_back():
             spend(trip, amount_minor, paid_by=olga, among=[olga])
             total_minor = Statistics(trip, olga, DAYS[-1], "day").total_minor
-            transaction.set_rollback(True)
         assert total_minor == amount_minor
 
 

@@ -18,6 +18,7 @@ from tests.document import problem_of
 from tests.factories import add_guest, spend
 from tests.splits.ledger import Ledger, exact, parts
 from tests.splits.test_money import SEEDS, expenses
+from tests.stored import rolled_back
 from trips.models import Trip
 from users.models import User
 
@@ -241,11 +242,10 @@ def test_the_database_knows_one_sign(trip: Trip, olga: User, ed: User) -> None:
 
 def test_the_audit_finds_a_split_of_the_other_sign(trip: Trip, olga: User, ed: User) -> None:
     refund = spend(trip, -100, paid_by=olga, among=[olga, ed])
-    with transaction.atomic():
+    with rolled_back():
         refund.splits.filter(participant=ed).update(amount_minor=50)
         refund.splits.filter(participant=olga).update(amount_minor=-150)
         assert any("sign" in found.text for found in differences(trip.pk))
-        transaction.set_rollback(True)
 
 
 @pytest.mark.once

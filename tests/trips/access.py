@@ -316,6 +316,13 @@ class Row:
             return self.own is not None and caller != "anonymous"
         return caller in MEMBERS and Access.OWN in TABLE[self.can].values()
 
+    def cells(self) -> Iterator[tuple[str, bool]]:
+        """Each caller, and whether the thing is their own if that matters."""
+        for caller in CALLERS:
+            yield caller, False
+            if self.has_own(caller):
+                yield caller, True
+
     def expected(self, caller: str, own: bool) -> int:
         """The status that this caller must get."""
         if self.can is None:

@@ -5,12 +5,13 @@ from decimal import Decimal
 from io import StringIO
 
 from django.core.management import call_command
-from django.db import connection, transaction
+from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from tests.conftest import Api
 from tests.factories import PASSWORD, TripFactory, add_guest, spend
+from tests.stored import rolled_back
 from tripcompanion.accounts.deletion import delete_account
 from trips.models import JournalEntry, Trip
 from trips.models.events import Event
@@ -53,9 +54,8 @@ def test_rows_are_counted_in_each_trip_without_gaps(trip: Trip, olga: User) -> N
 
 def test_a_command_that_fails_leaves_no_gap(trip: Trip, olga: User) -> None:
     entry = Entry(Event.EXPENSE_CREATED, 7)
-    with transaction.atomic():
+    with rolled_back():
         write(trip.pk, olga, entry)
-        transaction.set_rollback(True)
     write(trip.pk, olga, entry)
     assert [row.number for row in rows_of(trip)] == [1]
 
